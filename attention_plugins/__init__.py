@@ -1,0 +1,49 @@
+"""Attention Workbench's plugin contract: write a scoring once, see it in every model."""
+
+from attention_plugins.attention import (
+    Intervention,
+    Recorder,
+    Scoring,
+    Site,
+    Tap,
+    attend,
+    masked_softmax,
+)
+from attention_plugins.contract import (
+    CheckpointSpec,
+    ContractError,
+    DatasetSpec,
+    ModelSizes,
+    ModelSpec,
+    Parameter,
+    RegressionData,
+    ScoringSpec,
+    SentencePair,
+    Sizes,
+    scoring,
+)
+from attention_plugins.hookspecs import hookimpl
+from attention_plugins.record import AttentionMap
+
+__all__ = [
+    "AttentionMap",
+    "CheckpointSpec",
+    "ContractError",
+    "DatasetSpec",
+    "Intervention",
+    "ModelSizes",
+    "ModelSpec",
+    "Parameter",
+    "Recorder",
+    "RegressionData",
+    "Scoring",
+    "ScoringSpec",
+    "SentencePair",
+    "Site",
+    "Sizes",
+    "Tap",
+    "attend",
+    "hookimpl",
+    "masked_softmax",
+    "scoring",
+]

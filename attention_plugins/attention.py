@@ -1,0 +1,294 @@
+"""Attention, in one place: scores, mask, softmax, weighted values, and the tap that models call.
+
+Every model attends through a :class:`Tap`. The tap does the attention, hands the weights to a
+:class:`Recorder` when somebody looks, and applies :class:`Intervention` s. Nothing is kept on a
+module, so two users may share one model.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout as drop
+from torch.utils.checkpoint import checkpoint
+
+# Scores of one block of queries: about what stays in a core's cache, in elements.
+_BLOCK_ELEMENTS = 1 << 20
+
+
+class Scoring(nn.Module):
+    """A scoring function ``a(q, k)``: raw scores of every query against every key.
+
+    It never masks, never normalises, never moves devices. Only :meth:`forward` is a must. The
+    projections are seams of their own so that keys are projected once, also while decoding.
+    """
+
+    def project_queries(self, queries: Tensor) -> Tensor:
+        """Queries ``(..., n_q, d_q)`` into the space where they are compared."""
+        return queries
+
+    def project_keys(self, keys: Tensor) -> Tensor:
+        """Keys ``(..., n_k, d_k)`` into the space where they are compared."""
+        return keys
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """Projected queries and keys to scores ``(..., n_q, n_k)``."""
+        raise NotImplementedError(f"{type(self).__name__} needs forward(queries, keys)")
+
+
+def as_mask(mask: Tensor, scores_shape: torch.Size) -> Tensor:
+    """A boolean mask that broadcasts to scores ``(..., n_q, n_k)``; True where attending is allowed.
+
+    Args:
+        mask: a boolean mask already, or valid lengths: ``(batch,)``, one for all queries of a
+            row, or ``(batch, n_q)``, one per query.
+
+    Raises:
+        ValueError: lengths of another shape, or a floating-point mask.
+    """
+    if mask.dtype == torch.bool:
+        return mask
+    if mask.is_floating_point():
+        raise ValueError("a mask is boolean (True: may attend) or whole valid lengths, not floats")
+    n_queries, n_keys = scores_shape[-2:]
+    if mask.dim() not in (1, 2) or mask.dim() == 2 and mask.shape[1] != n_queries:
+        raise ValueError(
+            f"need valid lengths of shape (batch,) or (batch, {n_queries}), got {tuple(mask.shape)}"
+        )
+    if mask.shape[0] != scores_shape[0] or len(scores_shape) < 3:
+        raise ValueError(
+            f"need one row of valid lengths per batch row: scores are {tuple(scores_shape)}, "
+            f"lengths {tuple(mask.shape)}"
+        )
+    lengths = mask if mask.dim() == 2 else mask[:, None]  # (batch, n_q or 1)
+    allowed = torch.arange(n_keys, device=mask.device) < lengths[..., None]
+    between = (1,) * (len(scores_shape) - 3)  # heads
+    return allowed.reshape(allowed.shape[0], *between, *allowed.shape[1:])
+
+
+def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
+    """Softmax over the keys that the mask allows; exactly 0 elsewhere.
+
+    A row without any allowed key is all 0, never NaN. ``scores`` is not changed.
+
+    Args:
+        scores: ``(..., n_q, n_k)``.
+        mask: None, boolean (True: may attend), or valid lengths; see :func:`as_mask`.
+
+    Returns:
+        Weights of the shape of ``scores``; each row sums to 1, or to 0 if fully masked.
+    """
+    if mask is None:
+        return scores.softmax(dim=-1)
+    forbidden = ~as_mask(mask, scores.shape)
+    # The lowest finite number, not minus infinity: a fully masked row would be NaN, and its
+    # gradient too. The second fill makes the zeros exact.
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(forbidden, lowest).softmax(dim=-1).masked_fill(forbidden, 0.0)
+
+
+def attend(
+    scoring: Scoring,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None = None,
+    *,
+    dropout: float = 0.0,
+    keys_projected: bool = False,
+) -> tuple[Tensor, Tensor]:
+    """``softmax(mask(a(Q, K))) V``.
+
+    Args:
+        scoring: the scoring function ``a``.
+        queries: ``(..., n_q, d_q)``.
+        keys: ``(..., n_k, d_k)``, or what ``scoring.project_keys`` made of them.
+        values: ``(..., n_k, d_v)``.
+        mask: see :func:`masked_softmax`.
+        dropout: share of weights dropped, after the softmax; 0 outside training.
+        keys_projected: whether ``keys`` went through ``scoring.project_keys`` before.
+
+    Returns:
+        The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)`` before dropout.
+    """
+    projected = keys if keys_projected else scoring.project_keys(keys)
+    weights = masked_softmax(scoring(scoring.project_queries(queries), projected), mask)
+    return (drop(weights, dropout) if dropout else weights) @ values, weights
+
+
+def attend_in_blocks(
+    scoring: Scoring,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None = None,
+    *,
+    dropout: float = 0.0,
+    keys_projected: bool = False,
+    block: int | None = None,
+) -> Tensor:
+    """:func:`attend`'s output alone, a block of queries at a time.
+
+    The scores of all queries never exist at once; the backward pass makes each block's again.
+    Memory is then linear in the number of queries.
+
+    Args:
+        block: queries per block; by default what keeps a block's scores in cache.
+    """
+    projected = keys if keys_projected else scoring.project_keys(keys)
+    n_queries, n_keys = queries.shape[-2], projected.shape[-2]
+    rows = max(1, projected.shape[:-2].numel())
+    block = block or max(1, _BLOCK_ELEMENTS // max(1, rows * n_keys * projected.shape[-1]))
+    scores_shape = torch.Size((*queries.shape[:-1], n_keys))
+    allowed = None if mask is None else as_mask(mask, scores_shape)
+
+    def one(block_queries: Tensor, block_mask: Tensor | None) -> Tensor:
+        return attend(
+            scoring, block_queries, projected, values, block_mask,
+            dropout=dropout, keys_projected=True,
+        )[0]  # fmt: skip
+
+    outputs = []
+    for start in range(0, n_queries, block):
+        part = slice(start, start + block)
+        per_query = allowed is not None and allowed.dim() > 1 and allowed.shape[-2] > 1
+        block_mask = allowed[..., part, :] if per_query else allowed
+        outputs.append(checkpoint(one, queries[..., part, :], block_mask, use_reentrant=False))
+    return torch.cat(outputs, dim=-2)
+
+
+class Site(NamedTuple):
+    """Where in a model attention happens."""
+
+    kind: Literal["pooling", "encoder", "decoder", "cross"]
+    layer: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervention:
+    """A change to the weights at a site, before they meet the values.
+
+    Args:
+        site: where.
+        action: ``"off"`` (weights 0: the head says nothing), ``"uniform"`` (equal weights on
+            every allowed key) or ``"pin"`` (all weight on ``key``).
+        head: which head; None for all.
+        row: which query, counted from 0 through the whole decoding; None for all.
+        key: the key that ``"pin"`` puts all weight on.
+
+    Raises:
+        ValueError: an unknown action, or ``"pin"`` without a key.
+    """
+
+    site: Site
+    action: Literal["off", "uniform", "pin"]
+    head: int | None = None
+    row: int | None = None
+    key: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.action not in ("off", "uniform", "pin"):
+            raise ValueError(f"need action to be off, uniform or pin, got {self.action!r}")
+        if self.action == "pin" and self.key is None:
+            raise ValueError("an intervention that pins needs the key to pin to")
+
+    def apply(self, weights: Tensor, mask: Tensor | None, first_row: int) -> Tensor:
+        """The changed weights ``(batch, [heads,] n_q, n_k)``, as a new tensor.
+
+        Args:
+            first_row: how many queries this site had answered before these.
+
+        Raises:
+            IndexError: a head or a key that the site does not have.
+        """
+        n_queries, n_keys = weights.shape[-2:]
+        heads = weights.shape[-3] if weights.dim() > 3 else 1
+        if self.head is not None and not 0 <= self.head < heads:
+            raise IndexError(f"site {self.site} has {heads} heads, no head {self.head}")
+        if self.key is not None and not 0 <= self.key < n_keys:
+            raise IndexError(f"site {self.site} has {n_keys} keys, no key {self.key}")
+        chosen = torch.ones(weights.shape[-2:], dtype=torch.bool, device=weights.device)
+        if self.row is not None:
+            row_numbers = torch.arange(first_row, first_row + n_queries, device=weights.device)
+            chosen &= (row_numbers == self.row)[:, None]
+        if self.head is not None and weights.dim() > 3:
+            head_numbers = torch.arange(heads, device=weights.device)
+            chosen = chosen & (head_numbers == self.head)[:, None, None]
+        return torch.where(chosen, self._replacement(weights, mask), weights)
+
+    def _replacement(self, weights: Tensor, mask: Tensor | None) -> Tensor:
+        if self.action == "off":
+            return torch.zeros_like(weights)
+        if self.action == "uniform":
+            return masked_softmax(torch.zeros_like(weights), mask)
+        pinned = torch.zeros_like(weights)
+        pinned[..., self.key] = 1.0
+        return pinned
+
+
+class Recorder:
+    """Keeps the weights of every site that a tap passes, in the order of the queries."""
+
+    def __init__(self) -> None:
+        self._parts: dict[Site, list[Tensor]] = defaultdict(list)
+
+    def add(self, site: Site, weights: Tensor) -> None:
+        """Weights ``(..., n_q, n_k)`` of the next queries of ``site``."""
+        self._parts[site].append(weights.detach())
+
+    def weights(self) -> dict[Site, Tensor]:
+        """Every site's weights so far, all queries in one tensor ``(..., n_q, n_k)``."""
+        return {site: torch.cat(parts, dim=-2) for site, parts in self._parts.items()}
+
+
+class Tap:
+    """What a model calls wherever it attends. One tap serves one pass of one user.
+
+    Args:
+        recorder: gets the weights; None when nobody looks.
+        interventions: changes to apply, in order.
+    """
+
+    def __init__(
+        self, recorder: Recorder | None = None, interventions: Iterable[Intervention] = ()
+    ) -> None:
+        self.recorder = recorder
+        self._interventions: dict[Site, list[Intervention]] = defaultdict(list)
+        for intervention in interventions:
+            self._interventions[intervention.site].append(intervention)
+        self._answered: dict[Site, int] = defaultdict(int)
+
+    def attend(
+        self,
+        site: Site,
+        scoring: Scoring,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None = None,
+        *,
+        dropout: float = 0.0,
+        keys_projected: bool = False,
+    ) -> Tensor:
+        """Attention at ``site``; see :func:`attend` for the arguments.
+
+        Returns:
+            The output ``(..., n_q, d_v)``.
+        """
+        changes = self._interventions.get(site, ())
+        output, weights = attend(
+            scoring, queries, keys, values, mask, dropout=dropout, keys_projected=keys_projected
+        )
+        if changes:
+            for change in changes:
+                weights = change.apply(weights, mask, self._answered[site])
+            output = (drop(weights, dropout) if dropout else weights) @ values
+            self._answered[site] += queries.shape[-2]
+        if self.recorder is not None:
+            self.recorder.add(site, weights)
+        return output

@@ -1,0 +1,55 @@
+"""What a pass leaves behind: attention maps with their labels, validated."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import torch
+from torch import Tensor
+
+from attention_plugins.attention import Site
+
+_ROW_SUM_TOLERANCE = 1e-3
+
+
+@dataclass(frozen=True, kw_only=True)
+class AttentionMap:
+    """The weights of one site with its labels.
+
+    Args:
+        site: where in the model.
+        weights: ``(heads, queries, keys)``.
+        query_labels, key_labels: one per row and per column.
+
+    Raises:
+        ValueError: another shape, labels that do not fit, a weight that is negative or not
+            finite, a row that sums to neither 1 nor 0 (``normalised=False`` allows other sums,
+            for weights after an intervention).
+    """
+
+    site: Site
+    weights: Tensor
+    query_labels: tuple[str, ...]
+    key_labels: tuple[str, ...]
+    normalised: bool = True
+
+    def __post_init__(self) -> None:
+        where = f"map of {self.site.kind} layer {self.site.layer}"
+        if self.weights.dim() != 3:
+            raise ValueError(
+                f"{where}: need weights (heads, queries, keys), got {tuple(self.weights.shape)}"
+            )
+        labelled = (len(self.query_labels), len(self.key_labels))
+        if tuple(self.weights.shape[1:]) != labelled:
+            raise ValueError(
+                f"{where}: {labelled[0]} query and {labelled[1]} key labels do not fit weights "
+                f"of shape {tuple(self.weights.shape)}"
+            )
+        if not torch.isfinite(self.weights).all():
+            raise ValueError(f"{where}: weights are not finite; the scoring gave NaN or infinity")
+        if (self.weights < 0).any():
+            raise ValueError(f"{where}: negative weights")
+        sums = self.weights.sum(dim=-1)
+        wrong = (torch.minimum((sums - 1).abs(), sums.abs()) > _ROW_SUM_TOLERANCE).any()
+        if self.normalised and wrong:
+            raise ValueError(f"{where}: rows sum to {sums.min():.3f}…{sums.max():.3f}, need 1 or 0")

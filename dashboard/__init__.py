@@ -1,0 +1,1 @@
+"""The dashboard of Attention Workbench: pages, charts, runs, engine, tasks."""
