@@ -1,0 +1,32 @@
+"""Request in, result out: the only code of the dashboard that imports torch. Runs in workers.
+
+A task raises ``ValueError`` (``ContractError`` is one) with one sentence for input that it
+refuses; the page shows that sentence in the panel. Any other exception is a fault, shown with
+its last line and the plugin to blame where one is known.
+"""
+
+from __future__ import annotations
+
+import importlib
+
+from dashboard.runs.request import Request
+from dashboard.runs.result import Result
+from dashboard.tasks.context import Context
+
+# Modules, imported when first asked for: a worker that only lists plugins loads no translation.
+TASKS = {
+    "catalogue": "dashboard.tasks.catalogue",
+    "regression": "dashboard.tasks.regression",
+    "translation": "dashboard.tasks.translation",
+}
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Work on a request until its result.
+
+    Raises:
+        ValueError: an unknown task, or input that the task refuses.
+    """
+    if request.task not in TASKS:
+        raise ValueError(f"no task {request.task!r}; there are {', '.join(TASKS)}")
+    return importlib.import_module(TASKS[request.task]).perform(request, context)
