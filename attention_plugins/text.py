@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Sequence
 
 PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
 RESERVED = (UNK, PAD, BOS, EOS)
+UNK_ID, PAD_ID, BOS_ID, EOS_ID = range(len(RESERVED))
 
 _SPACES = re.compile(r"\s+")  # \s covers U+00A0, U+202F and U+2009, which French puts before ! and ?
 _PUNCTUATION = re.compile(r"(?<=[^\s,.!?])([,.!?])")
@@ -98,38 +99,22 @@ class Vocabulary:
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
         """The number of each token; ``<unk>`` for those it does not hold."""
-        return [self._ids.get(token, self.unk) for token in tokens]
+        return [self._ids.get(token, UNK_ID) for token in tokens]
 
     def words(self, ids: Iterable[int]) -> list[str]:
         """The token of each number."""
         return [self.tokens[index] for index in ids]
 
-    @property
-    def unk(self) -> int:
-        return RESERVED.index(UNK)
 
-    @property
-    def pad(self) -> int:
-        return RESERVED.index(PAD)
-
-    @property
-    def bos(self) -> int:
-        return RESERVED.index(BOS)
-
-    @property
-    def eos(self) -> int:
-        return RESERVED.index(EOS)
-
-
-def truncate(ids: Sequence[int], limit: int, eos: int) -> list[int]:
-    """At most ``limit`` ids, the last of them always ``eos``, also when the sentence was cut.
+def truncate(ids: Sequence[int], limit: int) -> list[int]:
+    """At most ``limit`` ids, the last of them always ``<eos>``, also when the sentence was cut.
 
     d2l.ai cuts ``<eos>`` off with the tail, so that a model never learns to end long sentences.
     """
-    return [*ids[: limit - 1], eos]
+    return [*ids[: limit - 1], EOS_ID]
 
 
-def pad(rows: Sequence[Sequence[int]], padding: int) -> list[list[int]]:
+def pad(rows: Sequence[Sequence[int]]) -> list[list[int]]:
     """The rows, padded on the right to the longest: shape ``(rows, longest)``."""
     longest = max(map(len, rows), default=0)
-    return [[*row, *[padding] * (longest - len(row))] for row in rows]
+    return [[*row, *[PAD_ID] * (longest - len(row))] for row in rows]

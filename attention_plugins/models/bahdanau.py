@@ -1,0 +1,211 @@
+"""Bahdanau's encoder-decoder, attending with any scoring function.
+
+The query is the decoder's last state, keys and values are the encoder's states: what a step looks
+at is decided before its word is known. Keys are projected once per sentence; the part of the
+first GRU layer that reads the target words is computed for all steps at once.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout, linear
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attention_plugins.attention import Site, Tap, as_mask
+from attention_plugins.contract import (
+    ModelSizes,
+    ModelSpec,
+    Parameter,
+    Scalar,
+    ScoringFactory,
+    Sizes,
+)
+from attention_plugins.models.losses import masked_cross_entropy
+from attention_plugins.models.protocols import Batch, State
+from attention_plugins.text import BOS_ID
+
+CROSS = Site("cross", 0)
+
+
+class Encoder(nn.Module):
+    """Embedding and GRU layers; the first may read both ways, half of the units each way."""
+
+    def __init__(
+        self, vocabulary: int, embed: int, hidden: int, layers: int, rate: float, both_ways: bool
+    ) -> None:
+        super().__init__()
+        self.rate = rate
+        self.embedding = nn.Embedding(vocabulary, embed)
+        self.first = nn.GRU(
+            embed, hidden // (1 + both_ways), batch_first=True, bidirectional=both_ways
+        )
+        inner = dropout_between(layers - 1, rate)
+        self.rest = (
+            nn.GRU(hidden, hidden, layers - 1, batch_first=True, dropout=inner)
+            if layers > 1
+            else None
+        )
+
+    def forward(self, source: Tensor, lengths: Tensor) -> tuple[Tensor, Tensor]:
+        """States ``(B, n, hidden)``, 0 on padding, and last states ``(B, layers, hidden)``."""
+        words = dropout(self.embedding(source), self.rate, self.training)
+        # Packed, so that neither the backward reading nor the last state depends on padding.
+        packed = pack_padded_sequence(words, lengths.cpu(), batch_first=True, enforce_sorted=False)
+        states, last = self.first(packed)
+        lasts = [last.transpose(0, 1).flatten(1)[:, None]]  # both ways side by side
+        if self.rest is not None:
+            between = dropout(states.data, self.rate, self.training)
+            states, last = self.rest(states._replace(data=between))
+            lasts.append(last.transpose(0, 1))
+        padded, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
+        return padded, torch.cat(lasts, dim=1)
+
+
+def dropout_between(layers: int, rate: float) -> float:
+    """The rate for ``nn.GRU``, which warns about dropout when there is nothing between layers."""
+    return rate if layers > 1 else 0.0
+
+
+def gru_step(
+    from_input: Tensor, hidden: Tensor, weight: nn.Parameter, bias: nn.Parameter
+) -> Tensor:
+    """The next hidden state ``(B, h)`` of a GRU whose input projection is already done.
+
+    ``from_input`` is ``(B, 3 h)``: reset, update and new gate, in the order of ``nn.GRUCell``.
+    """
+    size = hidden.shape[-1]
+    from_hidden = linear(hidden, weight, bias)
+    gates = torch.sigmoid(from_input[:, : 2 * size] + from_hidden[:, : 2 * size])
+    reset, update = gates.chunk(2, dim=-1)
+    new = torch.tanh(torch.addcmul(from_input[:, 2 * size :], reset, from_hidden[:, 2 * size :]))
+    return torch.lerp(new, hidden, update)
+
+
+class Bahdanau(nn.Module):
+    """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
+
+    def __init__(
+        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
+    ) -> None:
+        super().__init__()
+        embed, hidden, layers = values["embed"], values["hidden"], values["layers"]
+        self.rate, self.deep = values["dropout"], values["deep_readout"]
+        both_ways = values["bidirectional"]
+        self.encoder = Encoder(sizes.source, embed, hidden, layers, self.rate, both_ways)
+        self.scoring = make_scoring(Sizes(query=hidden, key=hidden, hidden=hidden))
+        self.embedding = nn.Embedding(sizes.target, embed)
+        inputs = [embed + hidden] + [hidden] * (layers - 1)
+        self.cells = nn.ModuleList(nn.GRUCell(size, hidden) for size in inputs)
+        if self.deep:
+            self.readout = nn.Linear(hidden + hidden + embed, embed)
+        self.output = nn.Linear(embed if self.deep else hidden, sizes.target)
+        if self.deep:
+            self.output.weight = self.embedding.weight
+            self._scale_for_tying(embed)
+
+    def _scale_for_tying(self, embed: int) -> None:
+        # One matrix reads words and scores them: unit rows as input would give huge logits.
+        nn.init.normal_(self.embedding.weight, std=embed**-0.5)
+        nn.init.normal_(self.encoder.embedding.weight, std=embed**-0.5)
+        nn.init.zeros_(self.output.bias)
+
+    def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
+        memory, hidden = self.encoder(source, source_lengths)
+        mask = as_mask(source_lengths, torch.Size((len(source), 1, source.shape[1])))
+        return {
+            "hidden": hidden,  # (B, layers, h)
+            "memory": memory,  # (B, n, h)
+            "keys": self.scoring.project_keys(memory),  # (B, n, h or what the scoring makes)
+            "mask": mask,  # (B, 1, n)
+        }
+
+    def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
+        words = self._words(tokens)
+        layers, context = self._advance(
+            state, list(state["hidden"].unbind(dim=1)), self._read(words), tap
+        )
+        logits = self._logits(layers[-1], context, words)
+        return logits.log_softmax(dim=-1), {**state, "hidden": torch.stack(layers, dim=1)}
+
+    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
+        tap = Tap()
+        state = self.start(batch.source, batch.source_lengths, tap)
+        begin = torch.full_like(batch.target[:, :1], BOS_ID)
+        words = self._words(torch.cat([begin, batch.target[:, :-1]], dim=1))  # (B, m, embed)
+        layers = list(state["hidden"].unbind(dim=1))
+        tops, contexts = [], []
+        for from_words in self._read(words).unbind(dim=1):
+            layers, context = self._advance(state, layers, from_words, tap)
+            tops.append(layers[-1])
+            contexts.append(context)
+        logits = self._logits(torch.stack(tops, dim=1), torch.stack(contexts, dim=1), words)
+        return masked_cross_entropy(logits, batch.target, batch.target_lengths, label_smoothing)
+
+    def _words(self, tokens: Tensor) -> Tensor:
+        # Embeddings start small where they are tied; the GRU wants inputs near unit size.
+        scale = self.embedding.embedding_dim**0.5 if self.deep else 1.0
+        return dropout(self.embedding(tokens) * scale, self.rate, self.training)
+
+    def _read(self, words: Tensor) -> Tensor:
+        """What target words ``(..., embed)`` send to the first layer's gates, ``(..., 3 h)``."""
+        first = self.cells[0]
+        return linear(words, first.weight_ih[:, : words.shape[-1]], first.bias_ih)
+
+    def _advance(
+        self, state: State, layers: list[Tensor], from_words: Tensor, tap: Tap
+    ) -> tuple[list[Tensor], Tensor]:
+        """One step of all layers: their new states, each ``(B, h)``, and the context ``(B, h)``."""
+        query = layers[-1][:, None]  # (B, 1, h): the state before this step
+        context = tap.attend(
+            CROSS, self.scoring, query, state["keys"], state["memory"], state["mask"],
+            keys_projected=True,
+        )[:, 0]  # fmt: skip
+        from_context = linear(context, self.cells[0].weight_ih[:, -context.shape[-1] :])
+        below = gru_step(
+            from_words + from_context, layers[0], self.cells[0].weight_hh, self.cells[0].bias_hh
+        )
+        new = [below]
+        for cell, hidden in zip(self.cells[1:], layers[1:], strict=True):
+            below = dropout(below, self.rate, self.training)
+            from_below = linear(below, cell.weight_ih, cell.bias_ih)
+            below = gru_step(from_below, hidden, cell.weight_hh, cell.bias_hh)
+            new.append(below)
+        return new, context
+
+    def _logits(self, top: Tensor, context: Tensor, words: Tensor) -> Tensor:
+        if not self.deep:
+            return self.output(top)
+        read = torch.tanh(self.readout(torch.cat([top, context, words], dim=-1)))
+        return self.output(dropout(read, self.rate, self.training))
+
+
+BAHDANAU = ModelSpec(
+    name="bahdanau",
+    title="Bahdanau encoder–decoder",
+    task="translation",
+    build=Bahdanau,
+    parameters=(
+        Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024, step=2),
+        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024, step=2),
+        Parameter(name="layers", title="Layers", default=2, low=1, high=4),
+        Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
+        Parameter(
+            name="bidirectional",
+            title="Read both ways",
+            default=False,
+            help="The encoder's first layer reads forwards and backwards, half of it each way.",
+        ),
+        Parameter(
+            name="deep_readout",
+            title="Deep readout",
+            default=False,
+            help="Words are predicted from state, context and last word, with tied embeddings.",
+        ),
+    ),
+    reference="Bahdanau, Cho & Bengio 2014, Neural machine translation by jointly learning to "
+    "align and translate",
+    description="A GRU decoder whose last state asks the encoder's states where to look next.",
+)
