@@ -23,7 +23,7 @@ from attention_plugins.contract import (
     ScoringFactory,
     Sizes,
 )
-from attention_plugins.models.losses import masked_cross_entropy
+from attention_plugins.models.losses import projected_cross_entropy, valid_positions
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.text import BOS_ID
 
@@ -124,38 +124,56 @@ class Bahdanau(nn.Module):
 
     def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
         words = self._words(tokens)
+        weights = self._first_layer_weights()
         layers, context = self._advance(
-            state, list(state["hidden"].unbind(dim=1)), self._read(words), tap
+            state, list(state["hidden"].unbind(dim=1)), self._read(words, weights), weights, tap
         )
-        logits = self._logits(layers[-1], context, words)
-        return logits.log_softmax(dim=-1), {**state, "hidden": torch.stack(layers, dim=1)}
+        features = self._features(layers[-1], context, words)
+        log_probabilities = self.output(features).log_softmax(dim=-1)
+        return log_probabilities, {**state, "hidden": torch.stack(layers, dim=1)}
 
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
         tap = Tap()
         state = self.start(batch.source, batch.source_lengths, tap)
         begin = torch.full_like(batch.target[:, :1], BOS_ID)
         words = self._words(torch.cat([begin, batch.target[:, :-1]], dim=1))  # (B, m, embed)
+        weights = self._first_layer_weights()
         layers = list(state["hidden"].unbind(dim=1))
         tops, contexts = [], []
-        for from_words in self._read(words).unbind(dim=1):
-            layers, context = self._advance(state, layers, from_words, tap)
+        for from_words in self._read(words, weights).unbind(dim=1):
+            layers, context = self._advance(state, layers, from_words, weights, tap)
             tops.append(layers[-1])
             contexts.append(context)
-        logits = self._logits(torch.stack(tops, dim=1), torch.stack(contexts, dim=1), words)
-        return masked_cross_entropy(logits, batch.target, batch.target_lengths, label_smoothing)
+        counts = valid_positions(batch.target_lengths, batch.target.shape[1])  # (B, m)
+        features = self._features(
+            torch.stack(tops, dim=1)[counts], torch.stack(contexts, dim=1)[counts], words[counts]
+        )
+        return projected_cross_entropy(
+            features, self.output.weight, self.output.bias, batch.target[counts], label_smoothing
+        )
 
     def _words(self, tokens: Tensor) -> Tensor:
-        # Embeddings start small where they are tied; the GRU wants inputs near unit size.
+        # Tied embeddings start small; the GRU wants inputs near unit size.
         scale = self.embedding.embedding_dim**0.5 if self.deep else 1.0
         return dropout(self.embedding(tokens) * scale, self.rate, self.training)
 
-    def _read(self, words: Tensor) -> Tensor:
+    def _first_layer_weights(self) -> tuple[Tensor, Tensor]:
+        """The first layer's input weights, apart for words and context: cut once, not per step."""
+        weight = self.cells[0].weight_ih
+        embed = self.embedding.embedding_dim
+        return weight[:, :embed], weight[:, embed:]
+
+    def _read(self, words: Tensor, weights: tuple[Tensor, Tensor]) -> Tensor:
         """What target words ``(..., embed)`` send to the first layer's gates, ``(..., 3 h)``."""
-        first = self.cells[0]
-        return linear(words, first.weight_ih[:, : words.shape[-1]], first.bias_ih)
+        return linear(words, weights[0], self.cells[0].bias_ih)
 
     def _advance(
-        self, state: State, layers: list[Tensor], from_words: Tensor, tap: Tap
+        self,
+        state: State,
+        layers: list[Tensor],
+        from_words: Tensor,
+        weights: tuple[Tensor, Tensor],
+        tap: Tap,
     ) -> tuple[list[Tensor], Tensor]:
         """One step of all layers: their new states, each ``(B, h)``, and the context ``(B, h)``."""
         query = layers[-1][:, None]  # (B, 1, h): the state before this step
@@ -163,10 +181,9 @@ class Bahdanau(nn.Module):
             CROSS, self.scoring, query, state["keys"], state["memory"], state["mask"],
             keys_projected=True,
         )[:, 0]  # fmt: skip
-        from_context = linear(context, self.cells[0].weight_ih[:, -context.shape[-1] :])
-        below = gru_step(
-            from_words + from_context, layers[0], self.cells[0].weight_hh, self.cells[0].bias_hh
-        )
+        first = self.cells[0]
+        from_input = torch.addmm(from_words, context, weights[1].T)
+        below = gru_step(from_input, layers[0], first.weight_hh, first.bias_hh)
         new = [below]
         for cell, hidden in zip(self.cells[1:], layers[1:], strict=True):
             below = dropout(below, self.rate, self.training)
@@ -175,11 +192,12 @@ class Bahdanau(nn.Module):
             new.append(below)
         return new, context
 
-    def _logits(self, top: Tensor, context: Tensor, words: Tensor) -> Tensor:
+    def _features(self, top: Tensor, context: Tensor, words: Tensor) -> Tensor:
+        """What the output layer reads, ``(..., embed or h)``."""
         if not self.deep:
-            return self.output(top)
+            return top
         read = torch.tanh(self.readout(torch.cat([top, context, words], dim=-1)))
-        return self.output(dropout(read, self.rate, self.training))
+        return dropout(read, self.rate, self.training)
 
 
 BAHDANAU = ModelSpec(

@@ -2,21 +2,70 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
-from torch.nn.functional import cross_entropy
+from torch.nn.functional import cross_entropy, linear
+
+# Rows of logits that exist at once: with some thousand words about what a core's cache holds.
+_CHUNK = 64
 
 
-def masked_cross_entropy(
-    logits: Tensor, target: Tensor, lengths: Tensor, label_smoothing: float = 0.0
+def valid_positions(lengths: Tensor, longest: int) -> Tensor:
+    """``(B, longest)``, True on the first ``lengths`` positions of each row."""
+    return torch.arange(longest, device=lengths.device) < lengths[:, None]
+
+
+def projected_cross_entropy(
+    features: Tensor, weight: Tensor, bias: Tensor, target: Tensor, label_smoothing: float = 0.0
 ) -> Tensor:
-    """Mean cross-entropy over the tokens that count, in nats.
+    """Mean cross-entropy of ``features @ weight.T + bias`` against ``target``, in nats.
+
+    The logits of all tokens never exist at once: each chunk's are turned into gradients while
+    they are in cache. Equal to :func:`torch.nn.functional.cross_entropy`, at about half the time
+    on a CPU.
 
     Args:
-        logits: ``(B, m, vocabulary)``.
-        target: ``(B, m)`` token ids.
-        lengths: ``(B,)``; tokens from there on are padding and do not count.
+        features: ``(tokens, h)``.
+        weight, bias: ``(vocabulary, h)`` and ``(vocabulary,)``.
+        target: ``(tokens,)`` ids.
         label_smoothing: share of the target probability spread over the whole vocabulary.
     """
-    counts = torch.arange(target.shape[1], device=target.device) < lengths[:, None]  # (B, m)
-    return cross_entropy(logits[counts], target[counts], label_smoothing=label_smoothing)
+    if not torch.is_grad_enabled():
+        return cross_entropy(
+            linear(features, weight, bias), target, label_smoothing=label_smoothing
+        )
+    return _ProjectedCrossEntropy.apply(features, weight, bias, target, label_smoothing)
+
+
+class _ProjectedCrossEntropy(torch.autograd.Function):
+    @staticmethod
+    def forward(
+        ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float
+    ) -> Tensor:
+        n, words = len(features), len(weight)
+        total = features.new_zeros(())
+        d_features, d_weight = torch.empty_like(features), torch.zeros_like(weight)
+        d_bias = torch.zeros_like(bias)
+        for start in range(0, n, _CHUNK):
+            part = slice(start, start + _CHUNK)
+            rows, picked = features[part], target[part, None]
+            logits = linear(rows, weight, bias)  # (chunk, words)
+            normaliser = logits.logsumexp(dim=-1, keepdim=True)
+            total += normaliser.sum() - (1 - smoothing) * logits.gather(1, picked).sum()
+            if smoothing:
+                total -= smoothing / words * logits.sum()
+            d_logits = logits.sub_(normaliser).exp_()  # the probabilities
+            if smoothing:
+                d_logits.sub_(smoothing / words)
+            d_logits.scatter_add_(1, picked, torch.full_like(picked, smoothing - 1, dtype=bias.dtype))
+            torch.mm(d_logits, weight, out=d_features[part])
+            d_weight.addmm_(d_logits.T, rows)
+            d_bias += d_logits.sum(dim=0)
+        ctx.save_for_backward(d_features.div_(n), d_weight.div_(n), d_bias.div_(n))
+        return total / n
+
+    @staticmethod
+    def backward(ctx: Any, d_loss: Tensor) -> tuple[Tensor | None, ...]:
+        return *(gradient * d_loss for gradient in ctx.saved_tensors), None, None
