@@ -1,0 +1,202 @@
+"""Sentence pairs from two-column files, their split into training and held-out sources.
+
+The format is that of d2l.ai's ``fra.txt`` and of Tatoeba's exports: one pair a line,
+``source<TAB>target``, UTF-8. Further columns, such as Tatoeba's attribution, are passed over.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import random
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import IO, BinaryIO, TextIO
+
+from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.text import normalise, tokenise_clitics
+
+MOST_LINES = 1_000_000
+LONGEST_SIDE = 1000
+
+# Two sides of four-byte characters and a generous third column; a longer line is never read whole.
+_LONGEST_LINE = 65_536
+_LINK = re.compile(r"([0-9]{1,4})-([0-9]{1,4})\Z")
+_NO_LETTER = re.compile(r"[\W_]+")
+
+
+def read_pairs(
+    source: Path | bytes | TextIO | BinaryIO,
+    *,
+    limit: int | None = None,
+    alignments: bool = False,
+) -> list[SentencePair]:
+    """The pairs of a two-column file, in its order; empty lines are skipped.
+
+    Args:
+        source: a path, the bytes of an upload, or an open file; read line by line.
+        limit: stop after so many pairs; None reads all.
+        alignments: read the third column as word links in Pharaoh format (``0-0 1-2``: source
+            token 0 stands for target token 0) over the tokens of
+            :func:`~attention_plugins.text.tokenise_clitics`; else it is passed over.
+
+    Raises:
+        ContractError: what is wrong, in which line, and what would be right.
+    """
+    if limit is not None and limit < 2:
+        raise ContractError(f"need 2 <= limit, got limit={limit}")
+    pairs: list[SentencePair] = []
+    with _opened(source) as (stream, name):
+        for where, line in _lines(stream, name):
+            if line.strip():
+                pairs.append(_pair(line, where, alignments))
+            if len(pairs) == limit:
+                break
+    if len(pairs) < 2:
+        raise ContractError(
+            f"need at least 2 sentence pairs in {name}, one a line as source<TAB>target; "
+            f"found {len(pairs)}"
+        )
+    return pairs
+
+
+@contextmanager
+def _opened(source: Path | bytes | IO) -> Iterator[tuple[IO, str]]:
+    """The stream to read and what messages call it; a caller's own stream stays open."""
+    if isinstance(source, bytes):
+        yield io.BytesIO(source), "the file"
+    elif isinstance(source, Path):
+        try:
+            with source.open("rb") as stream:
+                yield stream, source.name
+        except OSError as error:
+            raise ContractError(f"cannot read {source}: {error.strerror or error}") from error
+    else:
+        # Below a text stream lie the bytes, whose errors can be placed.
+        yield getattr(source, "buffer", source), getattr(source, "name", None) or "the file"
+
+
+def _lines(stream: IO, name: str) -> Iterator[tuple[str, str]]:
+    """Each line without its end, behind where it stands: ``"line 3 of fra.txt"``."""
+    offset = number = 0
+    while raw := stream.readline(_LONGEST_LINE):
+        number += 1
+        where = f"line {number} of {name}"
+        if number > MOST_LINES:
+            raise ContractError(f"{name} has over {MOST_LINES:,} lines; need at most so many")
+        # A str may hold lone surrogates, which are no UTF-8 either.
+        data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
+        if len(raw) == _LONGEST_LINE and not data.endswith(b"\n"):
+            raise ContractError(
+                f"{where} has over {_LONGEST_LINE:,} bytes; need lines that end with LF or CRLF "
+                f"and at most {LONGEST_SIDE:,} characters a side"
+            )
+        line = _text(data, offset, where)
+        offset += len(data)
+        yield where, line.removeprefix("\ufeff") if number == 1 else line
+
+
+def _text(data: bytes, offset: int, where: str) -> str:
+    try:
+        line = data.decode("utf-8").removesuffix("\n").removesuffix("\r")
+    except UnicodeDecodeError as error:
+        raise ContractError(
+            f"{where} is not UTF-8 at byte {offset + error.start:,} of the file "
+            f"(0x{data[error.start]:02x}); save the file as UTF-8"
+        ) from error
+    for sign, what in (("\0", "a NUL byte"), ("\r", "a carriage return")):
+        if sign in line:
+            raise ContractError(
+                f"{where} has {what} in it; need UTF-8 text whose lines end with LF or CRLF"
+            )
+    return line
+
+
+def _pair(line: str, where: str, alignments: bool) -> SentencePair:
+    columns = line.split("\t")
+    if len(columns) < 2:
+        raise ContractError(f"{where} has one column; need source<TAB>target")
+    sides = [column.strip() for column in columns[:2]]
+    for side, text in zip(("source", "target"), sides, strict=True):
+        if not text:
+            raise ContractError(f"{where} has an empty {side}; need source<TAB>target")
+        if len(text) > LONGEST_SIDE:
+            raise ContractError(
+                f"{where} has a {side} of {len(text):,} characters; need at most {LONGEST_SIDE:,}"
+            )
+    links = columns[2].split() if alignments and len(columns) > 2 else []
+    return SentencePair(*sides, _alignment(links, sides, where) if links else ())
+
+
+def _alignment(links: list[str], sides: list[str], where: str) -> tuple[tuple[int, int], ...]:
+    counts = [len(tokenise_clitics(side)) for side in sides]
+    alignment = []
+    for link in links:
+        found = _LINK.match(link)
+        if not found:
+            raise ContractError(
+                f"{where} has {link[:20]!r} in its alignment; need links such as 0-0 1-2"
+            )
+        ends = int(found[1]), int(found[2])
+        if ends[0] >= counts[0] or ends[1] >= counts[1]:
+            raise ContractError(
+                f"{where} links {link}, but its sides have {counts[0]} and {counts[1]} tokens, "
+                "numbered from 0"
+            )
+        alignment.append(ends)
+    return tuple(alignment)
+
+
+def split_by_source(
+    pairs: Iterable[SentencePair], *, held_out: int, seed: int
+) -> tuple[list[SentencePair], list[SentencePair]]:
+    """Training pairs and held-out pairs, without one source sentence on both sides.
+
+    Sources that differ only in case, spaces or punctuation count as one. The same sources give
+    the same split, in whatever order the pairs come; both sides keep the order given.
+
+    Args:
+        pairs: sentence pairs; all pairs of a source go to one side.
+        held_out: how many sources are held out, at random.
+        seed: of the choice.
+
+    Raises:
+        ContractError: held_out leaves no source to train on.
+    """
+    pairs = list(pairs)
+    keys = [_bare(pair.source) for pair in pairs]
+    sources = sorted(set(keys))
+    if not 0 <= held_out < len(sources):
+        raise ContractError(
+            f"need 0 <= held_out < {len(sources)}, the number of different sources, "
+            f"got held_out={held_out}"
+        )
+    chosen = set(random.Random(seed).sample(sources, held_out))
+    training = [pair for pair, key in zip(pairs, keys, strict=True) if key not in chosen]
+    return training, [pair for pair, key in zip(pairs, keys, strict=True) if key in chosen]
+
+
+def _bare(text: str) -> str:
+    """The letters and digits alone; the whole text where it has none."""
+    text = unicodedata.normalize("NFKC", normalise(text))
+    return _NO_LETTER.sub("", text) or text
+
+
+def references(pairs: Iterable[SentencePair]) -> dict[str, list[str]]:
+    """Every target of each normalised source, once each, in order of first occurrence."""
+    found: dict[str, dict[str, str]] = {}
+    for pair in pairs:
+        targets = found.setdefault(normalise(pair.source), {})
+        targets.setdefault(normalise(pair.target), pair.target)
+    return {source: list(targets.values()) for source, targets in found.items()}
+
+
+def fingerprint(pairs: Iterable[SentencePair]) -> str:
+    """SHA-256, in hexadecimal, of the normalised pairs in their order: a data set's identity."""
+    digest = hashlib.sha256()
+    for pair in pairs:
+        digest.update(f"{normalise(pair.source)}\t{normalise(pair.target)}\n".encode())
+    return digest.hexdigest()
