@@ -1,0 +1,15 @@
+"""The built-in models, registered by the same hook as anybody's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attention_plugins.contract import ModelSpec
+from attention_plugins.hookspecs import hookimpl
+from attention_plugins.models.bahdanau import BAHDANAU
+
+
+@hookimpl
+def attention_models() -> Iterator[ModelSpec]:
+    """The models, in the order in which pages list them."""
+    yield from (BAHDANAU,)

@@ -1,0 +1,247 @@
+"""Where plugins come from, and what may go wrong on the way to their records.
+
+Every step raises :class:`Refused` with one sentence and an advice; nothing else escapes.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import itertools
+import re
+import traceback
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field
+from difflib import get_close_matches
+from importlib import metadata
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import pluggy
+
+from attention_plugins import hookspecs
+from attention_plugins.contract import (
+    CONTRACT_VERSION,
+    CheckpointSpec,
+    DatasetSpec,
+    ModelSpec,
+    ScoringSpec,
+    Spec,
+)
+
+GROUP = "attention_plugins"
+DISTRIBUTION = "attention-workbench"
+BUILT_INS = tuple(
+    f"attention_plugins.{name}" for name in ("scorings", "models", "datasets", "checkpoints")
+)
+
+# More records than any plugin means to yield: a generator without end must not hang a worker.
+_MOST_RECORDS = 1000
+_LONGEST_MESSAGE = 300
+
+
+Stage = Literal["blocked", "import", "contract", "hooks", "call", "record", "clash", "duplicate"]
+
+
+class Hook(NamedTuple):
+    """A hook, the record it yields, and what one such record is called."""
+
+    name: str
+    record: type
+    noun: str
+
+
+HOOKS = {
+    "scorings": Hook("attention_scorings", ScoringSpec, "scoring"),
+    "models": Hook("attention_models", ModelSpec, "model"),
+    "checkpoints": Hook("attention_checkpoints", CheckpointSpec, "checkpoint"),
+    "datasets": Hook("attention_datasets", DatasetSpec, "data set"),
+}
+
+
+class Refused(Exception):
+    """A plugin, or a part of one, that cannot be taken in."""
+
+    def __init__(self, stage: Stage, message: str, advice: str) -> None:
+        super().__init__(message)
+        self.stage, self.message, self.advice = stage, message, advice
+
+
+@dataclass(frozen=True)
+class Source:
+    """A place to get a plugin from, before anything of it is imported."""
+
+    name: str
+    distribution: str
+    version: str
+    module: str
+    built_in: bool = False
+    find: Callable[[], Any] = field(compare=False, kw_only=True)
+
+    def __str__(self) -> str:
+        return f"{self.distribution} ({self.name})"
+
+    def load(self) -> Any:
+        """Import the plugin.
+
+        Raises:
+            Refused: importing raised, or asked the process to exit.
+        """
+        try:
+            return self.find()
+        except (Exception, SystemExit) as error:
+            raise Refused(
+                "import",
+                last_line(error),
+                f'update or reinstall {self.distribution}; python -c "import '
+                f'{self.module.partition(":")[0]}" shows the whole traceback',
+            ) from error
+
+
+def sources() -> Iterator[Source]:
+    """The built-ins, then every entry point of the group, by distribution and name."""
+    for module in BUILT_INS:
+        find = functools.partial(importlib.import_module, module)
+        name = module.rpartition(".")[2]
+        yield Source(name, DISTRIBUTION, _own_version(), module, built_in=True, find=find)
+    found = [(*_distribution(entry), entry) for entry in metadata.entry_points(group=GROUP)]
+    for name, version, entry in sorted(found, key=lambda each: (each[0], each[2].name)):
+        yield Source(entry.name, name, version, entry.value, find=entry.load)
+
+
+def _distribution(entry: metadata.EntryPoint) -> tuple[str, str]:
+    if entry.dist is None or not entry.dist.name:
+        return "unknown distribution", ""
+    return entry.dist.name, entry.dist.version or ""
+
+
+@functools.cache
+def _own_version() -> str:
+    try:
+        return metadata.version(DISTRIBUTION)
+    except metadata.PackageNotFoundError:
+        return ""  # run from its source folder, without being installed
+
+
+def implementations(plugin: Any, source: Source) -> list[tuple[str, Callable[[], Any]]]:
+    """The plugin's hook implementations as ``(kind, function)``.
+
+    Raises:
+        Refused: it needs another contract, misspells a hook, takes arguments that a hook does
+            not give, wraps a hook, or implements none.
+    """
+    _check_contract(plugin, source)
+    # A manager of its own: what one plugin does to it cannot meet another plugin.
+    manager = pluggy.PluginManager(hookspecs.PROJECT)
+    manager.add_hookspecs(hookspecs)
+    kinds = {hook.name: kind for kind, hook in HOOKS.items()}
+    try:
+        manager.register(plugin, str(source))
+    except Exception as error:
+        message = str(error).strip().splitlines()[-1]
+        raise Refused("hooks", message, "the hooks take no arguments") from error
+    found = []
+    for caller in manager.get_hookcallers(plugin) or ():
+        for implementation in caller.get_hookimpls():
+            if caller.name in kinds:
+                _check_plain(caller.name, implementation)
+                found.append((kinds[caller.name], implementation.function))
+            elif not implementation.optionalhook:
+                near = get_close_matches(caller.name, kinds, n=1, cutoff=0.0)
+                raise Refused(
+                    "hooks",
+                    f"there is no hook {caller.name}; did you mean {near[0]}?",
+                    f"the hooks are {', '.join(kinds)}",
+                )
+    if not found:
+        raise Refused(
+            "hooks",
+            f"{source.module} implements no hook",
+            f"put @hookimpl above a function named {' or '.join(kinds)}",
+        )
+    return found
+
+
+def _check_plain(name: str, implementation: pluggy.HookImpl) -> None:
+    if implementation.wrapper or implementation.hookwrapper:
+        raise Refused(
+            "hooks",
+            f"{name} is a hook wrapper, which could change other plugins' records",
+            "yield records from a plain @hookimpl",
+        )
+
+
+def _check_contract(plugin: Any, source: Source) -> None:
+    needed = getattr(plugin, "ATTENTION_CONTRACT", None)
+    if needed is None:
+        return
+    offered = ".".join(map(str, CONTRACT_VERSION))
+    match = re.fullmatch(r"(\d+)(?:\.(\d+))?", needed) if isinstance(needed, str) else None
+    if match is None:
+        raise Refused(
+            "contract",
+            f"ATTENTION_CONTRACT is {needed!r}, which is no version",
+            f'write it like "{offered}"',
+        )
+    major, minor = int(match[1]), int(match[2] or 0)
+    if major < CONTRACT_VERSION[0]:
+        raise Refused(
+            "contract",
+            f"it was written for contract {needed}; this workbench has {offered}",
+            f"update {source.distribution}",
+        )
+    if (major, minor) > CONTRACT_VERSION:
+        raise Refused(
+            "contract",
+            f"it needs contract {needed}; this workbench has {offered}",
+            f"update {DISTRIBUTION}",
+        )
+
+
+def drain(
+    kind: str, function: Callable[[], Iterable[Spec]], source: Source
+) -> tuple[list[Spec], list[Refused]]:
+    """Call one hook implementation: the good records it yielded, and what was wrong with others.
+
+    Every record stands for itself: one that is no record, or an error after it, costs no other.
+    """
+    hook, records, faults = HOOKS[kind], [], []
+    article = f"{hook.record.__name__} records"
+    try:
+        yielded = function()
+        if not isinstance(yielded, Iterable):
+            got = type(yielded).__name__
+            message = f"{hook.name} returned {got}, need an iterable of {article}"
+            return [], [Refused("record", message, f"yield each {hook.noun}, or return a list")]
+        for record in itertools.islice(yielded, _MOST_RECORDS + 1):
+            if len(records) + len(faults) == _MOST_RECORDS:
+                message = f"{hook.name} yielded more than {_MOST_RECORDS} records"
+                faults.append(Refused("record", message, "end the generator"))
+            elif isinstance(record, hook.record):
+                records.append(record)
+            else:
+                got = type(record).__name__
+                message = f"{hook.name} yielded {got}, need {article}"
+                faults.append(Refused("record", message, f"make it a {hook.record.__name__}"))
+    except (Exception, SystemExit) as error:
+        message = f"{hook.name} raised after {len(records)} records: {last_line(error)}"
+        advice = f"report it to the authors of {source.distribution}, or update it"
+        faults.append(Refused("call", message, advice))
+    return records, faults
+
+
+def last_line(error: BaseException) -> str:
+    """The last line of the error's traceback and, where a file is to blame, its place."""
+    lines = traceback.format_exception_only(error)[-1].strip().splitlines() or [repr(error)]
+    places = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        places.append((error.filename, error.lineno))
+    places = [place for place in places if not _is_machinery(place[0])]
+    where = f" ({Path(places[-1][0]).name}, line {places[-1][1]})" if places else ""
+    return lines[-1][:_LONGEST_MESSAGE] + where
+
+
+def _is_machinery(filename: str) -> bool:
+    """Whether a frame belongs to importing or to the contract, not to a plugin."""
+    folders = {Path(module.__file__).parent for module in (hookspecs, importlib, metadata)}
+    return filename.startswith("<frozen") or Path(filename).parent in folders

@@ -1,0 +1,58 @@
+"""The cosine of the angle between query and key, times a scale."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from attention_plugins.attention import Scoring
+from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+
+# Shorter vectors have no direction; a smaller bound would make their gradients explode.
+_SHORTEST = 1e-6
+
+
+class Cosine(Scoring):
+    """``s cos(q, k)``; a vector of length 0 scores 0."""
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.scale = nn.Parameter(torch.tensor(values["scale"]))
+
+    def project_queries(self, queries: Tensor) -> Tensor:
+        """Queries of length 1."""
+        return normalize(queries, dim=-1, eps=_SHORTEST)
+
+    def project_keys(self, keys: Tensor) -> Tensor:
+        """Keys of length 1."""
+        return normalize(keys, dim=-1, eps=_SHORTEST)
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """``s q . k`` of queries and keys of length 1."""
+        return (self.scale * queries) @ keys.mT
+
+
+COSINE = ScoringSpec(
+    name="cosine",
+    title="Cosine",
+    formula=r"s\,\frac{q^\top k}{\lVert q\rVert\,\lVert k\rVert}",
+    build=Cosine,
+    parameters=(
+        Parameter(
+            name="scale",
+            title="Scale s",
+            default=1.0,
+            low=1.0,
+            high=50.0,
+            step=0.5,
+            learnable=True,
+            help="A cosine is at most 1, so weights stay flat; a larger scale sharpens them.",
+        ),
+    ),
+    reference="Graves, Wayne & Danihelka 2014, Neural Turing machines, section 3.3.1",
+    description="Favours keys that point the way of the query, however long they are.",
+    same_size=True,
+)

@@ -1,0 +1,28 @@
+"""Distances of every query to every key, exact where it matters and lean where it costs."""
+
+from __future__ import annotations
+
+from torch import Tensor
+
+# Up to here differences are formed one by one: exact for close points far from the origin, and
+# the tensor (..., n_q, n_k, d) is still small. Above, the square is expanded into products.
+_MOST_DIFFERENCES = 8
+
+
+def squared_distances(queries: Tensor, keys: Tensor) -> Tensor:
+    """Squared Euclidean distances ``(..., n_q, n_k)`` of ``(..., n_q, d)`` to ``(..., n_k, d)``.
+
+    Above 8 dimensions they are expanded around the keys' mean, which needs no memory for
+    differences; rounding errors are then relative to the spread of the points.
+    """
+    if queries.shape[-1] <= _MOST_DIFFERENCES:
+        return (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(dim=-1)
+    centre = keys.detach().mean(dim=-2, keepdim=True)
+    queries, keys = queries - centre, keys - centre
+    squares = queries.square().sum(-1).unsqueeze(-1) + keys.square().sum(-1).unsqueeze(-2)
+    return (squares - 2.0 * queries @ keys.mT).clamp_min(0.0)
+
+
+def absolute_distances(queries: Tensor, keys: Tensor) -> Tensor:
+    """Sums of absolute differences ``(..., n_q, n_k)``; the gradient at distance 0 is 0."""
+    return (queries.unsqueeze(-2) - keys.unsqueeze(-3)).abs().sum(dim=-1)

@@ -1,0 +1,21 @@
+"""No preference at all: average pooling, the baseline for every other scoring."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attention_plugins.contract import scoring
+
+
+@scoring(
+    "uniform",
+    title="Uniform (average pooling)",
+    formula=r"0",
+    reference="Dive into Deep Learning, section 11.2",
+    description="Every key counts the same, whatever the query: the output is the mean value.",
+)
+def average_pooling(queries: Tensor, keys: Tensor) -> Tensor:
+    """Zeros, which the softmax turns into equal weights."""
+    leading = torch.broadcast_shapes(queries.shape[:-2], keys.shape[:-2])
+    return queries.new_zeros(*leading, queries.shape[-2], keys.shape[-2])
