@@ -1,0 +1,10 @@
+"""``python -m attention_plugins list | train | evaluate | translate``."""
+
+from __future__ import annotations
+
+import sys
+
+from attention_plugins.commands import main
+
+if __name__ == "__main__":
+    sys.exit(main())

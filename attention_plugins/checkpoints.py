@@ -1,0 +1,231 @@
+"""Trained models at rest: ``model.safetensors`` (half precision) and ``card.json``, no code.
+
+The card says everything needed to build the model again and everything known of how it came to
+be. A checkpoint is checked against the model it claims to be before a single weight is read.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save_file
+from torch import nn
+
+from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes
+from attention_plugins.hookspecs import hookimpl
+from attention_plugins.text import TOKENISERS, Vocabulary
+
+CARD, WEIGHTS = "card.json", "model.safetensors"
+FORMAT = 1
+SHIPPED = Path(__file__).parents[1] / "trained"
+
+_FIELDS: Mapping[str, type] = {
+    "format": int, "title": str, "model": str, "model_parameters": dict, "scoring": str,
+    "scoring_parameters": dict, "tokeniser": str, "max_tokens": int,
+    "source_vocabulary": list, "target_vocabulary": list, "corpus": dict, "training": dict,
+    "scores": dict,
+}  # fmt: skip
+_MAX_CARD_BYTES = 20_000_000
+
+
+class CheckpointError(ContractError):
+    """A checkpoint that cannot be used, and why, in one sentence."""
+
+
+@dataclass(frozen=True)
+class Checkpoint:
+    """A card that was read and checked, and the folder it lies in."""
+
+    folder: Path
+    card: Mapping[str, Any]
+
+    @property
+    def vocabularies(self) -> tuple[Vocabulary, Vocabulary]:
+        """Of the source and of the target."""
+        return (
+            Vocabulary(self.card["source_vocabulary"]),
+            Vocabulary(self.card["target_vocabulary"]),
+        )
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The card without its vocabularies, with their sizes instead."""
+        sizes = {f"{side}_words": len(self.card[f"{side}_vocabulary"]) for side in _SIDES}
+        return {k: v for k, v in self.card.items() if not k.endswith("_vocabulary")} | sizes
+
+    def build(self, registry: Any) -> nn.Module:
+        """The model with its weights, in evaluation mode, on the CPU, in single precision.
+
+        Args:
+            registry: where the card's model and scoring are looked up.
+
+        Raises:
+            CheckpointError: a missing or extra tensor, a wrong shape, weights that are not
+                finite, a file that is not safetensors.
+            ContractError: a model or scoring that is not installed.
+        """
+        sizes = ModelSizes(*(len(self.card[f"{side}_vocabulary"]) for side in _SIDES))
+        factory = registry.scoring(self.card["scoring"]).factory(self.card["scoring_parameters"])
+        spec, values = registry.model(self.card["model"]), self.card["model_parameters"]
+        with torch.device("meta"):  # takes no memory: shapes are checked before any is taken
+            wanted = _stored_shapes(spec.create(factory, sizes, values))
+        weights = _read_weights(self.folder, wanted)
+        with torch.random.fork_rng(devices=[]):
+            model = spec.create(factory, sizes, values)
+        model.load_state_dict(weights, strict=False)  # names were checked; tied ones stand for two
+        return model.eval()
+
+
+_SIDES = ("source", "target")
+
+
+def read(folder: Path) -> Checkpoint:
+    """Read and check a checkpoint's card.
+
+    Raises:
+        CheckpointError: no card, not JSON, a missing field, one of the wrong type, a format or
+            tokeniser that this version does not know.
+    """
+    path = Path(folder) / CARD
+    try:
+        if path.stat().st_size > _MAX_CARD_BYTES:
+            raise CheckpointError(f"{path} is larger than {_MAX_CARD_BYTES:,} bytes")
+        card = json.loads(path.read_text("utf-8"))
+    except FileNotFoundError:
+        raise CheckpointError(
+            f"no {CARD} in {folder}; a checkpoint is a folder with {CARD} and {WEIGHTS}"
+        ) from None
+    except (OSError, ValueError) as error:
+        raise CheckpointError(f"{path} cannot be read as JSON: {error}") from None
+    if not isinstance(card, dict):
+        raise CheckpointError(f"{path} holds a {type(card).__name__}; a card is an object")
+    for name, kind in _FIELDS.items():
+        if not isinstance(card.get(name), kind):
+            found = type(card[name]).__name__ if name in card else "nothing"
+            raise CheckpointError(f"{path}: need {name} ({kind.__name__}), found {found}")
+    if card["format"] != FORMAT:
+        raise CheckpointError(f"{path}: format {card['format']}; this version reads {FORMAT}")
+    if card["tokeniser"] not in TOKENISERS:
+        raise CheckpointError(
+            f"{path}: no tokeniser {card['tokeniser']!r}; offered: {', '.join(TOKENISERS)}"
+        )
+    for side in _SIDES:
+        try:
+            Vocabulary(card[f"{side}_vocabulary"])
+        except (ValueError, TypeError) as error:
+            raise CheckpointError(f"{path}: {side} vocabulary: {error}") from None
+    return Checkpoint(Path(folder), card)
+
+
+def write(folder: Path, model: nn.Module, card: Mapping[str, Any]) -> Checkpoint:
+    """Store a model in half precision with its card; the folder is made if need be.
+
+    Raises:
+        CheckpointError: the card lacks a field.
+    """
+    folder = Path(folder)
+    folder.mkdir(parents=True, exist_ok=True)
+    tied = _tied(model)
+    weights = {
+        name: tensor.detach().to("cpu", torch.float16).contiguous()
+        for name, tensor in model.state_dict().items()
+        if name not in tied
+    }
+    save_file(weights, folder / WEIGHTS)
+    digest = hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
+    full = {"format": FORMAT, **card, "weights_sha256": digest}
+    text = json.dumps(full, ensure_ascii=False, indent=1, default=str)
+    (folder / CARD).write_text(_one_line_lists(text) + "\n", "utf-8")
+    return read(folder)
+
+
+def find(roots: Iterable[Path]) -> list[CheckpointSpec]:
+    """Every folder with a card directly below the roots, by name."""
+    specs = []
+    for root in roots:
+        for card in sorted(Path(root).glob(f"*/{CARD}")):
+            specs.append(CheckpointSpec(name=_name_of(card.parent), path=card.parent))
+    return specs
+
+
+@hookimpl
+def attention_checkpoints() -> Iterable[CheckpointSpec]:
+    """The shipped checkpoints, and those below ``ATTENTION_CHECKPOINTS`` (a folder)."""
+    extra = os.environ.get("ATTENTION_CHECKPOINTS")
+    return find([SHIPPED, *([Path(extra)] if extra else [])])
+
+
+def _name_of(folder: Path) -> str:
+    return folder.name.lower().replace("-", "_")
+
+
+def _tied(model: nn.Module) -> set[str]:
+    """Names of parameters that are stored under an earlier name already."""
+    seen: set[int] = set()
+    tied = set()
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        if id(parameter) in seen:
+            tied.add(name)
+        seen.add(id(parameter))
+    return tied
+
+
+def _stored_shapes(model: nn.Module) -> dict[str, torch.Size]:
+    tied = _tied(model)
+    return {name: t.shape for name, t in model.state_dict().items() if name not in tied}
+
+
+def _read_weights(folder: Path, wanted: Mapping[str, torch.Size]) -> dict[str, torch.Tensor]:
+    path = folder / WEIGHTS
+    if not path.is_file():
+        raise CheckpointError(f"no {WEIGHTS} in {folder}")
+    try:
+        with safe_open(path, framework="pt") as file:
+            present = set(file.keys())
+            for problem, names in (
+                ("lacks", wanted.keys() - present),
+                ("has an unknown", present - wanted.keys()),
+            ):
+                if names:
+                    raise CheckpointError(
+                        f"{path} {problem} tensor {min(names)!r}; "
+                        f"the model of its card has {len(wanted)} tensors, the file {len(present)}"
+                    )
+            for name, shape in wanted.items():
+                found = tuple(file.get_slice(name).get_shape())
+                if found != tuple(shape):
+                    raise CheckpointError(
+                        f"{path}: tensor {name!r} has shape {found}, need {tuple(shape)}"
+                    )
+            weights = {name: file.get_tensor(name).float() for name in wanted}
+    except SafetensorError as error:
+        raise CheckpointError(f"{path} is not a safetensors file: {error}") from None
+    for name, tensor in weights.items():
+        if not torch.isfinite(tensor).all():
+            raise CheckpointError(f"{path}: tensor {name!r} holds NaN or infinity")
+    return weights
+
+
+def _one_line_lists(text: str) -> str:
+    """Indented JSON with each vocabulary on one line: readable, and small in a diff."""
+    lines: list[str] = []
+    inside: list[str] | None = None
+    for line in text.splitlines():
+        if inside is None and line.rstrip().endswith("vocabulary\": ["):
+            inside = [line]
+        elif inside is not None:
+            inside.append(line.strip())
+            if line.strip() in ("]", "],"):
+                lines.append("".join(inside))
+                inside = None
+        else:
+            lines.append(line)
+    return "\n".join(lines)

@@ -1,0 +1,45 @@
+"""The command line. Bad input ends with exit code 2 and one line that says what would be right."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from collections.abc import Sequence
+
+from attention_plugins.commands import evaluate, listing, train, translate
+from attention_plugins.contract import ContractError
+
+_COMMANDS = {
+    "list": listing,
+    "train": train,
+    "evaluate": evaluate,
+    "translate": translate,
+}
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command.
+
+    Returns:
+        0, or 2 on bad input, or 130 when interrupted.
+    """
+    parser = argparse.ArgumentParser(
+        prog="python -m attention_plugins",
+        description="Scorings, models and corpora of Attention Workbench from the command line.",
+    )
+    subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
+    for name, module in _COMMANDS.items():
+        summary = module.__doc__.splitlines()[0]
+        subparser = subparsers.add_parser(name, help=summary, description=summary)
+        module.add_arguments(subparser)
+        subparser.add_argument("--json", action="store_true", help="print the result as JSON")
+    given = parser.parse_args(arguments)
+    try:
+        _COMMANDS[given.command].run(given)
+    except (ContractError, FloatingPointError) as error:
+        print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
+        return 2
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        return 130
+    return 0

@@ -1,0 +1,95 @@
+"""What the commands share: corpora by name or path, ``--set`` values, devices, printing."""
+
+from __future__ import annotations
+
+import argparse
+import json
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import torch
+
+from attention_plugins.contract import ContractError, Parameter, Scalar, SentencePair
+from attention_plugins.datasets.parallel import read_pairs
+from attention_plugins.datasets.tatoeba import is_archive, read_archive
+from attention_plugins.registry import Registry
+
+
+def add_device(parser: argparse.ArgumentParser) -> None:
+    """``--device`` and ``--threads``."""
+    parser.add_argument("--device", default="auto", help="auto, cpu, cuda:0 or mps (auto)")
+    parser.add_argument("--threads", type=int, help="CPU threads to compute with")
+
+
+def device(given: argparse.Namespace) -> torch.device:
+    """The device asked for; ``auto`` takes a GPU where there is one.
+
+    Raises:
+        ContractError: a device that is not there.
+    """
+    if given.threads is not None:
+        if given.threads < 1:
+            raise ContractError(f"need 1 <= threads, got {given.threads}")
+        torch.set_num_threads(given.threads)
+    return resolve_device(given.device)
+
+
+def load_corpus(
+    name: str, registry: Registry, *, pairs: int = 0, seed: int = 0
+) -> Sequence[SentencePair]:
+    """Sentence pairs of a data set's name, a TSV file, or a zip or folder in d2l's format.
+
+    Args:
+        pairs: only the first so many; 0 for all.
+
+    Raises:
+        ContractError: neither a data set nor a readable corpus.
+    """
+    path = Path(name)
+    if path.exists():
+        loaded = read_archive(path) if is_archive(path) else read_pairs(path)
+    elif path.suffix or len(path.parts) > 1:
+        raise ContractError(f"no file {name}; need a TSV file, a zip, a folder or a data set's name")
+    else:
+        spec = registry.dataset(name)
+        if spec.task != "translation":
+            raise ContractError(f"data set {name!r} is for {spec.task}; need one for translation")
+        loaded = spec.load({p.name: p.default for p in spec.parameters}, seed)
+    return loaded[:pairs] if pairs else loaded
+
+
+def settings(entries: Sequence[str], parameters: Sequence[Parameter]) -> dict[str, Scalar]:
+    """``name=value`` entries in their parameters' types; bounds are checked later.
+
+    Raises:
+        ContractError: no ``=``, an unknown name, a value that is no number where one is needed.
+    """
+    known = {parameter.name: parameter for parameter in parameters}
+    values: dict[str, Scalar] = {}
+    for entry in entries:
+        name, equals, text = entry.partition("=")
+        if not equals or name not in known:
+            offered = ", ".join(known) or "none"
+            raise ContractError(f"need name=value with a known name, got {entry!r}; known: {offered}")
+        values[name] = _parse(text, known[name])
+    return values
+
+
+def _parse(text: str, parameter: Parameter) -> Scalar:
+    if isinstance(parameter.default, bool):
+        if text.lower() not in ("true", "false"):
+            raise ContractError(f"need {parameter.name} to be true or false, got {text!r}")
+        return text.lower() == "true"
+    if isinstance(parameter.default, str):
+        return text
+    try:
+        return type(parameter.default)(text)
+    except ValueError:
+        kind = "whole number" if isinstance(parameter.default, int) else "number"
+        raise ContractError(f"need {parameter.name} to be a {kind}, got {text!r}") from None
+
+
+def show(given: argparse.Namespace, facts: Mapping[str, Any], lines: Sequence[str]) -> None:
+    """Print the facts as JSON if asked to, else the lines."""
+    print(json.dumps(facts, ensure_ascii=False, indent=1) if given.json else "\n".join(lines))

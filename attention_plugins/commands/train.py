@@ -1,0 +1,119 @@
+"""Train a translation model and keep it as a checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+import sys
+from dataclasses import replace
+from pathlib import Path
+
+from tqdm import tqdm
+
+from attention_plugins import experiment
+from attention_plugins.checkpoints import CARD
+from attention_plugins.commands import common
+from attention_plugins.contract import ContractError
+from attention_plugins.presets import PRESETS
+from attention_plugins.registry import installed
+from attention_plugins.training import Progress
+from attention_plugins.translator import Translator
+
+_OVERRIDES = ("epochs", "batch_size", "learning_rate", "seed")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """What to train on what, and how."""
+    parser.add_argument("--model", default="bahdanau", help="a model's name (bahdanau)")
+    parser.add_argument("--scoring", default="additive", help="a scoring's name (additive)")
+    parser.add_argument(
+        "--corpus", required=True, help="a data set's name, a TSV file, or a d2l zip or folder"
+    )
+    parser.add_argument("--pairs", type=int, default=0, help="only the first N pairs (all)")
+    parser.add_argument("--preset", choices=sorted(PRESETS), default="d2l")
+    parser.add_argument("--output", type=Path, required=True, help="folder of the new checkpoint")
+    parser.add_argument("--corpus-name", help="what the card calls the corpus")
+    parser.add_argument("--epochs", type=int)
+    parser.add_argument("--batch-size", type=int)
+    parser.add_argument("--learning-rate", type=float)
+    parser.add_argument("--seed", type=int)
+    parser.add_argument("--held-out", type=int, help="source sentences kept away from training")
+    parser.add_argument(
+        "--set", action="append", default=[], metavar="NAME=VALUE", help="a model's parameter"
+    )
+    parser.add_argument(
+        "--set-scoring", action="append", default=[], metavar="NAME=VALUE",
+        help="a scoring's parameter",
+    )  # fmt: skip
+    parser.add_argument("--overwrite", action="store_true", help="replace the output folder's files")
+    common.add_device(parser)
+
+
+def run(given: argparse.Namespace) -> None:
+    """Train, score on the held-out sources, write the checkpoint."""
+    if (given.output / CARD).exists() and not given.overwrite:
+        raise ContractError(f"{given.output} holds a checkpoint already; add --overwrite to replace it")
+    registry, device = installed(), common.device(given)
+    plan = _plan(given)
+    pairs = common.load_corpus(given.corpus, registry, pairs=given.pairs)
+    with tqdm(
+        total=plan.recipe.epochs, unit="epoch", file=sys.stderr, disable=None, smoothing=0
+    ) as bar:
+
+        def show_step(now: Progress) -> None:
+            bar.set_postfix_str(
+                f"loss {now.loss:.3f}, {now.tokens_per_second:,.0f} tokens/s", refresh=False
+            )
+            bar.n = now.epoch - 1 + now.step / now.steps
+            bar.update(0)
+
+        def log_epoch(now: Progress) -> None:
+            if bar.disable:
+                print(f"epoch {now.epoch}: loss {now.loss:.4f}, {now.tokens_per_second:,.0f} "
+                      f"tokens/s, {now.seconds:,.0f} s", file=sys.stderr, flush=True)  # fmt: skip
+
+        trained = experiment.run(
+            plan, pairs, registry, device=device, on_step=show_step, on_epoch=log_epoch
+        )
+    checkpoint = experiment.keep(trained, given.output)
+    scores = {}
+    if trained.held_out:
+        bleu = experiment.evaluate(Translator(checkpoint, registry, device), trained.held_out)
+        scores = {"held_out": bleu.facts() | {"command": evaluate_command(given)}}
+        checkpoint = experiment.keep(trained, given.output, scores)
+    last = trained.history[-1]
+    common.show(
+        given,
+        {"checkpoint": str(given.output), "loss": last.loss, "seconds": last.seconds,
+         "tokens_per_second": last.tokens_per_second, "scores": scores},
+        [f"{given.output}: loss {last.loss:.3f} nats per token after {last.seconds:,.0f} s"]
+        + [f"BLEU {s['bleu']:.1f} ({name}; {s['signature']})" for name, s in scores.items()],
+    )  # fmt: skip
+
+
+def evaluate_command(given: argparse.Namespace) -> str:
+    """The command that measures the held-out score again."""
+    corpus = given.corpus if not Path(given.corpus).exists() else Path(given.corpus).name
+    return (
+        f"python -m attention_plugins evaluate --checkpoint trained/{given.output.name} "
+        f"--corpus {corpus} --held-out"
+    )
+
+
+def _plan(given: argparse.Namespace) -> experiment.Experiment:
+    preset, registry = PRESETS[given.preset], installed()
+    model, scoring = registry.model(given.model), registry.scoring(given.scoring)
+    if model.task != "translation":
+        raise ContractError(f"model {model.name!r} is for {model.task}; need one for translation")
+    overrides = {n: getattr(given, n) for n in _OVERRIDES if getattr(given, n) is not None}
+    return experiment.Experiment(
+        model=model.name,
+        scoring=scoring.name,
+        model_parameters={
+            **preset.model_parameters.get(model.name, {}),
+            **common.settings(given.set, model.parameters),
+        },
+        scoring_parameters=common.settings(given.set_scoring, scoring.parameters),
+        recipe=replace(preset.recipe, **overrides),
+        corpus=given.corpus_name or Path(given.corpus).stem,
+        held_out=preset.held_out if given.held_out is None else given.held_out,
+    )

@@ -1,0 +1,26 @@
+"""Devices by name: what is there, and what was asked for."""
+
+from __future__ import annotations
+
+import torch
+
+from attention_plugins.contract import ContractError
+
+
+def available() -> list[str]:
+    """``auto``, ``cpu``, and every accelerator of this machine."""
+    cuda = [f"cuda:{index}" for index in range(torch.cuda.device_count())]
+    return ["auto", *cuda, *(["mps"] if torch.backends.mps.is_available() else []), "cpu"]
+
+
+def resolve(name: str) -> torch.device:
+    """The device of that name; ``auto`` is the first accelerator, else the CPU.
+
+    Raises:
+        ContractError: it is not on this machine.
+    """
+    offered = available()
+    wanted = offered[1] if name == "auto" else "cuda:0" if name == "cuda" else name
+    if wanted not in offered:
+        raise ContractError(f"no device {name!r} here; need one of {', '.join(offered)}")
+    return torch.device(wanted)

@@ -1,0 +1,45 @@
+"""Named ways to train: every hyperparameter of a training under one word."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from attention_plugins.contract import Scalar
+from attention_plugins.training import Recipe
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A recipe and the model parameters that go with it.
+
+    Args:
+        recipe: how to train.
+        model_parameters: by model name; a model without an entry uses its defaults.
+        held_out: source sentences kept away from training, to score the model on.
+    """
+
+    recipe: Recipe
+    model_parameters: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    held_out: int
+
+
+PRESETS: dict[str, Preset] = {
+    # d2l.ai 11.4: small enough to watch, trained on the first 600 pairs.
+    "d2l": Preset(recipe=Recipe(), held_out=0),
+    # The shipped checkpoints: all of Tatoeba, under an hour on one core.
+    "shipped": Preset(
+        recipe=Recipe(
+            tokeniser="clitics", min_frequency=3, max_tokens=32, epochs=24, batch_size=128,
+            learning_rate=2e-3, schedule="cosine", warmup=500, weight_decay=0.01,
+            label_smoothing=0.1,
+        ),
+        model_parameters={
+            "bahdanau": {
+                "embed": 192, "hidden": 256, "layers": 1, "dropout": 0.2,
+                "bidirectional": True, "deep_readout": True,
+            },
+        },
+        held_out=2000,
+    ),
+}  # fmt: skip

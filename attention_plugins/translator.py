@@ -1,0 +1,185 @@
+"""A checkpoint at work: sentences in, translations with their maps out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+import torch
+from torch import Tensor
+
+from attention_plugins.attention import Intervention, Site
+from attention_plugins.checkpoints import Checkpoint
+from attention_plugins.contract import ContractError
+from attention_plugins.decoding import Decoded, beam, force, greedy
+from attention_plugins.record import AttentionMap
+from attention_plugins.text import (
+    EOS_ID,
+    TOKENISERS,
+    Vocabulary,
+    detokenise,
+    pad,
+)
+
+MAX_BEAM = 16
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translation:
+    """One sentence's translation.
+
+    ``tokens`` and ``source_tokens`` end in ``<eos>`` where the model wrote or read it;
+    log-probabilities are in nats. ``maps`` is empty unless they were asked for.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    log_probabilities: tuple[float, ...]
+    source_tokens: tuple[str, ...]
+    unknown: tuple[str, ...]
+    target_unknown: tuple[str, ...] = ()
+    maps: tuple[AttentionMap, ...] = field(default=())
+
+    @property
+    def log_probability(self) -> float:
+        return sum(self.log_probabilities)
+
+
+@dataclass(frozen=True)
+class _Sentence:
+    words: list[str]  # as the reader wrote them, with <eos>
+    ids: list[int]
+
+
+class Translator:
+    """A model with its vocabularies; keeps nothing between calls, so users may share one.
+
+    Args:
+        checkpoint: the model to load.
+        registry: where its scoring and model are looked up.
+        device: where it computes.
+    """
+
+    def __init__(
+        self, checkpoint: Checkpoint, registry: object, device: torch.device | str = "cpu"
+    ) -> None:
+        self.card = checkpoint.card
+        self.device = torch.device(device)
+        self.model = checkpoint.build(registry).to(self.device)
+        self.source_vocabulary, self.target_vocabulary = checkpoint.vocabularies
+        self.max_tokens: int = self.card["max_tokens"]
+
+    def translate(
+        self,
+        sentences: Sequence[str],
+        *,
+        width: int = 1,
+        batch_size: int = 128,
+        interventions: Sequence[Intervention] = (),
+    ) -> list[str]:
+        """The sentences' translations, in their order, decoded in batches of like length.
+
+        Args:
+            width: of the beam; 1 is greedy.
+
+        Raises:
+            ContractError: an empty or over-long sentence (named by its number), a bad width.
+        """
+        read = [self._read(s, f"sentence {n}") for n, s in enumerate(sentences, start=1)]
+        order = sorted(range(len(read)), key=lambda i: len(read[i].ids))
+        texts = [""] * len(read)
+        for start in range(0, len(order), batch_size):
+            rows = order[start : start + batch_size]
+            decoded = self._decode([read[i] for i in rows], width, interventions)
+            for row, result in zip(rows, decoded, strict=True):
+                texts[row] = self._text(self.target_vocabulary.words(result.ids))
+        return texts
+
+    def explain(
+        self,
+        sentence: str,
+        *,
+        width: int = 1,
+        target: str = "",
+        interventions: Sequence[Intervention] = (),
+    ) -> Translation:
+        """One sentence's translation with the maps of every site.
+
+        Args:
+            target: words to force instead of searching.
+
+        Raises:
+            ContractError: an empty or over-long sentence or target, a bad width.
+        """
+        read = self._read(sentence, "the sentence")
+        if target.strip():
+            written = self._read(target, "the target", self.target_vocabulary)
+        else:
+            ids = self._decode([read], width, interventions)[0].ids
+            written = _Sentence(self.target_vocabulary.words(ids), ids)
+        source, lengths = self._tensors([read])
+        wanted = torch.tensor([written.ids], device=self.device)
+        scores, sites = force(
+            self.model, source, lengths, wanted, interventions=interventions
+        )
+        return Translation(
+            text=self._text(written.words),
+            tokens=tuple(written.words),
+            log_probabilities=tuple(scores[0].tolist()),
+            source_tokens=tuple(read.words),
+            unknown=_unknown(read, self.source_vocabulary),
+            target_unknown=_unknown(written, self.target_vocabulary),
+            maps=tuple(
+                _map(site, weights, read.words, written.words, normalised=not interventions)
+                for site, weights in sites.items()
+            ),
+        )
+
+    def _read(
+        self, text: str, what: str, vocabulary: Vocabulary | None = None
+    ) -> _Sentence:
+        words = TOKENISERS[self.card["tokeniser"]](text)
+        if not words:
+            raise ContractError(f"need at least one word in {what}, got none")
+        if len(words) >= self.max_tokens:
+            raise ContractError(
+                f"{what} has {len(words)} tokens; this model reads at most {self.max_tokens - 1}"
+            )
+        ids = (vocabulary or self.source_vocabulary).ids(words)
+        return _Sentence([*words, "<eos>"], [*ids, EOS_ID])
+
+    def _tensors(self, sentences: Sequence[_Sentence]) -> tuple[Tensor, Tensor]:
+        rows = [sentence.ids for sentence in sentences]
+        lengths = torch.tensor([len(row) for row in rows], device=self.device)
+        return torch.tensor(pad(rows), device=self.device), lengths
+
+    def _decode(
+        self, sentences: Sequence[_Sentence], width: int, interventions: Sequence[Intervention]
+    ) -> list[Decoded]:
+        if not 1 <= width <= MAX_BEAM:
+            raise ContractError(f"need 1 <= beam <= {MAX_BEAM}, got {width}")
+        source, lengths = self._tensors(sentences)
+        options = {"limit": self.max_tokens, "interventions": interventions}
+        if width == 1:
+            return greedy(self.model, source, lengths, **options)
+        return [best[0] for best in beam(self.model, source, lengths, width=width, **options)]
+
+    def _text(self, tokens: Sequence[str]) -> str:
+        return detokenise((t for t in tokens if t != "<eos>"), french=True)
+
+
+def _unknown(sentence: _Sentence, vocabulary: Vocabulary) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(word for word in sentence.words if word not in vocabulary))
+
+
+def _map(
+    site: Site, weights: Tensor, source: Sequence[str], target: Sequence[str], *, normalised: bool
+) -> AttentionMap:
+    """One sentence's weights ``(1, [heads,] queries, keys)`` with the words they belong to."""
+    labels = {"cross": (target, source), "encoder": (source, source), "decoder": (target, target)}
+    queries, keys = labels[site.kind]
+    heads = weights[0] if weights.dim() == 4 else weights
+    return AttentionMap(
+        site=site, weights=heads.float().cpu(), query_labels=tuple(queries),
+        key_labels=tuple(keys), normalised=normalised,
+    )  # fmt: skip
