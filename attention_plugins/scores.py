@@ -1,0 +1,103 @@
+"""How good a translation is: corpus BLEU as published work reports it, and BLEU-k of d2l.ai."""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import zip_longest
+
+from attention_plugins.contract import ContractError
+from attention_plugins.text import normalise
+
+
+@dataclass(frozen=True, kw_only=True)
+class BleuScore:
+    """Corpus BLEU and what makes it comparable.
+
+    Args:
+        score: 0 to 100.
+        signature: sacrebleu's, with its version; two scores compare only under one signature.
+        precisions: of 1-grams to 4-grams, 0 to 100.
+        brevity_penalty: 0 to 1; below 1 where the hypotheses are shorter than the references.
+        hypothesis_tokens, reference_tokens: both counted by sacrebleu's own tokeniser ``13a``.
+        sentences: how many were scored.
+    """
+
+    score: float
+    signature: str
+    precisions: tuple[float, ...]
+    brevity_penalty: float
+    hypothesis_tokens: int
+    reference_tokens: int
+    sentences: int
+
+
+def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> BleuScore:
+    """Corpus BLEU by sacrebleu, of detokenised text, lower-cased, with any number of references.
+
+    Both sides pass :func:`~attention_plugins.text.normalise` first, so that ``’`` and ``'``
+    score alike. As in published work, a corpus with no matching 4-gram is smoothed, and one
+    without any sentence of four tokens scores 0.
+
+    Args:
+        hypotheses: one translation a sentence.
+        references: for each sentence its accepted translations, at least one.
+
+    Raises:
+        ContractError: nothing to score, unequal lengths, or a sentence without a reference.
+    """
+    if not hypotheses or len(hypotheses) != len(references):
+        raise ContractError(
+            "need one list of references for each of at least one hypothesis, "
+            f"got {len(hypotheses)} hypotheses and {len(references)} lists"
+        )
+    for number, accepted in enumerate(references, 1):
+        if isinstance(accepted, str) or not accepted:
+            raise ContractError(
+                f"sentence {number} needs a list of at least one reference, got {accepted!r}"
+            )
+    from sacrebleu.metrics import BLEU
+
+    metric = BLEU(lowercase=True)
+    # sacrebleu wants the n-th reference of every sentence together, None where there is none.
+    columns = list(zip_longest(*([normalise(text) for text in row] for row in references)))
+    result = metric.corpus_score([normalise(text) for text in hypotheses], columns)
+    return BleuScore(
+        score=result.score,
+        signature=str(metric.get_signature()),
+        precisions=tuple(result.precisions),
+        brevity_penalty=result.bp,
+        hypothesis_tokens=result.sys_len,
+        reference_tokens=result.ref_len,
+        sentences=len(hypotheses),
+    )
+
+
+def bleu_k(prediction: str, reference: str, k: int = 2) -> float:
+    """BLEU-k of one sentence, 0 to 1, by the formula of d2l.ai, section 10.7.
+
+    ``exp(min(0, 1 - len_label / len_pred)) * prod(p_n ** (1 / 2 ** n))`` over n = 1 to k, tokens
+    split at spaces, case kept. An order longer than the prediction has no n-grams, so no
+    ``p_n``, and is left out: a one-word prediction is judged by its word and its length. An
+    empty prediction scores 0, and 1 against an empty reference.
+
+    Raises:
+        ContractError: k < 1.
+    """
+    if k < 1:
+        raise ContractError(f"need 1 <= k, got k={k}")
+    predicted, label = prediction.split(), reference.split()
+    if not predicted:
+        return 0.0 if label else 1.0
+    score = math.exp(min(0.0, 1.0 - len(label) / len(predicted)))
+    for n in range(1, min(k, len(predicted)) + 1):
+        total = len(predicted) - n + 1
+        matches = (_ngrams(predicted, n) & _ngrams(label, n)).total()
+        score *= (matches / total) ** (0.5**n)
+    return score
+
+
+def _ngrams(tokens: list[str], n: int) -> Counter:
+    return Counter(tuple(tokens[i : i + n]) for i in range(len(tokens) - n + 1))
