@@ -1,0 +1,134 @@
+"""Facts about the project as a whole: its layout, its pins, what its archives hold."""
+
+from __future__ import annotations
+
+import ast
+import re
+import subprocess
+import sys
+import tarfile
+import tomllib
+import zipfile
+from pathlib import Path
+
+import pytest
+from packaging.requirements import Requirement
+
+ROOT = Path(__file__).parents[2]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+TOP_LEVEL = {
+    "dashboard", "attention_plugins", "trained", "tests", "streamlit_app.py", "pyproject.toml",
+    "README.md", "requirements.txt", "Dockerfile", "LICENSE",
+}  # fmt: skip
+
+
+def requirements(text: str) -> dict[str, Requirement]:
+    lines = [line for line in text.splitlines() if line and not line.startswith("#")]
+    return {Requirement(line).name: Requirement(line) for line in lines}
+
+
+PINS = requirements((ROOT / "requirements.txt").read_text(encoding="utf-8"))
+
+
+def tracked() -> list[str]:
+    listed = subprocess.run(["git", "ls-files", "-z"], cwd=ROOT, capture_output=True, text=True)
+    if listed.returncode:
+        pytest.skip("not a git checkout")
+    return [name for name in listed.stdout.split("\0") if name]
+
+
+def test_every_pin_is_a_name_and_one_version():
+    lines = (ROOT / "requirements.txt").read_text(encoding="utf-8").splitlines()
+    wrong = [
+        line
+        for line in lines
+        if not line.startswith("#") and not re.fullmatch(r"[a-z0-9-]+==\d+(\.\d+)*", line)
+    ]
+    assert not wrong
+
+
+def test_the_pins_lie_in_the_ranges():
+    ranges = requirements("\n".join(PROJECT["dependencies"]))
+    assert ranges.keys() == PINS.keys()
+    outside = [
+        f"{name}{ranges[name].specifier} without {pin.specifier}"
+        for name, pin in PINS.items()
+        if not ranges[name].specifier.contains(next(iter(pin.specifier)).version)
+    ]
+    assert not outside
+
+
+MODULE_OF = {"pillow": "PIL"}  # where it is not the distribution's name
+
+
+def imported_by_us() -> set[str]:
+    found = set()
+    for path in (*ROOT.glob("attention_plugins/**/*.py"), *ROOT.glob("dashboard/**/*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.Import):
+                found |= {alias.name.split(".")[0] for alias in node.names}
+            elif isinstance(node, ast.ImportFrom) and not node.level and node.module:
+                found.add(node.module.split(".")[0])
+    return found - sys.stdlib_module_names - {"attention_plugins", "dashboard"}
+
+
+def test_what_is_imported_is_declared_and_nothing_else():
+    assert imported_by_us() == {MODULE_OF.get(name, name) for name in PINS}
+
+
+def test_the_top_level_holds_what_belongs_there():
+    names = {name.split("/")[0] for name in tracked()}
+    assert {name for name in names if not name.startswith(".")} <= TOP_LEVEL
+
+
+def test_no_file_is_too_large_for_a_clone():
+    sizes = {name: (ROOT / name).stat().st_size for name in tracked() if (ROOT / name).is_file()}
+    assert not {name: size for name, size in sizes.items() if size > 25_000_000}
+    trained = sum(size for name, size in sizes.items() if name.startswith("trained/"))
+    assert trained < 60_000_000
+
+
+def test_there_is_one_name_per_test_module():
+    """Two test files of one path below their folder would shadow each other in a report."""
+    wrong = [name for name in tracked() if re.fullmatch(r"tests/(.+/)?__init__\.py", name)]
+    assert [name for name in wrong if not name.startswith("tests/plugins/")] == []
+
+
+@pytest.fixture(scope="module")
+def archives(tmp_path_factory) -> dict[str, list[str]]:
+    """The names in the wheel and in the source archive, built from a copy of the tracked files."""
+    copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("out")
+    for name in tracked():
+        if (ROOT / name).is_file() and not name.startswith("trained/"):
+            (copy / name).parent.mkdir(parents=True, exist_ok=True)
+            (copy / name).write_bytes((ROOT / name).read_bytes())
+    (copy / "trained").mkdir()
+    (copy / "trained" / "model.safetensors").write_bytes(b"planted")
+    code = (
+        "import sys; from setuptools.build_meta import build_sdist, build_wheel;"
+        "out = sys.argv[1]; build_sdist(out); build_wheel(out)"
+    )
+    built = subprocess.run(
+        [sys.executable, "-W", "ignore", "-c", code, str(out)],
+        cwd=copy, capture_output=True, text=True, timeout=240,
+    )  # fmt: skip
+    assert built.returncode == 0, built.stderr
+    (wheel,), (source,) = out.glob("*.whl"), out.glob("*.tar.gz")
+    with zipfile.ZipFile(wheel) as opened, tarfile.open(source) as unpacked:
+        inside = [name.partition("/")[2] for name in unpacked.getnames()]
+        return {"wheel": opened.namelist(), "source": inside}
+
+
+def test_the_wheel_holds_the_two_packages_whole(archives):
+    tops = {name.split("/")[0] for name in archives["wheel"]}
+    assert {top for top in tops if not top.endswith(".dist-info")} == {
+        "attention_plugins",
+        "dashboard",
+    }
+    ours = {name for name in tracked() if name.startswith(("attention_plugins/", "dashboard/"))}
+    assert ours <= set(archives["wheel"])
+
+
+def test_the_source_archive_holds_no_tests_and_no_trained_files(archives):
+    assert "attention_plugins/contract.py" in archives["source"]
+    assert not [n for n in archives["source"] if n.startswith(("tests", "trained"))]
