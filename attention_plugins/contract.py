@@ -6,6 +6,7 @@ made, so that a mistake shows in the plugin's own line, not in a user's chart.
 
 from __future__ import annotations
 
+import inspect
 import math
 import re
 from collections.abc import Callable, Mapping, Sequence
@@ -63,11 +64,20 @@ class Parameter:
 
     def __post_init__(self) -> None:
         _check_name("parameter", self.name)
-        if self.numeric and (self.low is None or self.high is None or self.low >= self.high):
+        _check_texts(self, "parameter", ("title", "unit", "help"))
+        if self.numeric and not (
+            _finite(self.low) and _finite(self.high) and self.low < self.high
+        ):
             raise ContractError(
                 f"parameter {self.name!r} is a number, so it needs low < high; "
                 f"got low={self.low}, high={self.high}"
             )
+        if self.step is not None and not (_finite(self.step) and self.step > 0):
+            raise ContractError(f"parameter {self.name!r}: need 0 < step, got {self.step!r}")
+        if not isinstance(self.choices, tuple) or not all(
+            isinstance(choice, str) for choice in self.choices
+        ):
+            raise ContractError(f"parameter {self.name!r}: choices is a tuple of str")
         if isinstance(self.default, str) and not self.choices:
             raise ContractError(f"parameter {self.name!r} is a str, so it needs choices")
         if self.learnable and not isinstance(self.default, float):
@@ -76,6 +86,7 @@ class Parameter:
 
     @property
     def numeric(self) -> bool:
+        """Whether it is an int or a float, with bounds."""
         return isinstance(self.default, int | float) and not isinstance(self.default, bool)
 
     def check(self, value: object) -> Scalar:
@@ -84,14 +95,14 @@ class Parameter:
         Raises:
             ContractError: it has another type or is outside the bounds.
         """
-        if isinstance(self.default, bool) or isinstance(self.default, str):
+        if isinstance(self.default, bool | str):
             allowed: tuple = (False, True) if isinstance(self.default, bool) else self.choices
             if type(value) is not type(self.default) or value not in allowed:
                 raise ContractError(
                     f"need {self.name} to be one of {', '.join(map(str, allowed))}, got {value!r}"
                 )
             return value
-        if isinstance(value, bool) or not isinstance(value, int | float) or not math.isfinite(value):
+        if isinstance(value, bool) or not _finite(value):
             raise ContractError(f"need {self.name} to be a number, got {value!r}")
         if not self.low <= value <= self.high:
             raise ContractError(
@@ -212,9 +223,15 @@ class _FunctionScoring(Scoring):
         super().__init__()
         self.function = function
         self.fixed = {p.name: values[p.name] for p in parameters if not p.learnable}
-        self.learned = nn.ParameterDict(
-            {p.name: nn.Parameter(torch.tensor(values[p.name])) for p in parameters if p.learnable}
-        )
+        self._learnable = [p.name for p in parameters if p.learnable]
+        # With a prefix, because a parameter may have the name of a module's method, such as half.
+        for name in self._learnable:
+            self.register_parameter(f"learned_{name}", nn.Parameter(torch.tensor(values[name])))
+
+    @property
+    def learned(self) -> dict[str, nn.Parameter]:
+        """The learnable parameters by name, each of one element."""
+        return {name: getattr(self, f"learned_{name}") for name in self._learnable}
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         return self.function(queries, keys, **self.fixed, **self.learned)
@@ -235,9 +252,21 @@ def scoring(
     The function gets queries ``(..., n_q, d_q)`` and keys ``(..., n_k, d_k)`` and returns raw
     scores ``(..., n_q, n_k)``; a learnable parameter arrives as a tensor of one element.
     Scorings with weight matrices write a :class:`Scoring` and a :class:`ScoringSpec` instead.
+
+    Raises:
+        ContractError: the function takes other arguments than these.
     """
 
     def wrap(function: Callable[..., Tensor]) -> ScoringSpec:
+        try:
+            names = {parameter.name: None for parameter in parameters}
+            inspect.signature(function).bind(None, None, **names)
+        except TypeError as error:
+            takes = ", ".join(("queries", "keys", *names))
+            raise ContractError(
+                f"scoring {name!r}: need a function of ({takes}), "
+                f"got {function.__name__}{inspect.signature(function)}: {error}"
+            ) from None
         return ScoringSpec(
             name=name,
             title=title or name.replace("_", " ").capitalize(),
@@ -379,6 +408,9 @@ class CheckpointSpec:
 
     def __post_init__(self) -> None:
         _check_name("checkpoint", self.name)
+        if not isinstance(self.path, Path):
+            got = type(self.path).__name__
+            raise ContractError(f"checkpoint {self.name!r}: need path to be a Path, got {got}")
 
 
 Spec = ScoringSpec | ModelSpec | DatasetSpec | CheckpointSpec
@@ -391,10 +423,35 @@ def _check_name(kind: str, name: Any) -> None:
         )
 
 
-def _check_record(record: Any, kind: str) -> None:
-    _check_name(kind, record.name)
+def _finite(value: object) -> bool:
+    try:
+        return isinstance(value, int | float) and math.isfinite(value)
+    except OverflowError:  # an int beyond every float
+        return False
+
+
+def _check_texts(record: Any, kind: str, fields: Sequence[str]) -> None:
+    # Pages get the records as JSON, all in one: what does not fit there would cost them all.
+    for field in fields:
+        if not isinstance(getattr(record, field, ""), str):
+            got = type(getattr(record, field)).__name__
+            raise ContractError(f"{kind} {record.name!r}: need {field} to be a str, got {got}")
     if not record.title:
         raise ContractError(f"{kind} {record.name!r} needs a title")
+
+
+def _check_record(record: Any, kind: str) -> None:
+    _check_name(kind, record.name)
+    _check_texts(record, kind, ("title", "formula", "reference", "description"))
+    make = "load" if isinstance(record, DatasetSpec) else "build"
+    if not callable(getattr(record, make)):
+        raise ContractError(f"{kind} {record.name!r}: {make} must be callable")
+    if not isinstance(getattr(record, "same_size", False), bool):
+        raise ContractError(f"{kind} {record.name!r}: same_size is True or False")
+    if not isinstance(record.parameters, tuple) or not all(
+        isinstance(parameter, Parameter) for parameter in record.parameters
+    ):
+        raise ContractError(f"{kind} {record.name!r}: parameters is a tuple of Parameter")
     if getattr(record, "task", TASKS[0]) not in TASKS:
         raise ContractError(
             f"{kind} {record.name!r}: need task to be one of {', '.join(TASKS)}, "
