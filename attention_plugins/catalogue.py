@@ -10,6 +10,7 @@ import torch
 
 from attention_plugins import checkpoints
 from attention_plugins.contract import CONTRACT_VERSION, CheckpointSpec, ContractError, Parameter
+from attention_plugins.devices import available
 from attention_plugins.registry import Plugin, Registry
 
 _SHOWN = {
@@ -43,30 +44,23 @@ def catalogue(registry: Registry) -> dict[str, Any]:
             "contract": ".".join(map(str, CONTRACT_VERSION)),
             "torch": str(torch.__version__),
         },
-        "devices": devices(),
+        "devices": available(),
     }
-
-
-def devices() -> list[str]:
-    """The devices that a request may name on this machine; ``auto`` takes the fastest."""
-    found = [f"cuda:{index}" for index in range(torch.cuda.device_count())]
-    if torch.backends.mps.is_available():
-        found.append("mps")
-    return ["auto", "cpu", *found]
 
 
 def _records(registry: Registry, kind: str, shown: Sequence[str]) -> list[dict[str, Any]]:
     return [
         {
             **{field: getattr(spec, field) for field in shown},
-            "parameters": [_parameter(parameter) for parameter in spec.parameters],
+            "parameters": [describe(parameter) for parameter in spec.parameters],
             "plugin": _origin(registry.provider(kind, name)),
         }
         for name, spec in getattr(registry, kind).items()
     ]
 
 
-def _parameter(parameter: Parameter) -> dict[str, Any]:
+def describe(parameter: Parameter) -> dict[str, Any]:
+    """A parameter's fields and its type's name, with the step that its widget takes."""
     described = asdict(parameter)
     if parameter.numeric and parameter.step is None:
         whole = isinstance(parameter.default, int)

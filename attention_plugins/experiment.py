@@ -15,7 +15,7 @@ from attention_plugins.checkpoints import Checkpoint, write
 from attention_plugins.contract import ModelSizes, Scalar, SentencePair, settle
 from attention_plugins.datasets.parallel import fingerprint, references, split_by_source
 from attention_plugins.registry import Registry
-from attention_plugins.scores import BleuScore, corpus_bleu
+from attention_plugins.scores import corpus_bleu
 from attention_plugins.training import Encoded, Progress, Recipe, encode, train
 from attention_plugins.translator import Translator
 
@@ -122,8 +122,19 @@ def keep(trained: Trained, folder: Path, scores: Mapping[str, Any] | None = None
 
 def evaluate(
     translator: Translator, pairs: Sequence[SentencePair], *, width: int = 1
-) -> BleuScore:
-    """Corpus BLEU of the translations of every distinct source, against all its references."""
+) -> dict[str, Any]:
+    """Corpus BLEU of the translations of every distinct source, against all its references.
+
+    Sources longer than the model reads are left out and counted.
+
+    Returns:
+        ``bleu`` (0 to 100), ``signature``, ``sentences``, ``beam``, ``too_long``.
+    """
     by_source = references(pairs)
-    translations = translator.translate(list(by_source), width=width)
-    return corpus_bleu(translations, list(by_source.values()))
+    sources = [source for source in by_source if translator.reads(source)]
+    translations = translator.translate(sources, width=width)
+    score = corpus_bleu(translations, [by_source[source] for source in sources])
+    return {
+        "bleu": round(score.score, 2), "signature": score.signature,
+        "sentences": score.sentences, "beam": width, "too_long": len(by_source) - len(sources),
+    }  # fmt: skip

@@ -42,6 +42,7 @@ class Translation:
 
     @property
     def log_probability(self) -> float:
+        """Of all tokens together, in nats."""
         return sum(self.log_probabilities)
 
 
@@ -64,6 +65,7 @@ class Translator:
         self, checkpoint: Checkpoint, registry: object, device: torch.device | str = "cpu"
     ) -> None:
         self.card = checkpoint.card
+        self.summary = checkpoint.summary
         self.device = torch.device(device)
         self.model = checkpoint.build(registry).to(self.device)
         self.source_vocabulary, self.target_vocabulary = checkpoint.vocabularies
@@ -135,10 +137,15 @@ class Translator:
             ),
         )
 
-    def _read(
-        self, text: str, what: str, vocabulary: Vocabulary | None = None
-    ) -> _Sentence:
-        words = TOKENISERS[self.card["tokeniser"]](text)
+    def reads(self, sentence: str) -> bool:
+        """Whether the sentence is neither empty nor too long for this model."""
+        return 0 < len(self._tokenise(sentence)) < self.max_tokens
+
+    def _tokenise(self, text: str) -> list[str]:
+        return TOKENISERS[self.card["tokeniser"]](text)
+
+    def _read(self, text: str, what: str, vocabulary: Vocabulary | None = None) -> _Sentence:
+        words = self._tokenise(text)
         if not words:
             raise ContractError(f"need at least one word in {what}, got none")
         if len(words) >= self.max_tokens:

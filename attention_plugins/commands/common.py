@@ -13,6 +13,7 @@ import torch
 from attention_plugins.contract import ContractError, Parameter, Scalar, SentencePair
 from attention_plugins.datasets.parallel import read_pairs
 from attention_plugins.datasets.tatoeba import is_archive, read_archive
+from attention_plugins.devices import resolve
 from attention_plugins.registry import Registry
 
 
@@ -32,7 +33,7 @@ def device(given: argparse.Namespace) -> torch.device:
         if given.threads < 1:
             raise ContractError(f"need 1 <= threads, got {given.threads}")
         torch.set_num_threads(given.threads)
-    return resolve_device(given.device)
+    return resolve(given.device)
 
 
 def load_corpus(

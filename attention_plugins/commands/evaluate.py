@@ -45,5 +45,5 @@ def run(given: argparse.Namespace) -> None:
         _, pairs = experiment.divide(pairs, corpus["held_out_sources"], corpus["split_seed"])
     translator = Translator(checkpoint, registry, device)
     score = experiment.evaluate(translator, pairs, width=given.beam)
-    facts = score.facts() | {"checkpoint": str(given.checkpoint), "beam": given.beam}
-    common.show(given, facts, [f"BLEU {score.bleu:.2f}", score.signature])
+    facts = score | {"checkpoint": str(given.checkpoint)}
+    common.show(given, facts, [f"BLEU {score['bleu']:.2f}", score["signature"]])

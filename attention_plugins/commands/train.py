@@ -78,7 +78,7 @@ def run(given: argparse.Namespace) -> None:
     scores = {}
     if trained.held_out:
         bleu = experiment.evaluate(Translator(checkpoint, registry, device), trained.held_out)
-        scores = {"held_out": bleu.facts() | {"command": evaluate_command(given)}}
+        scores = {"held_out": bleu | {"command": evaluate_command(given)}}
         checkpoint = experiment.keep(trained, given.output, scores)
     last = trained.history[-1]
     common.show(

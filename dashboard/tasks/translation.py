@@ -1,0 +1,109 @@
+"""Translation: one sentence through one checkpoint; the words, how sure of each, the maps."""
+
+from __future__ import annotations
+
+import functools
+import time
+
+import pyarrow as pa
+import torch
+
+from attention_plugins import checkpoints
+from attention_plugins.contract import ContractError, Parameter, settle
+from attention_plugins.devices import resolve
+from attention_plugins.registry import installed
+from attention_plugins.translator import MAX_BEAM, Translation, Translator
+from dashboard.runs.request import Request
+from dashboard.runs.result import Result
+from dashboard.tasks.context import Context
+from dashboard.tasks.tables import maps_table
+
+BEAM = Parameter(
+    name="beam",
+    title="Beam width",
+    default=1,
+    low=1,
+    high=MAX_BEAM,
+    help="How many translations are followed at once; 1 takes the likeliest word at every step.",
+)
+_TEXTS = ("text", "target")
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Translate, or decode a forced target, and record every site.
+
+    Options of the request: ``text`` (the sentence), ``target`` (words to force; optional) and
+    :data:`BEAM`. ``data`` is a checkpoint's name.
+
+    Returns:
+        Tables ``maps`` and ``tokens`` (``token``, ``log_probability`` in nats); facts
+        ``translation``, ``tokens``, ``source_tokens``, ``unknown``, ``target_unknown``,
+        ``forced``, ``log_probability``, ``model``, ``scoring``, ``corpus``, ``card``, ``device``,
+        ``torch``, ``seconds``.
+
+    Raises:
+        ValueError: an unknown checkpoint or option, a checkpoint that cannot be used, an empty
+            or over-long sentence.
+    """
+    began = time.perf_counter()
+    texts, width = _options(request)
+    if not request.data:
+        raise ContractError("need a checkpoint to translate with, got none")
+    device = str(resolve(request.device))
+    context.report(0.1, "loading the model")
+    translator = _translator(request.data, device)
+    context.report(0.5, "translating")
+    said = translator.explain(texts["text"], width=width, target=texts["target"])
+    return Result(
+        tables={"maps": maps_table(said.maps), "tokens": _tokens_table(said)},
+        facts={
+            "translation": said.text,
+            "tokens": list(said.tokens),
+            "source_tokens": list(said.source_tokens),
+            "unknown": list(said.unknown),
+            "target_unknown": list(said.target_unknown),
+            "forced": bool(texts["target"].strip()),
+            "log_probability": said.log_probability,
+            "beam": width,
+            **_provenance(translator),
+            "device": device,
+            "seconds": time.perf_counter() - began,
+        },
+    )
+
+
+def _options(request: Request) -> tuple[dict[str, str], int]:
+    given = dict(request.options)
+    texts = {name: given.pop(name, "") for name in _TEXTS}
+    for name, text in texts.items():
+        if not isinstance(text, str):
+            raise ContractError(f"need {name} to be text, got {text!r}")
+    return texts, settle([BEAM], given)["beam"]
+
+
+@functools.lru_cache(maxsize=8)
+def _translator(name: str, device: str) -> Translator:
+    registry = installed()
+    return Translator(checkpoints.read(registry.checkpoint(name).path), registry, device)
+
+
+def _provenance(translator: Translator) -> dict[str, object]:
+    card = translator.summary
+    scoring = installed().provider("scorings", card["scoring"])
+    return {
+        "model": card["model"],
+        "scoring": card["scoring"],
+        "corpus": card["corpus"]["name"],
+        "card": card,
+        "plugin": {"distribution": scoring.distribution, "version": scoring.version},
+        "torch": torch.__version__,
+    }
+
+
+def _tokens_table(said: Translation) -> pa.Table:
+    return pa.table(
+        {
+            "token": pa.array(said.tokens, pa.string()),
+            "log_probability": pa.array(said.log_probabilities, pa.float64()),
+        }
+    )
