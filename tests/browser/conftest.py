@@ -1,0 +1,253 @@
+"""Drives the real app in Chromium: a server of its own, no path to the internet, clean consoles.
+
+Nothing here knows a page's content. Streamlit tells by attributes of its root element whether a
+script runs; the Vega view of a chart hangs on React's hooks, since Streamlit does not export it.
+"""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from urllib.error import URLError
+from urllib.parse import urlsplit
+
+import pytest
+from playwright.sync_api import Browser, Page, Route, sync_playwright
+
+ROOT = Path(__file__).parents[2]
+SCREENSHOTS = ROOT / "screenshots"
+CHROMIUM_ARGUMENTS = [
+    "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync", "--no-first-run",
+]  # fmt: skip
+START_SECONDS = 60
+WORK_SECONDS = 90  # the longest that a page may be busy on a small, shared machine
+
+IDLE = """() => {
+  const app = document.querySelector('[data-testid="stApp"]');
+  return app && app.dataset.testScriptState === 'notRunning'
+    && app.dataset.testConnectionState === 'CONNECTED'
+    && !document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]');
+}"""
+
+# Of every chart below the selector: its scalar data by name, or null where no view hangs on it.
+VIEWS = """(selector) => {
+  const viewOf = (element) => {
+    const fibre = Object.keys(element).find((key) => key.startsWith('__reactFiber'));
+    for (let node = element[fibre], up = 0; node && up < 15; node = node.return, up++) {
+      for (let hook = node.memoizedState; hook && typeof hook === 'object' && 'next' in hook;
+           hook = hook.next) {
+        const held = hook.memoizedState && hook.memoizedState.current;
+        if (held && typeof held.runAsync === 'function' && typeof held.data === 'function')
+          return held;
+      }
+    }
+    return null;
+  };
+  const plain = (row) => Object.fromEntries(Object.entries(row)
+    .filter(([name, value]) => value === null || typeof value !== 'object'));
+  return [...document.querySelectorAll(selector)].map((element) => {
+    const view = viewOf(element);
+    if (!view) return null;
+    const names = Object.keys(view.getState({data: () => true, signals: () => false}).data || {});
+    return Object.fromEntries(names.map((name) => [name, view.data(name).map(plain)]));
+  });
+}"""
+
+# Streamlit asks for its health below the page's path first when a page is opened directly.
+EXPECTED_CONSOLE = ("_stcore/health", "_stcore/host-config")
+
+Rows = list[dict]
+
+
+@dataclass
+class Window:
+    """One browser tab on the app, and what it complained about."""
+
+    page: Page
+    url: str
+    errors: list[str] = field(default_factory=list)
+    strangers: list[str] = field(default_factory=list)
+
+    def open(self, path: str = "") -> Window:
+        """Open a path of the app and wait until it is drawn."""
+        self.page.goto(f"{self.url}/{path}", wait_until="domcontentloaded")
+        self.page.wait_for_selector('[data-testid="stApp"]', timeout=START_SECONDS * 1000)
+        return self.settle()
+
+    def settle(self, quiet: float = 0.4) -> Window:
+        """Wait until the script has stood still for ``quiet`` seconds."""
+        end = time.monotonic() + WORK_SECONDS
+        since = time.monotonic()
+        while time.monotonic() - since < quiet:
+            if not self.page.evaluate(IDLE):
+                since = time.monotonic()
+            assert time.monotonic() < end, f"busy for {WORK_SECONDS} s: {self.text()[:500]}"
+            self.page.wait_for_timeout(50)
+        return self
+
+    def until(self, condition: Callable[[], object], what: str) -> Window:
+        """Wait until ``condition`` holds: better than idleness where an effect is known."""
+        end = time.monotonic() + WORK_SECONDS
+        while not condition():
+            assert time.monotonic() < end, f"waited {WORK_SECONDS} s for {what}"
+            self.page.wait_for_timeout(100)
+        return self
+
+    def views(self, key: str = "") -> list[dict[str, Rows]]:
+        """The data sets of every chart (below the container with that key), in page order."""
+        below = f".st-key-{key} " if key else ""
+        found = self.page.evaluate(VIEWS, f'{below}[data-testid="stVegaLiteChart"]')
+        assert None not in found, "a chart without its Vega view: has Streamlit changed?"
+        return found
+
+    def rows(self, *columns: str, key: str = "") -> list[Rows]:
+        """Of every chart, the largest data set that has these columns; charts without are left."""
+        found = []
+        for view in self.views(key):
+            sets = [rows for rows in view.values() if rows and set(columns) <= rows[0].keys()]
+            if sets:
+                found.append(max(sets, key=len))
+        return found
+
+    def text(self) -> str:
+        """What a reader sees."""
+        return self.page.inner_text('[data-testid="stApp"]')
+
+    def overflow(self) -> int:
+        """Pixels by which the content is wider than the window."""
+        return self.page.evaluate(
+            """() => Math.max(...['html', '[data-testid="stMain"]']
+                .map((s) => document.querySelector(s))
+                .map((e) => e.scrollWidth - e.clientWidth))"""
+        )
+
+    def screenshot(self, name: str) -> None:
+        """Save what is seen to ``screenshots/``, as far down as the page goes."""
+        SCREENSHOTS.mkdir(exist_ok=True)
+        size = self.page.viewport_size
+        height = self.page.evaluate(
+            """() => document.querySelector('[data-testid="stMain"]').scrollHeight"""
+        )
+        # Streamlit scrolls inside the page, so a "full page" picture would end at the window.
+        self.page.set_viewport_size({"width": size["width"], "height": max(height, 400)})
+        self.settle()
+        self.page.screenshot(path=SCREENSHOTS / f"{name}.png")
+        self.page.set_viewport_size(size)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser's binary; a missing browser is an error, since these tests were asked for."""
+    found = os.environ.get("CHROMIUM") or shutil.which("chromium") or shutil.which("google-chrome")
+    if found is None:
+        pytest.fail("the browser tests need Chromium: install it, or name its binary in CHROMIUM")
+    return found
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory) -> Iterator[str]:
+    """The address of the real app; at the end its log must hold no traceback."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    folder = tmp_path_factory.mktemp("app")
+    log = folder / "server.log"
+    command = [
+        sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(port),
+        "--server.address", "127.0.0.1", "--server.headless", "true",
+    ]  # fmt: skip
+    environment = os.environ | {"ATTENTION_WORKBENCH_HOME": str(folder / "home")}
+    with log.open("wb") as output:
+        server = subprocess.Popen(
+            command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
+        )
+    url = f"http://127.0.0.1:{port}"
+    try:
+        _wait_for_health(url, server, log)
+        yield url
+    finally:
+        server.terminate()
+        try:
+            server.wait(timeout=20)
+        except subprocess.TimeoutExpired:
+            server.kill()
+            server.wait()
+    text = log.read_text(encoding="utf-8", errors="replace")
+    assert "Traceback" not in text, text
+
+
+def _wait_for_health(url: str, server: subprocess.Popen, log: Path) -> None:
+    end = time.monotonic() + START_SECONDS
+    while time.monotonic() < end:
+        assert server.poll() is None, f"the app ended at its start:\n{log.read_text()}"
+        try:
+            with urllib.request.urlopen(f"{url}/_stcore/health", timeout=2) as answer:
+                if answer.read() == b"ok":
+                    return
+        except (URLError, OSError):
+            time.sleep(0.1)
+    pytest.fail(f"the app was not healthy after {START_SECONDS} s:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def browser(chromium) -> Iterator[Browser]:
+    with sync_playwright() as playwright:
+        running = playwright.chromium.launch(executable_path=chromium, args=CHROMIUM_ARGUMENTS)
+        yield running
+        running.close()
+
+
+@pytest.fixture
+def window(app, browser) -> Iterator[Callable[..., Window]]:
+    """Opens windows of a width and a colour scheme; none may err or reach for the internet."""
+    windows: list[Window] = []
+
+    def new(path: str = "", *, width: int = 1280, height: int = 900, scheme="light") -> Window:
+        context = browser.new_context(
+            viewport={"width": width, "height": height}, color_scheme=scheme, locale="en-GB"
+        )
+        made = Window(context.new_page(), app)
+        windows.append(made)
+        _watch(made)
+        return made.open(path)
+
+    yield new
+    for made in windows:
+        made.page.context.close()
+    assert [made.strangers for made in windows] == [[] for _ in windows]
+    assert [made.errors for made in windows] == [[] for _ in windows]
+
+
+def _watch(window: Window) -> None:
+    own = urlsplit(window.url).netloc
+
+    def pass_or_stop(route: Route) -> None:
+        address = urlsplit(route.request.url)
+        if address.netloc == own or address.scheme in ("data", "blob"):
+            route.continue_()
+        else:
+            window.strangers.append(route.request.url)
+            route.abort()
+
+    def keep_error(message) -> None:
+        where = message.location.get("url", "")
+        if message.type == "error" and not where.endswith(EXPECTED_CONSOLE):
+            window.errors.append(f"{message.text} ({where})")
+
+    def keep_socket(opened) -> None:
+        if urlsplit(opened.url).netloc != own:
+            window.strangers.append(opened.url)
+
+    window.page.route("**/*", pass_or_stop)
+    window.page.on("console", keep_error)
+    window.page.on("pageerror", lambda error: window.errors.append(str(error)))
+    window.page.on("websocket", keep_socket)

@@ -1,0 +1,128 @@
+"""README.md tells the truth: its code runs, its commands exist, its links lead somewhere."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import subprocess
+import sys
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+import torch
+
+from attention_plugins import ModelSizes, Sizes
+from attention_plugins.registry import installed
+
+ROOT = Path(__file__).parents[2]
+README = (ROOT / "README.md").read_text(encoding="utf-8")
+START = "python -m pip install -r requirements.txt && streamlit run streamlit_app.py"
+TEST = 'python -m pip install -r requirements.txt -e ".[test]" && python -m pytest'
+
+
+class Block(NamedTuple):
+    language: str
+    text: str
+
+
+BLOCKS = [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```$", README, re.S | re.M)]
+CODE = [block.text for block in BLOCKS if block.language == "python"]
+LINES = [line for b in BLOCKS if b.language == "bash" for line in b.text.splitlines()]
+COMMANDS = [line for line in LINES if line.startswith("python -m attention_plugins ")]
+
+
+@pytest.mark.parametrize("command", [START, TEST])
+def test_the_two_commands_stand_alone(command):
+    assert LINES.count(command) == 1
+
+
+def test_ci_takes_the_test_command_from_here():
+    script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
+    pattern = re.search(r"grep -xE '(.+?)' README\.md", script)[1]
+    found = subprocess.run(
+        ["grep", "-xE", pattern, ROOT / "README.md"], capture_output=True, text=True, check=True
+    )
+    assert found.stdout.splitlines() == [TEST]
+    assert TEST not in script
+
+
+def scorings_of(code: str) -> list:
+    names: dict = {}
+    exec(compile(code, "README.md", "exec"), names)
+    return list(names["attention_scorings"]())
+
+
+@pytest.mark.parametrize("code", CODE)
+def test_every_plugin_shown_scores_and_trains_in_the_translation_model(code):
+    torch.manual_seed(0)
+    queries, keys = torch.randn(2, 3, 5), torch.randn(2, 7, 5)
+    for spec in scorings_of(code):
+        scoring = spec.create(Sizes(5, 5, 11))
+        scores = scoring(scoring.project_queries(queries), scoring.project_keys(keys))
+        assert scores.shape == (2, 3, 7)
+        assert torch.isfinite(scores).all()
+        sizes = {"embed": 8, "hidden": 8}
+        model = (
+            installed()
+            .model("bahdanau")
+            .create(spec.factory(), ModelSizes(source=13, target=17), sizes)
+        )
+        loss = model.loss(batch())
+        loss.backward()
+        assert torch.isfinite(loss)
+
+
+def batch():
+    from attention_plugins.models.protocols import Batch
+
+    source, target = torch.randint(4, 13, (2, 5)), torch.randint(4, 17, (2, 3))
+    source[1, 3:] = target[1, 2:] = 1
+    return Batch(source, torch.tensor([5, 3]), target, torch.tensor([3, 2]))
+
+
+def test_the_smallest_plugin_has_ten_lines():
+    assert len(CODE[0].rstrip().splitlines()) == 10
+
+
+def test_the_smallest_plugin_installs_and_is_listed(tmp_path):
+    """As a user does it: its own distribution, installed by pip, found by a new process."""
+    source, target = tmp_path / "source", tmp_path / "target"
+    source.mkdir()
+    (metadata,) = [block.text for block in BLOCKS if block.language == "toml"]
+    (source / "pyproject.toml").write_text(metadata, encoding="utf-8")
+    (source / "chebyshev_scoring.py").write_text(CODE[0], encoding="utf-8")
+    run(
+        sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
+        "--no-build-isolation", "--target", str(target), str(source),
+    )  # fmt: skip
+    path = os.pathsep.join([str(target), str(ROOT)])
+    listed = run(sys.executable, "-m", "attention_plugins", "list", "--json", PYTHONPATH=path)
+    facts = json.loads(listed)
+    assert facts["failures"] == []
+    assert facts["scorings"]["chebyshev"]["plugin"] == "chebyshev-scoring"
+
+
+def run(*command: str, **environment: str) -> str:
+    done = subprocess.run(
+        command, capture_output=True, text=True, timeout=180, env=os.environ | environment
+    )
+    assert done.returncode == 0, done.stderr
+    return done.stdout
+
+
+@pytest.mark.parametrize("line", COMMANDS)
+def test_every_command_shown_exists_with_its_options(line):
+    words = shlex.split(line, comments=True)
+    command = words[words.index("attention_plugins") + 1]
+    usage = run(sys.executable, "-m", "attention_plugins", command, "--help")
+    options = [word for word in words if word.startswith("--")]
+    assert [option for option in options if option not in usage] == []
+
+
+def test_every_path_shown_exists():
+    linked = re.findall(r"\]\((?!https?:|#)([^)\s]+)\)", README)
+    named = re.findall(r"`((?:attention_plugins|dashboard|tests|trained|\.ci)/[\w./-]*)`", README)
+    assert [path for path in {*linked, *named} if not (ROOT / path).exists()] == []
