@@ -1,0 +1,140 @@
+"""English–French sentence pairs of Tatoeba, in the selection and format of d2l.ai."""
+
+from __future__ import annotations
+
+import os
+import zipfile
+import zlib
+from collections.abc import Mapping
+from pathlib import Path
+
+from attention_plugins.contract import (
+    ContractError,
+    DatasetSpec,
+    Parameter,
+    Scalar,
+    SentencePair,
+)
+from attention_plugins.datasets.parallel import MOST_LINES, read_pairs
+from attention_plugins.download import DownloadError, Progress, fetch
+
+ADDRESS = "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip"
+SHA1 = "94646ad1522d915e7b0f9296181140edcf86a4f5"
+MEMBER = "fra-eng/fra.txt"
+VARIABLE = "ATTENTION_TATOEBA"
+HOME_VARIABLE = "ATTENTION_WORKBENCH_HOME"
+
+MOST_UNPACKED = 200_000_000
+
+_NEED = f"need a zip or a folder with {MEMBER} in it"
+_PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
+_ENCRYPTED = 0x41
+
+PAIRS = Parameter(
+    name="pairs",
+    title="Sentence pairs",
+    default=0,
+    low=0,
+    high=MOST_LINES,
+    help="How many pairs from the start of the file, the shortest sentences first; 0 is all.",
+)
+
+
+def data_folder() -> Path:
+    """Where downloads are kept: ``$ATTENTION_WORKBENCH_HOME`` or the user's data folder."""
+    home = os.environ.get(HOME_VARIABLE)
+    return Path(home) if home else Path.home() / ".local" / "share" / "attention-workbench"
+
+
+def load_pairs(
+    path: Path | None = None,
+    *,
+    limit: int | None = None,
+    progress: Progress | None = None,
+) -> list[SentencePair]:
+    """The pairs, from the first place that is given or holds them.
+
+    1. ``path``, then ``$ATTENTION_TATOEBA``: a zip with ``fra-eng/fra.txt`` in it, or a folder
+       with ``fra-eng/fra.txt`` or ``fra.txt``; whatever selection of Tatoeba it holds.
+    2. ``corpora/fra-eng.zip`` in :func:`data_folder`, which must be d2l.ai's by its SHA-1; it is
+       downloaded there if missing.
+
+    Args:
+        path: a zip or a folder.
+        limit: the first so many pairs; None reads all.
+        progress: see :func:`~attention_plugins.download.fetch`.
+
+    Raises:
+        ContractError: nothing at the place given, no such zip, a bad line, or no download.
+    """
+    given = path or os.environ.get(VARIABLE)
+    place = Path(given).expanduser() if given else _downloaded(progress)
+    return _from_folder(place, limit) if place.is_dir() else _from_zip(place, limit)
+
+
+def _downloaded(progress: Progress | None) -> Path:
+    target = data_folder() / "corpora" / "fra-eng.zip"
+    try:
+        return fetch(ADDRESS, target, sha1=SHA1, progress=progress)
+    except DownloadError as error:
+        raise ContractError(
+            f"no Tatoeba corpus: {error}; or put d2l.ai's fra-eng.zip at {target}, "
+            f"or set {VARIABLE} to a zip or folder of your own"
+        ) from error
+
+
+def _from_folder(folder: Path, limit: int | None) -> list[SentencePair]:
+    for inner in (MEMBER, Path(MEMBER).name):
+        if (folder / inner).is_file():
+            return read_pairs(folder / inner, limit=limit)
+    raise ContractError(f"found no {Path(MEMBER).name} in {folder}; {_NEED}")
+
+
+def _from_zip(path: Path, limit: int | None) -> list[SentencePair]:
+    """Read in memory, never unpacked, so that no name in the zip can point anywhere."""
+    try:
+        with zipfile.ZipFile(path) as archive, archive.open(_member(archive, path)) as stream:
+            return read_pairs(stream, limit=limit)
+    except ContractError:
+        raise
+    # zipfile meets damage with any of these; a name that is no UTF-8 is a ValueError.
+    except (zipfile.BadZipFile, zlib.error, EOFError, NotImplementedError, ValueError) as error:
+        raise ContractError(f"{path} is no sound zip file ({error}); {_NEED}") from error
+    except OSError as error:
+        raise ContractError(f"cannot read {path}: {error.strerror or error}; {_NEED}") from error
+
+
+def _member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
+    try:
+        member = archive.getinfo(MEMBER)
+    except KeyError:
+        raise ContractError(f"found no {MEMBER} in {path}; {_NEED}") from None
+    if member.file_size > MOST_UNPACKED:
+        raise ContractError(
+            f"{MEMBER} in {path} unpacks to {member.file_size:,} bytes; "
+            f"need at most {MOST_UNPACKED:,}"
+        )
+    if member.flag_bits & _ENCRYPTED or member.compress_type not in _PLAIN:
+        raise ContractError(
+            f"{MEMBER} in {path} is encrypted or not packed by deflate; need a plain zip"
+        )
+    return member
+
+
+def _load(parameters: Mapping[str, Scalar], seed: int) -> list[SentencePair]:
+    count = parameters[PAIRS.name]
+    if count == 1:
+        raise ContractError(f"need 0 (all) or 2 <= {PAIRS.name}, got 1 (field {PAIRS.title!r})")
+    return load_pairs(limit=count or None)
+
+
+TATOEBA = DatasetSpec(
+    name="tatoeba",
+    title="Tatoeba English–French",
+    task="translation",
+    load=_load,
+    parameters=(PAIRS,),
+    reference="tatoeba.org, CC BY 2.0 FR; the selection of manythings.org/anki and d2l.ai 10.5",
+    description="Everyday sentences by volunteers, sorted by length; most sources have several "
+    "translations.",
+)
