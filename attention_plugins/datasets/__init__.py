@@ -1,0 +1,15 @@
+"""The built-in data sets, registered by the same hook as anybody's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attention_plugins.contract import DatasetSpec
+from attention_plugins.datasets.regression import PROBLEMS
+from attention_plugins.hookspecs import hookimpl
+
+
+@hookimpl
+def attention_datasets() -> Iterator[DatasetSpec]:
+    """The data sets, in the order in which pages list them."""
+    yield from PROBLEMS

@@ -1,0 +1,171 @@
+"""Regression problems that each show one thing about kernel regression.
+
+All inputs lie in [0, 5] and all values within a few units, so that one width means the same in
+every problem. Draws are in float64 from a generator of their own: equal seeds, equal data.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+
+import torch
+from torch import Generator, Tensor
+
+from attention_plugins.contract import DatasetSpec, Parameter, RegressionData, Scalar
+
+_END = 5.0
+
+_POINTS = Parameter(name="points", title="Training points", default=50, low=2, high=500)
+_QUERIES = Parameter(
+    name="queries", title="Queries", default=50, low=2, high=500, help="Evenly spaced over [0, 5)."
+)
+_SIDE = Parameter(
+    name="queries", title="Queries per side", default=11, low=2, high=22, help="Of a square grid."
+)
+
+Noise = Callable[[Tensor, Tensor, Generator], Tensor]
+
+
+def _noise_parameter(default: float) -> Parameter:
+    return Parameter(
+        name="noise", title="Noise", default=default, low=0.0, high=2.0, step=0.05, unit="sd"
+    )
+
+
+def _normal(x: Tensor, unit: Tensor, generator: Generator) -> Tensor:
+    return unit
+
+
+def _growing(x: Tensor, unit: Tensor, generator: Generator) -> Tensor:
+    return unit * x / (_END / 2)
+
+
+def _with_outliers(x: Tensor, unit: Tensor, generator: Generator) -> Tensor:
+    thrown = torch.rand(x.shape, generator=generator, dtype=x.dtype) < 0.1
+    return torch.where(thrown, 8.0 * unit, unit)
+
+
+def _sine(x: Tensor) -> Tensor:
+    return 2 * torch.sin(x) + x**0.8
+
+
+def _step(x: Tensor) -> Tensor:
+    return torch.where(x < _END / 2, -1.0, 1.0).to(x.dtype)
+
+
+def _doppler(x: Tensor) -> Tensor:
+    t = x / _END
+    return 4 * torch.sqrt(t * (1 - t)) * torch.sin(2.1 * math.pi / (t + 0.05))
+
+
+def _line_problem(
+    name: str,
+    title: str,
+    function: Callable[[Tensor], Tensor],
+    formula: str,
+    description: str,
+    *,
+    noise: float = 0.5,
+    spread: Noise = _normal,
+    reference: str = "",
+) -> DatasetSpec:
+    """A function on [0, 5]: sorted uniform inputs, normal noise shaped by ``spread``."""
+
+    def load(parameters: Mapping[str, Scalar], seed: int) -> RegressionData:
+        generator = torch.Generator().manual_seed(seed)
+        draw = {"generator": generator, "dtype": torch.float64}
+        x = torch.sort(torch.rand(parameters["points"], **draw) * _END).values
+        unit = parameters["noise"] * torch.randn(parameters["points"], **draw)
+        queries = torch.arange(parameters["queries"], dtype=torch.float64)
+        queries = queries * _END / parameters["queries"]
+        y = function(x) + spread(x, unit, generator)
+        return RegressionData(x[:, None], y, queries[:, None], function(queries))
+
+    return DatasetSpec(
+        name=name,
+        title=title,
+        task="regression",
+        load=load,
+        parameters=(_POINTS, _noise_parameter(noise), _QUERIES),
+        reference=reference,
+        formula=formula,
+        description=description,
+    )
+
+
+def _load_plane(parameters: Mapping[str, Scalar], seed: int) -> RegressionData:
+    draw = {"generator": torch.Generator().manual_seed(seed), "dtype": torch.float64}
+    x = torch.rand((parameters["points"], 2), **draw) * _END
+    side = torch.linspace(0, _END, parameters["queries"], dtype=torch.float64)
+    queries = torch.cartesian_prod(side, side)
+    slopes = torch.tensor([1.0, -0.5], dtype=torch.float64)
+    noise = parameters["noise"] * torch.randn(parameters["points"], **draw)
+    return RegressionData(x, x @ slopes + noise, queries, queries @ slopes)
+
+
+def _load_five_points(parameters: Mapping[str, Scalar], seed: int) -> RegressionData:
+    x = torch.tensor([1.3261, 1.7632, 2.2849, 3.7667, 4.0057], dtype=torch.float64)[:, None]
+    y = torch.tensor([3.3744, 3.9904, 3.9660, 1.5305, 1.4809], dtype=torch.float64)
+    return RegressionData(x, y, x)
+
+
+PROBLEMS = (
+    _line_problem(
+        "sine",
+        "Sine and power",
+        _sine,
+        r"y = 2\sin x + x^{0.8} + \varepsilon",
+        "A smooth curve with equal noise everywhere: one width suits all of it.",
+        reference="Dive into Deep Learning, section 10.2",
+    ),
+    DatasetSpec(
+        name="five_points",
+        title="Five points",
+        task="regression",
+        load=_load_five_points,
+        reference="A worked example after Dive into Deep Learning, section 10.2",
+        description="Five fixed points that are their own queries: small enough to check by hand.",
+    ),
+    _line_problem(
+        "step",
+        "Step",
+        _step,
+        r"y = \operatorname{sign}(x - 2.5) + \varepsilon",
+        "A jump: every smooth kernel rounds its corners.",
+    ),
+    _line_problem(
+        "doppler",
+        "Doppler",
+        _doppler,
+        r"y = 4\sqrt{t(1-t)}\,\sin\frac{2.1\pi}{t + 0.05} + \varepsilon,\quad t = x/5",
+        "Fast on the left, slow on the right: no single width is right.",
+        noise=0.2,
+        reference="Donoho and Johnstone (1994), Biometrika 81",
+    ),
+    _line_problem(
+        "growing_noise",
+        "Growing noise",
+        _sine,
+        r"y = 2\sin x + x^{0.8} + \tfrac{x}{2.5}\,\varepsilon",
+        "Noise grows with x, so the right asks for a wider kernel than the left.",
+        spread=_growing,
+    ),
+    _line_problem(
+        "outliers",
+        "Outliers",
+        _sine,
+        r"y = 2\sin x + x^{0.8} + b\,\varepsilon,\quad P(b=8)=0.1,\ P(b=1)=0.9",
+        "One point in ten is thrown far off: a weighted mean follows it.",
+        spread=_with_outliers,
+    ),
+    DatasetSpec(
+        name="plane",
+        title="Plane",
+        task="regression",
+        load=_load_plane,
+        parameters=(_POINTS, _noise_parameter(0.25), _SIDE),
+        formula=r"y = x_1 - \tfrac{1}{2} x_2 + \varepsilon",
+        description="Two inputs, no curvature: what is left is the bias at the edges.",
+    ),
+)

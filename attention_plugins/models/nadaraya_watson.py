@@ -1,0 +1,64 @@
+"""Nadaraya-Watson kernel regression: predictions are attention-weighted means of the values.
+
+The kernel is whatever scoring the model is given: ``softmax`` of a Gaussian scoring is the
+estimator of Nadaraya (1964) and Watson (1964); a uniform scoring is average pooling.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from torch import Tensor, nn
+
+from attention_plugins.attention import Scoring, Site, Tap
+from attention_plugins.contract import (
+    ModelSizes,
+    ModelSpec,
+    Parameter,
+    Scalar,
+    ScoringFactory,
+    Sizes,
+)
+
+_SITE = Site("pooling", 0)
+
+
+class NadarayaWatson(nn.Module):
+    """``f(x) = sum_i softmax_i(a(x, x_i)) y_i`` with one scoring ``a`` over all points."""
+
+    def __init__(self, scoring: Scoring) -> None:
+        super().__init__()
+        self.scoring = scoring
+
+    def forward(
+        self, queries: Tensor, keys: Tensor, values: Tensor, mask: Tensor | None, tap: Tap
+    ) -> Tensor:
+        """Predictions ``(m,)`` at ``queries (m, d)``, from ``keys (n, d)`` and ``values (n,)``."""
+        pooled = tap.attend(_SITE, self.scoring, queries, keys, values[:, None], mask)  # (m, 1)
+        return pooled.squeeze(-1)
+
+
+def _build(
+    factory: ScoringFactory, sizes: ModelSizes, parameters: Mapping[str, Scalar]
+) -> NadarayaWatson:
+    return NadarayaWatson(factory(Sizes(sizes.source, sizes.source, parameters["hidden"])))
+
+
+NADARAYA_WATSON = ModelSpec(
+    name="nadaraya_watson",
+    title="Nadaraya–Watson regression",
+    task="regression",
+    build=_build,
+    parameters=(
+        Parameter(
+            name="hidden",
+            title="Hidden size",
+            default=8,
+            low=1,
+            high=64,
+            help="Of scorings with weight matrices, such as additive; others ignore it.",
+        ),
+    ),
+    reference="Nadaraya (1964), Watson (1964); Dive into Deep Learning, section 10.2",
+    description="Every prediction is the mean of the training values, weighted by attention.",
+)
