@@ -1,0 +1,261 @@
+"""The workers of a pool: started, handed work, listened to, stopped, replaced."""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.engine import faults
+from dashboard.engine.frames import FrameError
+from dashboard.engine.jobs import Computation
+from dashboard.engine.ledger import Ledger
+from dashboard.engine.process import Answer, WorkerProcess
+from dashboard.engine.protocol import Stage
+
+_STARTS_TRIED = 3
+_SECONDS_TO_CLOSE = 5.0
+_GONE = (EOFError, FrameError, OSError)
+
+
+@dataclass(eq=False, kw_only=True)
+class _Post:
+    """A living worker, what it does, and when to lose patience with it (monotonic seconds)."""
+
+    worker: WorkerProcess
+    generation: int
+    deadline: float
+    task: Computation | None = None
+    proven: bool = False  # it has accepted a job
+
+
+class Crew:
+    """A thread for each worker, and one for all deadlines.
+
+    Args:
+        size: how many workers.
+        command, environment: what starts one.
+        ledger: where the work comes from, and where its end is written.
+        ended: notified whenever jobs ended.
+        lock: guards the ledger and is the one of ``ended``.
+        grace: seconds between the wish that a job stop and the end of its worker.
+        start_limit: seconds in which a worker must start, and take a job that it is given.
+    """
+
+    def __init__(
+        self,
+        size: int,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        *,
+        ledger: Ledger,
+        ended: threading.Condition,
+        lock: threading.RLock,
+        grace: float,
+        start_limit: float,
+    ) -> None:
+        self._command, self._environment = command, environment
+        self._ledger, self._lock, self._ended = ledger, lock, ended
+        self._grace, self._start_limit = grace, start_limit
+        self._offered = threading.Condition(lock)  # there is work, or a worker must go
+        self._watched = threading.Condition(lock)  # a deadline was set
+        self._posts: list[_Post] = []
+        self._failed_starts = 0  # in a row
+        self._generation = 0
+        self._closed = False
+        self._threads = [
+            threading.Thread(target=self._serve, name=f"worker {number}", daemon=True)
+            for number in range(size)
+        ]
+        self._threads.append(threading.Thread(target=self._watch, name="deadlines", daemon=True))
+        for thread in self._threads:
+            thread.start()
+
+    # What a pool calls, with the lock held except for close
+
+    def offer(self) -> None:
+        """Look at the queue; try again to start workers where that had failed."""
+        if self._failed_starts >= _STARTS_TRIED:
+            self._failed_starts = 0
+        self._offered.notify_all()
+
+    def stop(self, task: Computation) -> None:
+        """Have a running computation end as cancelled."""
+        if not task.stopping:
+            self._stop(next(post for post in self._posts if post.task is task), "cancelled")
+
+    def count(self) -> tuple[int, int]:
+        """Workers that live, and how many of them are busy."""
+        return len(self._posts), sum(post.task is not None for post in self._posts)
+
+    def replace(self) -> None:
+        """Put fresh workers in the place of all, of a busy one after its job."""
+        self._generation += 1
+        for post in self._posts:
+            if post.task:
+                self._ledger.seclude(post.task)
+        self.offer()
+
+    def close(self) -> None:
+        """Cancel everything and end the workers."""
+        with self._lock:
+            self._closed = True
+            running = [post.task for post in self._posts if post.task]
+            for task in [*self._ledger.queue, *running]:
+                self._ledger.conclude(task, "cancelled", note="the dashboard was closed")
+            self._ledger.queue.clear()
+            for post in self._posts:
+                post.worker.kill()
+            for condition in (self._ended, self._offered, self._watched):
+                condition.notify_all()
+        for thread in self._threads:
+            thread.join(_SECONDS_TO_CLOSE)
+
+    # A worker's thread: start it, hand it work, pass on what it says, replace it
+
+    def _serve(self) -> None:
+        while self._may_start():
+            try:
+                post = self._start()
+            except OSError as error:
+                with self._lock:
+                    self._start_failed(str(error))
+                continue
+            try:
+                post.worker.receive()  # ready
+                self._extend(post, math.inf)
+                while task := self._next(post):
+                    self._work(post, task)
+                post.worker.kill()
+            except _GONE:  # why is read from its exit code
+                self._extend(post, math.inf)
+            self._bury(post)
+
+    def _may_start(self) -> bool:
+        with self._lock:
+            self._offered.wait_for(lambda: self._closed or self._failed_starts < _STARTS_TRIED)
+            return not self._closed
+
+    def _start(self) -> _Post:
+        generation = self._generation
+        worker = WorkerProcess(self._command, self._environment, self._wake)
+        deadline = time.monotonic() + self._start_limit
+        post = _Post(worker=worker, generation=generation, deadline=deadline)
+        with self._lock:
+            self._posts.append(post)
+            self._watched.notify()
+            if self._closed:
+                worker.kill()
+        return post
+
+    def _wake(self) -> None:
+        with self._lock:
+            self._offered.notify_all()
+
+    def _next(self, post: _Post) -> Computation | None:
+        """Wait for work; None when the worker is out of date, dead, or the pool closed."""
+        with self._lock:
+            self._offered.wait_for(lambda: self._ledger.queue or self._outdated(post))
+            if self._outdated(post):
+                return None
+            post.task = self._ledger.queue.popleft()
+            self._extend(post, self._start_limit)
+            return post.task
+
+    def _outdated(self, post: _Post) -> bool:
+        replaced = post.generation != self._generation
+        return self._closed or replaced or post.worker.ended
+
+    def _work(self, post: _Post, task: Computation) -> None:
+        post.worker.forget_stderr()
+        request = task.request.to_json()
+        post.worker.send({"say": "work", "work": task.number, "request": request})
+        while post.task:
+            answer = post.worker.receive()
+            with self._lock:
+                self._hear(post, task, answer)
+
+    def _hear(self, post: _Post, task: Computation, answer: Answer) -> None:
+        match answer.say:
+            case "accepted":
+                task.accepted = post.proven = True
+                self._failed_starts = 0
+                task.tell("started")
+                if task.stopping:
+                    self._ask_to_stop(post)
+                else:
+                    self._extend(post, task.time_limit)
+            case "progress":
+                if not task.stopping:
+                    task.tell("progress", **answer.fields)
+            case final:
+                post.task = None
+                self._extend(post, math.inf)
+                self._conclude(task, final, answer.size, **answer.fields)
+
+    def _bury(self, post: _Post) -> None:
+        code, stderr = post.worker.bury()
+        with self._lock:
+            self._posts.remove(post)
+            if post.task and (post.task.accepted or post.task.stopping):
+                note, facts = faults.died(post.task.request, code, stderr)
+                self._conclude(post.task, "failed", note=note, facts=facts)
+            elif post.task:
+                self._ledger.queue.appendleft(post.task)
+                self._offered.notify_all()
+            if not post.proven and post.generation == self._generation:
+                reason = faults.last_words(stderr) or f"it ended with exit code {code}"
+                self._start_failed(reason)
+
+    def _start_failed(self, reason: str) -> None:
+        self._failed_starts += 1
+        if self._failed_starts >= _STARTS_TRIED and not self._posts:
+            note, facts = faults.no_worker(reason)
+            while self._ledger.queue:
+                self._conclude(self._ledger.queue.popleft(), "failed", note=note, facts=facts)
+
+    def _conclude(self, task: Computation, stage: Stage, size: int = 0, **fields: Any) -> None:
+        self._ledger.conclude(task, stage, size, **fields)
+        self._ended.notify_all()
+
+    # The thread of the deadlines: a worker is asked to stop, then killed
+
+    def _watch(self) -> None:
+        with self._lock:
+            while not self._closed:
+                now = time.monotonic()
+                for post in self._posts:
+                    if post.deadline <= now:
+                        self._expire(post)
+                next_deadline = min((post.deadline for post in self._posts), default=math.inf)
+                wait = next_deadline - time.monotonic()
+                self._watched.wait(None if math.isinf(wait) else max(0.0, wait))
+
+    def _expire(self, post: _Post) -> None:
+        if post.task and post.task.accepted and not post.task.stopping:
+            self._stop(post, "failed")
+        else:
+            self._extend(post, math.inf)
+            post.worker.kill()
+
+    def _stop(self, post: _Post, stage: Stage) -> None:
+        """Make the computation end in that stage: ask now, kill after the grace period."""
+        post.task.stopping = stage
+        self._ledger.seclude(post.task)
+        self._extend(post, self._grace)
+        if post.task.accepted:
+            self._ask_to_stop(post)
+
+    def _ask_to_stop(self, post: _Post) -> None:
+        # Cannot block under the lock: a worker that accepted has emptied its pipe.
+        with suppress(OSError):
+            post.worker.send({"say": "stop", "work": post.task.number})
+
+    def _extend(self, post: _Post, seconds: float) -> None:
+        with self._lock:
+            post.deadline = time.monotonic() + seconds
+            self._watched.notify()

@@ -1,0 +1,65 @@
+"""How a worker is started: its command line, its variables, the settings they come from."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from dashboard.engine import machine
+
+_ROOT = Path(__file__).resolve().parents[2]
+
+
+def workers(given: int | None) -> int:
+    """How many workers: as given, else ``ATTENTION_WORKERS``, else 2 to 4 by the cores.
+
+    Raises:
+        ValueError: fewer than one, or no whole number.
+    """
+    return _setting("ATTENTION_WORKERS", given, max(2, min(4, machine.cores())), least=1)
+
+
+def command(tasks: str, memory: int | None, warm: bool) -> list[str]:
+    """What runs a worker.
+
+    Args:
+        tasks: the module whose ``perform`` it calls.
+        memory: megabytes it may allocate, 0 for no limit; else ``ATTENTION_WORKER_MEMORY``, else
+            70 % of the machine's.
+        warm: import torch before the first job.
+
+    Raises:
+        ValueError: a negative limit, or no whole number.
+    """
+    limit = _setting("ATTENTION_WORKER_MEMORY", memory, machine.default_memory(), least=0)
+    words = [sys.executable, "-m", "dashboard.engine.worker", "--tasks", tasks]
+    words += ["--parent", str(os.getpid()), "--memory", str(limit)]
+    return words if warm else [*words, "--cold"]
+
+
+def environment(workers: int, extra: Mapping[str, str]) -> dict[str, str]:
+    """This process's variables for one of so many workers: cores shared, waiting threads asleep.
+
+    The project comes first on the path, since a page may run where it is not installed.
+    """
+    found = {
+        "OMP_NUM_THREADS": str(max(1, machine.cores() // workers)),
+        "OMP_WAIT_POLICY": "passive",
+        **os.environ,
+        **extra,
+    }
+    path = [str(_ROOT), *filter(None, [found.get("PYTHONPATH")])]
+    return {**found, "PYTHONPATH": os.pathsep.join(path)}
+
+
+def _setting(variable: str, given: int | None, otherwise: int, *, least: int) -> int:
+    text = os.environ.get(variable, "") if given is None else str(given)
+    try:
+        value = int(text) if text else otherwise
+    except ValueError:
+        value = least - 1
+    if value < least:
+        raise ValueError(f"need a whole number of at least {least}, got {text} ({variable})")
+    return value
