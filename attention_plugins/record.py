@@ -49,7 +49,9 @@ class AttentionMap:
             raise ValueError(f"{where}: weights are not finite; the scoring gave NaN or infinity")
         if (self.weights < 0).any():
             raise ValueError(f"{where}: negative weights")
-        sums = self.weights.sum(dim=-1)
-        wrong = (torch.minimum((sums - 1).abs(), sums.abs()) > _ROW_SUM_TOLERANCE).any()
+        sums = self.weights.float().sum(dim=-1)
+        # A bfloat16 weight alone is rounded by more than the tolerance.
+        tolerance = max(_ROW_SUM_TOLERANCE, torch.finfo(self.weights.dtype).eps)
+        wrong = (torch.minimum((sums - 1).abs(), sums.abs()) > tolerance).any()
         if self.normalised and wrong:
             raise ValueError(f"{where}: rows sum to {sums.min():.3f}…{sums.max():.3f}, need 1 or 0")

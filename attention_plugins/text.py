@@ -19,7 +19,7 @@ RESERVED = (UNK, PAD, BOS, EOS)
 UNK_ID, PAD_ID, BOS_ID, EOS_ID = range(len(RESERVED))
 
 _SPACES = re.compile(r"\s+")  # \s covers U+00A0, U+202F and U+2009, which French puts before ! and ?
-_PUNCTUATION = re.compile(r"(?<=[^\s,.!?])([,.!?])")
+_PUNCTUATION = re.compile(r"(?<=\S)([,.!?])")
 _ENGLISH_CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")
 _ENGLISH_CLITIC = re.compile(rf"(?<=\w)({'|'.join(_ENGLISH_CLITICS)})(?!\w)")
 _ELISION = re.compile(r"(?<!\baujourd)(?<!\bo)(?<=\w)'(?!t(?!\w))(?=\w)")  # after j', qu'; not in o'clock
@@ -62,7 +62,8 @@ def detokenise(tokens: Iterable[str], *, french: bool = False) -> str:
     text = ""
     for token in tokens:
         clitic = token in _ENGLISH_CLITICS or (len(token) > 1 and token[0] == "-")
-        glued = clitic or token in glue_left or text.endswith(("'", "("))
+        elided = french and text.endswith("'")  # in English it ends a plural or a quotation
+        glued = clitic or elided or token in glue_left or text.endswith("(")
         text += token if glued or not text else f" {token}"
     return text
 
