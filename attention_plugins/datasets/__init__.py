@@ -6,10 +6,11 @@ from collections.abc import Iterator
 
 from attention_plugins.contract import DatasetSpec
 from attention_plugins.datasets.regression import PROBLEMS
+from attention_plugins.datasets.tatoeba import TATOEBA
 from attention_plugins.hookspecs import hookimpl
 
 
 @hookimpl
 def attention_datasets() -> Iterator[DatasetSpec]:
     """The data sets, in the order in which pages list them."""
-    yield from PROBLEMS
+    yield from (*PROBLEMS, TATOEBA)
