@@ -43,5 +43,6 @@ class ResultCache:
             self._total -= self._kept.popitem(last=False)[1].size
 
     def clear(self) -> None:
+        """Forget all."""
         self._kept.clear()
         self._total = 0

@@ -83,10 +83,20 @@ class LocalPool:
             return job.id
 
     def events(self, job: str, after: int = 0) -> list[Event]:
+        """The job's events numbered above ``after``, of a flood of progress the newest.
+
+        Raises:
+            KeyError: an unknown job, or one forgotten long after its end.
+        """
         with self._lock:
             return [event for event in self._ledger.find(job).events if event.number > after]
 
     def wait(self, job: str, timeout: float) -> Event | None:
+        """The job's final event, or None when ``timeout`` seconds passed without one.
+
+        Raises:
+            KeyError: an unknown job, or one forgotten long after its end.
+        """
         with self._lock:
             found = self._ledger.find(job)
             self._ended.wait_for(lambda: found.final is not None, timeout)
@@ -101,6 +111,7 @@ class LocalPool:
             self._ended.notify_all()
 
     def capacity(self) -> Capacity:
+        """The workers that live now, the busy ones, the computations that wait."""
         with self._lock:
             workers, running = self._crew.count()
             return Capacity(workers=workers, running=running, queued=len(self._ledger.queue))
@@ -112,6 +123,7 @@ class LocalPool:
             self._crew.replace()
 
     def close(self) -> None:
+        """Cancel every job and end the workers; further jobs are refused."""
         atexit.unregister(self.close)
         with self._lock:
             self._closed = True

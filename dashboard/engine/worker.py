@@ -82,6 +82,7 @@ class Orders:
         threading.Thread(target=self._read, name="orders", daemon=True).start()
 
     def stopped(self, work: int) -> bool:
+        """Whether the pool asked this work to stop."""
         return work in self._stopped
 
     def _read(self) -> None:
@@ -107,12 +108,14 @@ class Job:
     def report(
         self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
     ) -> None:
+        """See :meth:`dashboard.tasks.context.Context.report`."""
         if self.stopped():
             raise Cancelled
         progress = {"fraction": float(fraction), "note": note, "facts": dict(facts or {})}
         self._answers.report({"say": "progress", "work": self._number, **progress})
 
     def stopped(self) -> bool:
+        """See :meth:`dashboard.tasks.context.Context.stopped`."""
         return self._orders.stopped(self._number)
 
 

@@ -73,12 +73,13 @@ class Blobs:
 
     @staticmethod
     def _touch(path: Path) -> bool:
-        with suppress(PermissionError):
-            try:
-                os.utime(path)
-            except FileNotFoundError:
-                return False
-        return path.exists()
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            return False
+        except PermissionError:  # kept by another user of this machine
+            pass
+        return True
 
     def _write(self, path: Path, data: bytes) -> None:
         descriptor, unfinished = tempfile.mkstemp(prefix=".", dir=self._folder)

@@ -67,7 +67,7 @@ class Request:
             for name in ("parameters", "options"):
                 fields[name] = tuple((str(key), value) for key, value in fields[name])
             return cls(**fields)
-        except (TypeError, KeyError) as error:
+        except (TypeError, KeyError, ValueError) as error:
             raise ValueError(f"not a request: {error}") from error
 
     @property

@@ -45,7 +45,7 @@ class Result:
                 for name, table in zip(envelope["name"], envelope["table"], strict=True)
             }
             return cls(tables=tables, facts=json.loads(envelope.schema.metadata[b"facts"]))
-        except (pa.ArrowException, KeyError, TypeError) as error:
+        except (pa.ArrowException, OSError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a result: {error}") from error
 
 
