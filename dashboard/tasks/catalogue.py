@@ -2,13 +2,45 @@
 
 from __future__ import annotations
 
-from attention_plugins.catalogue import catalogue
+from typing import Any
+
+from attention_plugins.catalogue import catalogue, describe
+from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.registry import installed
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
+from dashboard.tasks import regression, translation
 from dashboard.tasks.context import Context
 
 
 def perform(request: Request, context: Context) -> Result:
-    """The catalogue as facts. It is the worker's own, so no other worker may answer with it."""
-    return Result(facts={**catalogue(installed()), "cacheable": False})
+    """The catalogue as facts. It is the worker's own, so no other worker may answer with it.
+
+    Besides the registry's catalogue: whether each scoring ``learns``, and the ``options`` that
+    each task reads, as lists of parameters.
+    """
+    registry = installed()
+    described = catalogue(registry)
+    described["scorings"] = [
+        {**record, "learns": _learns(registry.scoring(record["name"]))}
+        for record in described["scorings"]
+    ]
+    return Result(facts={**described, "options": _options(), "cacheable": False})
+
+
+def _learns(scoring: ScoringSpec) -> bool:
+    """Whether training can change it: a learnable parameter, or weights of its own."""
+    if any(parameter.learnable for parameter in scoring.parameters):
+        return True
+    try:
+        built = scoring.create(Sizes(2, 2, 2))
+    except Exception:  # a stranger's code; the job that uses it will say what is wrong
+        return False
+    return any(True for _ in built.parameters())
+
+
+def _options() -> dict[str, list[dict[str, Any]]]:
+    return {
+        "regression": [describe(parameter) for parameter in regression.OPTIONS],
+        "translation": [describe(translation.BEAM)],
+    }
