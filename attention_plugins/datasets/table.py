@@ -12,7 +12,7 @@ import itertools
 import re
 from collections.abc import Iterator
 from pathlib import Path
-from typing import BinaryIO, NamedTuple
+from typing import NamedTuple, TextIO
 
 import torch
 from torch import Tensor
@@ -59,10 +59,12 @@ def read_columns(source: str | Path | bytes) -> Columns:
     Raises:
         TableError: the first fault, with its row (the line in the file) and column.
     """
+    # Bytes that are no UTF-8 become lone surrogates, so that the error can name their line.
+    how = {"encoding": "utf-8-sig", "errors": "surrogateescape"}
     if isinstance(source, bytes):
-        return _read(io.BytesIO(source))
-    with Path(source).open("rb") as file:
-        return _read(file)
+        return _read(io.TextIOWrapper(io.BytesIO(source), **how))
+    with Path(source).open(**how) as text:
+        return _read(text)
 
 
 def as_regression(columns: Columns) -> RegressionData:
@@ -94,8 +96,8 @@ def as_regression(columns: Columns) -> RegressionData:
     return RegressionData(x, y, queries)
 
 
-def _read(file: BinaryIO) -> Columns:
-    lines = _lines(file)
+def _read(text: TextIO) -> Columns:
+    lines = _lines(text)
     opening = []  # up to the first line that is not blank; kept, so that row numbers stay right
     for line in lines:
         opening.append(line)
@@ -123,9 +125,7 @@ def _read(file: BinaryIO) -> Columns:
     return Columns(_names(first if header else [""] * len(first)), values)
 
 
-def _lines(file: BinaryIO) -> Iterator[str]:
-    # Bytes that are no UTF-8 become lone surrogates, so that the error can name their line.
-    text = io.TextIOWrapper(file, encoding="utf-8-sig", errors="surrogateescape")
+def _lines(text: TextIO) -> Iterator[str]:
     for number in itertools.count(1):
         line = text.readline(_LINE_LIMIT + 1)
         if not line:

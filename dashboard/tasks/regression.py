@@ -25,6 +25,7 @@ from attention_plugins.regression import (
     predict,
     standardise,
 )
+from dashboard.runs.blobs import Blobs
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.tasks.context import Cancelled, Context
@@ -146,11 +147,9 @@ def _problem(request: Request) -> _Problem:
 
 
 def _uploaded(digest: str, settings: Mapping[str, Scalar]) -> _Problem:
-    from dashboard.runs.blobs import Blobs, default_root
-
     if settings:
         raise ContractError(f"an uploaded table has no option {_DATA_OPTION + min(settings)!r}")
-    columns = read_columns(Blobs(default_root()).path(digest))
+    columns = read_columns(Blobs().path(digest))
     return _Problem(as_regression(columns), columns.names, digest)
 
 
