@@ -172,7 +172,12 @@ def loaded(statement: str) -> set[str]:
     """Top-level modules that a fresh interpreter holds after ``statement``, and our submodules."""
     code = f"import sys\n{statement}\nprint('\\n'.join(sys.modules))"
     done = subprocess.run(
-        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, timeout=120
+        [sys.executable, "-c", code],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
     )
     assert done.returncode == 0, done.stderr
     modules = set(done.stdout.split())

@@ -107,7 +107,12 @@ def test_the_smallest_plugin_installs_and_is_listed(tmp_path):
 
 def run(*command: str, **environment: str) -> str:
     done = subprocess.run(
-        command, capture_output=True, text=True, timeout=180, env=os.environ | environment
+        command,
+        capture_output=True,
+        text=True,
+        timeout=180,
+        check=False,
+        env=os.environ | environment,
     )
     assert done.returncode == 0, done.stderr
     return done.stdout
