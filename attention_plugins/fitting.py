@@ -180,7 +180,6 @@ def _diverged(stop: Step, best: Step) -> str:
 def _summary(weights: list[nn.Parameter], rows: int, points: int, epochs: int) -> str:
     count = sum(weight.numel() for weight in weights)
     which = "each point" if rows == points else f"{rows:,} of {points:,} points, evenly picked,"
-    return (
-        f"Learned {count:,} weight{'s' * (count > 1)} in {epochs:,} steps, leaving out {which} "
-        "in turn."
-    )
+    steps = f"{epochs:,} step{'s' * (epochs > 1)}"
+    weights_learned = f"{count:,} weight{'s' * (count > 1)}"
+    return f"Learned {weights_learned} in {steps}, leaving out {which} in turn."
