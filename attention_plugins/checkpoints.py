@@ -16,7 +16,7 @@ from typing import Any
 
 import torch
 from safetensors import SafetensorError, safe_open
-from safetensors.torch import save_file
+from safetensors.torch import save
 from torch import nn
 
 from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes
@@ -139,8 +139,9 @@ def write(folder: Path, model: nn.Module, card: Mapping[str, Any]) -> Checkpoint
         for name, tensor in model.state_dict().items()
         if name not in tied
     }
-    save_file(weights, folder / WEIGHTS)
-    digest = hashlib.sha256((folder / WEIGHTS).read_bytes()).hexdigest()
+    payload = save(weights)
+    (folder / WEIGHTS).write_bytes(payload)
+    digest = hashlib.sha256(payload).hexdigest()
     full = {"format": FORMAT, **card, "weights_sha256": digest}
     text = json.dumps(full, ensure_ascii=False, indent=1, default=str)
     (folder / CARD).write_text(_one_line_lists(text) + "\n", "utf-8")

@@ -30,8 +30,8 @@ PRESETS: dict[str, Preset] = {
     # The shipped checkpoints: all of Tatoeba, under an hour on one core.
     "shipped": Preset(
         recipe=Recipe(
-            tokeniser="clitics", min_frequency=3, max_tokens=32, epochs=24, batch_size=128,
-            learning_rate=2e-3, schedule="cosine", warmup=500, weight_decay=0.01,
+            tokeniser="clitics", min_frequency=3, max_tokens=32, epochs=12, batch_size=128,
+            learning_rate=3e-3, schedule="cosine", warmup=500, weight_decay=0.01,
             label_smoothing=0.1,
         ),
         model_parameters={

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Mapping, Sequence
+import sys
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +14,7 @@ import torch
 
 from attention_plugins.contract import ContractError, Parameter, Scalar, SentencePair
 from attention_plugins.datasets.parallel import read_pairs
-from attention_plugins.datasets.tatoeba import is_archive, read_archive
+from attention_plugins.datasets.tatoeba import TATOEBA, load_pairs
 from attention_plugins.devices import resolve
 from attention_plugins.registry import Registry
 
@@ -49,15 +51,41 @@ def load_corpus(
     """
     path = Path(name)
     if path.exists():
-        loaded = read_archive(path) if is_archive(path) else read_pairs(path)
+        archive = path.is_dir() or path.suffix == ".zip"
+        loaded = load_pairs(path) if archive else read_pairs(path)
     elif path.suffix or len(path.parts) > 1:
         raise ContractError(f"no file {name}; need a TSV file, a zip, a folder or a data set's name")
     else:
         spec = registry.dataset(name)
         if spec.task != "translation":
             raise ContractError(f"data set {name!r} is for {spec.task}; need one for translation")
+        if spec is TATOEBA:  # the one that may have to download first
+            with _byte_bar() as progress:
+                load_pairs(limit=2, progress=progress)
         loaded = spec.load({p.name: p.default for p in spec.parameters}, seed)
     return loaded[:pairs] if pairs else loaded
+
+
+@contextmanager
+def _byte_bar() -> Iterator[Callable[[int, int | None], None]]:
+    """A progress bar on standard error that appears with the first byte."""
+    from tqdm import tqdm
+
+    bars: list[tqdm] = []
+
+    def progress(done: int, total: int | None) -> None:
+        if not bars:
+            bars.append(
+                tqdm(total=total, unit="B", unit_scale=True, file=sys.stderr, disable=None)
+            )
+        bars[0].n = done
+        bars[0].refresh()
+
+    try:
+        yield progress
+    finally:
+        for bar in bars:
+            bar.close()
 
 
 def settings(entries: Sequence[str], parameters: Sequence[Parameter]) -> dict[str, Scalar]:

@@ -35,6 +35,7 @@ def run(given: argparse.Namespace) -> None:
     pairs = common.load_corpus(given.corpus, registry)
     if given.held_out:
         corpus = checkpoint.card["corpus"]
+        pairs = pairs[: corpus["pairs"]]
         if fingerprint(pairs) != corpus["sha256"]:
             raise ContractError(
                 f"{given.corpus} is not the corpus of this checkpoint's card "

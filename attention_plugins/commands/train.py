@@ -92,10 +92,9 @@ def run(given: argparse.Namespace) -> None:
 
 def evaluate_command(given: argparse.Namespace) -> str:
     """The command that measures the held-out score again."""
-    corpus = given.corpus if not Path(given.corpus).exists() else Path(given.corpus).name
     return (
         f"python -m attention_plugins evaluate --checkpoint trained/{given.output.name} "
-        f"--corpus {corpus} --held-out"
+        f"--corpus {given.corpus} --held-out"
     )
 
 

@@ -102,15 +102,19 @@ class Bahdanau(nn.Module):
         if self.deep:
             self.readout = nn.Linear(hidden + hidden + embed, embed)
         self.output = nn.Linear(embed if self.deep else hidden, sizes.target)
+        self._initialise()
+
+    def _initialise(self) -> None:
+        """Glorot & Bengio 2010 for every matrix, as d2l.ai does; tied embeddings small."""
+        for name, parameter in self.named_parameters():
+            if parameter.dim() > 1 and "embedding" not in name and "scoring" not in name:
+                nn.init.xavier_uniform_(parameter)
         if self.deep:
             self.output.weight = self.embedding.weight
-            self._scale_for_tying(embed)
-
-    def _scale_for_tying(self, embed: int) -> None:
-        # One matrix reads words and scores them: unit rows as input would give huge logits.
-        nn.init.normal_(self.embedding.weight, std=embed**-0.5)
-        nn.init.normal_(self.encoder.embedding.weight, std=embed**-0.5)
-        nn.init.zeros_(self.output.bias)
+            # One matrix reads words and scores them: unit rows as input would give huge logits.
+            for embedding in (self.embedding, self.encoder.embedding):
+                nn.init.normal_(embedding.weight, std=embedding.embedding_dim**-0.5)
+            nn.init.zeros_(self.output.bias)
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
         memory, hidden = self.encoder(source, source_lengths)
