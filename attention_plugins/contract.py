@@ -237,6 +237,19 @@ class _FunctionScoring(Scoring):
         return self.function(queries, keys, **self.fixed, **self.learned)
 
 
+def _check_arguments(
+    name: str, function: Callable[..., Tensor], parameters: Sequence[Parameter]
+) -> None:
+    names = {parameter.name: None for parameter in parameters}
+    try:
+        inspect.signature(function).bind(None, None, **names)
+    except ValueError:
+        return  # written in C, without a signature to look at
+    except TypeError as error:
+        takes = ", ".join(("queries", "keys", *names))
+        raise ContractError(f"scoring {name!r}: need a function of ({takes}): {error}") from None
+
+
 def scoring(
     name: str,
     *,
@@ -258,15 +271,7 @@ def scoring(
     """
 
     def wrap(function: Callable[..., Tensor]) -> ScoringSpec:
-        try:
-            names = {parameter.name: None for parameter in parameters}
-            inspect.signature(function).bind(None, None, **names)
-        except TypeError as error:
-            takes = ", ".join(("queries", "keys", *names))
-            raise ContractError(
-                f"scoring {name!r}: need a function of ({takes}), "
-                f"got {function.__name__}{inspect.signature(function)}: {error}"
-            ) from None
+        _check_arguments(name, function, parameters)
         return ScoringSpec(
             name=name,
             title=title or name.replace("_", " ").capitalize(),

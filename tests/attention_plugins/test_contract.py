@@ -1,0 +1,325 @@
+from __future__ import annotations
+
+import math
+from pathlib import Path
+
+import pytest
+import torch
+from torch import nn
+
+from attention_plugins import (
+    CheckpointSpec,
+    ContractError,
+    DatasetSpec,
+    ModelSizes,
+    ModelSpec,
+    Parameter,
+    Scoring,
+    ScoringSpec,
+    Sizes,
+    scoring,
+)
+from attention_plugins.contract import settle
+
+WIDTH = Parameter(name="width", title="Width", default=1.0, low=0.5, high=8.0, learnable=True)
+LAYERS = Parameter(name="layers", title="Layers", default=2, low=1, high=4)
+DEEP = Parameter(name="deep", title="Deep", default=False)
+NORM = Parameter(name="norm", title="Norm", default="l1", choices=("l1", "l2"))
+
+
+class Product(Scoring):
+    def forward(self, queries, keys):
+        return queries @ keys.mT
+
+
+def make_scoring(**fields):
+    fields = {
+        "name": "product", "title": "Product", "formula": "q k",
+        "build": lambda sizes, values: Product(), **fields,
+    }  # fmt: skip
+    return ScoringSpec(**fields)
+
+
+def make_model(**fields):
+    fields = {
+        "name": "thing", "title": "Thing", "task": "regression",
+        "build": lambda factory, sizes, values: nn.Linear(sizes.source, 1), **fields,
+    }  # fmt: skip
+    return ModelSpec(**fields)
+
+
+def make_dataset(**fields):
+    fields = {
+        "name": "points", "title": "Points", "task": "regression",
+        "load": lambda values, seed: None, **fields,
+    }  # fmt: skip
+    return DatasetSpec(**fields)
+
+
+# Parameters
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": "Width"}, "a parameter's name is 1 to 40 of a-z, 0-9 and _"),
+        ({"name": "1st"}, "starting with a letter; got '1st'"),
+        ({"name": "a" * 41}, "1 to 40"),
+        ({"name": "a\n"}, "1 to 40"),
+        ({"name": None}, "got None"),
+        ({"title": ""}, "parameter 'width' needs a title"),
+        ({"title": 3}, "need title to be a str, got int"),
+        ({"help": None}, "need help to be a str, got NoneType"),
+        ({"low": None}, "it needs low < high; got low=None, high=8.0"),
+        ({"high": math.inf}, "it needs low < high"),
+        ({"low": math.nan}, "it needs low < high"),
+        ({"low": 8.0}, "it needs low < high; got low=8.0, high=8.0"),
+        ({"default": 9.0}, "need 0.5 <= width <= 8, got 9"),
+        ({"default": math.nan}, "need width to be a number, got nan"),
+        ({"default": None, "learnable": False}, "need width to be a number, got None"),
+        ({"step": 0.0}, "need 0 < step, got 0.0"),
+        ({"step": math.inf}, "need 0 < step, got inf"),
+        ({"default": "l1", "learnable": False}, "is a str, so it needs choices"),
+        ({"default": "l1", "choices": "l1", "learnable": False}, "choices is a tuple of str"),
+        (
+            {"default": "l3", "choices": ("l1", "l2"), "learnable": False},
+            "one of l1, l2, got 'l3'",
+        ),
+        ({"default": 2, "learnable": True}, "is learnable, so it must be a float"),
+        ({"default": True, "learnable": True}, "is learnable, so it must be a float"),
+    ],
+)
+def test_a_parameter_that_cannot_be_is_refused(fields, message):
+    with pytest.raises(ContractError, match=message):
+        Parameter(**{**vars(WIDTH), **fields})
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "settled"),
+    [
+        (WIDTH, 0.5, 0.5),
+        (WIDTH, 8, 8.0),
+        (LAYERS, 3, 3),
+        (LAYERS, 3.0, 3),
+        (DEEP, True, True),
+        (NORM, "l2", "l2"),
+    ],
+)
+def test_a_value_gets_the_parameters_type(parameter, value, settled):
+    found = parameter.check(value)
+    assert found == settled
+    assert type(found) is type(parameter.default)
+
+
+@pytest.mark.parametrize(
+    ("parameter", "value", "message"),
+    [
+        (WIDTH, 0.49, r"need 0.5 <= width <= 8, got 0.49 \(field 'Width'\)"),
+        (WIDTH, 8.01, "need 0.5 <= width <= 8"),
+        (WIDTH, math.nan, "need width to be a number, got nan"),
+        (WIDTH, math.inf, "need width to be a number, got inf"),
+        (WIDTH, "1", "need width to be a number, got '1'"),
+        (WIDTH, True, "need width to be a number, got True"),
+        (WIDTH, 10**400, "need width to be a number, got 1000"),
+        (LAYERS, 10**400, "need layers to be a number, got 1000"),
+        (LAYERS, 2.5, "need layers to be a whole number, got 2.5"),
+        (LAYERS, 0, "need 1 <= layers <= 4, got 0"),
+        (DEEP, 1, "need deep to be one of False, True, got 1"),
+        (NORM, "l3", "need norm to be one of l1, l2, got 'l3'"),
+        (NORM, ["l1"], "need norm to be one of l1, l2"),
+    ],
+)
+def test_a_value_that_does_not_fit_is_refused(parameter, value, message):
+    with pytest.raises(ContractError, match=message):
+        parameter.check(value)
+
+
+def test_values_are_settled_with_defaults():
+    assert settle((WIDTH, LAYERS), {"layers": 4}) == {"width": 1.0, "layers": 4}
+
+
+@pytest.mark.parametrize(
+    ("parameters", "offered"), [((WIDTH, LAYERS), "width, layers"), ((), "it takes none")]
+)
+def test_an_unknown_parameter_is_named(parameters, offered):
+    with pytest.raises(ContractError, match=f"no parameter 'widht'; offered: {offered}"):
+        settle(parameters, {"widht": 1.0})
+
+
+# Records
+
+
+@pytest.mark.parametrize("make", [make_scoring, make_model, make_dataset])
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"name": "two words"}, "name is 1 to 40 of a-z, 0-9 and _, .* got 'two words'"),
+        ({"name": ""}, "got ''"),
+        ({"title": ""}, "needs a title"),
+        ({"title": b"Title"}, "need title to be a str, got bytes"),
+        ({"description": None}, "need description to be a str, got NoneType"),
+        ({"reference": 1976}, "need reference to be a str, got int"),
+        ({"parameters": [WIDTH]}, "parameters is a tuple of Parameter"),
+        ({"parameters": (WIDTH, "layers")}, "parameters is a tuple of Parameter"),
+        ({"parameters": (WIDTH, LAYERS, WIDTH)}, "two parameters of one name"),
+    ],
+)
+def test_a_record_that_cannot_be_is_refused(make, fields, message):
+    with pytest.raises(ContractError, match=message):
+        make(**fields)
+
+
+@pytest.mark.parametrize(
+    ("make", "fields", "message"),
+    [
+        (make_scoring, {"formula": ""}, "scoring 'product' needs a formula"),
+        (make_scoring, {"build": None}, "scoring 'product': build must be callable"),
+        (make_scoring, {"same_size": "yes"}, "same_size is True or False"),
+        (make_model, {"build": 3}, "model 'thing': build must be callable"),
+        (
+            make_model,
+            {"task": "poetry"},
+            "task to be one of regression, translation, got 'poetry'",
+        ),
+        (make_dataset, {"load": 3}, "data set 'points': load must be callable"),
+        (make_dataset, {"task": ""}, "task to be one of regression, translation"),
+    ],
+)
+def test_what_only_some_records_need(make, fields, message):
+    with pytest.raises(ContractError, match=message):
+        make(**fields)
+
+
+def test_records_are_keyword_only_and_frozen():
+    with pytest.raises(TypeError):
+        Parameter("width", "Width", 1.0)
+    with pytest.raises(AttributeError):
+        make_scoring().name = "other"
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [({"name": "best-one"}, "a checkpoint's name"), ({"path": "trained/best"}, "to be a Path")],
+)
+def test_a_checkpoint_record_that_cannot_be_is_refused(fields, message):
+    with pytest.raises(ContractError, match=message):
+        CheckpointSpec(**{"name": "best", "path": Path("trained/best"), **fields})
+
+
+# Building
+
+
+def test_a_scoring_is_built_with_settled_parameters_and_its_sizes():
+    seen = []
+    spec = make_scoring(
+        parameters=(WIDTH, NORM),
+        build=lambda sizes, values: seen.append((sizes, values)) or Product(),
+    )
+    spec.create(Sizes(3, 5, 7), {"norm": "l2"})
+    spec.factory({"width": 2})(Sizes(5, 3, 2))
+    assert seen == [
+        ((3, 5, 7), {"width": 1.0, "norm": "l2"}),
+        ((5, 3, 2), {"width": 2.0, "norm": "l1"}),
+    ]
+
+
+def test_every_site_gets_a_scoring_of_its_own():
+    factory = make_scoring().factory()
+    assert factory(Sizes(3, 3, 3)) is not factory(Sizes(3, 3, 3))
+
+
+@pytest.mark.parametrize("built", [None, nn.Linear(3, 3), lambda queries, keys: None])
+def test_a_build_that_makes_no_scoring_is_named(built):
+    spec = make_scoring(build=lambda sizes, values: built)
+    with pytest.raises(ContractError, match=f"'product': build returned {type(built).__name__}"):
+        spec.create(Sizes(3, 3, 3))
+
+
+def test_keys_are_brought_to_the_queries_size_where_a_scoring_needs_it():
+    torch.manual_seed(0)
+    built = make_scoring(same_size=True).create(Sizes(query=3, key=5, hidden=7))
+    queries, keys = torch.randn(2, 11, 3), torch.randn(2, 13, 5)
+    (matrix,) = built.parameters()
+    assert matrix.shape == (3, 5)
+    found = built(built.project_queries(queries), built.project_keys(keys))
+    torch.testing.assert_close(found, torch.einsum("bqi,ij,bkj->bqk", queries, matrix, keys))
+
+
+def test_equal_sizes_get_no_projection():
+    assert not list(make_scoring(same_size=True).create(Sizes(5, 5, 7)).parameters())
+    assert not list(make_scoring(same_size=False).create(Sizes(3, 5, 7)).parameters())
+
+
+def test_a_model_is_built_with_its_factory_sizes_and_parameters():
+    seen = []
+    spec = make_model(
+        parameters=(LAYERS,), build=lambda *given: seen.append(given) or nn.Identity()
+    )
+    factory = make_scoring().factory()
+    assert isinstance(spec.create(factory, ModelSizes(3, 5), {"layers": 4}), nn.Identity)
+    assert seen == [(factory, (3, 5), {"layers": 4})]
+
+
+def test_a_build_that_makes_no_model_is_named():
+    spec = make_model(build=lambda factory, sizes, values: Product)
+    with pytest.raises(
+        ContractError, match=r"model 'thing': build returned type; .* an nn.Module"
+    ):
+        spec.create(make_scoring().factory(), ModelSizes(3, 5))
+
+
+# @scoring
+
+
+def test_a_function_is_a_scoring():
+    @scoring("near_enough", formula="-|q - k|", parameters=(WIDTH, NORM), same_size=True)
+    def near(queries, keys, width, norm):
+        assert norm == "l2"
+        return -torch.cdist(queries, keys) / width
+
+    assert near.title == "Near enough"
+    built = near.create(Sizes(3, 3, 1), {"width": 4.0, "norm": "l2"})
+    queries, keys = torch.randn(7, 3), torch.randn(11, 3)
+    found = built(queries, keys)
+    torch.testing.assert_close(found, -torch.cdist(queries, keys) / 4)
+    found.sum().backward()
+    (weight,) = built.parameters()
+    assert weight.item() == 4.0
+    torch.testing.assert_close(weight.grad, torch.cdist(queries, keys).sum() / 16)
+    assert built.learned == {"width": weight}
+
+
+@pytest.mark.parametrize("name", ["half", "values", "training", "type", "pop"])
+def test_a_learnable_parameter_may_have_the_name_of_a_modules_method(name):
+    parameter = Parameter(**{**vars(WIDTH), "name": name})
+
+    @scoring("example", formula="q k", parameters=(parameter,))
+    def example(queries, keys, **given):
+        return given[name] * queries @ keys.mT
+
+    built = example.create(Sizes(3, 3, 1), {name: 2.0}).eval().double()
+    queries, keys = torch.ones(7, 3).double(), torch.ones(11, 3).double()
+    torch.testing.assert_close(built(queries, keys), torch.full((7, 11), 6.0).double())
+
+
+@pytest.mark.parametrize(
+    ("name", "function"),
+    [
+        ("width", lambda queries, keys: queries @ keys.mT),
+        ("width", lambda queries, keys, *, sigma: queries @ keys.mT),
+        ("keys", lambda queries, keys: queries @ keys.mT),
+        ("width", "no function"),
+    ],
+)
+def test_a_function_with_other_arguments_is_refused_at_once(name, function):
+    parameter = Parameter(**{**vars(WIDTH), "name": name})
+    with pytest.raises(
+        ContractError, match=rf"'example': need a function of \(queries, keys, {name}\): "
+    ):
+        scoring("example", formula="q k", parameters=(parameter,))(function)
+
+
+def test_a_function_without_a_signature_is_taken_on_trust():
+    spec = scoring("inner", formula=r"q^\top k", same_size=True)(torch.inner)
+    queries, keys = torch.ones(7, 3), torch.ones(11, 3)
+    assert torch.equal(spec.create(Sizes(3, 3, 1))(queries, keys), torch.full((7, 11), 3.0))
