@@ -10,12 +10,24 @@ import subprocess
 import sys
 from pathlib import Path
 from typing import NamedTuple
+from urllib.parse import parse_qsl
 
 import pytest
 import torch
 
-from attention_plugins import ModelSizes, Sizes
+from attention_plugins import ModelSizes, Sizes, hookspecs
+from attention_plugins.commands import main
+from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import installed
+from dashboard.runs.link import (
+    format_regression,
+    format_translation,
+    parse_regression,
+    parse_translation,
+)
+from dashboard.runs.offers import Catalogue
+from dashboard.runs.request import Request
+from dashboard.tasks.catalogue import perform
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -76,8 +88,6 @@ def test_every_plugin_shown_scores_and_trains_in_the_translation_model(code):
 
 
 def batch():
-    from attention_plugins.models.protocols import Batch
-
     source, target = torch.randint(4, 13, (2, 5)), torch.randint(4, 17, (2, 3))
     source[1, 3:] = target[1, 2:] = 1
     return Batch(source, torch.tensor([5, 3]), target, torch.tensor([3, 2]))
@@ -118,13 +128,55 @@ def run(*command: str, **environment: str) -> str:
     return done.stdout
 
 
+SESSIONS = [b.text.removeprefix("$ ").split("\n", 1) for b in BLOCKS if b.language == "console"]
+
+
+@pytest.mark.parametrize(("command", "output"), SESSIONS)
+def test_every_session_shown_prints_what_it_says(command, output):
+    _, *words = shlex.split(command)
+    assert run(sys.executable, *words) == output
+
+
 @pytest.mark.parametrize("line", COMMANDS)
-def test_every_command_shown_exists_with_its_options(line):
-    words = shlex.split(line, comments=True)
+def test_every_command_shown_exists_with_its_options(line, capsys):
+    words = shlex.split(line)
     command = words[words.index("attention_plugins") + 1]
-    usage = run(sys.executable, "-m", "attention_plugins", command, "--help")
+    with pytest.raises(SystemExit, match="0"):
+        main([command, "--help"])
+    usage = capsys.readouterr().out
     options = [word for word in words if word.startswith("--")]
     assert [option for option in options if option not in usage] == []
+
+
+@pytest.fixture(scope="module")
+def catalogue() -> Catalogue:
+    return Catalogue.of(perform(Request.make("catalogue"), None).facts)
+
+
+@pytest.mark.parametrize("link", re.findall(r"`/(?:translation)?\?([^`]+)`", README))
+def test_every_link_shown_is_taken_as_it_stands(link, catalogue):
+    query = dict(parse_qsl(link, strict_parsing=True))
+    parse, write = {
+        True: (parse_translation, format_translation),
+        False: (parse_regression, format_regression),
+    }["text" in query]
+    view, problems = parse(query, catalogue)
+    assert problems == []
+    assert write(view, catalogue) == query
+
+
+def test_every_hook_is_named():
+    hooks = [name for name in vars(hookspecs) if name.startswith("attention_")]
+    assert len(hooks) >= 4
+    assert [hook for hook in hooks if hook not in README] == []
+
+
+def test_the_variables_named_are_those_that_the_code_reads():
+    variable = re.compile(r"\bATTENTION_[A-Z_]+\b")
+    sources = [*ROOT.glob("attention_plugins/**/*.py"), *ROOT.glob("dashboard/**/*.py")]
+    # A module's version of the contract is no variable of the environment.
+    read = {name for path in sources for name in variable.findall(path.read_text("utf-8"))}
+    assert set(variable.findall(README)) == read - {"ATTENTION_CONTRACT"}
 
 
 def test_every_path_shown_exists():
