@@ -5,17 +5,26 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Callable
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from http.client import HTTPException, HTTPResponse
 from pathlib import Path
+from typing import BinaryIO
 from urllib.error import HTTPError
 from urllib.request import Request, urlopen
+
+try:
+    import fcntl
+except ImportError:  # on Windows, two processes must not fetch one file at a time
+    fcntl = None
 
 Progress = Callable[[int, int | None], None]
 
 MOST_BYTES = 500_000_000
-_ATTEMPTS = 4
+_MOST_CUTS = 4
 _CHUNK = 65_536
+_SECONDS_BETWEEN_LOOKS = 0.1
 _RANGE = re.compile(r"bytes (\d+)-\d+/(\d+|\*)")
 
 
@@ -39,8 +48,7 @@ def fetch(
 
     What has arrived waits in ``target`` + ``.part``; after a cut connection this call, or the
     next, goes on from there where the server knows HTTP ranges. The target appears at once and
-    whole. Several processes may fetch one target together: they write equal bytes to equal
-    places.
+    whole. Where another process is fetching into the same folder, this one waits for it.
 
     Args:
         url: ``http`` or ``https``; the hash, not the connection, vouches for the content.
@@ -55,14 +63,12 @@ def fetch(
             content, which is never overwritten.
     """
     part = target.with_name(f"{target.name}.part")
+    report = progress or (lambda done, total: None)
     try:
-        if target.exists() and (found := sha1_of(target)) != sha1:
-            raise DownloadError(
-                f"{target} has SHA-1 {found}, need {sha1}; move it away to download it anew"
-            )
         target.parent.mkdir(parents=True, exist_ok=True)
-        if not _taken(part, target, sha1):
-            _download(url, part, target, sha1, progress or (lambda done, total: None), timeout)
+        with _alone(target.parent, lambda: report(_size(part), None)):
+            if not _there(target, sha1) and not _finished(part, target, sha1):
+                _download(url, part, target, sha1, report, timeout)
     except DownloadError:
         raise
     except HTTPError as error:
@@ -82,70 +88,94 @@ def sha1_of(path: Path) -> str:
         return hashlib.file_digest(file, "sha1").hexdigest()
 
 
-def _taken(part: Path, target: Path, sha1: str) -> bool:
-    """Whether the target is there, now that a right part was made the target."""
+@contextmanager
+def _alone(folder: Path, meanwhile: Callable[[], None]) -> Iterator[None]:
+    """Hold the folder's lock, which ends with the process even if that is killed."""
+    if fcntl is None:
+        yield
+        return
+    handle = os.open(folder, os.O_RDONLY)
     try:
-        if sha1_of(part) == sha1:
-            os.replace(part, target)
-    except FileNotFoundError:
-        pass  # nothing has arrived yet, or another process was first
-    return target.exists()
+        while True:
+            try:
+                fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                meanwhile()
+                time.sleep(_SECONDS_BETWEEN_LOOKS)
+        yield
+    finally:
+        os.close(handle)
+
+
+def _there(target: Path, sha1: str) -> bool:
+    if not target.exists():
+        return False
+    if (found := sha1_of(target)) != sha1:
+        raise DownloadError(
+            f"{target} has SHA-1 {found}, need {sha1}; move it away to download it anew"
+        )
+    return True
+
+
+def _finished(part: Path, target: Path, sha1: str) -> bool:
+    """Whether the part is the whole file; if so, it is now the target."""
+    if not part.exists() or sha1_of(part) != sha1:
+        return False
+    os.replace(part, target)
+    return True
 
 
 def _download(
-    url: str, part: Path, target: Path, sha1: str, progress: Progress, timeout: float
+    url: str, part: Path, target: Path, sha1: str, report: Progress, timeout: float
 ) -> None:
-    for _ in range(_ATTEMPTS):
-        began, complete = _receive(url, part, progress, timeout)
-        if _taken(part, target, sha1):
+    cuts = 0
+    while cuts < _MOST_CUTS:
+        began, complete = _receive(url, part, report, timeout)
+        if _finished(part, target, sha1):
             return
-        if complete:
+        if not complete:
+            cuts += 1
+        else:
             found = sha1_of(part)
-            part.unlink(missing_ok=True)
+            part.unlink()
             if began == 0:
                 raise DownloadError(f"{url} has SHA-1 {found}, need {sha1}")
     raise DownloadError(
-        f"the connection to {url} was cut {_ATTEMPTS} times, last at {_size(part):,} bytes; "
+        f"the connection to {url} was cut {_MOST_CUTS} times, last at {_size(part):,} bytes; "
         "try again to go on from there"
     )
 
 
 def _size(part: Path) -> int:
-    return part.stat().st_size if part.exists() else 0
+    try:
+        return part.stat().st_size
+    except FileNotFoundError:
+        return 0
 
 
-def _receive(url: str, part: Path, progress: Progress, timeout: float) -> tuple[int, bool]:
+def _receive(url: str, part: Path, report: Progress, timeout: float) -> tuple[int, bool]:
     """One connection: the byte it began at, and whether the rest of the file came."""
     have = _size(part)
     request = Request(url, headers={"Range": f"bytes={have}-"} if have else {})
     try:
         response = urlopen(request, timeout=timeout)
     except HTTPError as error:
-        if error.code != 416:
+        if error.code != 416 or not have:
             raise
         error.close()
-        part.unlink(missing_ok=True)  # it is longer than the file
+        part.unlink()  # it is as long as the file, or longer, and another
         return have, False
-    part.touch()  # and not opened with "w", as another process may be writing the same bytes
-    with response, part.open("r+b") as file:
+    with response:
         began, total = _span(response)
-        if began > have:
+        if began not in (0, have):
             raise DownloadError(f"{url} began at byte {began:,}, asked for {have:,}")
-        file.seek(began)
-        done = began
-        try:
-            while chunk := _read(response):
-                file.write(chunk)
-                done += len(chunk)
-                progress(done, total)
-                if done > MOST_BYTES:
-                    raise DownloadError(f"{url} has over {MOST_BYTES:,} bytes")
-        except _Cut:
-            return began, False
-        complete = total is None or done >= total
-        if complete:
-            file.truncate(done)
-        return began, complete
+        with part.open("ab" if began else "wb") as file:
+            try:
+                done = _copy(response, file, began, total, report)
+            except _Cut:
+                return began, False
+    return began, total is None or done >= total
 
 
 def _span(response: HTTPResponse) -> tuple[int, int | None]:
@@ -155,6 +185,18 @@ def _span(response: HTTPResponse) -> tuple[int, int | None]:
         return int(found[1]), None if found[2] == "*" else int(found[2])
     length = response.headers.get("Content-Length", "")
     return 0, int(length) if length.isdigit() else None
+
+
+def _copy(
+    response: HTTPResponse, file: BinaryIO, done: int, total: int | None, report: Progress
+) -> int:
+    while chunk := _read(response):
+        file.write(chunk)
+        done += len(chunk)
+        report(done, total)
+        if done > MOST_BYTES:
+            raise DownloadError(f"{response.url} has over {MOST_BYTES:,} bytes")
+    return done
 
 
 def _read(response: HTTPResponse) -> bytes:
