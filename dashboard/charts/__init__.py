@@ -1,0 +1,48 @@
+"""Charts of results: pure functions, data in, ``alt.Chart`` out.
+
+They need pandas, numpy, pyarrow, pillow and altair, no server: any notebook can call them.
+
+In: :func:`maps` decodes a result's table ``maps`` into :class:`MapFrame`; the tables ``curve``,
+``points`` and ``history`` are taken as they are, as Arrow tables or data frames.
+
+Out:
+
+* ``attention_heatmap(weights, query_labels, key_labels, *, mask, vmax, title, cell, width,
+  query_room, key_room, legend)``
+* ``difference_heatmap(weights, reference, query_labels, key_labels, *, ...)``
+* ``regression_chart(curve, points, weights, *, colour, vmax, x_title, y_title, title, width)``
+* ``overlay_curves(curves, points, *, colours, x_title, y_title, width, height)``
+* ``loss_chart(history, *, colour, log, loss_title, width)``
+* ``weights_legend(vmax, *, title, difference)``
+
+Panels that stand side by side share ``vmax`` (:func:`top_weight` finds it, 1.0 suits words) and
+the room for labels (the largest :func:`label_room`), and take their colour from
+``PANEL_COLOURS``. Equal arguments give equal specifications, so that these can be cached.
+
+On a page: ``st.altair_chart(chart)`` with its defaults. A chart of one map or curve fills the
+column's width, a grid of heads has the size it needs. Colours of text, background and ramps are
+those of the page's theme. Elsewhere :func:`standalone` gives a chart these, light or dark.
+"""
+
+from dashboard.charts.frames import MapFrame, maps, top_weight
+from dashboard.charts.heatmap import attention_heatmap, difference_heatmap, label_room
+from dashboard.charts.history import loss_chart
+from dashboard.charts.legend import weights_legend
+from dashboard.charts.overlay import overlay_curves
+from dashboard.charts.regression import regression_chart
+from dashboard.charts.theme import PANEL_COLOURS, standalone
+
+__all__ = [
+    "PANEL_COLOURS",
+    "MapFrame",
+    "attention_heatmap",
+    "difference_heatmap",
+    "label_room",
+    "loss_chart",
+    "maps",
+    "overlay_curves",
+    "regression_chart",
+    "standalone",
+    "top_weight",
+    "weights_legend",
+]

@@ -1,0 +1,113 @@
+"""What charts of predictions share: axes, training points, truth, the query under the pointer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import altair as alt
+import numpy as np
+
+from dashboard.charts import theme
+from dashboard.charts.frames import rounded
+from dashboard.charts.lanes import Lane
+from dashboard.charts.problem import Problem
+
+ROOM = 34  # px, for the labels at the left
+_MARGIN = 0.04  # of the range of values, left free above and below
+
+
+def hovered_query() -> alt.Parameter:
+    """The selection of the query under the pointer, by its position ``q``."""
+    return alt.selection_point(
+        name="hover", fields=["q"], on="pointerover", clear="pointerout", empty=False
+    )
+
+
+def input_axis(drawn: Problem, field: str = "x") -> alt.X:
+    """The x axis of queries and training points."""
+    ends = [drawn.curve["left"].min(), drawn.curve["right"].max()]
+    ends += [drawn.points["x"].min(), drawn.points["x"].max()] if len(drawn.points) else []
+    axis = alt.Axis(
+        title=drawn.x_title, orient="bottom", grid=False, labelFlush=True, tickCount=5, format="~g"
+    )
+    scale = alt.Scale(domain=[float(min(ends)), float(max(ends))], nice=False, zero=False)
+    return alt.X(f"{field}:Q", scale=scale, axis=axis)
+
+
+def value_axis(lane: Lane, drawn: Iterable[Problem], title: str) -> alt.Y:
+    """The y axis of predictions, truth and training points."""
+    parts = [p.curve[name] for p in drawn for name in ("prediction", "truth")]
+    parts += [p.points["y"] for p in drawn]
+    values = np.concatenate([part.to_numpy(float) for part in parts])
+    values = values[np.isfinite(values)]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    margin = (high - low) * _MARGIN or 0.5
+    scale = lane.scale(*rounded(np.array([low - margin, high + margin])).tolist())
+    return alt.Y("y:Q", scale=scale, axis=lane.axis(title, ROOM, format="~g"))
+
+
+def strips(drawn: Problem, hover: alt.Parameter, height: float) -> alt.Chart:
+    """A column per query over the whole height, unseen: what the pointer is on."""
+    return (
+        alt.Chart(drawn.curve)
+        .mark_rect(fill="white", fillOpacity=0)
+        .encode(
+            x=input_axis(drawn, "left"),
+            x2="right:Q",
+            y=alt.value(0),
+            y2=alt.value(height),
+            tooltip=[
+                alt.Tooltip("x:Q", format=".4~g", title=drawn.x_title),
+                alt.Tooltip("prediction:Q", format=".4~g"),
+                alt.Tooltip("truth:Q", format=".4~g"),
+            ],
+        )
+        .add_params(hover)
+        .properties(name="queries")
+    )
+
+
+def rule(drawn: Problem, hover: alt.Parameter, height: float) -> alt.Chart:
+    """A line at the hovered query, over the whole height."""
+    return (
+        alt.Chart(drawn.curve)
+        .transform_filter(hover)
+        .mark_rule(color=theme.POINTER, strokeWidth=1)
+        .encode(x=input_axis(drawn), y=alt.value(0), y2=alt.value(height))
+    )
+
+
+def scatter(drawn: Problem, y: alt.Y) -> list[alt.Chart]:
+    """Training points as rings, and the truth as a dashed line."""
+    layers = []
+    if len(drawn.points):
+        layers.append(
+            alt.Chart(drawn.points)
+            .mark_point(size=18, filled=False, strokeWidth=1, color=theme.QUIET, opacity=0.8)
+            .encode(x=input_axis(drawn), y=y)
+        )
+    if drawn.curve["truth"].notna().any():
+        mark = {"strokeWidth": 1.5, "strokeDash": [4, 3]} if drawn.line else {"size": 18}
+        chart = alt.Chart(drawn.curve)
+        chart = chart.mark_line(**mark) if drawn.line else chart.mark_point(**mark)
+        layers.append(
+            chart.encode(x=input_axis(drawn), y=value_of(y, "truth"), color=alt.value(theme.QUIET))
+        )
+    return layers
+
+
+def value_of(y: alt.Y, field: str) -> alt.Y:
+    """The value axis for another column."""
+    copy = y.copy()
+    copy.shorthand = f"{field}:Q"
+    return copy
+
+
+def prediction(drawn: Problem, y: alt.Y, colour: str) -> alt.Chart:
+    """The prediction as a line, or as dots where neighbours on the x axis are none in the data."""
+    chart = alt.Chart(drawn.curve)
+    if drawn.line:
+        chart = chart.mark_line(strokeWidth=2, color=colour)
+    else:
+        chart = chart.mark_point(size=18, filled=True, opacity=1, color=colour)
+    return chart.encode(x=input_axis(drawn), y=value_of(y, "prediction"))

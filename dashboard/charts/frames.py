@@ -1,0 +1,74 @@
+"""From the tables of a result to what the charts draw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pyarrow as pa
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapFrame:
+    """The weights of one attention site with its labels.
+
+    Args:
+        kind, layer: the site.
+        weights: ``(heads, queries, keys)``, float32, read-only.
+        query_labels, key_labels: one per row and per column.
+    """
+
+    kind: str
+    layer: int
+    weights: np.ndarray
+    query_labels: tuple[str, ...]
+    key_labels: tuple[str, ...]
+
+
+def maps(table: pa.Table) -> list[MapFrame]:
+    """The rows of a result's table ``maps``.
+
+    Raises:
+        ValueError: weights whose number is not heads x queries x keys.
+    """
+    frames = []
+    for index in range(table.num_rows):
+        queries = tuple(table["queries"][index].as_py())
+        keys = tuple(table["keys"][index].as_py())
+        kind, layer = table["kind"][index].as_py(), table["layer"][index].as_py()
+        shape = (table["heads"][index].as_py(), len(queries), len(keys))
+        flat = table["weights"][index].values.to_numpy(zero_copy_only=False)
+        if flat.size != np.prod(shape):
+            raise ValueError(
+                f"map of {kind} layer {layer}: need {' x '.join(map(str, shape))} weights "
+                f"(heads x queries x keys), got {flat.size}"
+            )
+        weights = flat.astype(np.float32, copy=True).reshape(shape)
+        weights.flags.writeable = False
+        frames.append(
+            MapFrame(
+                kind=kind, layer=layer, weights=weights, query_labels=queries, key_labels=keys
+            )
+        )
+    return frames
+
+
+def top_weight(weights: Sequence[np.ndarray]) -> float:
+    """The end of a colour scale that several maps share: their largest weight, rounded up.
+
+    Rounded to one or two leading digits (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8 times a power of
+    ten), so that the legend reads well; 1.0 where there is no weight above 0.
+    """
+    largest = max((float(np.nanmax(w)) for w in weights if np.size(w)), default=0.0)
+    if not np.isfinite(largest) or largest <= 0:
+        return 1.0
+    power = 10.0 ** np.floor(np.log10(largest))
+    steps = (1, 1.2, 1.5, 2, 2.5, 3, 4, 5, 6, 8, 10)
+    # A millionth of slack: float32 makes 0.3 a little more than 0.3.
+    return float(f"{next(s for s in steps if s * power >= largest * (1 - 1e-6)) * power:.6g}")
+
+
+def rounded(values: np.ndarray) -> np.ndarray:
+    """Values as float64 with five significant digits: charts need no more, JSON is shorter."""
+    return np.char.mod("%.5g", np.asarray(values, dtype=np.float64)).astype(np.float64)

@@ -1,0 +1,48 @@
+"""Tokens as labels: any string shown in one line, and how much room labels take."""
+
+from __future__ import annotations
+
+import unicodedata
+from collections.abc import Sequence
+
+import numpy as np
+
+_LONGEST = 120  # characters, in a tooltip; an axis cuts by pixels
+_CHARACTER = 6.3  # px, the mean width of a letter at the charts' font size
+_STANDS_FOR = {"": "∅", " ": "␣", "\t": "⇥", "\n": "⏎", "\r": "⏎"}
+# Marks, embeddings, overrides and isolates of the Unicode bidirectional algorithm (UAX 9).
+_TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def displayed(tokens: Sequence[object]) -> list[str]:
+    """The tokens as one line each; what cannot be seen is replaced by a sign for it.
+
+    Control characters and marks that turn the writing direction become ``�``: they would reorder
+    what stands beside them.
+    """
+    return [_displayed(str(token)) for token in tokens]
+
+
+def _displayed(token: str) -> str:
+    if token in _STANDS_FOR:
+        return _STANDS_FOR[token]
+    if token.isspace():
+        return "␣"
+    shown = "".join("�" if _disturbs(c) else c for c in token[:_LONGEST])
+    return shown + "…" if len(token) > _LONGEST else shown
+
+
+def _disturbs(character: str) -> bool:
+    return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in _TURNS
+
+
+def room(labels: Sequence[str], limit: int) -> int:
+    """Pixels that the widest label takes, at most ``limit``."""
+    widest = max((len(label) for label in labels), default=0)
+    return int(min(limit, np.ceil(widest * _CHARACTER) + 4))
+
+
+def thinned(count: int, available: float, each: float) -> list[int]:
+    """Evenly spaced positions out of ``count``, so that labels of ``each`` px fit."""
+    step = max(1, int(np.ceil(count * each / max(available, 1))))
+    return list(range(0, count, step))

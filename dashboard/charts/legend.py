@@ -1,0 +1,38 @@
+"""The colour legend that a row of panels shares."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dashboard.charts import theme
+
+_STEPS = 64
+_WIDTH, _THICKNESS = 160, 8  # px
+
+
+def weights_legend(
+    vmax: float = 1.0, *, title: str = "attention weight", difference: bool = False
+) -> alt.Chart:
+    """The scale from 0 to ``vmax``, or of differences from ``-vmax`` to ``vmax``."""
+    low = -vmax if difference else 0.0
+    edges = np.linspace(low, vmax, _STEPS + 1)
+    frame = pd.DataFrame(
+        {"low": edges[:-1], "high": edges[1:], "value": (edges[:-1] + edges[1:]) / 2}
+    )
+    scale = theme.diverging(vmax) if difference else theme.sequential(vmax)
+    axis = alt.Axis(
+        title=title, orient="bottom", grid=False, values=[low, (low + vmax) / 2, vmax],
+        labelFlush=True, format="~g", labelPadding=3, titlePadding=2,
+    )  # fmt: skip
+    chart = (
+        alt.Chart(frame, width=_WIDTH, height=_THICKNESS)
+        .mark_rect(x2Offset=0.5)
+        .encode(
+            x=alt.X("low:Q", scale=alt.Scale(domain=[low, vmax], nice=False), axis=axis),
+            x2="high:Q",
+            color=alt.Color("value:Q", scale=scale, legend=None),
+        )
+    )
+    return theme.configure(chart, stretch=False)

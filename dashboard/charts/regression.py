@@ -1,0 +1,108 @@
+"""Kernel regression: the curve, and below it the weights that made each of its points."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dashboard.charts import theme
+from dashboard.charts.curves import (
+    hovered_query,
+    input_axis,
+    prediction,
+    rule,
+    scatter,
+    strips,
+    value_axis,
+    value_of,
+)
+from dashboard.charts.frames import top_weight
+from dashboard.charts.lanes import stacked
+from dashboard.charts.problem import Problem, Table, problem
+from dashboard.charts.weightlane import cell_table, weight_lane
+
+_CURVE, _MAP, _GAP = 170, 150, 56  # px
+
+
+def regression_chart(
+    curve: Table,
+    points: Table,
+    weights: np.ndarray | None = None,
+    *,
+    colour: str = theme.PANEL_COLOURS["a"],
+    vmax: float | None = None,
+    x_title: str = "x",
+    y_title: str = "y",
+    title: str = "",
+    width: int = theme.WIDTH,
+) -> alt.LayerChart:
+    """The prediction over the training points and the truth, and its weights underneath.
+
+    The column of the map under a point of the curve holds the weights that gave that point.
+    Hovering anywhere marks the query in both, tells its values, and sizes the training points by
+    their weights.
+
+    Args:
+        curve: ``x0`` …, ``prediction``, ``truth`` (null where unknown); a row per query.
+        points: ``x0`` …, ``y``; a row per training point.
+        weights: ``(queries, keys)`` or ``(1, queries, keys)``; None draws the curve alone. More
+            cells than :data:`~dashboard.charts.theme.MAX_RECTS` become an image, on which the
+            pointer finds the query, not the single weight.
+        colour: of the prediction.
+        vmax: the end of the colour scale, as panels share it; the largest weight where None.
+        x_title, y_title: names of the data's columns. With inputs of several numbers the x axis
+            counts the queries, sorted by their first number, and says so.
+        width: px, of the whole chart where the host does not stretch it.
+
+    Raises:
+        ValueError: no queries, or weights that do not fit the tables.
+    """
+    drawn = problem(curve, points, weights, x_title)
+    lanes = stacked([_CURVE] if drawn.weights is None else [_CURVE, _MAP], _GAP)
+    height = lanes[-1].bottom
+    hover = hovered_query()
+    y = value_axis(lanes[0], [drawn], y_title)
+    upper = [*scatter(drawn, y), prediction(drawn, y, colour)]
+    lower, cells = [], None
+    if drawn.weights is not None:
+        vmax = top_weight([drawn.weights]) if vmax is None else vmax
+        if drawn.weights.size <= theme.MAX_RECTS:
+            cells = cell_table(drawn.weights)
+            upper.append(_weighed_points(cells, drawn, hover, y, colour))
+        lower.append(weight_lane(drawn, cells, lanes[1], vmax))
+    upper.append(_hovered_point(drawn, hover, y, colour))
+    chart = alt.layer(
+        strips(drawn, hover, height), *lower, rule(drawn, hover, height), alt.layer(*upper)
+    ).resolve_scale(y="independent")
+    heading = {"title": alt.Title(title, subtitle=drawn.note)} if title or drawn.note else {}
+    return theme.configure(chart.properties(width=width, height=height, **heading))
+
+
+def _hovered_point(drawn: Problem, hover: alt.Parameter, y: alt.Y, colour: str) -> alt.Chart:
+    return (
+        alt.Chart(drawn.curve)
+        .transform_filter(hover)
+        .mark_point(size=50, filled=True, opacity=1, fill=colour, stroke="white", strokeWidth=1.5)
+        .encode(x=input_axis(drawn), y=value_of(y, "prediction"))
+    )
+
+
+def _weighed_points(
+    cells: pd.DataFrame, drawn: Problem, hover: alt.Parameter, y: alt.Y, colour: str
+) -> alt.Chart:
+    """The training points, their areas as their weights for the hovered query."""
+    largest = max(float(drawn.weights.max()), 1e-9)
+    return (
+        alt.Chart(cells)
+        .transform_filter(hover)
+        .transform_lookup("k", alt.LookupData(drawn.points, key="k", fields=["x", "y"]))
+        .mark_point(filled=True, fill=colour, opacity=0.55)
+        .encode(
+            x=input_axis(drawn),
+            y=y,
+            size=alt.Size(
+                "weight:Q", scale=alt.Scale(domain=[0, largest], range=[0, 260]), legend=None
+            ),
+        )
+    )

@@ -1,0 +1,132 @@
+"""How every chart looks: colours, sizes and the settings of Vega-Lite, each defined once.
+
+Text colours, the background and the two colour ramps are the host's: ``.streamlit/config.toml``
+holds :data:`SEQUENTIAL` and :data:`DIVERGING` for light and for dark pages, so one chart is right
+on both (a test keeps the file and this module equal). Charts want Streamlit's own theme
+(``theme="streamlit"``, its default). Where no host has one, in a notebook or an exported file,
+:func:`standalone` supplies them.
+"""
+
+from __future__ import annotations
+
+from typing import Any, Literal, TypeVar
+
+import altair as alt
+
+Scheme = Literal["light", "dark"]
+AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
+
+# Near the page's background to far from it, in equal steps of OKLCH lightness.
+SEQUENTIAL: dict[Scheme, tuple[str, ...]] = {
+    "light": (
+        "#f0f5f9", "#c2e0f8", "#98c9f3", "#74b1eb", "#5898dc",
+        "#437fc8", "#3767ae", "#2f518f", "#273c6c", "#1f2a48",
+    ),
+    "dark": (
+        "#1d2537", "#23385d", "#274c82", "#2963a5", "#2c7bc4",
+        "#3995dd", "#52aff0", "#75c9fd", "#aadfff", "#e0f4fe",
+    ),
+}  # fmt: skip
+# Less than nothing in orange, more in blue: told apart with any common colour blindness.
+DIVERGING: dict[Scheme, tuple[str, ...]] = {
+    "light": (
+        "#913f01", "#bb5b1f", "#d88255", "#ebae8f", "#f4dccf",
+        "#d3e3f7", "#97c2f2", "#609fe5", "#2f7dcb", "#165c9f",
+    ),
+    "dark": (
+        "#fec39b", "#e68f4f", "#b36b36", "#7b4d2d", "#433328",
+        "#2b3846", "#365d84", "#4683c1", "#62acf7", "#afd5fe",
+    ),
+}  # fmt: skip
+# At least 3.6 : 1 against both backgrounds.
+PANEL_COLOURS: dict[str, str] = {"a": "#3284d0", "b": "#ce6a1e", "c": "#25956f", "d": "#a853ad"}
+BACKGROUND: dict[Scheme, str] = {"light": "#ffffff", "dark": "#12161c"}
+TEXT: dict[Scheme, str] = {"light": "#1f2933", "dark": "#e4e8ee"}
+QUIET = "#808a96"  # truth, rules, masked cells: readable on both backgrounds
+POINTER = "#e0497c"  # what the pointer is on: far from both ramps
+
+WIDTH = 320  # of a chart whose host does not stretch it, in px
+FONT_SIZE = 11
+MAX_RECTS = 3_600  # above, restyling on hover takes longer than a frame or two
+
+
+def sequential(vmax: float = 1.0) -> alt.Scale:
+    """The scale of attention weights, from 0 to ``vmax``."""
+    return alt.Scale(domain=[0, vmax], range="heatmap", interpolate="rgb", clamp=True)
+
+
+def diverging(vmax: float = 1.0) -> alt.Scale:
+    """The scale of differences, from ``-vmax`` to ``vmax``."""
+    return alt.Scale(domain=[-vmax, vmax], range="diverging", interpolate="rgb", clamp=True)
+
+
+def configure(chart: AnyChart, *, stretch: bool = True) -> AnyChart:
+    """The chart with the settings that all charts share.
+
+    Args:
+        stretch: its width is all of it, axes included, and follows the host's column. False
+            for charts of several views, whose sizes are those of their plots.
+    """
+    autosize = {"type": "fit-x", "contains": "padding"} if stretch else {"type": "pad"}
+    return chart.properties(
+        autosize=autosize,
+        # A dict: Streamlit's page fails on a number.
+        padding={"left": 0, "top": 2, "right": 2, "bottom": 2},
+        config=_settings(),
+    )
+
+
+def standalone(chart: AnyChart, scheme: Scheme = "light") -> AnyChart:
+    """The chart for a place without a theme of its own: with background, text and ramp colours."""
+    copy = chart.copy(deep=True)
+    settings = _settings()
+    text = TEXT[scheme]
+    for part in ("axis", "legend", "header"):
+        settings[part] |= {"labelColor": text, "titleColor": text}
+    settings["title"] |= {"color": text, "subtitleColor": text}
+    settings["background"] = BACKGROUND[scheme]
+    settings["range"] = {
+        "heatmap": list(SEQUENTIAL[scheme]),
+        "ramp": list(SEQUENTIAL[scheme]),
+        "diverging": list(DIVERGING[scheme]),
+        "category": list(PANEL_COLOURS.values()),
+    }
+    copy.config = settings
+    return copy
+
+
+def _settings() -> dict[str, Any]:
+    return {
+        "view": {"stroke": None},
+        "mark": {"tooltip": None},
+        "axis": {
+            "labelFontSize": FONT_SIZE,
+            "titleFontSize": FONT_SIZE,
+            "titleFontWeight": "normal",
+            "labelPadding": 4,
+            "titlePadding": 6,
+            "labelFlush": False,
+            "domain": False,
+            "ticks": False,
+            "gridColor": QUIET,
+            "gridOpacity": 0.18,
+        },
+        "legend": {
+            "labelFontSize": FONT_SIZE,
+            "titleFontSize": FONT_SIZE,
+            "titleFontWeight": "normal",
+            "padding": 0,
+            "labelPadding": 4,
+            "titlePadding": 4,
+        },
+        "header": {"labelFontSize": FONT_SIZE, "titleFontSize": FONT_SIZE, "labelPadding": 4},
+        "title": {
+            "anchor": "start",
+            "fontSize": 13,
+            "fontWeight": 600,
+            "subtitleFontSize": FONT_SIZE,
+            "subtitlePadding": 4,
+            "offset": 8,
+        },
+        "facet": {"spacing": 16},
+    }
