@@ -189,7 +189,8 @@ def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
 
 
 def _warm_up() -> None:
-    """The first optimiser step of a process takes a second, most of it imports: take it early."""
+    """The first optimiser step and the first table take a second, most of it imports."""
+    Result().to_bytes()
     with suppress(Exception):
         import torch
 

@@ -103,5 +103,5 @@ def test_a_request_cannot_change():
     ],
 )
 def test_what_is_no_request_is_refused(text):
-    with pytest.raises(ValueError, match="^not a request: "):
+    with pytest.raises(ValueError, match=r"^not a request: "):
         Request.from_json(text)

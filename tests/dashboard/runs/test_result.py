@@ -71,13 +71,13 @@ def test_facts_that_are_not_json_are_refused():
 def test_every_truncation_is_refused(result):
     payload = result.to_bytes()
     for size in range(0, len(payload) - 8, 7):  # the last 8 bytes only say that nothing follows
-        with pytest.raises(ValueError, match="^not a result: "):
+        with pytest.raises(ValueError, match=r"^not a result: "):
             Result.from_bytes(payload[:size])
 
 
 @given(st.binary(max_size=211))
 def test_bytes_that_are_no_result_are_refused(payload):
-    with pytest.raises(ValueError, match="^not a result: "):
+    with pytest.raises(ValueError, match=r"^not a result: "):
         Result.from_bytes(payload)
 
 
@@ -89,5 +89,5 @@ def test_another_arrow_stream_is_refused(dressed):
     sink = pa.BufferOutputStream()
     with pa.ipc.new_stream(sink, table.schema) as writer:
         writer.write_table(table)
-    with pytest.raises(ValueError, match="^not a result: "):
+    with pytest.raises(ValueError, match=r"^not a result: "):
         Result.from_bytes(sink.getvalue().to_pybytes())

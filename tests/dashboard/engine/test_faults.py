@@ -1,0 +1,108 @@
+import json
+import traceback
+import types
+
+import pytest
+
+from dashboard.engine import faults
+from dashboard.runs.request import Request
+
+REQUEST = Request.make("translation", model="bahdanau", scoring="cosine")
+
+
+def raise_from(module, code="raise RuntimeError('no')"):
+    """The exception of code that says it lives in a module."""
+    space = types.ModuleType(module).__dict__
+    exec(f"def call(inner=None):\n    inner() if inner else None\n    {code}", space)
+    return space["call"]
+
+
+def caught(call, *arguments):
+    """What the call raises, without the frames of this file: it is outside the project too."""
+    try:
+        call(*arguments)
+    except Exception as raised:
+        error = raised
+    kept = None
+    for frame, line in reversed(list(traceback.walk_tb(error.__traceback__))):
+        if frame.f_globals is not globals():
+            kept = types.TracebackType(kept, frame, frame.f_lasti, line)
+    return error.with_traceback(kept)
+
+
+def test_what_names_the_job():
+    assert faults.what(REQUEST) == "translation with bahdanau and cosine"
+    assert faults.what(Request.make("regression", scoring="uniform")) == "regression with uniform"
+    assert faults.what(Request.make("catalogue")) == "catalogue"
+
+
+def test_a_refusal_is_the_sentence_itself():
+    assert faults.refused(REQUEST, ValueError("need 2 <= n")) == ("need 2 <= n", {"refused": True})
+    assert faults.refused(REQUEST, ValueError())[0].startswith("translation with bahdanau")
+
+
+def test_an_exception_gives_its_type_and_last_line():
+    note, facts = faults.raised(REQUEST, caught(raise_from("dashboard.x")), 0)
+    assert note == "translation with bahdanau and cosine: RuntimeError: no"
+    assert facts["traceback"].endswith("RuntimeError: no")
+    assert "culprit" not in facts
+
+
+def test_long_messages_are_cut_everywhere():
+    note, facts = faults.raised(REQUEST, RuntimeError("x" * 10**6 + "\n" + "y" * 10**6), 0)
+    assert len(note) < 700
+    assert len(json.dumps(facts)) < 16 * 700
+    assert len(faults.refused(REQUEST, ValueError("z" * 10**6))[0]) < 700
+
+
+def test_the_traceback_is_its_last_lines():
+    code = "\n".join(f"def f{n}(): f{n + 1}()" for n in range(30)) + "\ndef f30(): 1 / 0"
+    space = {}
+    exec(code, space)
+    _, facts = faults.raised(REQUEST, caught(space["f0"]), 0)
+    assert len(facts["traceback"].splitlines()) == 15
+    assert facts["traceback"].endswith("ZeroDivisionError: division by zero")
+
+
+def test_the_culprit_is_the_first_caller_outside_the_project_not_the_library_it_used():
+    library = raise_from("torch.nn.functional")
+    plugin = raise_from("some_plugin.cosine", "pass")
+    ours = raise_from("attention_plugins.attention", "pass")
+    error = caught(ours, lambda: plugin(library))
+    assert faults.raised(REQUEST, error, 0)[1]["culprit"] == "some_plugin"
+
+
+def test_the_culprit_has_the_name_of_its_distribution():
+    error = caught(raise_from("PIL.Image"))
+    assert faults.raised(REQUEST, error, 0)[1]["culprit"] == "pillow"
+
+
+@pytest.mark.parametrize(
+    "error", [MemoryError(), RuntimeError("DefaultCPUAllocator: can't allocate memory: you tried")]
+)
+def test_lack_of_memory_names_the_limit(error):
+    assert faults.out_of_memory(error)
+    assert faults.raised(REQUEST, error, 1709)[0].endswith("; a worker may use 1,709 MB")
+
+
+def test_a_death_names_the_signal_the_last_words_and_who_is_blamed():
+    note, facts = faults.died(REQUEST, -11, "loading\nbad pointer\n\n")
+    assert note.endswith("its process was killed by SIGSEGV: bad pointer")
+    assert facts == {"culprit": "cosine", "stderr": "loading\nbad pointer\n"}
+    assert "most likely for lack of memory" in faults.died(REQUEST, -9, "")[0]
+    assert faults.died(REQUEST, 3, "")[0].endswith("ended with exit code 3")
+    assert faults.died(REQUEST, -63, "")[0].endswith("killed by signal 63")
+    assert faults.died(Request.make("t", model="m"), 1, "")[1]["culprit"] == "m"
+    assert "culprit" not in faults.died(Request.make("catalogue"), 1, "")[1]
+
+
+def test_the_last_words_of_a_crash_are_where_it_happened():
+    dump = (
+        "Fatal Python error: Segmentation fault\n\n"
+        "Current thread 0x00007f01 (most recent call first):\n"
+        '  File "plugin.py", line 7 in forward\n  File "main.py", line 2 in main\n\n'
+        "Extension modules: torch._C (total: 1)\n"
+    )
+    assert faults.last_words("warning\n" + dump) == 'File "plugin.py", line 7 in forward'
+    assert faults.last_words("") == ""
+    assert faults.last_words("(most recent call first):\n") == ""

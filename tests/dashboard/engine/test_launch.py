@@ -1,0 +1,73 @@
+import os
+import sys
+
+import pytest
+
+from dashboard.engine import launch, machine
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in ("ATTENTION_WORKERS", "ATTENTION_WORKER_MEMORY", "OMP_NUM_THREADS", "PYTHONPATH"):
+        monkeypatch.delenv(name, raising=False)
+    monkeypatch.setattr(machine, "cores", lambda: 7)
+    monkeypatch.setattr(machine, "default_memory", lambda: 1709)
+
+
+@pytest.mark.parametrize(("cores", "workers"), [(1, 2), (3, 3), (64, 4)])
+def test_workers_follow_the_cores(monkeypatch, cores, workers):
+    monkeypatch.setattr(machine, "cores", lambda: cores)
+    assert launch.workers(None) == workers
+
+
+def test_a_given_number_wins_over_the_variable_and_that_over_the_cores(monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKERS", "5")
+    assert launch.workers(None) == 5
+    assert launch.workers(3) == 3
+
+
+@pytest.mark.parametrize("text", ["0", "-2", "two", "1.5"])
+def test_a_number_of_workers_that_is_none_is_refused(monkeypatch, text):
+    monkeypatch.setenv("ATTENTION_WORKERS", text)
+    with pytest.raises(ValueError, match=rf"at least 1, got {text} \(ATTENTION_WORKERS\)"):
+        launch.workers(None)
+
+
+def test_the_command_runs_this_python_and_says_who_started_it():
+    words = launch.command("dashboard.tasks", None, warm=True)
+    assert words[:3] == [sys.executable, "-m", "dashboard.engine.worker"]
+    assert words[3:] == ["--tasks", "dashboard.tasks", "--parent", str(os.getpid()), *MEMORY]
+    assert launch.command("dashboard.tasks", None, warm=False)[-1] == "--cold"
+
+
+MEMORY = ["--memory", "1709"]
+
+
+def test_no_memory_limit_is_zero(monkeypatch):
+    assert launch.command("x", 0, warm=True)[-1] == "0"
+    monkeypatch.setenv("ATTENTION_WORKER_MEMORY", "503")
+    assert launch.command("x", None, warm=True)[-1] == "503"
+    with pytest.raises(ValueError, match="at least 0"):
+        launch.command("x", -1, warm=True)
+
+
+@pytest.mark.parametrize(("workers", "threads"), [(1, "7"), (2, "3"), (11, "1")])
+def test_cores_are_shared_out(workers, threads):
+    variables = launch.environment(workers, {})
+    assert variables["OMP_NUM_THREADS"] == threads
+    assert variables["OMP_WAIT_POLICY"] == "passive"
+
+
+def test_the_users_variables_win_and_reach_the_workers(monkeypatch):
+    monkeypatch.setenv("OMP_NUM_THREADS", "5")
+    monkeypatch.setenv("FLAVOUR", "plain")
+    variables = launch.environment(2, {"FLAVOUR": "extra"})
+    assert variables["OMP_NUM_THREADS"] == "5"
+    assert variables["FLAVOUR"] == "extra"
+
+
+def test_the_project_comes_before_the_users_path(monkeypatch):
+    root = os.path.dirname(os.path.dirname(os.path.dirname(launch.__file__)))
+    assert launch.environment(2, {})["PYTHONPATH"] == root
+    variables = launch.environment(2, {"PYTHONPATH": "/plugins"})
+    assert variables["PYTHONPATH"] == root + os.pathsep + "/plugins"
