@@ -26,7 +26,7 @@ SEED = Knob(
     help="Another seed draws other points and other starting weights.",
 )
 _LEARN, _STANDARDISE = "learn", "standardise"
-_UPLOAD = "upload:"
+UPLOAD = "upload:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,7 +76,7 @@ def defaults(knobs: Iterable[Knob]) -> Pairs:
 
 def is_upload(data: str) -> bool:
     """Whether ``data`` names an uploaded table."""
-    return data.startswith(_UPLOAD)
+    return data.startswith(UPLOAD)
 
 
 def default_regression(catalogue: Catalogue) -> Regression:

@@ -1,0 +1,96 @@
+"""Widgets drawn from what plugins declare, and plugin texts made safe to show.
+
+A widget is labelled in Markdown, which fetches images; plugin texts are therefore escaped here,
+in one place. Every widget takes its value from the page's view when the view is fresh.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard.runs.offers import Knob
+from dashboard.runs.request import Pairs, Scalar
+from dashboard.runs.views import pairs
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+_SIGNIFICANT = 9
+_FINEST_SLIDER = 1000  # more steps than a slider has pixels
+
+
+def plain(text: str) -> str:
+    """The text for a place that reads Markdown, so that it is shown as it stands."""
+    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+
+
+def formula(latex: str, *, description: str = "") -> None:
+    """A formula, or its source where it could leave the mathematics it is set in."""
+    if "$" in latex or "`" in latex:
+        st.text(latex)
+    else:
+        st.latex(" ".join(latex.split()), help=plain(description) or None)
+
+
+def place(key: str, value: Any, fresh: bool) -> str:
+    """Give the widget of that key its value, if the view says so or it has none; the key."""
+    if fresh or key not in st.session_state:
+        st.session_state[key] = value
+    return key
+
+
+def choose(
+    label: str,
+    options: Sequence[str],
+    value: str,
+    key: str,
+    fresh: bool,
+    *,
+    title: Callable[[str], str] = str,
+    **more: Any,
+) -> str:
+    """A select box that keeps a value which is not offered, so that a page can say so."""
+    offered = [*options] if value in options else [*options, value]
+    place(key, value, fresh or st.session_state.get(key) not in offered)
+    return st.selectbox(label, offered, key=key, format_func=title, **more)
+
+
+def knob(spec: Knob, value: Scalar, key: str, fresh: bool, **more: Any) -> Scalar:
+    """The widget that a parameter asks for: switch, choice, slider or number field."""
+    label = plain(spec.title) + (f" ({plain(spec.unit)})" if spec.unit else "")
+    shared = {"key": place(key, value, fresh), "help": plain(spec.help) or None, **more}
+    if isinstance(spec.default, bool):
+        return st.toggle(label, **shared)
+    if isinstance(spec.default, str):
+        return st.selectbox(label, spec.choices, **shared)
+    kind = int if spec.whole else float
+    step = kind(spec.step or (1 if spec.whole else (spec.high - spec.low) / 100))
+    bounds = {"min_value": kind(spec.low), "max_value": kind(spec.high), "step": step}
+    if (spec.high - spec.low) / step > _FINEST_SLIDER:
+        given = st.number_input(label, **bounds, **shared)
+    else:
+        given = st.slider(label, **bounds, **shared)
+    return given if spec.whole else _rounded(given)
+
+
+def knobs(specs: Iterable[Knob], values: Pairs, key: str, fresh: bool, **more: Any) -> Pairs:
+    """All of them, one below the other, with the values that the view has."""
+    held = dict(values)
+    return pairs(
+        {
+            spec.name: knob(
+                spec, held.get(spec.name, spec.default), f"{key}-{spec.name}", fresh, **more
+            )
+            for spec in specs
+        }
+    )
+
+
+def _rounded(value: float) -> float:
+    """Without the dust of binary fractions: 0.30000000000000004 would make an ugly link."""
+    if not value:
+        return 0.0
+    return round(value, _SIGNIFICANT - 1 - math.floor(math.log10(abs(value))))

@@ -1,0 +1,1 @@
+"""The pages: what a user sees, one module each. Nothing heavy is imported here."""

@@ -1,0 +1,142 @@
+"""Results as pictures on a page: finished specifications, kept by request.
+
+Making a specification takes milliseconds and a lock that all sessions share, so each is made once
+and handed to the browser as a plain mapping from then on.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts import (
+    PANEL_COLOURS,
+    MapFrame,
+    attention_heatmap,
+    label_room,
+    loss_chart,
+    maps,
+    overlay_curves,
+    regression_chart,
+    top_weight,
+    weights_legend,
+)
+from dashboard.engine.protocol import Event
+from dashboard.runs.request import Request
+from dashboard.runs.result import Result
+
+PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
+FORMULA_HEIGHT = 64  # px, holds a fraction
+LEARNING_HEIGHT = 120
+TRANSLATION_HEIGHT = 380  # px of a translation with its map
+_SPECS_KEPT = 500
+_LOSS = "loss, points left out"
+
+
+def regression_panel(
+    request: Request, result: Result, letter: str, shared: Sequence[Result]
+) -> None:
+    """One panel's curve over its weights, on the colour scale of all results that are shown."""
+    vmax = shared_scale(shared)
+
+    def make() -> Any:
+        weights = next((frame.weights for frame in frames(result)), None)
+        return regression_chart(
+            result.tables["curve"],
+            result.tables["points"],
+            weights,
+            colour=PANEL_COLOURS[letter],
+            vmax=vmax,
+            **_axes(result),
+        )
+
+    show(f"regression {request.key} {letter} {vmax}", make, f"Curve and weights of panel {letter}")
+
+
+def learning(request: Request, result: Result, letter: str) -> None:
+    """How the error fell while a panel learned, and where its parameters went."""
+
+    def make() -> Any:
+        history = result.tables["history"]
+        return loss_chart(history, colour=PANEL_COLOURS[letter], loss_title=_LOSS)
+
+    show(f"learning {request.key} {letter}", make, f"Learning curve of panel {letter}")
+
+
+def live_learning(events: Sequence[Event], letter: str) -> None:
+    """The same while it still learns, as far as it has come."""
+    steps = [event.facts for event in events if "loss" in event.facts]
+    if len(steps) > 1:
+        chart = loss_chart(pd.DataFrame(steps), colour=PANEL_COLOURS[letter], loss_title=_LOSS)
+        st.vega_lite_chart(chart.to_dict(), width="stretch")
+
+
+def overlay(
+    requests: Mapping[str, Request], results: Mapping[str, Result], titles: Mapping[str, str]
+) -> None:
+    """All curves in one plot, in the colours of their panels."""
+
+    def make() -> Any:
+        first = next(iter(results.values()))
+        return overlay_curves(
+            {titles[letter]: result.tables["curve"] for letter, result in results.items()},
+            first.tables["points"],
+            colours={titles[letter]: PANEL_COLOURS[letter] for letter in results},
+            height=260,
+            **_axes(first),
+        )
+
+    names = [f"{letter} {requests[letter].key} {title}" for letter, title in titles.items()]
+    key = " ".join(names)
+    show(f"overlay {key}", make, "The curves of all panels over the training points")
+
+
+def cross_attention(
+    request: Request, result: Result, letter: str, shared: Sequence[Result]
+) -> None:
+    """Where a translation looked: its tokens down, the sentence's across."""
+    drawn = [frame for one in shared for frame in frames(one) if frame.kind == "cross"]
+    rooms = {
+        "query_room": max(label_room(frame.query_labels) for frame in drawn),
+        "key_room": max(label_room(frame.key_labels) for frame in drawn),
+    }
+
+    def make() -> Any:
+        frame = next(frame for frame in frames(result) if frame.kind == "cross")
+        return attention_heatmap(frame.weights, frame.query_labels, frame.key_labels, **rooms)
+
+    key = f"cross {request.key} {sorted(rooms.items())}"
+    show(key, make, f"Attention of panel {letter}: translation down, sentence across")
+
+
+def shared_scale(results: Sequence[Result]) -> float:
+    """The end of the colour scale that panels share: the largest weight that any of them has."""
+    return top_weight([frame.weights for one in results for frame in frames(one)])
+
+
+def legend(vmax: float) -> None:
+    """What the colours of all maps mean."""
+    show(f"legend {vmax}", lambda: weights_legend(vmax), f"Colours from weight 0 to {vmax:g}")
+
+
+def frames(result: Result) -> list[MapFrame]:
+    """The attention maps that a result holds."""
+    table = result.tables.get("maps")
+    return maps(table) if table is not None else []
+
+
+def show(key: str, make: Callable[[], Any], alt: str) -> None:
+    """Draw the chart of that key, made now if nobody needed it before."""
+    st.vega_lite_chart(_spec(key, make), width="stretch", alt=alt)
+
+
+@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
+def _spec(key: str, _make: Callable[[], Any]) -> dict[str, Any]:
+    return _make().to_dict()
+
+
+def _axes(result: Result) -> dict[str, str]:
+    return {"x_title": result.facts["x_names"][0], "y_title": result.facts["y_name"]}

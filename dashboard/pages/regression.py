@@ -1,0 +1,210 @@
+"""Kernel regression: up to four scorings on one problem, each a curve over its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.controls import choose, knob, knobs, plain
+from dashboard.pages import figures, parts, upload
+from dashboard.pages.regression_panel import panel_controls
+from dashboard.runs.link import LETTERS, format_regression, parse_regression
+from dashboard.runs.offers import Catalogue, Offer
+from dashboard.runs.request import Request
+from dashboard.runs.views import (
+    MOST_PANELS,
+    SEED,
+    Regression,
+    RegressionPanel,
+    data_knobs,
+    defaults,
+    is_upload,
+    missing,
+    regression_panel,
+    regression_request,
+)
+from dashboard.state import Visit, read_link, visit, write_link
+
+_CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 210, 170, 110  # px
+
+
+def show() -> None:
+    """Draw the page."""
+    buttons = parts.heading(
+        "Kernel regression",
+        "Every prediction is the mean of the training values, weighted by attention. "
+        "The scoring decides which points count.",
+    )
+    catalogue = parts.catalogue_or_wait(MOST_PANELS, figures.PANEL_HEIGHT)
+    if catalogue is None:
+        return
+    here = visit("regression")
+    read_link(here, catalogue, parse_regression, format_regression)
+    parts.notice(here.problems)
+    parts.faults(catalogue)
+    view = _data(here, catalogue)
+    slots, panels = _panels(here, catalogue)
+    view = replace(view, panels=panels)
+    here.settle(view)
+    link = format_regression(view, catalogue)
+    write_link(here, link)
+    parts.actions(buttons, link)
+    requests = {
+        letter: regression_request(view, panel)
+        for letter, panel in zip(LETTERS, panels, strict=False)
+        if not missing(catalogue, panel)
+    }
+    below = st.container()
+    here.jobs.want(requests.values())
+    here.jobs.wait(parts.PATIENCE)
+    for letter, slot, panel in zip(LETTERS, slots, panels, strict=False):
+        with slot:
+            _result(here, letter, requests.get(letter), missing(catalogue, panel), panel.learn)
+    with below:
+        _comparison(here, catalogue, dict(zip(LETTERS, panels, strict=False)), requests)
+
+
+def _data(here: Visit, catalogue: Catalogue) -> Regression:
+    """The strip above the panels: which problem, and what may be set about it."""
+    view: Regression = here.view
+    offered = catalogue.of_task("datasets", "regression")
+    with parts.row("regression-data"):
+        data = choose(
+            "Problem",
+            [*offered, *upload.known(view.data)],
+            view.data,
+            "regression-problem",
+            here.fresh,
+            title=lambda name: offered[name].title if name in offered else upload.title(name),
+            width=_CHOICE_WIDTH,
+        )
+        specs = data_knobs(catalogue, data)
+        held = view.settings if data == view.data else defaults(specs)
+        key = "regression-table" if is_upload(data) else f"regression-{data}"
+        settings = knobs(specs, held, key, here.fresh, width=_SLIDER_WIDTH)
+        seed = knob(SEED, view.seed, "regression-seed", here.fresh, width=_FIELD_WIDTH)
+        device = parts.device(catalogue, view.device, "regression-device", here.fresh)
+        upload.button(lambda table: _use_table(here, catalogue, table))
+    if data in offered:
+        _about(offered[data])
+    return replace(view, data=data, settings=settings, seed=seed, device=device)
+
+
+def _use_table(here: Visit, catalogue: Catalogue, table: str) -> None:
+    settings = defaults(data_knobs(catalogue, table))
+    here.change(replace(here.view, data=table, settings=settings))
+
+
+def _about(problem: Offer) -> None:
+    """The problem's formula within its sentence, where it can be set safely."""
+    safe = problem.formula and not {"$", "`", "\n"} & {*problem.formula}
+    st.caption((f"${problem.formula}$ · " if safe else "") + plain(problem.description))
+
+
+def _panels(here: Visit, catalogue: Catalogue) -> tuple[list[Any], tuple[RegressionPanel, ...]]:
+    """Each panel's controls; the places for their results, and what the controls say."""
+    letters = LETTERS[: len(here.view.panels)]
+    with parts.grid(len(letters)):
+        drawn = [
+            panel_controls(here, catalogue, letter, panel, remove=len(letters) > 1)
+            for letter, panel in zip(letters, here.view.panels, strict=True)
+        ]
+    if len(letters) < MOST_PANELS:
+        st.button("Add a panel", icon=":material/add:", on_click=_add, args=(here, catalogue))
+    return [slot for slot, _ in drawn], tuple(panel for _, panel in drawn)
+
+
+def _add(here: Visit, catalogue: Catalogue) -> None:
+    taken = {panel.scoring for panel in here.view.panels}
+    name = next((name for name in catalogue.scorings if name not in taken), next(iter(taken)))
+    panels = (*here.view.panels, regression_panel(catalogue, name))
+    here.change(replace(here.view, panels=panels))
+
+
+def _result(here: Visit, letter: str, request: Request | None, absent: str, learns: bool) -> None:
+    key = f"panel-{letter}-result"
+    if request is None:
+        parts.absent(absent, figures.PANEL_HEIGHT, key)
+        return
+    parts.results(
+        here.jobs,
+        request,
+        lambda result: figures.regression_panel(request, result, letter, here.jobs.done()),
+        figures.PANEL_HEIGHT,
+        key,
+    )
+    if learns:
+        parts.results(
+            here.jobs,
+            request,
+            lambda result: figures.learning(request, result, letter),
+            figures.LEARNING_HEIGHT,
+            f"panel-{letter}-learning",
+            meanwhile=lambda events, _: figures.live_learning(events, letter),
+        )
+
+
+def _comparison(
+    here: Visit,
+    catalogue: Catalogue,
+    panels: dict[str, RegressionPanel],
+    requests: dict[str, Request],
+) -> None:
+    """All curves in one plot, all figures in one table; once everything has ended."""
+    results = {
+        letter: event.result
+        for letter, request in requests.items()
+        if (event := here.jobs.final(request)) and event.result
+    }
+    if not results or not here.jobs.settled():
+        return
+    titles = {
+        letter: f"{letter} {catalogue.scorings[panels[letter].scoring].title}"
+        + (", learned" if panels[letter].learn else "")
+        for letter in results
+    }
+    st.subheader("Side by side", anchor=False)
+    curves, table = st.columns([3, 2], gap="medium")
+    with curves:
+        figures.overlay(requests, results, titles)
+    with table:
+        _figures(results, titles)
+        figures.legend(figures.shared_scale([*results.values()]))
+    for note in dict.fromkeys(note for one in results.values() for note in one.facts["notes"]):
+        st.caption(plain(note))
+
+
+_COLUMNS = {
+    "truth_mse": ("Error to truth", "Mean squared error against the noise-free function."),
+    "leave_one_out_mse": (
+        "Left out",
+        "Mean squared error at training points, each predicted from all others.",
+    ),
+    "effective_neighbours": (
+        "Neighbours",
+        "How many training points a query rests on: the exponential of its weights' entropy.",
+    ),
+}
+
+
+def _figures(results: dict[str, Any], titles: dict[str, str]) -> None:
+    rows: Sequence[dict[str, Any]] = [
+        {
+            "Panel": titles[letter],
+            **{
+                title: result.facts["metrics"].get(name) for name, (title, _) in _COLUMNS.items()
+            },
+            "Learned": ", ".join(f"{k} {v:.3g}" for k, v in result.facts["learned"].items()),
+        }
+        for letter, result in results.items()
+    ]
+    frame = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    columns = {
+        title: st.column_config.NumberColumn(title, help=words, format="%.3g")
+        for title, words in _COLUMNS.values()
+    }
+    st.dataframe(frame, hide_index=True, column_config=columns, alt="Figures of every panel")

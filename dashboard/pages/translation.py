@@ -1,0 +1,246 @@
+"""Translation: one sentence through up to four trained models, and where each of them looked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+import streamlit as st
+
+from dashboard.controls import choose, formula, knob, place, plain
+from dashboard.pages import figures, parts
+from dashboard.runs.link import LETTERS, LONGEST_TEXT, format_translation, parse_translation, tidy
+from dashboard.runs.offers import Catalogue, Checkpoint
+from dashboard.runs.request import Request
+from dashboard.runs.result import Result
+from dashboard.runs.views import (
+    MOST_PANELS,
+    Translation,
+    beam_knob,
+    default_translation,
+    reference,
+    resolve,
+    translation_request,
+    untrained,
+)
+from dashboard.state import Visit, read_link, visit, write_link
+
+_EXAMPLES = ("i'm home .", "he's calm .", "go .", "i lost .", "would you like a cup of tea ?")
+_USUAL_PANELS = 3
+_CHOICE_WIDTH, _SLIDER_WIDTH = 170, 150  # px
+_TRAIN = (
+    "python -m attention_plugins train --corpus phrasebook --scoring additive "
+    "--output trained/bahdanau-additive-phrasebook"
+)
+
+
+def show() -> None:
+    """Draw the page."""
+    buttons = parts.heading(
+        "Translation",
+        "English in, French out. Before every French word the model looks back at the sentence: "
+        "a row of the map shows where.",
+    )
+    catalogue = parts.catalogue_or_wait(_USUAL_PANELS, figures.TRANSLATION_HEIGHT)
+    if catalogue is None:
+        return
+    if not catalogue.checkpoints:
+        parts.faults(catalogue)
+        _nothing_trained()
+        return
+    here = visit("translation")
+    read_link(here, catalogue, parse_translation, format_translation)
+    parts.notice(here.problems)
+    parts.faults(catalogue)
+    view = _sentence(here, catalogue)
+    slots, panels = _panels(here, catalogue, view.corpus)
+    view = replace(view, panels=panels)
+    here.settle(view)
+    link = format_translation(view, catalogue)
+    write_link(here, link)
+    parts.actions(buttons, link)
+    found = {
+        letter: resolve(catalogue, view.corpus, panel)
+        for letter, panel in zip(LETTERS, panels, strict=False)
+    }
+    requests = {
+        letter: translation_request(view, checkpoint)
+        for letter, checkpoint in found.items()
+        if checkpoint and view.text
+    }
+    here.jobs.want(requests.values())
+    here.jobs.wait(parts.PATIENCE)
+    for letter, slot, panel in zip(LETTERS, slots, panels, strict=False):
+        with slot:
+            absent = "" if found[letter] else untrained(catalogue, view.corpus, panel)
+            _result(here, letter, requests.get(letter), absent)
+
+
+def _nothing_trained() -> None:
+    with st.container(border=True, key="nothing-trained"):
+        st.markdown(":material/model_training: **No trained model yet**")
+        st.text(
+            "This page needs a checkpoint. The command below trains one on the built-in "
+            "phrasebook, without a network; when it is done, press “Reload plugins”."
+        )
+        st.code(_TRAIN, language="bash", wrap_lines=True)
+        st.button("Reload plugins", icon=":material/refresh:", on_click=parts.reload)
+
+
+def _sentence(here: Visit, catalogue: Catalogue) -> Translation:
+    """What to translate and how: the rows above the panels."""
+    view: Translation = here.view
+    with parts.row("translation-sentence"):
+        text = st.text_input(
+            "English sentence",
+            key=place("translation-text", view.text, here.fresh),
+            max_chars=LONGEST_TEXT,
+            placeholder="A sentence to translate",
+        )
+        target = st.text_input(
+            "Force this translation",
+            key=place("translation-target", view.target, here.fresh),
+            max_chars=LONGEST_TEXT,
+            placeholder="optional: French words, the same in every panel",
+            help="The models then say nothing of their own: each tells how likely it finds these "
+            "words, and where it looks while it reads them.",
+        )
+        corpora = catalogue.corpora()
+        corpus = view.corpus
+        if len(corpora) > 1:
+            corpus = choose(
+                "Trained on", corpora, view.corpus, "translation-corpus", here.fresh,
+                width=_CHOICE_WIDTH,
+            )  # fmt: skip
+        beam = knob(
+            beam_knob(catalogue), view.beam, "translation-beam", here.fresh, width=_SLIDER_WIDTH
+        )
+        device = parts.device(catalogue, view.device, "translation-device", here.fresh)
+    with st.container(horizontal=True, gap="xsmall", key="translation-examples"):
+        for number, example in enumerate(_EXAMPLES):
+            st.button(
+                plain(example),
+                key=f"translation-example-{number}",
+                type="tertiary",
+                on_click=_use,
+                args=(here, example),
+            )
+    if corpus != view.corpus:
+        here.change(default_translation(catalogue, corpus))
+    return replace(
+        here.view, text=tidy(text), target=tidy(target), corpus=corpus, beam=beam, device=device
+    )
+
+
+def _use(here: Visit, sentence: str) -> None:
+    here.change(replace(here.view, text=sentence, target=""))
+
+
+def _panels(
+    here: Visit, catalogue: Catalogue, corpus: str
+) -> tuple[list[Any], tuple[str, ...]]:
+    """Each panel's choice of model; the places for the results, and what was chosen."""
+    names = {
+        reference(catalogue, entry): entry
+        for entry in catalogue.checkpoints.values()
+        if entry.corpus == corpus
+    }
+    letters = LETTERS[: len(here.view.panels)]
+    with parts.grid(len(letters)):
+        drawn = [
+            _panel(here, catalogue, letter, panel, names)
+            for letter, panel in zip(letters, here.view.panels, strict=True)
+        ]
+    if len(letters) < MOST_PANELS:
+        st.button("Add a panel", icon=":material/add:", on_click=_add, args=(here, tuple(names)))
+    return [slot for slot, _ in drawn], tuple(panel for _, panel in drawn)
+
+
+def _panel(
+    here: Visit, catalogue: Catalogue, letter: str, panel: str, names: dict[str, Checkpoint]
+) -> tuple[Any, str]:
+    with st.container(key=f"panel-{letter}", gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+            parts.badge(letter)
+            chosen = choose(
+                f"Model of panel {letter}",
+                list(names),
+                panel,
+                f"translation-{letter}",
+                here.fresh,
+                title=lambda name: _title(catalogue, names.get(name), name),
+                label_visibility="collapsed",
+            )
+            if len(here.view.panels) > 1:
+                parts.remove(letter, _remove, here, letter)
+        if chosen in names:
+            _formula(catalogue, names[chosen], letter)
+        return st.container(), chosen
+
+
+def _title(catalogue: Catalogue, checkpoint: Checkpoint | None, name: str) -> str:
+    if checkpoint is None:
+        return f"{name} (not here)"
+    model, scoring = (
+        catalogue.models.get(checkpoint.model),
+        catalogue.scorings.get(checkpoint.scoring),
+    )
+    made_of = f"{scoring.title if scoring else checkpoint.scoring}"
+    models = {entry.model for entry in catalogue.checkpoints.values()}
+    if len(models) > 1:
+        made_of += f" · {model.title if model else checkpoint.model}"
+    return made_of if name.count(".") else f"{made_of} · {checkpoint.name}"
+
+
+def _formula(catalogue: Catalogue, checkpoint: Checkpoint, letter: str) -> None:
+    scoring = catalogue.scorings.get(checkpoint.scoring)
+    with st.container(
+        height=figures.FORMULA_HEIGHT,
+        border=False,
+        vertical_alignment="center",
+        key=f"panel-{letter}-formula",
+    ):
+        if scoring:
+            formula(scoring.formula, description=scoring.description)
+
+
+def _add(here: Visit, names: Sequence[str]) -> None:
+    unused = [name for name in names if name not in here.view.panels]
+    new = (unused or names)[0]
+    here.change(replace(here.view, panels=(*here.view.panels, new)))
+
+
+def _remove(here: Visit, letter: str) -> None:
+    kept = [p for own, p in zip(LETTERS, here.view.panels, strict=False) if own != letter]
+    here.change(replace(here.view, panels=tuple(kept)))
+
+
+def _result(here: Visit, letter: str, request: Request | None, absent: str) -> None:
+    key = f"panel-{letter}-result"
+    if absent:
+        parts.absent(absent, figures.TRANSLATION_HEIGHT, key)
+    elif request is None:
+        st.caption("Write a sentence above, and its translation appears here.")
+    else:
+        parts.results(
+            here.jobs,
+            request,
+            lambda result: _translation(request, result, letter, here.jobs.done()),
+            figures.TRANSLATION_HEIGHT,
+            key,
+        )
+
+
+def _translation(
+    request: Request, result: Result, letter: str, shared: Sequence[Result]
+) -> None:
+    facts = result.facts
+    st.markdown(f"#### {plain(facts['translation']) or '—'}")
+    said = "forced · " if facts["forced"] else ""
+    st.caption(f"{said}log-probability {facts['log_probability']:.2f}")
+    figures.cross_attention(request, result, letter, shared)
+    for kind, words in (("sentence", "unknown"), ("translation", "target_unknown")):
+        if facts[words]:
+            unknown = ", ".join(plain(word) for word in dict.fromkeys(facts[words]))
+            st.caption(f":material/help: not in this model's vocabulary ({kind}): {unknown}")

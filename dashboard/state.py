@@ -1,0 +1,210 @@
+"""What outlives one run of a page: the engine of this process, and what a session has open."""
+
+from __future__ import annotations
+
+import threading
+import time
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dashboard.engine.local import LocalPool
+from dashboard.engine.protocol import FINAL, Event, JobBackend
+from dashboard.runs.offers import Catalogue
+from dashboard.runs.request import Request
+from dashboard.runs.result import Result
+
+_LINKS_REMEMBERED = 200
+
+Parse = Callable[[Mapping[str, Sequence[str]], Catalogue], tuple[Any, Sequence[str]]]
+Write = Callable[[Any, Catalogue], Mapping[str, str]]
+
+
+class Workbench:
+    """The engine and the catalogue, shared by all sessions of this process."""
+
+    def __init__(self, backend: JobBackend) -> None:
+        self.backend = backend
+        self.generation = 0
+        self._lock = threading.Lock()
+        self._job = ""
+        self._catalogue: Catalogue | None = None
+
+    def catalogue(self, patience: float = 0.0) -> Catalogue | Event | None:
+        """What is installed; None while a worker still reads it, the event if that failed.
+
+        Args:
+            patience: seconds to wait for it.
+        """
+        with self._lock:
+            if self._catalogue is not None:
+                return self._catalogue
+            self._job = self._job or self.backend.submit(Request.make("catalogue"))
+            job = self._job
+        event = self.backend.wait(job, patience)
+        if event is None or event.result is None:
+            return event
+        with self._lock:
+            if job == self._job:
+                self._catalogue = Catalogue.of(event.result.facts)
+            return self._catalogue
+
+    def reload(self) -> None:
+        """Start new workers, which find newly installed plugins; forget everything computed."""
+        self.backend.reload()
+        with self._lock:
+            self._job, self._catalogue = "", None
+            self.generation += 1
+
+
+@st.cache_resource(show_spinner=False)
+def workbench() -> Workbench:
+    """The one of this process; its workers start with it."""
+    return Workbench(LocalPool())
+
+
+class Jobs:
+    """What one page of one session has asked for, by request."""
+
+    def __init__(self, bench: Workbench) -> None:
+        self._bench = bench
+        self._generation = bench.generation
+        self._ids: dict[str, str] = {}
+        self._final: dict[str, Event] = {}
+
+    def want(self, requests: Iterable[Request]) -> None:
+        """Ask for these results, and cancel this page's jobs for anything else."""
+        if self._generation != self._bench.generation:
+            self._generation = self._bench.generation
+            self._ids.clear()
+            self._final.clear()
+        wanted = {request.key: request for request in requests}
+        for key in self._ids.keys() - wanted.keys():
+            self._final.pop(key, None)
+            self._bench.backend.cancel(self._ids.pop(key))
+        for key, request in wanted.items():
+            if key not in self._ids:
+                self._ids[key] = self._bench.backend.submit(request)
+
+    def wait(self, seconds: float) -> bool:
+        """Wait for all of them together; whether all are final."""
+        end = time.monotonic() + seconds
+        for key in self._ids:
+            self._look(key, max(0.0, end - time.monotonic()))
+        return self.settled()
+
+    def settled(self) -> bool:
+        """Whether every job that is wanted has ended."""
+        return all(self._look(key) for key in self._ids)
+
+    def final(self, request: Request) -> Event | None:
+        """How the job ended, or None while it has not."""
+        return self._look(request.key)
+
+    def done(self) -> list[Result]:
+        """Every result that there is so far; panels share one scale by it."""
+        events = [self._look(key) for key in self._ids]
+        return [event.result for event in events if event and event.result]
+
+    def progress(self, request: Request) -> list[Event]:
+        """Everything that was reported so far."""
+        try:
+            return self._bench.backend.events(self._ids[request.key])
+        except KeyError:
+            return []
+
+    def retry(self, request: Request) -> None:
+        """Ask once more, after a failure."""
+        self._final.pop(request.key, None)
+        self._ids[request.key] = self._bench.backend.submit(request)
+
+    def _look(self, key: str, patience: float = 0.0) -> Event | None:
+        if key not in self._final:
+            try:
+                event = self._bench.backend.wait(self._ids[key], patience)
+            except KeyError:
+                event = Event(number=1, stage="failed", note="this job was forgotten; ask again")
+            if event is None or event.stage not in FINAL:
+                return None
+            self._final[key] = event
+        return self._final[key]
+
+
+@dataclass
+class Visit:
+    """One page in one session.
+
+    Args:
+        view: what the page shows, the truth between two runs.
+        catalogue: what was installed when the view was last read.
+        fresh: the view did not come from the widgets, so they must take their values from it.
+        problems: what was wrong with the link that was opened.
+        links: those that this session wrote itself, the present one last.
+    """
+
+    jobs: Jobs
+    view: Any = None
+    catalogue: Catalogue | None = None
+    fresh: bool = True
+    problems: Sequence[str] = ()
+    links: list[str] = field(default_factory=list)
+
+    def change(self, view: Any) -> None:
+        """Show another view, whatever the widgets say."""
+        self.view, self.fresh, self.problems = view, True, ()
+
+    def settle(self, view: Any) -> None:
+        """Take over what the widgets say."""
+        if view != self.view:
+            self.problems = ()
+        self.view, self.fresh = view, False
+
+
+def visit(page: str) -> Visit:
+    """This session's visit to a page, kept while it looks at another one."""
+    key = f"visit {page}"
+    if key not in st.session_state:
+        st.session_state[key] = Visit(jobs=Jobs(workbench()))
+    return st.session_state[key]
+
+
+def read_link(here: Visit, catalogue: Catalogue, parse: Parse, write: Write) -> None:
+    """Take the view from the address bar, unless it holds what this session put there.
+
+    A run may be asked for before the browser has seen the address that the run before it wrote,
+    so every address that was written counts as known; only going back in history reopens one.
+    After plugins were reloaded, the view is read anew, since a bound may have moved.
+    """
+    query = {key: st.query_params.get_all(key) for key in st.query_params}
+    asked = urlencode(query, doseq=True)
+    context = get_script_run_ctx()
+    went_back = context is not None and context.is_history_navigation
+    strange = bool(query) and asked not in here.links
+    if here.view is None or strange or (went_back and asked not in here.links[-1:]):
+        view, problems = parse(query, catalogue)
+        here.change(view)
+        here.problems = problems
+    elif here.catalogue is not catalogue:
+        here.change(parse(write(here.view, here.catalogue), catalogue)[0])
+    here.catalogue = catalogue
+
+
+def write_link(here: Visit, link: Mapping[str, str]) -> None:
+    """Put the link to the present view into the address bar."""
+    written = urlencode(link)
+    if not here.links or here.links[-1] != written:
+        here.links = [*here.links[-_LINKS_REMEMBERED:], written]
+    query = {key: st.query_params.get_all(key) for key in st.query_params}
+    if urlencode(query, doseq=True) != written:
+        st.query_params.from_dict(link)
+
+
+def address(link: Mapping[str, str]) -> str:
+    """The whole link, to be copied."""
+    base = (st.context.url or "").partition("?")[0]
+    readable = urlencode(link, safe="',:!*()@/")
+    return f"{base}?{readable}" if readable else base

@@ -1,0 +1,5 @@
+"""Starts the dashboard: ``streamlit run streamlit_app.py``."""
+
+from dashboard.app import main
+
+main()
