@@ -16,6 +16,7 @@ from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_plugins.attention import Site, Tap, as_mask
 from attention_plugins.contract import (
+    ContractError,
     ModelSizes,
     ModelSpec,
     Parameter,
@@ -94,6 +95,8 @@ class Bahdanau(nn.Module):
         embed, hidden, layers = values["embed"], values["hidden"], values["layers"]
         self.rate, self.deep = values["dropout"], values["deep_readout"]
         both_ways = values["bidirectional"]
+        if both_ways and hidden % 2:
+            raise ContractError(f"reading both ways needs an even hidden size, got {hidden}")
         self.encoder = Encoder(sizes.source, embed, hidden, layers, self.rate, both_ways)
         self.scoring = make_scoring(Sizes(query=hidden, key=hidden, hidden=hidden))
         self.embedding = nn.Embedding(sizes.target, embed)

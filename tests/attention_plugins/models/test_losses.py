@@ -1,0 +1,42 @@
+import pytest
+import torch
+from torch.nn.functional import cross_entropy, linear
+
+from attention_plugins.models.losses import projected_cross_entropy, valid_positions
+
+
+def _case(tokens):
+    torch.manual_seed(3)
+    shapes = (tokens, 7), (17, 7), (17,)
+    leaves = [torch.randn(s, dtype=torch.float64, requires_grad=True) for s in shapes]
+    return leaves, torch.randint(17, (tokens,))
+
+
+@pytest.mark.parametrize("smoothing", [0.0, 0.1])
+@pytest.mark.parametrize("tokens", [1, 64, 131])  # below, at and above the size of a chunk
+def test_loss_and_gradients_equal_torch(tokens, smoothing):
+    leaves, target = _case(tokens)
+    ours = projected_cross_entropy(*leaves, target, smoothing)
+    theirs = cross_entropy(linear(*leaves), target, label_smoothing=smoothing)
+    torch.testing.assert_close(ours, theirs, rtol=1e-12, atol=1e-12)
+    # Times 3: the chain rule must pass through.
+    for mine, reference in zip(
+        torch.autograd.grad(3 * ours, leaves), torch.autograd.grad(3 * theirs, leaves), strict=True
+    ):
+        torch.testing.assert_close(mine, reference, rtol=1e-10, atol=1e-12)
+
+
+def test_without_gradients_the_loss_is_the_same():
+    leaves, target = _case(67)
+    with_gradients = projected_cross_entropy(*leaves, target, 0.1)
+    with torch.no_grad():
+        without = projected_cross_entropy(*leaves, target, 0.1)
+    torch.testing.assert_close(with_gradients, without, rtol=1e-12, atol=1e-12)
+
+
+def test_valid_positions_are_the_first_ones():
+    assert valid_positions(torch.tensor([2, 0, 3]), 3).tolist() == [
+        [True, True, False],
+        [False, False, False],
+        [True, True, True],
+    ]
