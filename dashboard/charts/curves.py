@@ -12,7 +12,7 @@ from dashboard.charts.frames import rounded
 from dashboard.charts.lanes import Lane
 from dashboard.charts.problem import Problem
 
-ROOM = 34  # px, for the labels at the left
+ROOM = 36  # px, for the labels at the left
 _MARGIN = 0.04  # of the range of values, left free above and below
 
 

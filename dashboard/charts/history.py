@@ -79,8 +79,10 @@ def _steps(drawn: pd.DataFrame) -> alt.X:
     ends = [float(drawn["step"].min()), float(drawn["step"].max())]
     if ends[0] == ends[1]:
         ends = [ends[0] - 1, ends[1] + 1]
-    axis = alt.Axis(title="step", grid=False, labelFlush=True, tickCount=5, format="~s",
-                    tickMinStep=1)  # fmt: skip
+    axis = alt.Axis(
+        title="step", grid=False, labelFlush=True, labelSeparation=8, tickCount=4,
+        format="~s", tickMinStep=1,
+    )  # fmt: skip
     return alt.X("step:Q", scale=alt.Scale(domain=ends, nice=False, zero=False), axis=axis)
 
 

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
+MOST_ROOM = 96  # px, for the labels of one axis
 _LONGEST = 120  # characters, in a tooltip; an axis cuts by pixels
 _CHARACTER = 6.3  # px, the mean width of a letter at the charts' font size
 _STANDS_FOR = {"": "∅", " ": "␣", "\t": "⇥", "\n": "⏎", "\r": "⏎"}

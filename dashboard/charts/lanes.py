@@ -43,7 +43,7 @@ class Lane(NamedTuple):
                 "titleFontSize": FONT_SIZE,
             }
         # A fixed room aligns the lanes, and the charts of a row.
-        settings = {"tickCount": max(2, int(self.height // 36)), **settings}
+        settings = {"tickCount": max(2, int(self.height // 36)), "grid": True, **settings}
         return alt.Axis(orient="left", title=title, minExtent=room, maxExtent=room, **settings)
 
 

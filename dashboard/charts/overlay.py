@@ -8,8 +8,15 @@ import altair as alt
 import pandas as pd
 
 from dashboard.charts import theme
-from dashboard.charts.curves import hovered_query, input_axis, rule, scatter, strips, value_axis
-from dashboard.charts.curves import value_of
+from dashboard.charts.curves import (
+    hovered_query,
+    input_axis,
+    rule,
+    scatter,
+    strips,
+    value_axis,
+    value_of,
+)
 from dashboard.charts.lanes import stacked
 from dashboard.charts.problem import Table, problem
 
@@ -48,7 +55,9 @@ def overlay_curves(
     hover = hovered_query()
     # Columns are numbered: a panel's label may hold what a field name must not.
     columns = {f"p{i}": p.curve["prediction"] for i, p in enumerate(drawn.values())}
-    told = [alt.Tooltip(f"{c}:Q", format=".4~g", title=n) for c, n in zip(columns, curves, strict=True)]
+    told = [
+        alt.Tooltip(f"{c}:Q", format=".4~g", title=n) for c, n in zip(columns, curves, strict=True)
+    ]
     told.insert(0, alt.Tooltip("x:Q", format=".4~g", title=first.x_title))
     told.append(alt.Tooltip("truth:Q", format=".4~g"))
     wide = first._replace(curve=first.curve.assign(**columns))
@@ -63,7 +72,7 @@ def overlay_curves(
             ),
         ),
     ).resolve_scale(y="independent")
-    heading = {"title": alt.Title("", subtitle=first.note)} if first.note else {}
+    heading = theme.heading("", first.note)
     return theme.configure(chart.properties(width=width, height=lane.bottom, **heading))
 
 

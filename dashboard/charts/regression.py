@@ -22,7 +22,7 @@ from dashboard.charts.lanes import stacked
 from dashboard.charts.problem import Problem, Table, problem
 from dashboard.charts.weightlane import cell_table, weight_lane
 
-_CURVE, _MAP, _GAP = 170, 150, 56  # px
+_CURVE, _MAP, _GAP = 170, 150, 40  # px
 
 
 def regression_chart(
@@ -75,7 +75,7 @@ def regression_chart(
     chart = alt.layer(
         strips(drawn, hover, height), *lower, rule(drawn, hover, height), alt.layer(*upper)
     ).resolve_scale(y="independent")
-    heading = {"title": alt.Title(title, subtitle=drawn.note)} if title or drawn.note else {}
+    heading = theme.heading(title, drawn.note)
     return theme.configure(chart.properties(width=width, height=height, **heading))
 
 

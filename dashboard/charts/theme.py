@@ -71,9 +71,14 @@ def configure(chart: AnyChart, *, stretch: bool = True) -> AnyChart:
     return chart.properties(
         autosize=autosize,
         # A dict: Streamlit's page fails on a number.
-        padding={"left": 0, "top": 2, "right": 2, "bottom": 2},
+        padding={"left": 2, "top": 2, "right": 2, "bottom": 2},
         config=_settings(),
     )
+
+
+def heading(title: str, note: str = "") -> dict[str, alt.Title]:
+    """The chart's property ``title``, with a note under it; nothing where both are empty."""
+    return {"title": alt.Title(title, subtitle=note)} if title or note else {}
 
 
 def standalone(chart: AnyChart, scheme: Scheme = "light") -> AnyChart:

@@ -28,9 +28,9 @@ def weight_lane(
     keys = drawn.weights.shape[1]
     ticks = thinned(keys, lane.height, 34)
     step = ticks[1] if len(ticks) > 1 else 1
-    labels = alt.param(name="inputs", value=[f"{drawn.inputs[k]:.2g}" for k in ticks])
+    labels = alt.param(name="inputs", value=_numbers(drawn.inputs[ticks]))
     axis = lane.axis(
-        f"training {'x' if drawn.line else 'points'}, sorted: weights",
+        f"weights of the training {'x' if drawn.line else 'points'}",
         ROOM,
         values=[k + 0.5 for k in ticks],
         tickCount=len(ticks),
@@ -38,11 +38,17 @@ def weight_lane(
         grid=False,
     )
     y = alt.Y("low:Q", scale=lane.scale(0, keys), axis=axis)
-    if cells is None:
-        layer = _picture(drawn, y, lane, vmax)
-    else:
-        layer = _grid(drawn, cells, y, vmax)
+    layer = _picture(drawn, y, lane, vmax) if cells is None else _grid(drawn, cells, y, vmax)
     return layer.add_params(labels)
+
+
+def _numbers(values: np.ndarray) -> list[str]:
+    """The values with as many decimals as tell them apart."""
+    spread = float(np.ptp(values))
+    if not 1e-3 <= spread < 1e5:
+        return [f"{value:.2g}" for value in values]
+    decimals = max(0, 1 - int(np.floor(np.log10(spread))))
+    return [f"{value:.{decimals}f}" for value in values]
 
 
 def _grid(drawn: Problem, cells: pd.DataFrame, y: alt.Y, vmax: float) -> alt.Chart:

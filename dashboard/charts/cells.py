@@ -1,0 +1,208 @@
+"""The cells of a heatmap: rectangles that answer the pointer, or one image per head."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dashboard.charts import theme
+from dashboard.charts.frames import rounded
+from dashboard.charts.image import PICK, palette_png, summarised
+from dashboard.charts.labels import thinned
+
+_HEADS_IN_A_ROW = 4
+_LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
+_GAP = 0.5  # px, half the space between cells that are large enough for one
+_FOR_GAPS = 12  # px, the side of such cells
+
+
+class Plot(NamedTuple):
+    """What all layers of a heatmap share.
+
+    Args:
+        queries, keys: the labels of rows and columns.
+        quantity: what a cell holds, for the tooltip and the legend.
+        row: px, the height of a row, and the width of a column where there is room.
+        width: px, of the whole chart.
+        query_room, key_room: px for the labels.
+        flat: whether the keys' labels lie level.
+    """
+
+    heads: int
+    queries: list[str]
+    keys: list[str]
+    quantity: str
+    title: str
+    row: float
+    width: int
+    query_room: int
+    key_room: int
+    flat: bool
+
+    @property
+    def height(self) -> float:
+        """Of the plot, in px."""
+        return len(self.queries) * self.row
+
+    @property
+    def widest(self) -> float:
+        """Of the plot with square cells, in px."""
+        return len(self.keys) * self.row
+
+    @property
+    def end(self) -> alt.ExprRef | float:
+        """Where the columns end, in px: squares, or less where the host has no room for them."""
+        return alt.ExprRef(f"min(width, {self.widest})") if self.heads == 1 else self.widest
+
+
+def rects(
+    values: np.ndarray, plot: Plot, scale: alt.Scale, legend: bool
+) -> alt.LayerChart | alt.FacetChart:
+    """Values ``(heads, queries, keys)`` as rectangles, NaN as masked."""
+    head, query, key = (axis.ravel() for axis in np.indices(values.shape))
+    table = pd.DataFrame({"head": head, "q": query, "k": key, "value": rounded(values.ravel())})
+    table = table if plot.heads > 1 else table.drop(columns="head")
+    hover = alt.selection_point(
+        name="hover", fields=["q", "k"], on="pointerover", clear="pointerout", empty=False
+    )
+    base = alt.Chart().transform_calculate(
+        left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
+        query="queries[datum.q]", key="keys[datum.k]",
+        shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
+    )  # fmt: skip
+    tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
+    tooltip += [alt.Tooltip("shown:N", title=plot.quantity)]
+    tooltip += [alt.Tooltip("head:Q")] if plot.heads > 1 else []
+    place = {"x": _x(plot), "x2": "right:Q", "y": _y(plot), "y2": "bottom:Q", "tooltip": tooltip}
+    gap = _GAP if plot.row >= _FOR_GAPS else 0
+    inset = {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}
+    drawn = (
+        base.transform_filter("isValid(datum.value)")
+        .mark_rect(**inset)
+        .encode(**place, color=alt.Color("value:Q", scale=scale, legend=_legend(plot, legend)))
+        .add_params(hover)
+        .properties(name="cells")
+    )
+    layers = [drawn, *_frames(base, hover, plot)]
+    if np.isnan(values).any():
+        masked = base.transform_filter("!isValid(datum.value)")
+        look = {"fill": theme.QUIET, "fillOpacity": 0.25}
+        layers.insert(0, masked.mark_rect(**look, **inset).encode(**place))
+    return _composed(layers, table, plot)
+
+
+def images(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart | alt.FacetChart:
+    """Weights ``(heads, queries, keys)`` as an image per head, NaN as masked."""
+    rows = []
+    for head, weights in enumerate(values):
+        small, note = summarised(weights)
+        pictures = {scheme: palette_png(small, vmax, scheme) for scheme in theme.SEQUENTIAL}
+        rows.append({"head": head, **pictures})
+    # Nothing is seen of this one: it carries the axes, and the ramp that the host has chosen.
+    unseen = (
+        alt.Chart()
+        .transform_calculate(
+            left="0", right=f"{len(plot.keys)}", top="0", bottom=f"{len(plot.queries)}"
+        )
+        .mark_rect(fillOpacity=0)
+        .encode(
+            x=_x(plot),
+            x2="right:Q",
+            y=_y(plot),
+            y2="bottom:Q",
+            color=alt.Color("left:Q", scale=theme.sequential(vmax), legend=None),
+        )
+    )
+    picture = (
+        alt.Chart()
+        .transform_calculate(url=PICK)
+        .mark_image(
+            width=plot.end, height=plot.height, aspect=False, smooth=False,
+            align="left", baseline="top",
+        )
+        .encode(url="url:N", x=alt.value(0), y=alt.value(0))
+    )  # fmt: skip
+    return _composed([picture, unseen], pd.DataFrame(rows), plot, note)
+
+
+def _x(plot: Plot) -> alt.X:
+    room = plot.width - plot.query_room if plot.heads == 1 else plot.widest
+    ticks = thinned(len(plot.keys), min(room, plot.widest), _LINE)
+    axis = alt.Axis(
+        orient="top",
+        values=[tick + 0.5 for tick in ticks],
+        tickCount=len(ticks),
+        labelExpr="keys[floor(datum.value)]",
+        labelAngle=0 if plot.flat else -90,
+        labelLimit=plot.key_room,
+        labelOverlap="parity",
+        labelSeparation=1,
+        minExtent=plot.key_room,
+        maxExtent=plot.key_room,
+        grid=False,
+        title=None,
+    )
+    scale = alt.Scale(domain=[0, len(plot.keys)], range=[0, plot.end], nice=False, zero=False)
+    return alt.X("left:Q", scale=scale, axis=axis)
+
+
+def _y(plot: Plot) -> alt.Y:
+    ticks = thinned(len(plot.queries), plot.height, _LINE)
+    axis = alt.Axis(
+        values=[tick + 0.5 for tick in ticks],
+        tickCount=len(ticks),
+        labelExpr="queries[floor(datum.value)]",
+        labelLimit=plot.query_room,
+        labelOverlap=False,
+        minExtent=plot.query_room,
+        maxExtent=plot.query_room,
+        grid=False,
+        title=None,
+    )
+    scale = alt.Scale(
+        domain=[0, len(plot.queries)], range=[0, plot.height], nice=False, zero=False
+    )
+    return alt.Y("top:Q", scale=scale, axis=axis)
+
+
+def _legend(plot: Plot, legend: bool) -> alt.Legend | None:
+    if not legend:
+        return None
+    return alt.Legend(
+        orient="bottom", direction="horizontal", gradientLength=120, gradientThickness=8,
+        title=plot.quantity, titleOrient="left", tickCount=2, format="~g",
+    )  # fmt: skip
+
+
+def _frames(base: alt.Chart, hover: alt.Parameter, plot: Plot) -> list[alt.Chart]:
+    """Frames around the hovered cell's row and column."""
+    row = {"left": "0", "right": f"{len(plot.keys)}"}
+    column = {"top": "0", "bottom": f"{len(plot.queries)}"}
+    return [
+        base.transform_filter(hover)
+        .transform_calculate(**whole)
+        .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1)
+        .encode(x="left:Q", x2="right:Q", y="top:Q", y2="bottom:Q")
+        for whole in (row, column)
+    ]
+
+
+def _composed(
+    layers: list[alt.Chart], data: pd.DataFrame, plot: Plot, note: str = ""
+) -> alt.LayerChart | alt.FacetChart:
+    # Labels travel as data, not inside expressions: a token may hold quotes.
+    labels = [alt.param(name=name, value=getattr(plot, name)) for name in ("queries", "keys")]
+    heading = theme.heading(plot.title, note)
+    chart = alt.layer(*layers, data=data)
+    if plot.heads == 1:
+        chart = chart.properties(width=plot.width, height=plot.height, **heading)
+        return theme.configure(chart.add_params(*labels))
+    header = alt.Header(labelExpr="'head ' + datum.value", labelOrient="bottom")
+    chart = chart.properties(width=plot.widest, height=plot.height)
+    chart = chart.facet(
+        facet=alt.Facet("head:N", title=None, header=header), columns=_HEADS_IN_A_ROW
+    )
+    return theme.configure(chart.add_params(*labels).properties(**heading), stretch=False)
