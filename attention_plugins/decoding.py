@@ -56,14 +56,14 @@ def greedy(
     state = model.start(source, lengths, tap)
     tokens = torch.full_like(lengths, BOS_ID)
     finished = torch.zeros_like(tokens, dtype=torch.bool)
-    totals = torch.zeros(len(source), device=source.device)
+    totals: Tensor | float = 0.0
     columns = []
     for _ in range(limit):
         scores, state = model.step(state, tokens, tap)
         scores[:, _NEVER_CHOSEN] = -torch.inf
         best, tokens = scores.max(dim=-1)
         tokens = tokens.masked_fill(finished, PAD_ID)
-        totals += best.masked_fill(finished, 0.0)
+        totals = totals + best.masked_fill(finished, 0.0)
         columns.append(tokens)
         finished |= tokens == EOS_ID
         if finished.all():

@@ -1,0 +1,185 @@
+"""A checkpoint read back is the model that was written; a damaged one says what is damaged."""
+
+import json
+
+import pytest
+import torch
+from safetensors.torch import load_file, save_file
+
+from attention_plugins import checkpoints
+from attention_plugins.checkpoints import CARD, WEIGHTS, CheckpointError
+from attention_plugins.contract import ContractError, ModelSizes
+from attention_plugins.registry import load
+from attention_plugins.text import RESERVED
+
+REGISTRY = load(allow=[])
+DEEP = {"embed": 6, "hidden": 10, "layers": 2, "deep_readout": True, "bidirectional": True}
+
+
+def _model(values, seed=0):
+    torch.manual_seed(seed)
+    sizes = ModelSizes(len(RESERVED) + 3, len(RESERVED) + 5)
+    return REGISTRY.model("bahdanau").create(
+        REGISTRY.scoring("additive").factory(), sizes, values
+    )
+
+
+def _card(values, **changes):
+    return {
+        "title": "A small one", "model": "bahdanau", "model_parameters": values,
+        "scoring": "additive", "scoring_parameters": {}, "tokeniser": "words", "max_tokens": 10,
+        "source_vocabulary": [*RESERVED, *"abc"], "target_vocabulary": [*RESERVED, *"uvwxy"],
+        "corpus": {"name": "letters"}, "training": {}, "scores": {},
+    } | changes  # fmt: skip
+
+
+@pytest.fixture
+def folder(tmp_path):
+    checkpoints.write(tmp_path / "small", _model(DEEP), _card(DEEP))
+    return tmp_path / "small"
+
+
+def _edit(folder, **changes):
+    card = json.loads((folder / CARD).read_text("utf-8")) | changes
+    (folder / CARD).write_text(json.dumps(card), "utf-8")
+
+
+def _retensor(folder, change):
+    weights = load_file(folder / WEIGHTS)
+    change(weights)
+    save_file(weights, folder / WEIGHTS)
+
+
+@pytest.mark.parametrize("values", [DEEP, {"embed": 6, "hidden": 10}])
+def test_what_is_read_is_what_was_written_to_half_precision(tmp_path, values):
+    model = _model(values, seed=4)
+    checkpoints.write(tmp_path, model, _card(values))
+    again = checkpoints.read(tmp_path).build(REGISTRY)
+    assert not again.training
+    written, found = model.state_dict(), again.state_dict()
+    assert list(written) == list(found)
+    for name, tensor in written.items():
+        assert torch.equal(tensor.half().float(), found[name]), name
+
+
+def test_tied_weights_are_stored_once_and_stay_tied(folder):
+    model = checkpoints.read(folder).build(REGISTRY)
+    assert model.output.weight is model.embedding.weight
+    assert "output.weight" not in load_file(folder / WEIGHTS)
+
+
+def test_building_leaves_the_random_state_alone(folder):
+    torch.manual_seed(9)
+    expected = torch.rand(3)
+    torch.manual_seed(9)
+    checkpoints.read(folder).build(REGISTRY)
+    assert torch.equal(torch.rand(3), expected)
+
+
+def test_the_summary_gives_sizes_for_vocabularies(folder):
+    summary = checkpoints.read(folder).summary
+    assert summary["source_words"] == 7
+    assert summary["target_words"] == 9
+    assert "source_vocabulary" not in summary
+
+
+def test_checkpoints_are_found_by_their_cards(folder, monkeypatch):
+    (folder.parent / "no-card").mkdir()
+    assert [spec.name for spec in checkpoints.find([folder.parent])] == ["small"]
+    monkeypatch.setenv("ATTENTION_CHECKPOINTS", str(folder.parent))
+    assert "small" in load(allow=[]).checkpoints
+
+
+def _lose(weights):
+    del weights["readout.weight"]
+
+
+def _add(weights):
+    weights["spare"] = torch.zeros(2)
+
+
+def _reshape(weights):
+    weights["readout.bias"] = torch.zeros(7)
+
+
+def _spoil(weights):
+    weights["readout.bias"][3] = torch.nan
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        (_lose, "lacks tensor 'readout.weight'"),
+        (_add, "has an unknown tensor 'spare'"),
+        (_reshape, r"tensor 'readout.bias' has shape \(7,\), need \(6,\)"),
+        (_spoil, "tensor 'readout.bias' holds NaN or infinity"),
+    ],
+)
+def test_wrong_tensors_are_named(folder, change, message):
+    _retensor(folder, change)
+    with pytest.raises(CheckpointError, match=message):
+        checkpoints.read(folder).build(REGISTRY)
+
+
+def test_a_card_that_claims_a_giant_costs_no_memory(folder):
+    giant = {**DEEP, "embed": 1024, "hidden": 1024, "layers": 4}
+    _edit(folder, model_parameters=giant)
+    with pytest.raises(CheckpointError, match="lacks tensor|has shape"):
+        checkpoints.read(folder).build(REGISTRY)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"format": 2}, "format 2; this version reads 1"),
+        ({"tokeniser": "bytes"}, "no tokeniser 'bytes'; offered: words, clitics"),
+        ({"max_tokens": "ten"}, r"need max_tokens \(int\), found str"),
+        ({"source_vocabulary": ["a", "b"]}, "source vocabulary: a vocabulary starts with"),
+        ({"target_vocabulary": [*RESERVED, "u", "u"]}, "'u' occurs twice"),
+        ({"source_vocabulary": [*RESERVED, ["a"]]}, "source vocabulary"),
+    ],
+)
+def test_a_wrong_card_is_named(folder, changes, message):
+    _edit(folder, **changes)
+    with pytest.raises(CheckpointError, match=message):
+        checkpoints.read(folder)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"scoring": "gone"}, 'no scoring "gone"'),
+        ({"model": "gone"}, 'no model "gone"'),
+        ({"model_parameters": {"hidden": -1}}, "need 2 <= hidden <= 1024, got -1"),
+    ],
+)
+def test_what_is_not_installed_is_named(folder, changes, message):
+    _edit(folder, **changes)
+    with pytest.raises(ContractError, match=message):
+        checkpoints.read(folder).build(REGISTRY)
+
+
+def test_a_missing_field_is_named(folder):
+    card = json.loads((folder / CARD).read_text("utf-8"))
+    del card["scoring"]
+    (folder / CARD).write_text(json.dumps(card), "utf-8")
+    with pytest.raises(CheckpointError, match=r"need scoring \(str\), found nothing"):
+        checkpoints.read(folder)
+
+
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "\x00"])
+def test_a_card_that_is_no_object_is_refused(folder, text):
+    (folder / CARD).write_text(text)
+    with pytest.raises(CheckpointError, match=r"card.json (cannot be read as JSON|holds a list)"):
+        checkpoints.read(folder)
+
+
+def test_files_that_are_missing_or_other_things_are_named(folder, tmp_path):
+    with pytest.raises(CheckpointError, match=r"no card.json in"):
+        checkpoints.read(tmp_path / "nowhere")
+    (folder / WEIGHTS).write_bytes(b"PK not tensors")
+    with pytest.raises(CheckpointError, match="is not a safetensors file"):
+        checkpoints.read(folder).build(REGISTRY)
+    (folder / WEIGHTS).unlink()
+    with pytest.raises(CheckpointError, match=r"no model.safetensors in"):
+        checkpoints.read(folder).build(REGISTRY)

@@ -1,0 +1,112 @@
+"""A translator at work, with a checkpoint that was trained for a moment."""
+
+import pytest
+import torch
+
+from attention_plugins import experiment
+from attention_plugins.attention import Intervention
+from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.models.bahdanau import CROSS
+from attention_plugins.registry import load
+from attention_plugins.training import Recipe
+from attention_plugins.translator import Translator
+
+REGISTRY = load(allow=[])
+PAIRS = [
+    SentencePair(f"I see {english} {noun}.", f"Je vois {french} {nom} !")
+    for english, french in (("a", "un"), ("the", "le"), ("my", "mon"))
+    for noun, nom in (("cat", "chat"), ("dog", "chien"), ("horse", "cheval"))
+]
+
+
+@pytest.fixture(scope="module")
+def translator(tmp_path_factory):
+    plan = experiment.Experiment(
+        model="bahdanau", scoring="scaled_dot", corpus="animals",
+        model_parameters={"embed": 14, "hidden": 22, "layers": 1, "dropout": 0.0},
+        recipe=Recipe(min_frequency=1, epochs=60, batch_size=9, learning_rate=0.03),
+    )  # fmt: skip
+    trained = experiment.run(plan, PAIRS, REGISTRY)
+    folder = tmp_path_factory.mktemp("animals")
+    return Translator(experiment.keep(trained, folder), REGISTRY)
+
+
+def test_it_translates_what_it_learned_in_any_order(translator):
+    sources = [pair.source for pair in PAIRS]
+    expected = [pair.target.lower() for pair in PAIRS]
+    assert translator.translate(sources, batch_size=2) == expected
+    assert translator.translate(sources[::-1], batch_size=5) == expected[::-1]
+    assert translator.translate(sources, width=3) == expected
+
+
+def test_an_explanation_has_words_scores_and_labelled_maps(translator):
+    said = translator.explain("I see my dog.")
+    assert said.text == "je vois mon chien !"
+    assert said.tokens == ("je", "vois", "mon", "chien", "!", "<eos>")
+    assert said.source_tokens == ("i", "see", "my", "dog", ".", "<eos>")
+    assert said.unknown == ()
+    assert len(said.log_probabilities) == 6
+    assert said.log_probability == sum(said.log_probabilities)
+    assert -0.5 < said.log_probability < 0
+    (cross,) = said.maps
+    assert cross.site == CROSS
+    assert cross.weights.shape == (1, 6, 6)
+    assert cross.query_labels == said.tokens
+    assert cross.key_labels == said.source_tokens
+    torch.testing.assert_close(cross.weights.sum(-1), torch.ones(1, 6))
+
+
+def test_a_forced_target_is_scored_below_the_best(translator):
+    best = translator.explain("I see my dog.")
+    forced = translator.explain("I see my dog.", target="Je vois le cheval vert !")
+    assert forced.text == "je vois le cheval vert !"
+    assert forced.target_unknown == ("vert",)
+    assert forced.log_probability < best.log_probability - 1
+    same = translator.explain("I see my dog.", target=best.text)
+    assert same.log_probabilities == pytest.approx(best.log_probabilities)
+
+
+def test_unknown_words_are_named_as_written_once(translator):
+    said = translator.explain("I see my zebra zebra.")
+    assert said.unknown == ("zebra",)
+    assert "zebra" in said.source_tokens
+
+
+def test_interventions_reach_the_model(translator):
+    off = [Intervention(site=CROSS, action="off")]
+    plain = translator.explain("I see my dog.", target="je vois mon chien !")
+    blind = translator.explain("I see my dog.", target="je vois mon chien !", interventions=off)
+    assert blind.log_probability < plain.log_probability
+    assert blind.maps[0].weights.abs().max() == 0
+
+
+@pytest.mark.parametrize("sentence", ["", "   ", "\t\n", "\u00a0"])
+def test_an_empty_sentence_is_refused(translator, sentence):
+    with pytest.raises(ContractError, match="need at least one word in the sentence, got none"):
+        translator.explain(sentence)
+
+
+def test_a_long_sentence_is_refused_with_its_length(translator):
+    assert translator.reads("a " * 9)
+    assert not translator.reads("a " * 10)
+    with pytest.raises(ContractError, match="the sentence has 10 tokens; this model reads at most 9"):
+        translator.explain("a " * 10)
+    with pytest.raises(ContractError, match="sentence 2 has 12 tokens"):
+        translator.translate(["a", "b " * 12])
+    with pytest.raises(ContractError, match="the target has 11 tokens"):
+        translator.explain("a", target="b " * 11)
+
+
+@pytest.mark.parametrize("width", [0, 17])
+def test_a_beam_out_of_bounds_is_refused(translator, width):
+    with pytest.raises(ContractError, match=f"need 1 <= beam <= 16, got {width}"):
+        translator.translate(["a"], width=width)
+
+
+def test_scoring_a_corpus_uses_every_reference_and_leaves_out_what_is_too_long(translator):
+    pairs = [*PAIRS, SentencePair(PAIRS[0].source, "Autre chose."), SentencePair("a " * 30, "b")]
+    scores = experiment.evaluate(translator, pairs)
+    assert scores["bleu"] == pytest.approx(100)
+    assert scores["sentences"] == 9
+    assert scores["too_long"] == 1
+    assert "case:lc" in scores["signature"]
