@@ -1,0 +1,159 @@
+"""The command line as a user meets it: what it prints, and what it says of bad input."""
+
+import io
+import json
+
+import pytest
+
+from attention_plugins.commands import main
+from attention_plugins.registry import installed
+
+LINES = "\n".join(
+    f"I see {a} {n}.\tJe vois {b} {m} !"
+    for a, b in (("a", "un"), ("the", "le"), ("my", "mon"))
+    for n, m in (("cat", "chat"), ("dog", "chien"), ("horse", "cheval"))
+)
+
+
+@pytest.fixture(scope="module")
+def corpus(tmp_path_factory):
+    path = tmp_path_factory.mktemp("corpus") / "animals.tsv"
+    path.write_text(LINES, "utf-8")
+    return path
+
+
+@pytest.fixture(scope="module")
+def checkpoint(corpus):
+    folder = corpus.parent / "animals"
+    code = main([
+        "train", "--corpus", str(corpus), "--output", str(folder), "--scoring", "scaled_dot",
+        "--epochs", "60", "--learning-rate", "0.03", "--held-out", "2", "--batch-size", "7",
+        "--set", "embed=14", "--set", "hidden=22", "--set", "layers=1", "--set", "dropout=0",
+        "--threads", "1",
+    ])  # fmt: skip
+    assert code == 0
+    return folder
+
+
+def _json(capsys):
+    return json.loads(capsys.readouterr().out)
+
+
+def _refused(capsys, *arguments):
+    """The one line a refused command prints."""
+    capsys.readouterr()
+    assert main([str(a) for a in arguments]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    (line,) = captured.err.strip().splitlines()
+    assert line.startswith(f"python -m attention_plugins {arguments[0]}: ")
+    return line
+
+
+def test_list_names_everything_installed(capsys):
+    assert main(["list", "--json"]) == 0
+    listed = _json(capsys)
+    for kind in ("scorings", "models", "datasets", "checkpoints"):
+        assert list(listed[kind]) == list(getattr(installed(), kind))
+    assert main(["list"]) == 0
+    assert "Additive" in capsys.readouterr().out
+
+
+def test_the_card_says_how_the_checkpoint_was_made(checkpoint):
+    card = json.loads((checkpoint / "card.json").read_text("utf-8"))
+    assert (card["model"], card["scoring"]) == ("bahdanau", "scaled_dot")
+    assert card["model_parameters"]["hidden"] == 22
+    assert card["corpus"]["name"] == "animals"
+    assert card["corpus"]["trained_on"] == 7
+    assert card["corpus"]["held_out_sources"] == 2
+    assert card["training"]["epochs"] == 60
+    assert card["training"]["threads"] == 1
+    assert card["scores"]["held_out"]["sentences"] == 2
+
+
+def test_the_score_on_the_card_is_measured_again_by_its_command(checkpoint, corpus, capsys):
+    card = json.loads((checkpoint / "card.json").read_text("utf-8"))
+    held_out = card["scores"]["held_out"]
+    assert "--held-out" in held_out["command"]
+    command = ["evaluate", "--checkpoint", checkpoint, "--corpus", corpus, "--held-out", "--json"]
+    assert main([str(a) for a in command]) == 0
+    measured = _json(capsys)
+    assert measured["bleu"] == held_out["bleu"]
+    assert measured["signature"] == held_out["signature"]
+
+
+def test_evaluate_prints_the_score_and_its_signature(checkpoint, corpus, capsys):
+    assert main(["evaluate", "--checkpoint", str(checkpoint), "--corpus", str(corpus)]) == 0
+    score, signature = capsys.readouterr().out.splitlines()
+    assert 0 < float(score.removeprefix("BLEU ")) <= 100
+    assert "case:lc" in signature
+
+
+def test_translate_takes_arguments_or_lines(checkpoint, capsys, monkeypatch):
+    assert main(["translate", "--checkpoint", str(checkpoint), "I see a cat.", "--beam", "2"]) == 0
+    assert capsys.readouterr().out.endswith("!\n")
+    monkeypatch.setattr("sys.stdin", io.StringIO("I see a cat.\n\nI see my dog.\n"))
+    assert main(["translate", "--checkpoint", str(checkpoint), "--json"]) == 0
+    answered = _json(capsys)["translations"]
+    assert [entry["source"] for entry in answered] == ["I see a cat.", "I see my dog."]
+
+
+def test_a_checkpoint_is_not_replaced_by_accident(checkpoint, corpus, capsys):
+    line = _refused(capsys, "train", "--corpus", corpus, "--output", checkpoint)
+    assert line.endswith("holds a checkpoint already; add --overwrite to replace it")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--scoring", "addtive"], 'did you mean "additive"?'),
+        (["--model", "nadaraya_watson"], "is for regression; need one for translation"),
+        (["--set", "hidden"], "need name=value with a known name, got 'hidden'"),
+        (["--set", "hidden=many"], "need hidden to be a whole number, got 'many'"),
+        (["--set", "bidirectional=maybe"], "need bidirectional to be true or false, got 'maybe'"),
+        (["--set", "hidden=100000"], "need 2 <= hidden <= 1024, got 100000"),
+        (["--epochs", "0"], "need 1 <= epochs <= 10000, got 0"),
+        (["--device", "cuda:99"], "no device 'cuda:99' here; need one of auto"),
+        (["--threads", "0"], "need 1 <= threads, got 0"),
+        (["--learning-rate", "nan"], "need 1e-07 <= learning_rate <= 10, got nan"),
+    ],
+)
+def test_train_says_what_would_be_right(corpus, tmp_path, capsys, arguments, message):
+    command = ["train", "--corpus", corpus, "--output", tmp_path / "new", *arguments]
+    assert message in _refused(capsys, *command)
+    assert not (tmp_path / "new").exists()
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"one column\nonly\n", "line 1 of bad.tsv"),
+        (b"", "need at least 2 sentence pairs in bad.tsv"),
+        ("a\té\nb\tü\n".encode("latin-1"), "UTF-8"),
+        (b"a\t" + b"x" * 10_000 + b"\nb\tc\n", "line 1 of bad.tsv"),
+    ],
+)
+def test_a_bad_corpus_is_named_with_its_place(tmp_path, capsys, content, message):
+    path = tmp_path / "bad.tsv"
+    path.write_bytes(content)
+    assert message in _refused(capsys, "train", "--corpus", path, "--output", tmp_path / "new")
+
+
+def test_what_is_not_there_is_named(checkpoint, corpus, tmp_path, capsys):
+    line = _refused(capsys, "evaluate", "--checkpoint", tmp_path, "--corpus", corpus)
+    assert "no card.json in" in line
+    line = _refused(capsys, "evaluate", "--checkpoint", checkpoint, "--corpus", "gone.tsv")
+    assert "no file gone.tsv" in line
+    line = _refused(capsys, "evaluate", "--checkpoint", checkpoint, "--corpus", "sine")
+    assert "'sine' is for regression" in line
+    line = _refused(capsys, "translate", "--checkpoint", checkpoint, " ")
+    assert "need at least one word in sentence 1, got none" in line
+
+
+def test_held_out_sources_need_the_card_s_corpus(checkpoint, tmp_path, capsys):
+    other = tmp_path / "other.tsv"
+    other.write_text(LINES.replace("horse", "mouse"), "utf-8")
+    line = _refused(
+        capsys, "evaluate", "--checkpoint", checkpoint, "--corpus", other, "--held-out"
+    )
+    assert "is not the corpus of this checkpoint's card (animals, 9 pairs)" in line
