@@ -45,11 +45,12 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float
     ) -> Tensor:
         n, words = len(features), len(weight)
+        chunk = _CHUNK if features.device.type == "cpu" else max(n, 1)
         total = features.new_zeros(())
         d_features, d_weight = torch.empty_like(features), torch.zeros_like(weight)
         d_bias = torch.zeros_like(bias)
-        for start in range(0, n, _CHUNK):
-            part = slice(start, start + _CHUNK)
+        for start in range(0, n, chunk):
+            part = slice(start, start + chunk)
             rows, picked = features[part], target[part, None]
             logits = linear(rows, weight, bias)  # (chunk, words)
             normaliser = logits.logsumexp(dim=-1, keepdim=True)
@@ -59,7 +60,8 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
             d_logits = logits.sub_(normaliser).exp_()  # the probabilities
             if smoothing:
                 d_logits.sub_(smoothing / words)
-            d_logits.scatter_add_(1, picked, torch.full_like(picked, smoothing - 1, dtype=bias.dtype))
+            rest = torch.full_like(picked, smoothing - 1, dtype=bias.dtype)
+            d_logits.scatter_add_(1, picked, rest)
             torch.mm(d_logits, weight, out=d_features[part])
             d_weight.addmm_(d_logits.T, rows)
             d_bias += d_logits.sum(dim=0)
