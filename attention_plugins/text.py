@@ -11,6 +11,7 @@ Two tokenisers are registered by name, because the choice changes what a model c
 from __future__ import annotations
 
 import re
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 
@@ -18,11 +19,13 @@ PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
 RESERVED = (UNK, PAD, BOS, EOS)
 UNK_ID, PAD_ID, BOS_ID, EOS_ID = range(len(RESERVED))
 
-_SPACES = re.compile(r"\s+")  # \s covers U+00A0, U+202F and U+2009, which French puts before ! and ?
+# \s covers U+00A0, U+202F and U+2009, which French puts before ! and ?
+_SPACES = re.compile(r"\s+")
 _PUNCTUATION = re.compile(r"(?<=\S)([,.!?])")
 _ENGLISH_CLITICS = ("n't", "'s", "'m", "'re", "'ve", "'ll", "'d")
 _ENGLISH_CLITIC = re.compile(rf"(?<=\w)({'|'.join(_ENGLISH_CLITICS)})(?!\w)")
-_ELISION = re.compile(r"(?<!\baujourd)(?<!\bo)(?<=\w)'(?!t(?!\w))(?=\w)")  # after j', qu'; not in o'clock
+# after j' and qu', but not in aujourd'hui and o'clock
+_ELISION = re.compile(r"(?<!\baujourd)(?<!\bo)(?<=\w)'(?!t(?!\w))(?=\w)")
 _ENCLITIC = (
     r"-(?:t-)?(?:ce|je|tu|ils?|elles?|on|nous|vous|moi|toi|les?|la|lui|leur|y|en|là|ci)(?!\w)"
 )
@@ -31,8 +34,9 @@ _TOKEN = re.compile(r"\d+(?:[.,]\d+)+|'?[\w-]+(?:'\w+|'(?=\s))?|\.\.\.|[^\w\s]")
 
 
 def normalise(text: str) -> str:
-    """Lower-case, with every kind of space as one space and ``’`` as ``'``."""
-    return _SPACES.sub(" ", text.replace("’", "'").replace("\ufeff", "")).strip().lower()
+    """Lower-case and composed (NFC), with each kind of space as one space, ``’`` as ``'``."""
+    text = unicodedata.normalize("NFC", text.replace("’", "'").replace("\ufeff", ""))
+    return _SPACES.sub(" ", text).strip().lower()
 
 
 def tokenise_words(text: str) -> list[str]:

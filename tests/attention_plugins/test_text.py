@@ -35,6 +35,10 @@ def test_the_typographic_apostrophe_is_the_plain_one():
     assert normalise("L’eau, c’est \ufeffbon") == "l'eau, c'est bon"
 
 
+def test_accents_typed_apart_are_composed():
+    assert tokenise_clitics("Cafe\u0301 a\u0300 l\u2019Ouest") == ["café", "à", "l'", "ouest"]
+
+
 def textbook(text):
     """d2l.ai, section 10.5, letter by letter."""
     text = text.replace(NARROW, " ").replace(NO_BREAK, " ").lower()
