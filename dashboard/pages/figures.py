@@ -30,8 +30,12 @@ from dashboard.runs.result import Result
 
 PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
 FORMULA_HEIGHT = 64  # px, holds a fraction
-LEARNING_HEIGHT = 120
-TRANSLATION_HEIGHT = 380  # px of a translation with its map
+LEARNING_HEIGHT = 300
+OVERLAY_HEIGHT = 370  # with its axis and legend
+_OVERLAY = 260
+_SMALLEST_CELL, _LARGEST_CELL, _MAP_SIDE = 24, 44, 270  # px
+_TALLEST = 420  # px, of a map
+_ABOVE_MAP, _BELOW_MAP = 96, 48  # px, for a translation's words and for those it did not know
 _SPECS_KEPT = 500
 _LOSS = "loss, points left out"
 
@@ -85,7 +89,7 @@ def overlay(
             {titles[letter]: result.tables["curve"] for letter, result in results.items()},
             first.tables["points"],
             colours={titles[letter]: PANEL_COLOURS[letter] for letter in results},
-            height=260,
+            height=_OVERLAY,
             **_axes(first),
         )
 
@@ -97,19 +101,40 @@ def overlay(
 def cross_attention(
     request: Request, result: Result, letter: str, shared: Sequence[Result]
 ) -> None:
-    """Where a translation looked: its tokens down, the sentence's across."""
+    """Where a translation looked: its tokens down, the sentence's across.
+
+    All maps that are shown together have cells of one size and equal room for their labels.
+    """
     drawn = [frame for one in shared for frame in frames(one) if frame.kind == "cross"]
-    rooms = {
+    layout = {
+        "cell": _cell(
+            max(len(frame.query_labels) for frame in drawn),
+            max(len(frame.key_labels) for frame in drawn),
+        ),
         "query_room": max(label_room(frame.query_labels) for frame in drawn),
         "key_room": max(label_room(frame.key_labels) for frame in drawn),
     }
 
     def make() -> Any:
         frame = next(frame for frame in frames(result) if frame.kind == "cross")
-        return attention_heatmap(frame.weights, frame.query_labels, frame.key_labels, **rooms)
+        return attention_heatmap(frame.weights, frame.query_labels, frame.key_labels, **layout)
 
-    key = f"cross {request.key} {sorted(rooms.items())}"
+    key = f"cross {request.key} {sorted(layout.items())}"
     show(key, make, f"Attention of panel {letter}: translation down, sentence across")
+
+
+def translation_height(text: str, shared: Sequence[Result]) -> int:
+    """Room for a translation with its map; a guess by the sentence while there is no result."""
+    labels = [frame for one in shared for frame in frames(one) if frame.kind == "cross"]
+    rows = max((len(frame.query_labels) for frame in labels), default=len(text.split()) + 2)
+    columns = max((len(frame.key_labels) for frame in labels), default=len(text.split()) + 1)
+    above = max((label_room(frame.key_labels) for frame in labels), default=40)
+    return _ABOVE_MAP + above + min(rows * _cell(rows, columns), _TALLEST) + _BELOW_MAP
+
+
+def _cell(rows: int, columns: int) -> int:
+    side = _MAP_SIDE // max(rows, columns)
+    return min(max(side, _SMALLEST_CELL), _LARGEST_CELL)
 
 
 def shared_scale(results: Sequence[Result]) -> float:

@@ -18,7 +18,7 @@ from dashboard.state import Jobs, address, workbench
 PATIENCE = 0.9  # seconds that a run waits, so that quick results come without a flicker
 POLL = 0.3  # seconds between two looks at a job that takes longer
 _FIRST_WAIT = 0.3
-_PROBLEMS_SHOWN = 6
+_PROBLEMS_SHOWN = 8
 _DEVICE_WIDTH = 110
 _NARROWEST = 230  # px of a panel, before panels wrap
 _BADGES = {"a": "blue", "b": "orange", "c": "green", "d": "violet"}
@@ -115,14 +115,14 @@ def results(
     draw: Callable[[Result], None],
     height: int,
     key: str,
-    meanwhile: Callable[[Sequence[Event], int], None] | None = None,
+    meanwhile: Callable[[Sequence[Event]], None] | None = None,
 ) -> None:
     """The place of one result, always of the same height: waiting, failed, or drawn.
 
     Args:
         draw: draws the result.
-        meanwhile: draws what is known before it, from the job's events, in that height; also
-            what is left to show after a failure. By default how far the job is.
+        meanwhile: draws what is known before it, from the job's events, and what is left
+            of it after a failure. By default how far the job is, and what failed.
     """
     pending = jobs.final(request) is None
 
@@ -134,7 +134,7 @@ def results(
             if event is not None and event.result is not None:
                 draw(event.result)
             elif meanwhile:
-                meanwhile(jobs.progress(request), height)
+                meanwhile(jobs.progress(request))
             elif event is None:
                 waiting(jobs.progress(request), height)
             elif failure(event, key):

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard.controls import choose, knob, knobs, plain
 from dashboard.pages import figures, parts, upload
-from dashboard.pages.regression_panel import panel_controls
+from dashboard.pages.regression_panel import Places, panel_controls
 from dashboard.runs.link import LETTERS, format_regression, parse_regression
 from dashboard.runs.offers import Catalogue, Offer
 from dashboard.runs.request import Request
@@ -47,6 +47,7 @@ def show() -> None:
     parts.notice(here.problems)
     parts.faults(catalogue)
     view = _data(here, catalogue)
+    scale = _about(catalogue.datasets.get(view.data))
     slots, panels = _panels(here, catalogue)
     view = replace(view, panels=panels)
     here.settle(view)
@@ -62,8 +63,14 @@ def show() -> None:
     here.jobs.want(requests.values())
     here.jobs.wait(parts.PATIENCE)
     for letter, slot, panel in zip(LETTERS, slots, panels, strict=False):
-        with slot:
-            _result(here, letter, requests.get(letter), missing(catalogue, panel), panel.learn)
+        request = requests.get(letter)
+        with slot.result:
+            _result(here, letter, request, missing(catalogue, panel))
+        with slot.learning:
+            if request and panel.learn:
+                _learning(here, letter, request)
+    with scale:
+        figures.legend(figures.shared_scale(here.jobs.done()))
     with below:
         _comparison(here, catalogue, dict(zip(LETTERS, panels, strict=False)), requests)
 
@@ -89,8 +96,6 @@ def _data(here: Visit, catalogue: Catalogue) -> Regression:
         seed = knob(SEED, view.seed, "regression-seed", here.fresh, width=_FIELD_WIDTH)
         device = parts.device(catalogue, view.device, "regression-device", here.fresh)
         upload.button(lambda table: _use_table(here, catalogue, table))
-    if data in offered:
-        _about(offered[data])
     return replace(view, data=data, settings=settings, seed=seed, device=device)
 
 
@@ -99,13 +104,20 @@ def _use_table(here: Visit, catalogue: Catalogue, table: str) -> None:
     here.change(replace(here.view, data=table, settings=settings))
 
 
-def _about(problem: Offer) -> None:
-    """The problem's formula within its sentence, where it can be set safely."""
-    safe = problem.formula and not {"$", "`", "\n"} & {*problem.formula}
-    st.caption((f"${problem.formula}$ · " if safe else "") + plain(problem.description))
+def _about(problem: Offer | None) -> Any:
+    """The problem in a sentence, its formula too where it can be set safely.
+
+    Returns:
+        The place beside it, for the colour scale.
+    """
+    words, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
+    if problem:
+        safe = problem.formula and not {"$", "`", "\n"} & {*problem.formula}
+        words.caption((f"${problem.formula}$ · " if safe else "") + plain(problem.description))
+    return scale
 
 
-def _panels(here: Visit, catalogue: Catalogue) -> tuple[list[Any], tuple[RegressionPanel, ...]]:
+def _panels(here: Visit, catalogue: Catalogue) -> tuple[list[Places], tuple[RegressionPanel, ...]]:
     """Each panel's controls; the places for their results, and what the controls say."""
     letters = LETTERS[: len(here.view.panels)]
     with parts.grid(len(letters)):
@@ -125,7 +137,7 @@ def _add(here: Visit, catalogue: Catalogue) -> None:
     here.change(replace(here.view, panels=panels))
 
 
-def _result(here: Visit, letter: str, request: Request | None, absent: str, learns: bool) -> None:
+def _result(here: Visit, letter: str, request: Request | None, absent: str) -> None:
     key = f"panel-{letter}-result"
     if request is None:
         parts.absent(absent, figures.PANEL_HEIGHT, key)
@@ -137,15 +149,17 @@ def _result(here: Visit, letter: str, request: Request | None, absent: str, lear
         figures.PANEL_HEIGHT,
         key,
     )
-    if learns:
-        parts.results(
-            here.jobs,
-            request,
-            lambda result: figures.learning(request, result, letter),
-            figures.LEARNING_HEIGHT,
-            f"panel-{letter}-learning",
-            meanwhile=lambda events, _: figures.live_learning(events, letter),
-        )
+
+
+def _learning(here: Visit, letter: str, request: Request) -> None:
+    parts.results(
+        here.jobs,
+        request,
+        lambda result: figures.learning(request, result, letter),
+        figures.LEARNING_HEIGHT,
+        f"panel-{letter}-learning",
+        meanwhile=lambda events: figures.live_learning(events, letter),
+    )
 
 
 def _comparison(
@@ -160,20 +174,23 @@ def _comparison(
         for letter, request in requests.items()
         if (event := here.jobs.final(request)) and event.result
     }
-    if not results or not here.jobs.settled():
+    waits = not here.jobs.settled()
+    if not waits and not results:
+        return
+    st.subheader("Side by side", anchor=False)
+    if waits:
+        st.skeleton(figures.OVERLAY_HEIGHT)
         return
     titles = {
         letter: f"{letter} {catalogue.scorings[panels[letter].scoring].title}"
         + (", learned" if panels[letter].learn else "")
         for letter in results
     }
-    st.subheader("Side by side", anchor=False)
-    curves, table = st.columns([3, 2], gap="medium")
+    curves, table = st.columns(2, gap="medium")
     with curves:
         figures.overlay(requests, results, titles)
     with table:
         _figures(results, titles)
-        figures.legend(figures.shared_scale([*results.values()]))
     for note in dict.fromkeys(note for one in results.values() for note in one.facts["notes"]):
         st.caption(plain(note))
 

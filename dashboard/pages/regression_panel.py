@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -26,21 +26,28 @@ from dashboard.state import Visit
 _LEARN_HELP = "By gradient descent, predicting every training point from all others."
 
 
+class Places(NamedTuple):
+    """Where in a panel things go that come after its controls were read."""
+
+    result: Any
+    learning: Any
+
+
 def panel_controls(
     here: Visit, catalogue: Catalogue, letter: str, panel: RegressionPanel, *, remove: bool
-) -> tuple[Any, RegressionPanel]:
+) -> tuple[Places, RegressionPanel]:
     """Draw them: the name above the result's place, the parameters below it.
 
     Args:
         remove: whether the panel may be taken away.
 
     Returns:
-        The place for the result, and the panel as the widgets now say.
+        The places for the result and for the learning curve, and the panel as the widgets say.
     """
     with st.container(key=f"panel-{letter}", gap="small"):
         chosen = _scoring(here, catalogue, letter, panel, remove)
         if missing(catalogue, chosen):
-            return st.container(), chosen
+            return Places(st.container(), st.container()), chosen
         offer = catalogue.scorings[chosen.scoring]
         with st.container(
             height=figures.FORMULA_HEIGHT,
@@ -49,8 +56,10 @@ def panel_controls(
             key=f"panel-{letter}-formula",
         ):
             formula(offer.formula, description=offer.description)
-        slot = st.container()
-        return slot, _parameters(here, catalogue, f"panel-{letter}-{chosen.scoring}", chosen)
+        result = st.container()
+        key = f"panel-{letter}-{chosen.scoring}"
+        chosen = _parameters(here, catalogue, key, chosen)
+        return Places(result, st.container()), chosen
 
 
 def _scoring(

@@ -16,6 +16,7 @@ from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.runs.views import (
     MOST_PANELS,
+    SENTENCE,
     Translation,
     beam_knob,
     default_translation,
@@ -42,7 +43,7 @@ def show() -> None:
         "English in, French out. Before every French word the model looks back at the sentence: "
         "a row of the map shows where.",
     )
-    catalogue = parts.catalogue_or_wait(_USUAL_PANELS, figures.TRANSLATION_HEIGHT)
+    catalogue = parts.catalogue_or_wait(_USUAL_PANELS, figures.translation_height(SENTENCE, ()))
     if catalogue is None:
         return
     if not catalogue.checkpoints:
@@ -71,10 +72,14 @@ def show() -> None:
     }
     here.jobs.want(requests.values())
     here.jobs.wait(parts.PATIENCE)
+    height = figures.translation_height(view.target or view.text, here.jobs.done())
     for letter, slot, panel in zip(LETTERS, slots, panels, strict=False):
         with slot:
-            absent = "" if found[letter] else untrained(catalogue, view.corpus, panel)
-            _result(here, letter, requests.get(letter), absent)
+            if found[letter] is None:
+                sentence = untrained(catalogue, view.corpus, panel)
+                parts.absent(sentence, height, f"panel-{letter}-result")
+            else:
+                _result(here, letter, requests.get(letter), height)
 
 
 def _nothing_trained() -> None:
@@ -117,15 +122,18 @@ def _sentence(here: Visit, catalogue: Catalogue) -> Translation:
             beam_knob(catalogue), view.beam, "translation-beam", here.fresh, width=_SLIDER_WIDTH
         )
         device = parts.device(catalogue, view.device, "translation-device", here.fresh)
-    with st.container(horizontal=True, gap="xsmall", key="translation-examples"):
-        for number, example in enumerate(_EXAMPLES):
-            st.button(
-                plain(example),
-                key=f"translation-example-{number}",
-                type="tertiary",
-                on_click=_use,
-                args=(here, example),
-            )
+    examples, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
+    chosen = text if text in _EXAMPLES else None
+    examples.pills(
+        "Examples",
+        _EXAMPLES,
+        key=place("translation-examples", chosen, fresh=True),
+        on_change=_use_example,
+        args=(here,),
+        label_visibility="collapsed",
+    )
+    with scale:
+        figures.legend(1.0)
     if corpus != view.corpus:
         here.change(default_translation(catalogue, corpus))
     return replace(
@@ -133,8 +141,10 @@ def _sentence(here: Visit, catalogue: Catalogue) -> Translation:
     )
 
 
-def _use(here: Visit, sentence: str) -> None:
-    here.change(replace(here.view, text=sentence, target=""))
+def _use_example(here: Visit) -> None:
+    sentence = st.session_state["translation-examples"]
+    if sentence is not None:
+        here.change(replace(here.view, text=sentence, target=""))
 
 
 def _panels(
@@ -216,20 +226,17 @@ def _remove(here: Visit, letter: str) -> None:
     here.change(replace(here.view, panels=tuple(kept)))
 
 
-def _result(here: Visit, letter: str, request: Request | None, absent: str) -> None:
-    key = f"panel-{letter}-result"
-    if absent:
-        parts.absent(absent, figures.TRANSLATION_HEIGHT, key)
-    elif request is None:
-        st.caption("Write a sentence above, and its translation appears here.")
-    else:
-        parts.results(
-            here.jobs,
-            request,
-            lambda result: _translation(request, result, letter, here.jobs.done()),
-            figures.TRANSLATION_HEIGHT,
-            key,
-        )
+def _result(here: Visit, letter: str, request: Request | None, height: int) -> None:
+    if request is None:
+        st.caption("The sentence is empty: write one above, and its translation appears here.")
+        return
+    parts.results(
+        here.jobs,
+        request,
+        lambda result: _translation(request, result, letter, here.jobs.done()),
+        height,
+        f"panel-{letter}-result",
+    )
 
 
 def _translation(
@@ -237,8 +244,8 @@ def _translation(
 ) -> None:
     facts = result.facts
     st.markdown(f"#### {plain(facts['translation']) or '—'}")
-    said = "forced · " if facts["forced"] else ""
-    st.caption(f"{said}log-probability {facts['log_probability']:.2f}")
+    likelihood = f"log-probability {facts['log_probability']:.2f}".replace("-", "−")
+    st.caption(("forced · " if facts["forced"] else "") + likelihood.replace("log−", "log-"))
     figures.cross_attention(request, result, letter, shared)
     for kind, words in (("sentence", "unknown"), ("translation", "target_unknown")):
         if facts[words]:
