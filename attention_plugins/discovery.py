@@ -244,4 +244,4 @@ def last_line(error: BaseException) -> str:
 def _is_machinery(filename: str) -> bool:
     """Whether a frame belongs to importing or to the contract, not to a plugin."""
     folders = {Path(module.__file__).parent for module in (hookspecs, importlib, metadata)}
-    return filename.startswith("<frozen") or Path(filename).parent in folders
+    return filename.startswith("<") or Path(filename).parent in folders
