@@ -19,7 +19,7 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
@@ -29,6 +29,7 @@ from dashboard.runs.result import Result
 from dashboard.tasks.context import Cancelled
 
 _SECONDS_BETWEEN_REPORTS = 1 / 30
+_SECONDS_UNTIL_CHORES = 0.5
 
 
 class Answers:
@@ -134,11 +135,12 @@ def main(argv: list[str] | None = None) -> None:
     faulthandler.enable(all_threads=False)
     perform = importlib.import_module(arguments.tasks).perform
     answers, orders = Answers(stdout), Orders(stdin)
-    answers.send({"say": "ready"})
+    chores = [] if arguments.cold else [_first_optimiser]
     if not arguments.cold:
-        _warm_up()
+        _load()
+    answers.send({"say": "ready"})
     while True:
-        number, request = orders.work.get()
+        number, request = next_work(orders.work, chores)
         answers.send({"say": "accepted", "work": number})
         outcome = _attempt(perform, request, Job(number, answers, orders), arguments.memory)
         header = {"say": outcome.say, "note": outcome.note, "facts": dict(outcome.facts)}
@@ -188,9 +190,26 @@ def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
     return os.fdopen(stdin, "rb"), os.fdopen(stdout, "wb")
 
 
-def _warm_up() -> None:
-    """The first optimiser step and the first table take a second, most of it imports."""
+def next_work(
+    work: SimpleQueue[tuple[int, Request]], chores: list[Callable[[], None]]
+) -> tuple[int, Request]:
+    """The number and the request of the next work; with none for a moment, do a chore first."""
+    while chores:
+        with suppress(Empty):
+            return work.get(timeout=_SECONDS_UNTIL_CHORES)
+        chores.pop(0)()
+    return work.get()
+
+
+def _load() -> None:
+    """What every task needs: torch, and the first table, which imports a good deal too."""
     Result().to_bytes()
+    with suppress(Exception):
+        import torch  # noqa: F401
+
+
+def _first_optimiser() -> None:
+    """The first optimiser of a process imports as much again as torch: not while work waits."""
     with suppress(Exception):
         import torch
 

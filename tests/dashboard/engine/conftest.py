@@ -8,6 +8,9 @@ import pytest
 from dashboard.engine import LocalPool
 from dashboard.runs.request import Request
 
+GRACE = 0.5
+PATIENCE = 120  # seconds; a busy machine may start a process slowly
+
 
 @pytest.fixture(scope="module")
 def make_pool():
@@ -16,7 +19,7 @@ def make_pool():
 
     @functools.wraps(LocalPool)
     def make(workers=1, *, environment=None, **settings):
-        settings = {"tasks": "fake_tasks", "warm": False, "grace": 0.3, **settings}
+        settings = {"tasks": "fake_tasks", "warm": False, "grace": GRACE, **settings}
         variables = {"PYTHONPATH": str(Path(__file__).parent), **(environment or {})}
         pools.append(LocalPool(workers, environment=variables, **settings))
         return pools[-1]
@@ -54,7 +57,7 @@ def outcome(pool, request_for):
 
     def run(task, *, time_limit=None, **options):
         job = pool.submit(request_for(task, **options), time_limit=time_limit)
-        event = pool.wait(job, timeout=30)
+        event = pool.wait(job, timeout=PATIENCE)
         assert event is not None, f"{task} never ended"
         return event
 

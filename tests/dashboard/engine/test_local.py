@@ -7,12 +7,13 @@ import time
 
 import pytest
 
-from dashboard.engine import Capacity, LocalPool, crew
+from dashboard.engine import Capacity, crew
 
+PATIENCE = 120  # seconds; a busy machine may start a process slowly
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(crew.__file__)))
 
 
-def until(condition, seconds=20):
+def until(condition, seconds=PATIENCE):
     """Wait for something that no event tells."""
     end = time.monotonic() + seconds
     while not condition():
@@ -33,7 +34,7 @@ def started(pool, job):
 
 def test_a_job_goes_through_its_stages_and_brings_its_result(pool, request_for):
     job = pool.submit(request_for("echo", text="à l’œuvre", n=3))
-    event = pool.wait(job, timeout=30)
+    event = pool.wait(job, timeout=PATIENCE)
     assert stages(pool, job) == ["queued", "started", "done"]
     assert event.result.facts["echo"] == {"n": 3, "text": "à l’œuvre"}
     assert pool.events(job, after=1) == pool.events(job)[1:]
@@ -77,10 +78,13 @@ def test_a_raising_task_fails_with_its_last_line(outcome, task, end):
 
 
 def test_a_raising_task_leaves_its_worker_alive_and_its_module_is_blamed(single, request_for):
-    before = single.wait(single.submit(request_for("uncacheable")), 30).result.facts["pid"]
-    event = single.wait(single.submit(request_for("fault")), 30)
+    before = single.wait(single.submit(request_for("uncacheable")), PATIENCE).result.facts["pid"]
+    event = single.wait(single.submit(request_for("fault")), PATIENCE)
     assert event.facts["culprit"] == "fake_tasks"
-    assert single.wait(single.submit(request_for("uncacheable")), 30).result.facts["pid"] == before
+    assert (
+        single.wait(single.submit(request_for("uncacheable")), PATIENCE).result.facts["pid"]
+        == before
+    )
 
 
 @pytest.mark.parametrize(
@@ -106,20 +110,20 @@ def test_a_crash_names_the_line_of_the_plugin(outcome):
 
 
 def test_words_of_an_earlier_job_are_not_blamed(single, request_for):
-    single.wait(single.submit(request_for("chatter")), 30)
-    event = single.wait(single.submit(request_for("exit_now")), 30)
+    single.wait(single.submit(request_for("chatter")), PATIENCE)
+    event = single.wait(single.submit(request_for("exit_now")), PATIENCE)
     assert event.note.endswith("ended with exit code 7")
     assert event.facts["stderr"] == ""
 
 
 def test_too_much_memory_fails_one_job_and_the_worker_is_replaced(make_pool, request_for):
     pool = make_pool(memory=700)
-    before = pool.wait(pool.submit(request_for("echo")), 30).result.facts["pid"]
-    event = pool.wait(pool.submit(request_for("allocate", megabytes=20_000)), 30)
+    before = pool.wait(pool.submit(request_for("echo")), PATIENCE).result.facts["pid"]
+    event = pool.wait(pool.submit(request_for("allocate", megabytes=20_000)), PATIENCE)
     assert event.note == "allocate with gaussian: MemoryError; a worker may use 700 MB"
-    fine = pool.wait(pool.submit(request_for("allocate", megabytes=50)), 30)
+    fine = pool.wait(pool.submit(request_for("allocate", megabytes=50)), PATIENCE)
     assert fine.result.facts["size"] == 50 * 2**20
-    assert pool.wait(pool.submit(request_for("echo", n=2)), 30).result.facts["pid"] != before
+    assert pool.wait(pool.submit(request_for("echo", n=2)), PATIENCE).result.facts["pid"] != before
 
 
 def test_a_worker_out_of_memory_ends_even_with_a_thread_that_does_not(outcome):
@@ -137,7 +141,7 @@ def test_a_child_left_behind_does_not_hide_the_end_of_its_worker(outcome):
 def test_a_flood_of_progress_is_thinned_and_its_last_report_kept(pool, request_for):
     began = time.monotonic()
     job = pool.submit(request_for("flood", reports=30_011))
-    assert pool.wait(job, 60).stage == "done"
+    assert pool.wait(job, PATIENCE).stage == "done"
     reports = [event for event in pool.events(job) if event.stage == "progress"]
     assert len(reports) <= 30 * (time.monotonic() - began) + 3
     assert reports[-1].facts == {"step": 30_010}
@@ -147,26 +151,26 @@ def test_a_flood_of_progress_is_thinned_and_its_last_report_kept(pool, request_f
 
 def test_the_newest_report_is_seen_while_the_task_works_on(pool, request_for):
     job = pool.submit(request_for("pause", seconds=20))
-    until(lambda: "second" in [event.note for event in pool.events(job)], seconds=10)
+    until(lambda: "second" in [event.note for event in pool.events(job)])
     assert pool.events(job)[-1].fraction == 0.2
     pool.cancel(job)
-    assert pool.wait(job, 10).stage == "cancelled"
+    assert pool.wait(job, PATIENCE).stage == "cancelled"
 
 
 # Stopping
 
 
 def test_a_cancelled_task_that_obeys_keeps_its_worker(make_pool, request_for):
-    pool = make_pool(grace=20)
-    worker = pool.wait(pool.submit(request_for("echo")), 30).result.facts["pid"]
+    pool = make_pool(grace=PATIENCE)
+    worker = pool.wait(pool.submit(request_for("echo")), PATIENCE).result.facts["pid"]
     job = pool.submit(request_for("sleep", seconds=60))
     started(pool, job)
     began = time.monotonic()
     pool.cancel(job)
     pool.cancel(job)
-    assert pool.wait(job, 10).stage == "cancelled"
+    assert pool.wait(job, PATIENCE).stage == "cancelled"
     assert time.monotonic() - began < 5
-    assert pool.wait(pool.submit(request_for("echo", n=2)), 30).result.facts["pid"] == worker
+    assert pool.wait(pool.submit(request_for("echo", n=2)), PATIENCE).result.facts["pid"] == worker
 
 
 def test_a_task_that_ignores_the_wish_is_killed_after_the_grace_period(pool, request_for):
@@ -174,16 +178,16 @@ def test_a_task_that_ignores_the_wish_is_killed_after_the_grace_period(pool, req
     until(lambda: "progress" in stages(pool, job))
     began = time.monotonic()
     pool.cancel(job)
-    assert pool.wait(job, 10).stage == "cancelled"
-    assert time.monotonic() - began >= 0.3
-    assert pool.wait(pool.submit(request_for("echo", after="hang")), 30).stage == "done"
+    assert pool.wait(job, PATIENCE).stage == "cancelled"
+    assert time.monotonic() - began >= 0.5
+    assert pool.wait(pool.submit(request_for("echo", after="hang")), PATIENCE).stage == "done"
 
 
 def test_a_cancelled_job_ends_cancelled_even_if_its_task_finished(pool, request_for):
     job = pool.submit(request_for("ignore_stop"))
     started(pool, job)
     pool.cancel(job)
-    event = pool.wait(job, 10)
+    event = pool.wait(job, PATIENCE)
     assert (event.stage, event.result) == ("cancelled", None)
 
 
@@ -196,7 +200,7 @@ def test_a_queued_job_is_cancelled_at_once(single, request_for):
     assert stages(single, queued) == ["queued", "cancelled"]
     assert single.capacity().queued == 0
     single.cancel(running)
-    assert single.wait(running, 10).stage == "cancelled"
+    assert single.wait(running, PATIENCE).stage == "cancelled"
 
 
 @pytest.mark.parametrize("task", ["sleep", "hang"])
@@ -209,14 +213,16 @@ def test_a_job_over_its_time_limit_fails_and_says_what_would_be_right(outcome, t
 
 
 def test_a_time_limit_counts_running_not_waiting(single, request_for):
-    first = single.submit(request_for("sleep", seconds=0.9))
-    second = single.submit(request_for("sleep", seconds=0.1), time_limit=0.7)
-    assert single.wait(second, 30).stage == "done"
+    first = single.submit(request_for("sleep", seconds=2.3))
+    second = single.submit(request_for("sleep", seconds=0.1), time_limit=1.9)
+    assert single.wait(second, PATIENCE).stage == "done"
     assert single.wait(first, 0).stage == "done"
 
 
-def test_a_result_in_spite_of_the_time_limit_counts(outcome):
-    assert outcome("ignore_stop", time_limit=0.1).result.facts == {"late": True}
+def test_a_result_in_spite_of_the_time_limit_counts(make_pool, request_for):
+    pool = make_pool(grace=PATIENCE)
+    job = pool.submit(request_for("ignore_stop"), time_limit=0.1)
+    assert pool.wait(job, PATIENCE).result.facts == {"late": True}
 
 
 # Sharing
@@ -224,7 +230,7 @@ def test_a_result_in_spite_of_the_time_limit_counts(outcome):
 
 def test_jobs_run_in_the_order_of_their_submission(single, request_for):
     jobs = [single.submit(request_for("uncacheable", n=n)) for n in range(7)]
-    times = [single.wait(job, 30).result.facts["time"] for job in jobs]
+    times = [single.wait(job, PATIENCE).result.facts["time"] for job in jobs]
     assert times == sorted(times)
 
 
@@ -245,14 +251,14 @@ def test_equal_requests_in_flight_are_computed_once(pool, request_for, tmp_path)
     second = pool.submit(request)
     assert first != second
     assert stages(pool, second) == ["queued", "started"]
-    results = [pool.wait(job, 30).result for job in (first, second)]
+    results = [pool.wait(job, PATIENCE).result for job in (first, second)]
     assert results[0] is results[1]
     assert (tmp_path / "runs").read_text() == "ran\n"
 
 
 def test_a_finished_request_answers_from_memory(pool, request_for, tmp_path):
     request = request_for("count", file=str(tmp_path / "runs"), seconds=0)
-    first = pool.wait(pool.submit(request), 30)
+    first = pool.wait(pool.submit(request), PATIENCE)
     job = pool.submit(request)
     assert pool.wait(job, 0).result is first.result
     assert (tmp_path / "runs").read_text() == "ran\n"
@@ -260,7 +266,7 @@ def test_a_finished_request_answers_from_memory(pool, request_for, tmp_path):
 
 def test_a_result_that_must_not_be_kept_is_made_again(pool, request_for):
     request = request_for("uncacheable")
-    times = {pool.wait(pool.submit(request), 30).result.facts["time"] for _ in range(3)}
+    times = {pool.wait(pool.submit(request), PATIENCE).result.facts["time"] for _ in range(3)}
     assert len(times) == 3
 
 
@@ -271,7 +277,7 @@ def test_one_of_two_may_leave_without_stopping_the_other(pool, request_for, tmp_
     started(pool, jobs[0])
     pool.cancel(jobs[leaves])
     assert pool.wait(jobs[leaves], 0).stage == "cancelled"
-    assert pool.wait(jobs[1 - leaves], 30).stage == "done"
+    assert pool.wait(jobs[1 - leaves], PATIENCE).stage == "done"
     assert stages(pool, jobs[leaves])[-1] == "cancelled"
 
 
@@ -281,7 +287,7 @@ def test_the_last_to_leave_stops_the_computation(pool, request_for):
     started(pool, jobs[0])
     for job in jobs:
         pool.cancel(job)
-    assert pool.wait(jobs[1], 10).stage == "cancelled"
+    assert pool.wait(jobs[1], PATIENCE).stage == "cancelled"
 
 
 def test_a_request_is_not_joined_to_one_that_is_being_stopped(pool, request_for):
@@ -290,11 +296,11 @@ def test_a_request_is_not_joined_to_one_that_is_being_stopped(pool, request_for)
     started(pool, first)
     pool.cancel(first)
     second = pool.submit(request)
-    assert pool.wait(first, 10).stage == "cancelled"
+    assert pool.wait(first, PATIENCE).stage == "cancelled"
     started(pool, second)
     assert pool.wait(second, 0) is None
     pool.cancel(second)
-    assert pool.wait(second, 10).stage == "cancelled"
+    assert pool.wait(second, PATIENCE).stage == "cancelled"
 
 
 # Replacing workers
@@ -302,9 +308,9 @@ def test_a_request_is_not_joined_to_one_that_is_being_stopped(pool, request_for)
 
 def test_reload_replaces_workers_and_forgets_results(single, request_for):
     request = request_for("echo", n="reload")
-    before = single.wait(single.submit(request), 30).result.facts["pid"]
+    before = single.wait(single.submit(request), PATIENCE).result.facts["pid"]
     single.reload()
-    after = single.wait(single.submit(request), 30).result.facts["pid"]
+    after = single.wait(single.submit(request), PATIENCE).result.facts["pid"]
     assert after != before
     with pytest.raises(ProcessLookupError):
         os.kill(before, 0)
@@ -316,16 +322,16 @@ def test_reload_lets_a_running_job_finish_but_keeps_nothing_of_it(single, reques
     started(single, job)
     single.reload()
     again = single.submit(request)
-    assert single.wait(job, 30).stage == "done"
-    assert single.wait(again, 30).stage == "done"
+    assert single.wait(job, PATIENCE).stage == "done"
+    assert single.wait(again, PATIENCE).stage == "done"
     assert (tmp_path / "runs").read_text() == "ran\nran\n"
 
 
 def test_a_worker_that_dies_idle_is_replaced_unseen(single, request_for):
-    before = single.wait(single.submit(request_for("uncacheable")), 30).result.facts["pid"]
+    before = single.wait(single.submit(request_for("uncacheable")), PATIENCE).result.facts["pid"]
     for _ in range(4):  # more often than starts are tried
         os.kill(before, signal.SIGKILL)
-        event = single.wait(single.submit(request_for("uncacheable")), 30)
+        event = single.wait(single.submit(request_for("uncacheable")), PATIENCE)
         assert event.stage == "done"
         assert event.result.facts["pid"] != before
         before = event.result.facts["pid"]
@@ -340,7 +346,7 @@ def test_workers_that_cannot_start_fail_the_queue_and_are_tried_again(
     tasks = tmp_path / "late_tasks.py"
     path = os.pathsep.join([os.path.dirname(__file__), str(tmp_path)])
     pool = make_pool(tasks="late_tasks", environment={"PYTHONPATH": path})
-    event = pool.wait(pool.submit(request_for("echo")), 30)
+    event = pool.wait(pool.submit(request_for("echo")), PATIENCE)
     assert event.stage == "failed"
     assert event.note == (
         "no worker starts: ModuleNotFoundError: No module named 'late_tasks'; "
@@ -352,13 +358,13 @@ def test_workers_that_cannot_start_fail_the_queue_and_are_tried_again(
     time.sleep(1)
     assert len(starts) == tried
     tasks.write_text("from fake_tasks import perform\n")
-    assert pool.wait(pool.submit(request_for("echo")), 30).stage == "done"
+    assert pool.wait(pool.submit(request_for("echo")), PATIENCE).stage == "done"
 
 
 def test_a_program_that_cannot_be_run_fails_the_queue(make_pool, request_for, monkeypatch):
     monkeypatch.setattr(sys, "executable", "/nowhere/python")
     pool = make_pool()
-    event = pool.wait(pool.submit(request_for("echo")), 30)
+    event = pool.wait(pool.submit(request_for("echo")), PATIENCE)
     assert "no worker starts: [Errno 2]" in event.note
 
 
@@ -367,7 +373,7 @@ def test_a_worker_that_hangs_while_starting_is_given_up(make_pool, request_for, 
     pool = make_pool(
         tasks="slow_tasks", environment={"PYTHONPATH": str(tmp_path)}, start_limit=0.5
     )
-    event = pool.wait(pool.submit(request_for("echo")), 30)
+    event = pool.wait(pool.submit(request_for("echo")), PATIENCE)
     assert event.stage == "failed"
     assert "no worker starts: it ended with exit code -9" in event.note
 
@@ -377,7 +383,7 @@ def test_a_worker_that_hangs_while_starting_is_given_up(make_pool, request_for, 
 
 def test_settings_reach_the_workers(make_pool, request_for):
     pool = make_pool(environment={"FLAVOUR": "plain", "OMP_NUM_THREADS": "1"})
-    facts = pool.wait(pool.submit(request_for("environment")), 30).result.facts
+    facts = pool.wait(pool.submit(request_for("environment")), PATIENCE).result.facts
     assert facts == {"FLAVOUR": "plain", "OMP_NUM_THREADS": "1"}
 
 
@@ -392,14 +398,14 @@ def test_wait_gives_up_in_time(pool, request_for):
     job = pool.submit(request_for("sleep", seconds=58))
     began = time.monotonic()
     assert pool.wait(job, 0.1) is None
-    assert 0.1 <= time.monotonic() - began < 2
+    assert 0.1 <= time.monotonic() - began < 20
     pool.cancel(job)
-    pool.wait(job, 10)
+    pool.wait(job, PATIENCE)
 
 
 def test_a_closed_pool_has_ended_everything(make_pool, request_for):
     pool = make_pool()
-    worker = pool.wait(pool.submit(request_for("echo")), 30).result.facts["pid"]
+    worker = pool.wait(pool.submit(request_for("echo")), PATIENCE).result.facts["pid"]
     running, queued = pool.submit(request_for("hang")), pool.submit(request_for("echo", n=2))
     started(pool, running)
     waiting = threading.Thread(target=pool.wait, args=(running, 60))
@@ -431,7 +437,7 @@ def test_jobs_from_many_threads_all_end(pool, request_for):
             job = pool.submit(request_for("echo", n=n * number))
             if n % 5 == 4:
                 pool.cancel(job)
-            ends.append(pool.wait(job, 60).stage)
+            ends.append(pool.wait(job, PATIENCE).stage)
 
     sessions = [threading.Thread(target=session, args=(number,)) for number in range(11)]
     for thread in sessions:
@@ -453,7 +459,7 @@ def test_jobs_and_crashes_leave_no_file_and_no_thread_behind(make_pool, request_
 
     def all_end(task, count, stage):
         jobs = [pool.submit(request_for(task, n=n)) for n in range(count)]
-        assert {pool.wait(job, 60).stage for job in jobs} == {stage}
+        assert {pool.wait(job, PATIENCE).stage for job in jobs} == {stage}
 
     all_end("echo", 2, "done")
     before = held()
@@ -491,7 +497,7 @@ if __name__ == "__main__":
     )
     workers = [int(word) for word in page.stdout.split()]
     assert len(workers) == 2, page.stderr
-    until(lambda: not any(_lives(worker) for worker in workers), seconds=10)
+    until(lambda: not any(_lives(worker) for worker in workers))
 
 
 def _lives(process):
@@ -520,16 +526,24 @@ print(sorted(heavy & set(sys.modules)), "dashboard.tasks" in sys.modules)
     assert done.stdout == "[] False\n", done.stderr
 
 
-def test_a_warm_worker_has_torch_and_takes_a_job_meanwhile(tmp_path, request_for):
+def test_a_warm_worker_has_torch_at_its_first_job_and_an_optimiser_when_idle(
+    make_pool, request_for, tmp_path
+):
     (tmp_path / "torch_tasks.py").write_text(
         "import sys\n"
         "from dashboard.runs.result import Result\n"
         "def perform(request, context):\n"
-        "    return Result(facts={'torch': 'torch' in sys.modules})\n"
+        "    heavy = [name for name in ('torch', 'torch._dynamo') if name in sys.modules]\n"
+        "    return Result(facts={'heavy': heavy, 'cacheable': False})\n"
     )
-    pool = LocalPool(1, tasks="torch_tasks", environment={"PYTHONPATH": str(tmp_path)})
-    try:
-        event = pool.wait(pool.submit(request_for("any")), 120)
-        assert event.result.facts == {"torch": True}
-    finally:
-        pool.close()
+    pool = make_pool(tasks="torch_tasks", warm=True, environment={"PYTHONPATH": str(tmp_path)})
+
+    def heavy():
+        return pool.wait(pool.submit(request_for("any")), PATIENCE).result.facts["heavy"]
+
+    assert "torch" in heavy()
+    for _ in range(10):
+        time.sleep(1)  # longer than a worker waits before it uses the time
+        if "torch._dynamo" in heavy():
+            return
+    pytest.fail("the worker stayed idle")
