@@ -8,7 +8,7 @@ In: :func:`maps` decodes a result's table ``maps`` into :class:`MapFrame`; the t
 Out:
 
 * ``attention_heatmap(weights, query_labels, key_labels, *, mask, vmax, title, cell, width,
-  query_room, key_room, legend)``
+  query_room, key_room, columns, legend)``
 * ``difference_heatmap(weights, reference, query_labels, key_labels, *, ...)``
 * ``regression_chart(curve, points, weights, *, colour, vmax, x_title, y_title, title, width)``
 * ``overlay_curves(curves, points, *, colours, x_title, y_title, width, height)``

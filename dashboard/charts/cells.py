@@ -11,9 +11,9 @@ import pandas as pd
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.image import PICK, palette_png, summarised
-from dashboard.charts.labels import thinned
+from dashboard.charts.labels import MOST_ROOM, thinned
+from dashboard.charts.labels import room as label_width
 
-_HEADS_IN_A_ROW = 4
 _LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
 _GAP = 0.5  # px, half the space between cells that are large enough for one
 _FOR_GAPS = 12  # px, the side of such cells
@@ -29,6 +29,7 @@ class Plot(NamedTuple):
         width: px, of the whole chart.
         query_room, key_room: px for the labels.
         flat: whether the keys' labels lie level.
+        columns: heads in a row.
     """
 
     heads: int
@@ -41,6 +42,7 @@ class Plot(NamedTuple):
     query_room: int
     key_room: int
     flat: bool
+    columns: int
 
     @property
     def height(self) -> float:
@@ -130,7 +132,9 @@ def images(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart | alt.
 
 def _x(plot: Plot) -> alt.X:
     room = plot.width - plot.query_room if plot.heads == 1 else plot.widest
-    ticks = thinned(len(plot.keys), min(room, plot.widest), _LINE)
+    # Level labels need their width side by side, upright ones that of a line.
+    each = label_width(plot.keys, MOST_ROOM) if plot.flat else _LINE
+    ticks = thinned(len(plot.keys), min(room, plot.widest), each)
     axis = alt.Axis(
         orient="top",
         values=[tick + 0.5 for tick in ticks],
@@ -139,7 +143,7 @@ def _x(plot: Plot) -> alt.X:
         labelAngle=0 if plot.flat else -90,
         labelLimit=plot.key_room,
         labelOverlap="parity",
-        labelSeparation=1,
+        labelSeparation=2,
         minExtent=plot.key_room,
         maxExtent=plot.key_room,
         grid=False,
@@ -202,7 +206,5 @@ def _composed(
         return theme.configure(chart.add_params(*labels))
     header = alt.Header(labelExpr="'head ' + datum.value", labelOrient="bottom")
     chart = chart.properties(width=plot.widest, height=plot.height)
-    chart = chart.facet(
-        facet=alt.Facet("head:N", title=None, header=header), columns=_HEADS_IN_A_ROW
-    )
+    chart = chart.facet(facet=alt.Facet("head:N", title=None, header=header), columns=plot.columns)
     return theme.configure(chart.add_params(*labels).properties(**heading), stretch=False)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 
 import altair as alt
 import numpy as np
@@ -67,13 +67,13 @@ def strips(drawn: Problem, hover: alt.Parameter, height: float) -> alt.Chart:
     )
 
 
-def rule(drawn: Problem, hover: alt.Parameter, height: float) -> alt.Chart:
-    """A line at the hovered query, over the whole height."""
+def rule(drawn: Problem, hover: alt.Parameter, lanes: Sequence[Lane]) -> alt.Chart:
+    """A line at the hovered query, through all lanes."""
     return (
         alt.Chart(drawn.curve)
         .transform_filter(hover)
         .mark_rule(color=theme.POINTER, strokeWidth=1)
-        .encode(x=input_axis(drawn), y=alt.value(0), y2=alt.value(height))
+        .encode(x=input_axis(drawn), y=alt.value(lanes[0].top), y2=alt.value(lanes[-1].bottom))
     )
 
 

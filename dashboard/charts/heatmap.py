@@ -12,7 +12,8 @@ from dashboard.charts.cells import Plot, images, rects
 from dashboard.charts.labels import MOST_ROOM, displayed, room
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
-_TALLEST = 420  # px, of a plot; rows get lower above
+_TALLEST = 320  # px, of a plot; rows get lower above
+_LARGEST = 200  # px, of either side of a plot in a grid of heads
 _FLAT = 16  # px, the room of one line of labels
 
 
@@ -28,6 +29,7 @@ def attention_heatmap(
     width: int = theme.WIDTH,
     query_room: int | None = None,
     key_room: int | None = None,
+    columns: int = 4,
     legend: bool = False,
 ) -> alt.LayerChart | alt.FacetChart:
     """Attention weights; hovering a cell frames its row and column and tells its weight.
@@ -42,6 +44,7 @@ def attention_heatmap(
         width: px, of the whole chart where the host does not stretch it.
         query_room, key_room: px for the labels, see :func:`label_room`; as many as they need
             where None.
+        columns: heads in a row of the grid.
         legend: whether the chart has a colour legend of its own; an image has none.
 
     Returns:
@@ -56,8 +59,8 @@ def attention_heatmap(
             raise ValueError(f"need a mask of shape {values.shape[1:]}, got {np.shape(mask)}")
         values[:, ~np.asarray(mask, dtype=bool)] = np.nan
     values[np.nan_to_num(values).sum(axis=-1) == 0] = np.nan
-    rooms = (query_room, key_room)
-    plot = _plot(values, (query_labels, key_labels), "weight", title, cell, width, rooms)
+    look = {"title": title, "width": width, "columns": columns, "quantity": "weight"}
+    plot = _plot(values, (query_labels, key_labels), (query_room, key_room), cell, look)
     if values.size <= theme.MAX_RECTS:
         return rects(values, plot, theme.sequential(vmax), legend)
     return images(values, plot, vmax)
@@ -75,6 +78,7 @@ def difference_heatmap(
     width: int = theme.WIDTH,
     query_room: int | None = None,
     key_room: int | None = None,
+    columns: int = 4,
     legend: bool = False,
 ) -> alt.LayerChart | alt.FacetChart:
     """``weights - reference`` on the diverging scale; arguments as :func:`attention_heatmap`.
@@ -90,8 +94,8 @@ def difference_heatmap(
         )
     if values.size > theme.MAX_RECTS:
         raise ValueError(f"need at most {theme.MAX_RECTS:,} differences, got {values.size:,}")
-    rooms = (query_room, key_room)
-    plot = _plot(values, (query_labels, key_labels), "difference", title, cell, width, rooms)
+    look = {"title": title, "width": width, "columns": columns, "quantity": "difference"}
+    plot = _plot(values, (query_labels, key_labels), (query_room, key_room), cell, look)
     return rects(values - subtracted, plot, theme.diverging(vmax), legend)
 
 
@@ -114,11 +118,9 @@ def _checked(weights: np.ndarray) -> np.ndarray:
 def _plot(
     values: np.ndarray,
     labels: tuple[Sequence[object] | None, Sequence[object] | None],
-    quantity: str,
-    title: str,
-    cell: float,
-    width: int,
     rooms: tuple[int | None, int | None],
+    cell: float,
+    look: dict[str, object],
 ) -> Plot:
     heads, queries, keys = values.shape
     rows = _labels(labels[0], queries, "query")
@@ -131,13 +133,11 @@ def _plot(
         heads=heads,
         queries=rows,
         keys=columns,
-        quantity=quantity,
-        title=title,
-        row=min(cell, _TALLEST / queries),
-        width=width,
+        row=min(cell, _TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys)),
         query_room=room(rows, MOST_ROOM) if query_room is None else query_room,
         key_room=key_room,
         flat=flat,
+        **look,
     )
 
 

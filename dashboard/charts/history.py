@@ -93,7 +93,7 @@ def _curve(
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     if column == "loss" and log:
-        scale = lane.scale(low / 1.1, high * 1.1, type="log")
+        scale = lane.scale(low / 1.1, high * 1.1, "log")
     else:
         margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
         scale = lane.scale(low - margin, high + margin)

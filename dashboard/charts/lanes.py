@@ -26,10 +26,9 @@ class Lane(NamedTuple):
         """In px."""
         return self.bottom - self.top
 
-    def scale(self, low: float, high: float, **settings: object) -> alt.Scale:
+    def scale(self, low: float, high: float, kind: str = "linear") -> alt.Scale:
         """A y scale that has ``low`` at the lane's bottom and ``high`` at its top."""
-        settings = {"nice": False, "zero": False, **settings}
-        return alt.Scale(domain=[low, high], range=[self.bottom, self.top], **settings)
+        return alt.Scale(domain=[low, high], range=[self.bottom, self.top], nice=False, type=kind)
 
     def axis(self, title: str | None, room: int, **settings: object) -> alt.Axis:
         """An axis at the left whose title lies level above the lane."""

@@ -21,18 +21,22 @@ def weights_legend(
     frame = pd.DataFrame(
         {"low": edges[:-1], "high": edges[1:], "value": (edges[:-1] + edges[1:]) / 2}
     )
+    # As wide as it should be, or as its host has room for.
+    places = alt.Scale(
+        domain=[low, vmax], range=[0, alt.ExprRef(f"min(width, {_WIDTH})")], nice=False
+    )
     scale = theme.diverging(vmax) if difference else theme.sequential(vmax)
     axis = alt.Axis(
         title=title, orient="bottom", grid=False, values=[low, (low + vmax) / 2, vmax],
-        labelFlush=True, format="~g", labelPadding=3, titlePadding=2,
+        labelFlush=True, format="~g", labelPadding=3, titlePadding=2, titleAnchor="start",
     )  # fmt: skip
     chart = (
         alt.Chart(frame, width=_WIDTH, height=_THICKNESS)
         .mark_rect(x2Offset=0.5)
         .encode(
-            x=alt.X("low:Q", scale=alt.Scale(domain=[low, vmax], nice=False), axis=axis),
+            x=alt.X("low:Q", scale=places, axis=axis),
             x2="high:Q",
             color=alt.Color("value:Q", scale=scale, legend=None),
         )
     )
-    return theme.configure(chart, stretch=False)
+    return theme.configure(chart)

@@ -64,7 +64,7 @@ def overlay_curves(
     tall = pd.concat([p.curve[["x", "prediction"]].assign(panel=n) for n, p in drawn.items()])
     chart = alt.layer(
         strips(wide, hover, lane.bottom).encode(tooltip=told),
-        rule(first, hover, lane.bottom),
+        rule(first, hover, [lane]),
         alt.layer(
             *scatter(first, y),
             _lines(tall, first.line).encode(
@@ -84,7 +84,8 @@ def _lines(tall: pd.DataFrame, line: bool) -> alt.Chart:
 def _panels(curves: Mapping[str, Table], colours: Mapping[str, str]) -> alt.Color:
     scale = alt.Scale(domain=list(curves), range=[colours[name] for name in curves])
     legend = alt.Legend(
-        orient="bottom", direction="horizontal", columns=2, title=None,
+        orient="bottom", direction="horizontal", title=None,
+        columns=alt.ExprRef("width < 420 ? 2 : 4"),
         symbolType="stroke", symbolStrokeWidth=2,
     )  # fmt: skip
     return alt.Color("panel:N", scale=scale, legend=legend)

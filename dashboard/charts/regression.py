@@ -73,7 +73,7 @@ def regression_chart(
         lower.append(weight_lane(drawn, cells, lanes[1], vmax))
     upper.append(_hovered_point(drawn, hover, y, colour))
     chart = alt.layer(
-        strips(drawn, hover, height), *lower, rule(drawn, hover, height), alt.layer(*upper)
+        strips(drawn, hover, height), *lower, rule(drawn, hover, lanes), alt.layer(*upper)
     ).resolve_scale(y="independent")
     heading = theme.heading(title, drawn.note)
     return theme.configure(chart.properties(width=width, height=height, **heading))

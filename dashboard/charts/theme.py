@@ -51,13 +51,24 @@ MAX_RECTS = 3_600  # above, restyling on hover takes longer than a frame or two
 
 
 def sequential(vmax: float = 1.0) -> alt.Scale:
-    """The scale of attention weights, from 0 to ``vmax``."""
+    """The scale of attention weights, from 0 to ``vmax``.
+
+    Raises:
+        ValueError: ``vmax`` not above 0.
+    """
+    _check_end(vmax)
     return alt.Scale(domain=[0, vmax], range="heatmap", interpolate="rgb", clamp=True)
 
 
 def diverging(vmax: float = 1.0) -> alt.Scale:
-    """The scale of differences, from ``-vmax`` to ``vmax``."""
+    """The scale of differences, from ``-vmax`` to ``vmax``; raises as :func:`sequential`."""
+    _check_end(vmax)
     return alt.Scale(domain=[-vmax, vmax], range="diverging", interpolate="rgb", clamp=True)
+
+
+def _check_end(vmax: float) -> None:
+    if not 0 < vmax < float("inf"):
+        raise ValueError(f"need 0 < vmax for a colour scale, got vmax={vmax}")
 
 
 def configure(chart: AnyChart, *, stretch: bool = True) -> AnyChart:
