@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
@@ -9,7 +10,7 @@ from typing import Any
 import torch
 
 from attention_plugins import checkpoints
-from attention_plugins.contract import CONTRACT_VERSION, CheckpointSpec, ContractError, Parameter
+from attention_plugins.contract import CONTRACT_VERSION, CheckpointSpec, Parameter
 from attention_plugins.devices import available
 from attention_plugins.registry import Plugin, Registry
 
@@ -75,9 +76,11 @@ def describe(parameter: Parameter) -> dict[str, Any]:
 def _checkpoint(spec: CheckpointSpec) -> dict[str, Any]:
     """Its card without the vocabularies, or why it cannot be used."""
     try:
-        return {"name": spec.name, "card": checkpoints.read(spec.path).summary, "fault": ""}
-    except ContractError as error:
-        return {"name": spec.name, "card": None, "fault": str(error)}
+        card = checkpoints.read(spec.path).summary
+        json.dumps(card, allow_nan=False)  # Python reads NaN in a file that JSON does not know
+    except ValueError as error:
+        return {"name": spec.name, "card": None, "fault": f"{spec.path}: {error}"}
+    return {"name": spec.name, "card": card, "fault": ""}
 
 
 def _origin(plugin: Plugin) -> dict[str, Any]:

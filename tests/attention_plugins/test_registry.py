@@ -159,7 +159,7 @@ BROKEN = {
     "a record that cannot be": (
         SCORING.format(name="Two Words"), "import",
         "ContractError: a scoring's name is 1 to 40 of a-z, 0-9 and _, starting with a letter; "
-        "got 'Two Words' (broken.py, line 5)", "update",
+        "got 'Two Words' (broken.py, line 4)", "update",
     ),
     "no hook": ("x = 1", "hooks", "broken implements no hook", "put @hookimpl above a function"),
     "a misspelt hook": (

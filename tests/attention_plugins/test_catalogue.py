@@ -1,0 +1,174 @@
+from __future__ import annotations
+
+import json
+import math
+
+import pytest
+import torch
+
+from attention_plugins import (
+    CheckpointSpec,
+    Parameter,
+    ScoringSpec,
+    checkpoints,
+)
+from attention_plugins.catalogue import catalogue
+from attention_plugins.registry import Failure, Plugin, Registry, load
+
+BUILT_IN = catalogue(load(allow=[]))
+
+
+def entry(kind, name):
+    (found,) = [each for each in BUILT_IN[kind] if each["name"] == name]
+    return found
+
+
+def test_a_catalogue_is_plain_json():
+    assert json.loads(json.dumps(BUILT_IN, allow_nan=False)) == BUILT_IN
+
+
+def test_a_scoring_is_described():
+    assert entry("scorings", "gaussian") == {
+        "name": "gaussian",
+        "title": "Gaussian kernel",
+        "formula": r"-\frac{\lVert q-k\rVert_2^2}{2\sigma^2}",
+        "reference": "Nadaraya 1964, On estimating regression; Watson 1964, Smooth regression "
+        "analysis",
+        "description": "Favours near keys; weights fall off with the square of the distance.",
+        "same_size": True,
+        "parameters": [
+            {
+                "name": "width",
+                "title": "Width σ",
+                "type": "float",
+                "default": 1.0,
+                "low": 0.02,
+                "high": 10.0,
+                "step": 0.01,
+                "unit": "",
+                "learnable": True,
+                "choices": [],
+                "help": "How far a query looks: keys much farther away than this count almost "
+                "nothing.",
+            }
+        ],
+        "plugin": {
+            "name": "scorings",
+            "distribution": "attention-workbench",
+            "version": BUILT_IN["plugins"][0]["version"],
+            "built_in": True,
+        },
+    }
+
+
+def test_models_and_data_sets_say_which_task_they_are_for():
+    assert entry("models", "nadaraya_watson")["task"] == "regression"
+    assert entry("models", "bahdanau")["task"] == "translation"
+    assert entry("datasets", "sine")["task"] == "regression"
+    assert entry("datasets", "tatoeba")["task"] == "translation"
+    assert r"\sin" in entry("datasets", "sine")["formula"]
+
+
+def test_every_record_stands_in_the_order_of_the_registry():
+    registry = load(allow=[])
+    for kind in ("scorings", "models", "datasets", "checkpoints"):
+        assert [each["name"] for each in BUILT_IN[kind]] == list(getattr(registry, kind))
+
+
+def test_plugins_say_what_they_offer():
+    (plugin,) = [each for each in BUILT_IN["plugins"] if each["name"] == "models"]
+    assert plugin["module"] == "attention_plugins.models"
+    assert {"nadaraya_watson", "bahdanau"} <= set(plugin["offers"]["models"])
+
+
+def test_versions_and_failures_are_told():
+    failure = Failure(plugin="p", distribution="d", stage="import", message="m", advice="a")
+    described = catalogue(Registry(failures=(failure,)))
+    assert described["versions"] == {"contract": "1.0", "torch": str(torch.__version__)}
+    assert described["failures"] == [
+        {"plugin": "p", "distribution": "d", "stage": "import", "message": "m", "advice": "a"}
+    ]
+
+
+@pytest.mark.parametrize(
+    ("parameter", "kind", "step"),
+    [
+        (Parameter(name="x", title="X", default=1.0, low=0.5, high=4.5), "float", 0.04),
+        (Parameter(name="x", title="X", default=1.0, low=0.5, high=4.5, step=0.5), "float", 0.5),
+        (Parameter(name="x", title="X", default=7, low=1, high=1000), "int", 1),
+        (Parameter(name="x", title="X", default=False), "bool", None),
+        (Parameter(name="x", title="X", default="a", choices=("a", "b")), "str", None),
+    ],
+)
+def test_a_parameter_comes_with_its_type_and_step(parameter, kind, step):
+    spec = ScoringSpec(
+        name="mine", title="Mine", formula="q k", build=lambda s, v: None, parameters=(parameter,)
+    )
+    described = catalogue(registry_of("scorings", spec))["scorings"][0]["parameters"][0]
+    assert (described["type"], described["step"]) == (kind, step)
+    assert described["choices"] == list(parameter.choices)
+    assert described["default"] == parameter.default
+
+
+def registry_of(kind, *specs):
+    plugin = Plugin(
+        name="p", distribution="d", version="1", module="m",
+        offers={kind: tuple(spec.name for spec in specs)},
+    )  # fmt: skip
+    return Registry(**{kind: {spec.name: spec for spec in specs}}, plugins=(plugin,))
+
+
+# Devices
+
+
+def test_what_is_not_there_is_not_offered(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 0)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: False)
+    assert catalogue(Registry())["devices"] == ["auto", "cpu"]
+
+
+def test_every_device_that_is_there_is_offered(monkeypatch):
+    monkeypatch.setattr(torch.cuda, "device_count", lambda: 2)
+    monkeypatch.setattr(torch.backends.mps, "is_available", lambda: True)
+    assert set(catalogue(Registry())["devices"]) == {"auto", "cpu", "cuda:0", "cuda:1", "mps"}
+
+
+# Checkpoints
+
+
+@pytest.fixture
+def card():
+    words = ["<unk>", "<pad>", "<bos>", "<eos>", "a"]
+    return {
+        "title": "A model", "model": "bahdanau", "model_parameters": {}, "scoring": "dot",
+        "scoring_parameters": {}, "tokeniser": "words", "max_tokens": 10,
+        "source_vocabulary": [*words, "b"], "target_vocabulary": words,
+        "corpus": {"name": "tiny"}, "training": {"seed": 0}, "scores": {"bleu": 12.5},
+    }  # fmt: skip
+
+
+def test_a_checkpoint_comes_with_its_card_but_without_the_words(tmp_path, card):
+    checkpoints.write(tmp_path / "tiny", torch.nn.Linear(3, 5), card)
+    spec = CheckpointSpec(name="tiny", path=tmp_path / "tiny")
+    (described,) = catalogue(registry_of("checkpoints", spec))["checkpoints"]
+    assert (described["name"], described["fault"]) == ("tiny", "")
+    assert described["plugin"]["distribution"] == "d"
+    assert described["card"]["scores"] == {"bleu": 12.5}
+    assert described["card"]["source_words"] == 6
+    assert "source_vocabulary" not in described["card"]
+
+
+def test_a_bad_card_costs_one_checkpoint_and_says_why(tmp_path, card):
+    for name, scores in (("good", 12.5), ("bad", math.nan)):
+        checkpoints.write(
+            tmp_path / name, torch.nn.Linear(3, 5), {**card, "scores": {"b": scores}}
+        )
+    specs = [CheckpointSpec(name=n, path=tmp_path / n) for n in ("good", "bad", "missing")]
+    described = catalogue(registry_of("checkpoints", *specs))
+    json.dumps(described, allow_nan=False)
+    good, bad, missing = described["checkpoints"]
+    assert good["card"]["scores"] == {"b": 12.5}
+    assert bad["card"] is None
+    assert "bad: Out of range float values are not JSON compliant" in bad["fault"]
+    assert missing["card"] is None
+    assert "no card.json" in missing["fault"]
