@@ -14,6 +14,7 @@ import sys
 import time
 import urllib.request
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from pathlib import Path
 from urllib.error import URLError
@@ -29,7 +30,7 @@ CHROMIUM_ARGUMENTS = [
     "--disable-component-update", "--disable-sync", "--no-first-run",
 ]  # fmt: skip
 START_SECONDS = 60
-WORK_SECONDS = 90  # the longest that a page may be busy on a small, shared machine
+WORK_SECONDS = 120  # the longest that a page may be busy on a small, shared machine
 
 IDLE = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
@@ -58,7 +59,7 @@ VIEWS = """(selector) => {
     const view = viewOf(element);
     if (!view) return null;
     const names = Object.keys(view.getState({data: () => true, signals: () => false}).data || {});
-    return Object.fromEntries(names.map((name) => [name, view.data(name).map(plain)]));
+    return Object.fromEntries(names.map((name) => [name, (view.data(name) || []).map(plain)]));
   });
 }"""
 
@@ -98,16 +99,17 @@ class Window:
         """Wait until ``condition`` holds: better than idleness where an effect is known."""
         end = time.monotonic() + WORK_SECONDS
         while not condition():
-            assert time.monotonic() < end, f"waited {WORK_SECONDS} s for {what}"
+            assert not self.page.locator('[data-testid="stException"]').count(), "the page raised"
+            waited = f"waited {WORK_SECONDS} s for {what}; drawn charts: {len(self.views())}"
+            assert time.monotonic() < end, f"{waited}\n{self.text()[:1000]}"
             self.page.wait_for_timeout(100)
         return self
 
     def views(self, key: str = "") -> list[dict[str, Rows]]:
-        """The data sets of every chart (below the container with that key), in page order."""
+        """The data sets of every drawn chart (below the container with that key), in page order."""
         below = f".st-key-{key} " if key else ""
         found = self.page.evaluate(VIEWS, f'{below}[data-testid="stVegaLiteChart"]')
-        assert None not in found, "a chart without its Vega view: has Streamlit changed?"
-        return found
+        return [view for view in found if view is not None]  # null: its frame is there, not yet it
 
     def rows(self, *columns: str, key: str = "") -> list[Rows]:
         """Of every chart, the largest data set that has these columns; charts without are left."""
@@ -153,19 +155,18 @@ def chromium() -> str:
     return found
 
 
-@pytest.fixture(scope="session")
-def app(tmp_path_factory) -> Iterator[str]:
-    """The address of the real app; at the end its log must hold no traceback."""
+@contextmanager
+def serve(folder: Path, **variables: str) -> Iterator[str]:
+    """The address of the real app, kept in ``folder``; its log must end without a traceback."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port = probe.getsockname()[1]
-    folder = tmp_path_factory.mktemp("app")
     log = folder / "server.log"
     command = [
         sys.executable, "-m", "streamlit", "run", "streamlit_app.py", "--server.port", str(port),
         "--server.address", "127.0.0.1", "--server.headless", "true",
     ]  # fmt: skip
-    environment = os.environ | {"ATTENTION_WORKBENCH_HOME": str(folder / "home")}
+    environment = os.environ | {"ATTENTION_WORKBENCH_HOME": str(folder / "home")} | variables
     with log.open("wb") as output:
         server = subprocess.Popen(
             command, cwd=ROOT, env=environment, stdout=output, stderr=subprocess.STDOUT
@@ -196,6 +197,19 @@ def _wait_for_health(url: str, server: subprocess.Popen, log: Path) -> None:
         except (URLError, OSError):
             time.sleep(0.1)
     pytest.fail(f"the app was not healthy after {START_SECONDS} s:\n{log.read_text()}")
+
+
+@pytest.fixture(scope="session")
+def server() -> Callable[..., AbstractContextManager[str]]:
+    """Starts further apps, with other variables in their environment."""
+    return serve
+
+
+@pytest.fixture(scope="session")
+def app(tmp_path_factory) -> Iterator[str]:
+    """The address of the app as a newcomer starts it."""
+    with serve(tmp_path_factory.mktemp("app")) as url:
+        yield url
 
 
 @pytest.fixture(scope="session")
@@ -251,3 +265,4 @@ def _watch(window: Window) -> None:
     window.page.on("console", keep_error)
     window.page.on("pageerror", lambda error: window.errors.append(str(error)))
     window.page.on("websocket", keep_socket)
+    window.page.on("dialog", lambda dialog: window.errors.append(f"dialog: {dialog.message}"))

@@ -1,0 +1,172 @@
+"""The page *Kernel regression*, as painted: its numbers are computed again from its own points."""
+
+from __future__ import annotations
+
+import math
+from urllib.parse import parse_qs, urlsplit
+
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(300)]
+
+DIGITS = 2e-4  # charts carry five significant digits
+
+
+def column(rows, name):
+    return np.array([row[name] for row in rows], dtype=float)
+
+
+def curve(seen, panel):
+    """A panel's curve as painted: ``x`` and ``prediction``, sorted by x."""
+    found = seen.rows("q", "x", "prediction", key=f"panel-{panel}")
+    if not found:
+        return None
+    rows = sorted(found[0], key=lambda row: row["q"])
+    return column(rows, "x"), column(rows, "prediction")
+
+
+def points(seen, panel):
+    rows = seen.rows("k", "x", "y", key=f"panel-{panel}")[0]
+    return column(rows, "x"), column(rows, "y")
+
+
+def weights(seen, panel):
+    """A panel's map as painted, ``(queries, keys)``."""
+    rows = seen.rows("q", "k", "weight", key=f"panel-{panel}")[0]
+    found = np.full((max(r["q"] for r in rows) + 1, max(r["k"] for r in rows) + 1), np.nan)
+    for row in rows:
+        found[row["q"], row["k"]] = row["weight"]
+    return found
+
+
+def gaussian_weights(queries, keys, width):
+    scores = -((queries[:, None] - keys[None, :]) ** 2) / (2 * width**2)
+    powers = np.exp(scores - scores.max(axis=1, keepdims=True))
+    return powers / powers.sum(axis=1, keepdims=True)
+
+
+def all_drawn(seen, panels):
+    return seen.until(
+        lambda: all(curve(seen, panel) is not None for panel in panels), f"curves {panels}"
+    ).settle()
+
+
+def test_the_first_screen_is_a_finished_comparison(window):
+    seen = all_drawn(window(), "abcd")
+    curves = [curve(seen, panel)[1] for panel in "abcd"]
+    assert all(np.isfinite(one).all() for one in curves)
+    assert len({one.tobytes() for one in curves}) == 4
+    for panel in "abcd":
+        np.testing.assert_allclose(weights(seen, panel).sum(axis=1), 1.0, atol=50 * DIGITS)
+    _, y = points(seen, "a")
+    np.testing.assert_allclose(curves[0], y.mean(), rtol=DIGITS)  # average pooling
+    seen.screenshot("regression-1280-light")
+
+
+def test_the_painted_curve_is_the_kernel_regression_of_the_painted_points(window):
+    seen = all_drawn(window("?a=gaussian&a.width=0.5&b=gaussian&b.width=2"), "ab")
+    for panel, width in (("a", 0.5), ("b", 2.0)):
+        x, y = points(seen, panel)
+        queries, predictions = curve(seen, panel)
+        expected = gaussian_weights(queries, x, width)
+        np.testing.assert_allclose(predictions, expected @ y, rtol=20 * DIGITS)
+        np.testing.assert_allclose(weights(seen, panel), expected, atol=20 * DIGITS)
+
+
+def test_a_slider_moves_the_curve_and_the_link_keeps_it(window):
+    seen = all_drawn(window("?a=gaussian&b=uniform"), "ab")
+    before, other = curve(seen, "a")[1], curve(seen, "b")[1]
+    thumb = seen.page.locator(".st-key-panel-a-gaussian-width [role=slider]")
+    thumb.focus()
+    for _ in range(20):
+        thumb.press("ArrowLeft")
+    seen.until(
+        lambda: curve(seen, "a") is not None and not np.array_equal(curve(seen, "a")[1], before),
+        "the curve to follow the slider",
+    )
+    seen.until(lambda: "a.width" in seen.page.url, "the link to follow the slider").settle()
+    width = float(parse_qs(urlsplit(seen.page.url).query)["a.width"][0])
+    assert math.isclose(width, 0.8, abs_tol=1e-9)
+    x, y = points(seen, "a")
+    queries, after = curve(seen, "a")
+    np.testing.assert_allclose(after, gaussian_weights(queries, x, width) @ y, rtol=20 * DIGITS)
+    np.testing.assert_array_equal(curve(seen, "b")[1], other)
+
+    again = all_drawn(window(seen.page.url.removeprefix(f"{seen.url}/")), "ab")
+    np.testing.assert_array_equal(curve(again, "a")[1], after)
+    assert "learn" not in again.page.url
+    assert curve(again, "c") is None
+
+
+HOSTILE = (
+    "?a=gaussian&a.width=99999&b=<img src=x onerror=alert(1)>&c=gaussian&c.width=nan"
+    "&seed=-5&points=9e99&device=cuda:99&zzz=1"
+)
+
+
+def test_a_hostile_link_is_named_and_still_drawn(window):
+    seen = all_drawn(window(HOSTILE), "ac")
+    notice = seen.page.inner_text(".st-key-link-problems")
+    for name in ("a.width", "c.width", "seed", "points", "device", "zzz"):
+        assert name in notice, f"{name} is not named in: {notice}"
+    assert np.isfinite(curve(seen, "a")[1]).all()
+    assert seen.page.locator("img[src=x]").count() == 0
+    seen.screenshot("regression-hostile-link")
+
+
+def test_a_link_to_a_missing_plugin_says_which_and_draws_the_rest(window):
+    seen = all_drawn(window("?a=from_a_friend&b=gaussian"), "b")
+    assert "from_a_friend" in seen.page.inner_text(".st-key-panel-a")
+    assert "not installed" in seen.page.inner_text(".st-key-panel-a").lower()
+    seen.screenshot("regression-missing-plugin")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_four_panels_fit_the_window(window, width):
+    seen = all_drawn(window("", width=width), "abcd")
+    assert seen.overflow() <= 0
+    boxes = [seen.page.locator(f".st-key-panel-{panel}").bounding_box() for panel in "abcd"]
+    rows = {round(box["y"]) for box in boxes}
+    assert len(rows) == (1 if width == 1280 else 4)
+    assert all(box["x"] >= 0 and box["x"] + box["width"] <= width for box in boxes)
+    seen.screenshot(f"regression-{width}")
+
+
+def test_a_dark_page_is_dark(window):
+    seen = all_drawn(window(scheme="dark"), "abcd")
+    colour = seen.page.evaluate(
+        """() => getComputedStyle(document.querySelector('[data-testid="stApp"]'))
+            .backgroundColor"""
+    )
+    red, green, blue = (int(part) for part in colour.strip("rgb()").split(",")[:3])
+    assert max(red, green, blue) < 60
+    seen.screenshot("regression-1280-dark")
+
+
+def upload(seen, name, text):
+    seen.page.get_by_role("button", name="Your data").click()
+    seen.page.locator("input[type=file]").set_input_files(
+        {"name": name, "mimeType": "text/csv", "buffer": text.encode()}
+    )
+
+
+def test_an_uploaded_table_is_drawn(window):
+    seen = all_drawn(window("?a=gaussian&b=uniform"), "ab")
+    upload(seen, "mine.csv", "x,y\n0,2\n1,3\n2,5\n4,7\n8,11\n")
+    seen.until(lambda: "upload%3A" in seen.page.url or "upload:" in seen.page.url, "the upload")
+    seen.until(lambda: curve(seen, "b") is not None and len(points(seen, "b")[0]) == 5, "5 points")
+    np.testing.assert_allclose(curve(seen, "b")[1], 28 / 5, rtol=DIGITS)
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [("x,y\n1,2\n3,oops\n", "oops"), ("x,y\n1,2\n", "2"), ("x,y\n1,nan\n2,3\n", "nan")],
+)
+def test_a_bad_table_costs_only_a_sentence(window, text, said):
+    seen = all_drawn(window("?a=gaussian&b=uniform"), "ab")
+    upload(seen, "bad.csv", text)
+    seen.until(lambda: said in seen.text().lower(), f"a sentence with {said!r}")
+    assert "Traceback" not in seen.text()
+    seen.page.goto(f"{seen.url}/?a=gaussian", wait_until="domcontentloaded")
+    all_drawn(seen.settle(), "a")
