@@ -30,6 +30,8 @@ _ENCLITIC = (
     r"-(?:t-)?(?:ce|je|tu|ils?|elles?|on|nous|vous|moi|toi|les?|la|lui|leur|y|en|là|ci)(?!\w)"
 )
 _ENCLITICS = re.compile(rf"(?<=\w)({_ENCLITIC})(?=(?:{_ENCLITIC})*(?![\w-]))")
+_GLUED_IN_FRENCH = frozenset((",", ".", ")", "...", "…", "%", *_ENGLISH_CLITICS))
+_GLUED_IN_ENGLISH = _GLUED_IN_FRENCH | {"!", "?", ":", ";"}
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)+|'?[\w-]+(?:'\w+|'(?=\s))?|\.\.\.|[^\w\s]")
 
 
@@ -62,12 +64,12 @@ def detokenise(tokens: Iterable[str], *, french: bool = False) -> str:
 
     French keeps a space before ``! ? : ;``; English has none.
     """
-    glue_left = {",", ".", ")", "...", "…", "%"} | (set() if french else {"!", "?", ":", ";"})
+    glued_left = _GLUED_IN_FRENCH if french else _GLUED_IN_ENGLISH
+    opening = ("(", "'") if french else "("  # in English ' ends a plural or a quotation
     text = ""
     for token in tokens:
-        clitic = token in _ENGLISH_CLITICS or (len(token) > 1 and token[0] == "-")
-        elided = french and text.endswith("'")  # in English it ends a plural or a quotation
-        glued = clitic or elided or token in glue_left or text.endswith("(")
+        enclitic = token[0] == "-" and len(token) > 1
+        glued = enclitic or token in glued_left or text.endswith(opening)
         text += token if glued or not text else f" {token}"
     return text
 
