@@ -190,8 +190,7 @@ class Crew:
                 else:
                     self._extend(post, task.time_limit)
             case "progress":
-                if not task.stopping:
-                    task.tell("progress", **answer.fields)
+                task.tell("progress", **answer.fields)
             case final:
                 post.task = None
                 self._extend(post, math.inf)

@@ -61,6 +61,8 @@ class Computation:
         return job
 
     def tell(self, stage: Stage, **fields: Any) -> None:
-        """Add an event to each of the jobs."""
+        """Add an event to each of the jobs; to those being stopped, only how they ended."""
+        if self.stopping and stage not in FINAL:
+            return
         for job in self.jobs:
             job.add(stage, **fields)

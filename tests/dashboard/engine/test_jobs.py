@@ -37,6 +37,15 @@ def test_a_job_that_joins_sees_what_happened_before():
     assert second.events is not first.events
 
 
+def test_a_job_that_is_being_stopped_hears_nothing_but_its_end():
+    computation = Computation(Request.make("echo"))
+    job = computation.join(7.0)
+    computation.stopping = "cancelled"
+    for stage in ("started", "progress", "cancelled"):
+        computation.tell(stage)
+    assert [event.stage for event in job.events] == ["queued", "cancelled"]
+
+
 def test_the_longest_time_limit_holds():
     computation = Computation(Request.make("echo"))
     for limit in (5.0, 11.0, 7.0):

@@ -338,11 +338,8 @@ def test_a_worker_that_dies_idle_is_replaced_unseen(single, request_for):
 
 
 def test_workers_that_cannot_start_fail_the_queue_and_are_tried_again(
-    make_pool, request_for, tmp_path, monkeypatch
+    make_pool, request_for, tmp_path
 ):
-    starts = []
-    real = crew.WorkerProcess
-    monkeypatch.setattr(crew, "WorkerProcess", lambda *given: starts.append(1) or real(*given))
     tasks = tmp_path / "late_tasks.py"
     path = os.pathsep.join([os.path.dirname(__file__), str(tmp_path)])
     pool = make_pool(tasks="late_tasks", environment={"PYTHONPATH": path})
@@ -353,12 +350,28 @@ def test_workers_that_cannot_start_fail_the_queue_and_are_tried_again(
         "repair that, then ask again"
     )
     assert pool.capacity() == Capacity(workers=0, running=0, queued=0)
-    tried = len(starts)
-    assert tried in (3, 4, 5, 6)  # the job may come while the first three are tried
-    time.sleep(1)
-    assert len(starts) == tried
     tasks.write_text("from fake_tasks import perform\n")
     assert pool.wait(pool.submit(request_for("echo")), PATIENCE).stage == "done"
+
+
+def test_starts_are_tried_three_times_and_three_times_more_for_a_new_job(
+    make_pool, request_for, monkeypatch
+):
+    starts = []
+
+    def refuse(*_):
+        starts.append(time.monotonic())
+        raise OSError("no more processes")
+
+    monkeypatch.setattr(crew, "WorkerProcess", refuse)
+    pool = make_pool()
+    until(lambda: len(starts) == 3)
+    time.sleep(0.2)
+    assert len(starts) == 3
+    event = pool.wait(pool.submit(request_for("echo")), PATIENCE)
+    assert event.note == "no worker starts: no more processes; repair that, then ask again"
+    time.sleep(0.2)
+    assert len(starts) == 6
 
 
 def test_a_program_that_cannot_be_run_fails_the_queue(make_pool, request_for, monkeypatch):
