@@ -58,7 +58,8 @@ class JobBackend(Protocol):
     def cancel(self, job: str) -> None:
         """Ask the job to stop; kill its worker if it does not within a grace period."""
 
-    def capacity(self) -> Capacity: ...
+    def capacity(self) -> Capacity:
+        """How busy the workers are."""
 
     def reload(self) -> None:
         """Replace the workers, so that newly installed plugins are found."""
