@@ -163,7 +163,7 @@ def failure(event: Event, key: str) -> bool:
         if culprit := event.facts.get("culprit"):
             st.caption(plain(f"It happened in {culprit}."))
         _details(event)
-        return not refused and st.button("Try again", key=f"{key}-retry", type="tertiary")
+        return not refused and st.button("Try again", key=f"{key}--retry", type="tertiary")
 
 
 def absent(sentence: str, height: int, key: str) -> None:

@@ -44,7 +44,7 @@ def show() -> None:
         return
     here = visit("regression")
     read_link(here, catalogue, parse_regression, format_regression)
-    parts.notice(here.problems)
+    problems = st.empty()
     parts.faults(catalogue)
     view = _data(here, catalogue)
     scale = _about(catalogue.datasets.get(view.data))
@@ -54,6 +54,8 @@ def show() -> None:
     link = format_regression(view, catalogue)
     write_link(here, link)
     parts.actions(buttons, link)
+    with problems:
+        parts.notice(here.problems)
     requests = {
         letter: regression_request(view, panel)
         for letter, panel in zip(LETTERS, panels, strict=False)

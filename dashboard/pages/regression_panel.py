@@ -97,11 +97,12 @@ def _remove(here: Visit, letter: str) -> None:
 def _parameters(
     here: Visit, catalogue: Catalogue, key: str, panel: RegressionPanel
 ) -> RegressionPanel:
+    # Names hold no dash, so a parameter called "learn" cannot meet our own "--learn".
     offer = catalogue.scorings[panel.scoring]
     values = dict(panel.parameters) | dict(knobs(offer.knobs, panel.parameters, key, here.fresh))
     learn = offer.learns and st.toggle(
         "Learn from the data",
-        key=place(f"{key}-learn", panel.learn, here.fresh),
+        key=place(f"{key}--learn", panel.learn, here.fresh),
         help=_LEARN_HELP,
     )
     model, fitting = panel.model, panel.fitting or defaults(fitting_knobs(catalogue))
@@ -110,14 +111,14 @@ def _parameters(
         with st.popover("More", icon=":material/tune:", type="tertiary"):
             if len(models) > 1:
                 model = choose(
-                    "Model", list(models), model, f"{key}-model", here.fresh,
+                    "Model", list(models), model, f"{key}--model", here.fresh,
                     title=lambda name: models[name].title,
                 )  # fmt: skip
             panel = replace(panel, model=model)
             own = [k for k in panel_knobs(catalogue, panel) if k not in offer.knobs]
             values |= dict(knobs(own, pairs(values), f"{key}-{model}", here.fresh))
             if learn:
-                fitting = knobs(fitting_knobs(catalogue), fitting, f"{key}-fit", here.fresh)
+                fitting = knobs(fitting_knobs(catalogue), fitting, f"{key}--fit", here.fresh)
     return replace(
         panel,
         parameters=_settled(catalogue, panel, values),

@@ -52,7 +52,7 @@ def show() -> None:
         return
     here = visit("translation")
     read_link(here, catalogue, parse_translation, format_translation)
-    parts.notice(here.problems)
+    problems = st.empty()
     parts.faults(catalogue)
     view = _sentence(here, catalogue)
     slots, panels = _panels(here, catalogue, view.corpus)
@@ -61,6 +61,8 @@ def show() -> None:
     link = format_translation(view, catalogue)
     write_link(here, link)
     parts.actions(buttons, link)
+    with problems:
+        parts.notice(here.problems)
     found = {
         letter: resolve(catalogue, view.corpus, panel)
         for letter, panel in zip(LETTERS, panels, strict=False)

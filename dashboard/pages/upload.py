@@ -46,20 +46,20 @@ def button(use: Callable[[str], None]) -> None:
             args=(use,),
             label_visibility="collapsed",
         )
-        if problem := st.session_state.get(f"{_KEY}-problem"):
+        if problem := st.session_state.get(f"{_KEY} problem"):
             st.text(problem)
         st.caption(plain("Kept on this server only; a link to it works where the file is kept."))
 
 
 def _take(use: Callable[[str], None]) -> None:
     file = st.session_state[_KEY]
-    st.session_state.pop(f"{_KEY}-problem", None)
+    st.session_state.pop(f"{_KEY} problem", None)
     if file is None:
         return
     try:
         data = UPLOAD + Blobs().put(file.getvalue())
     except (ValueError, OSError) as error:
-        st.session_state[f"{_KEY}-problem"] = f"{file.name}: {error}"
+        st.session_state[f"{_KEY} problem"] = f"{file.name}: {error}"
         return
     _names()[data] = file.name
     use(data)

@@ -1,0 +1,102 @@
+"""A catalogue as a worker would hand it over, with plugins that choose unfortunate names."""
+
+from __future__ import annotations
+
+import copy
+
+import pytest
+
+from dashboard.runs.offers import Catalogue
+
+
+def parameter(name, default, low=None, high=None, **more):
+    return {
+        "name": name, "title": name.capitalize(), "default": default, "low": low, "high": high,
+        "step": None, "unit": "", "learnable": False, "choices": [], "help": "", **more,
+    }  # fmt: skip
+
+
+WIDTH = parameter("width", 1.0, 0.02, 10.0, step=0.01, learnable=True)
+POINTS, NOISE = parameter("points", 50, 2, 500), parameter("noise", 0.5, 0.0, 2.0, step=0.05)
+
+
+def scoring(name, parameters=(), *, learns=False, **more):
+    return {
+        "name": name, "title": name.replace("_", " ").capitalize(), "formula": "q^\\top k",
+        "reference": "", "description": "", "learns": learns, "parameters": list(parameters),
+        **more,
+    }  # fmt: skip
+
+
+def named(name, task, parameters=(), **more):
+    return {"name": name, "title": name.capitalize(), "task": task, "reference": "",
+            "description": "", "parameters": list(parameters), **more}  # fmt: skip
+
+
+def checkpoint(name, model, scored, corpus):
+    card = {"title": f"{model} with {scored}", "model": model, "scoring": scored,
+            "corpus": {"name": corpus, "trained_on": 601}, "scores": {}}  # fmt: skip
+    return {"name": name, "card": card, "fault": ""}
+
+
+FACTS = {
+    "scorings": [
+        scoring("uniform"),
+        scoring("gaussian", [WIDTH], learns=True),
+        scoring("laplacian", [WIDTH], learns=True),
+        scoring("additive", learns=True),
+        scoring("scaled_dot"),
+        scoring("bilinear", learns=True),
+        scoring(
+            "odd",
+            [
+                parameter("learn", 2.0, 1.0, 3.0),
+                parameter("epochs", 7, 1, 9),
+                parameter("sharp", False),
+                parameter("kind", "near", choices=["near", "far"]),
+            ],
+            learns=True,
+        ),
+    ],
+    "models": [
+        named("nadaraya_watson", "regression", [parameter("hidden", 8, 1, 64)]),
+        named("other_model", "regression", [parameter("depth", 3, 1, 5)]),
+        named("bahdanau", "translation"),
+    ],
+    "datasets": [
+        named("sine", "regression", [POINTS, NOISE], formula="y = x"),
+        named("step", "regression", [POINTS, NOISE], formula=""),
+        named("clash", "regression", [parameter("seed", 3, 0, 9), parameter("a", 0.5, 0.0, 1.0)],
+              formula=""),
+        named("pairs", "translation"),
+    ],
+    "checkpoints": [
+        checkpoint("one", "bahdanau", "additive", "tatoeba"),
+        checkpoint("two", "bahdanau", "scaled_dot", "tatoeba"),
+        checkpoint("three", "bahdanau", "bilinear", "tatoeba"),
+        checkpoint("twin_a", "bahdanau", "additive", "phrasebook"),
+        checkpoint("twin_b", "bahdanau", "additive", "phrasebook"),
+    ],
+    "options": {
+        "regression": [
+            parameter("learn", False), parameter("standardise", False),
+            parameter("epochs", 200, 1, 2000), parameter("lr", 0.0, 0.0, 100.0, step=0.1),
+            parameter("loss", "mean", choices=["mean", "sum"]),
+        ],
+        "translation": [parameter("beam", 1, 1, 12)],
+    },
+    "devices": ["auto", "cpu"],
+    "failures": [],
+}  # fmt: skip
+
+
+@pytest.fixture
+def facts():
+    """The catalogue's facts, free to be changed by the test."""
+    return copy.deepcopy(FACTS)
+
+
+@pytest.fixture(scope="session")
+def catalogue():
+    """The same as a page reads it."""
+    return Catalogue.of(copy.deepcopy(FACTS))

@@ -1,0 +1,68 @@
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.controls import plain
+from dashboard.runs.offers import Knob
+
+
+def widgets(spec, value, fresh):
+    import streamlit as st
+
+    from dashboard.controls import knob
+
+    st.text(repr(knob(spec, value, "it", fresh)))
+
+
+def drawn(spec, value):
+    app = AppTest.from_function(widgets, args=(spec, value, False), default_timeout=30).run()
+    assert not app.exception
+    return app
+
+
+def test_every_type_of_parameter_has_its_widget():
+    number = drawn(Knob(name="n", title="N", default=1.0, low=0.0, high=2.0, step=0.5), 1.5)
+    assert number.slider("it").value == 1.5
+    assert (number.slider("it").min, number.slider("it").max) == (0.0, 2.0)
+    assert number.slider("it").step == 0.5
+    whole = drawn(Knob(name="n", title="N", default=3, low=1, high=7, unit="steps"), 5)
+    assert whole.slider("it").value == 5
+    assert whole.slider("it").label == "N (steps)"
+    assert drawn(Knob(name="n", title="N", default=False), True).toggle("it").value is True
+    choice = drawn(Knob(name="n", title="N", default="x", choices=("x", "y")), "y")
+    assert choice.selectbox("it").value == "y"
+
+
+def test_a_range_finer_than_a_slider_gets_a_field():
+    app = drawn(Knob(name="n", title="N", default=0, low=0, high=9999, step=1), 17)
+    assert app.number_input("it").value == 17
+
+
+def test_a_fraction_keeps_no_dust():
+    app = drawn(Knob(name="n", title="N", default=0.1, low=0.0, high=1.0, step=0.1), 0.1 + 0.2)
+    assert app.text[0].value == "0.3"
+
+
+def test_a_widget_keeps_what_the_user_set_until_the_view_is_fresh():
+    spec = Knob(name="n", title="N", default=1, low=0, high=9)
+    app = drawn(spec, 4)
+    app.slider("it").set_value(7).run()
+    assert app.text[0].value == "7"
+    app = AppTest.from_function(widgets, args=(spec, 4, True), default_timeout=30)
+    app.session_state["it"] = 7
+    assert app.run().text[0].value == "4"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["![x](http://e/x.png)", "<img src=x>", "$x$", ":red[x]", ":material/home:", "`x`", "**x**",
+     "[a](b)", "a_b_", "# x", "~~x~~", "| a |", "&amp;"],
+)  # fmt: skip
+def test_no_character_of_a_strangers_text_is_markdown(text):
+    escaped = plain(text)
+    assert escaped.replace("\\", "") == text
+    marks = [i for i, c in enumerate(escaped) if c in "!\"#$&'()*+,-./:;<=>?@[]^_`{|}~"]
+    assert all(escaped[i - 1] == "\\" for i in marks)
+
+
+def test_lines_become_one_line():
+    assert plain("a\n\n# b\t c") == r"a \# b c"
