@@ -30,7 +30,7 @@ CHROMIUM_ARGUMENTS = [
     "--disable-component-update", "--disable-sync", "--no-first-run",
 ]  # fmt: skip
 START_SECONDS = 60
-WORK_SECONDS = 120  # the longest that a page may be busy on a small, shared machine
+WORK_SECONDS = 240  # the longest that a page may be busy on a small, shared machine
 
 IDLE = """() => {
   const app = document.querySelector('[data-testid="stApp"]');
