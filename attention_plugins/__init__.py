@@ -1,14 +1,6 @@
 """Attention Workbench's plugin contract: write a scoring once, see it in every model."""
 
-from attention_plugins.attention import (
-    Intervention,
-    Recorder,
-    Scoring,
-    Site,
-    Tap,
-    attend,
-    masked_softmax,
-)
+from attention_plugins.attention import Scoring, attend, masked_softmax
 from attention_plugins.contract import (
     CheckpointSpec,
     ContractError,
@@ -24,6 +16,7 @@ from attention_plugins.contract import (
 )
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.record import AttentionMap
+from attention_plugins.tap import Intervention, Recorder, Site, Tap
 
 __all__ = [
     "AttentionMap",

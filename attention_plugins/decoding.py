@@ -13,8 +13,8 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import Intervention, Recorder, Site, Tap
 from attention_plugins.models.protocols import State, TranslationModel
+from attention_plugins.tap import Intervention, Recorder, Site, Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 # What no translation should contain; a forced target may.

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import Site
+from attention_plugins.tap import Site
 
 _ROW_SUM_TOLERANCE = 1e-3
 

@@ -8,8 +8,8 @@ from typing import NamedTuple
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.attention import Recorder, Site, Tap
 from attention_plugins.contract import RegressionData
+from attention_plugins.tap import Recorder, Site, Tap
 
 # Scores that a pass may hold at once, and that leaving out may cost: about 2,000 points' squared.
 _BLOCK_SCORES = 1 << 22

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import Intervention, Site
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import Decoded, beam, force, greedy
 from attention_plugins.record import AttentionMap
+from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import (
     EOS_ID,
     TOKENISERS,

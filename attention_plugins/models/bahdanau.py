@@ -14,7 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout, linear
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
-from attention_plugins.attention import Site, Tap, as_mask
+from attention_plugins.attention import as_mask
 from attention_plugins.contract import (
     ContractError,
     ModelSizes,
@@ -26,6 +26,7 @@ from attention_plugins.contract import (
 )
 from attention_plugins.models.losses import projected_cross_entropy, valid_positions
 from attention_plugins.models.protocols import Batch, State
+from attention_plugins.tap import Site, Tap
 from attention_plugins.text import BOS_ID
 
 CROSS = Site("cross", 0)

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring, Site, Tap
+from attention_plugins.attention import Scoring
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
@@ -19,6 +19,7 @@ from attention_plugins.contract import (
     ScoringFactory,
     Sizes,
 )
+from attention_plugins.tap import Site, Tap
 
 _SITE = Site("pooling", 0)
 

@@ -6,7 +6,7 @@ from typing import NamedTuple, Protocol
 
 from torch import Tensor
 
-from attention_plugins.attention import Tap
+from attention_plugins.tap import Tap
 
 State = dict[str, Tensor]
 

@@ -5,11 +5,11 @@ import itertools
 import pytest
 import torch
 
-from attention_plugins.attention import Intervention, Site
 from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import LENGTH_PENALTY, beam, force, greedy
 from attention_plugins.models.bahdanau import BAHDANAU, CROSS
 from attention_plugins.registry import load
+from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import EOS_ID, PAD_ID
 
 LIMIT = 4

@@ -132,5 +132,5 @@ def test_the_wheel_holds_the_two_packages_whole(archives):
 
 
 def test_the_source_archive_holds_no_tests_and_no_trained_files(archives):
-    assert "attention_plugins/contract.py" in archives["source"]
+    assert "attention_plugins/contract/scorings.py" in archives["source"]
     assert not [n for n in archives["source"] if n.startswith(("tests", "trained"))]

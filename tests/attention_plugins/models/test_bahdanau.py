@@ -6,12 +6,12 @@ import pytest
 import torch
 from torch import nn
 
-from attention_plugins.attention import Tap
 from attention_plugins.contract import ContractError, ModelSizes
 from attention_plugins.decoding import force, greedy
 from attention_plugins.models.bahdanau import BAHDANAU, CROSS
 from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import load
+from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID, PAD_ID
 
 SIZES = ModelSizes(source=19, target=13)

@@ -9,6 +9,7 @@ from statsmodels.nonparametric.kernel_regression import KernelReg
 
 from attention_plugins import ContractError, ModelSizes, Recorder, Site, Tap, registry
 from attention_plugins import attention as core
+from attention_plugins import tap as taps
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 
 X = [1.3261, 1.7632, 2.2849, 3.7667, 4.0057]
@@ -111,8 +112,9 @@ def test_an_unwatched_tap_attends_in_blocks_to_the_same_numbers(monkeypatch, sco
         blocks.append(len(queries))
         return attend(scoring, queries, *rest, **options)
 
+    monkeypatch.setattr(taps, "attend", spy)
     monkeypatch.setattr(core, "attend", spy)
-    monkeypatch.setattr(core, "_MOST_SCORES", 37 * 37 - 1)
+    monkeypatch.setattr(taps, "_MOST_SCORES", 37 * 37 - 1)
     monkeypatch.setattr(core, "_BLOCK_ELEMENTS", 37 * 16)
     blocked = model(scoring, size=2)
     found = blocked(keys, keys, values, mask, Tap())

@@ -1,0 +1,41 @@
+"""What a plugin yields: frozen, keyword-only records of scorings, models, data sets, checkpoints.
+
+A record describes; it builds nothing until it is asked to. Each one validates itself when it is
+made, so that a mistake shows in the plugin's own line, not in a user's chart.
+"""
+
+from attention_plugins.contract.checks import TASKS, Task
+from attention_plugins.contract.parameters import ContractError, Parameter, Scalar, settle
+from attention_plugins.contract.records import (
+    CheckpointSpec,
+    DatasetSpec,
+    ModelSizes,
+    ModelSpec,
+    RegressionData,
+    SentencePair,
+    Spec,
+)
+from attention_plugins.contract.scorings import ScoringFactory, ScoringSpec, Sizes, scoring
+
+CONTRACT_VERSION = (1, 0)
+
+__all__ = [
+    "CONTRACT_VERSION",
+    "CheckpointSpec",
+    "ContractError",
+    "DatasetSpec",
+    "ModelSizes",
+    "ModelSpec",
+    "Parameter",
+    "RegressionData",
+    "Scalar",
+    "ScoringFactory",
+    "ScoringSpec",
+    "SentencePair",
+    "Sizes",
+    "Spec",
+    "TASKS",
+    "Task",
+    "scoring",
+    "settle",
+]

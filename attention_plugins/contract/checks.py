@@ -1,0 +1,43 @@
+"""What every record of the contract is checked for when it is made."""
+
+from __future__ import annotations
+
+from typing import Any, Literal
+
+from attention_plugins.contract.parameters import (
+    ContractError,
+    Parameter,
+    check_name,
+    check_texts,
+)
+
+Task = Literal["regression", "translation"]
+TASKS: tuple[Task, ...] = ("regression", "translation")
+
+
+def check_record(record: Any, kind: str, make: str = "build") -> None:
+    """Raise :class:`ContractError` unless all fields are what their names say.
+
+    Args:
+        record: of a scoring, model or data set.
+        kind: what messages call it.
+        make: the field that holds the callable.
+    """
+    check_name(kind, record.name)
+    check_texts(record, kind, ("title", "formula", "reference", "description"))
+    if not callable(getattr(record, make)):
+        raise ContractError(f"{kind} {record.name!r}: {make} must be callable")
+    if not isinstance(getattr(record, "same_size", False), bool):
+        raise ContractError(f"{kind} {record.name!r}: same_size is True or False")
+    if not isinstance(record.parameters, tuple) or not all(
+        isinstance(parameter, Parameter) for parameter in record.parameters
+    ):
+        raise ContractError(f"{kind} {record.name!r}: parameters is a tuple of Parameter")
+    if getattr(record, "task", TASKS[0]) not in TASKS:
+        raise ContractError(
+            f"{kind} {record.name!r}: need task to be one of {', '.join(TASKS)}, "
+            f"got {record.task!r}"
+        )
+    names = [parameter.name for parameter in record.parameters]
+    if len(set(names)) != len(names):
+        raise ContractError(f"{kind} {record.name!r} has two parameters of one name: {names}")

@@ -1,0 +1,141 @@
+"""Parameters that users set: checked, bounded, drawn as widgets, carried by links."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+Scalar = bool | int | float | str
+
+_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
+
+
+class ContractError(ValueError):
+    """A record, a parameter or a tensor that breaks the contract, in one sentence."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A number, switch or choice that a user may set; it draws its widget and travels in links.
+
+    Args:
+        name: a Python identifier, the key in links and in ``build``'s mapping.
+        title: what the page shows.
+        default: its type (bool, int, float or str) is the parameter's type.
+        low, high: bounds, both included; needed for int and float.
+        step: the widget's step; by default a hundredth of the range (1 for int).
+        unit: shown behind the title, such as ``"epochs"``.
+        learnable: whether training may change it; then it starts from the value set.
+        choices: the values allowed, for str.
+        help: one sentence for the widget's tooltip.
+
+    Raises:
+        ContractError: a bad name, a default outside the bounds, a number without bounds.
+    """
+
+    name: str
+    title: str
+    default: Scalar
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    unit: str = ""
+    learnable: bool = False
+    choices: tuple[str, ...] = ()
+    help: str = ""
+
+    def __post_init__(self) -> None:
+        check_name("parameter", self.name)
+        check_texts(self, "parameter", ("title", "unit", "help"))
+        if self.numeric and not (
+            _finite(self.low) and _finite(self.high) and self.low < self.high
+        ):
+            raise ContractError(
+                f"parameter {self.name!r} is a number, so it needs low < high; "
+                f"got low={self.low}, high={self.high}"
+            )
+        if self.step is not None and not (_finite(self.step) and self.step > 0):
+            raise ContractError(f"parameter {self.name!r}: need 0 < step, got {self.step!r}")
+        if not isinstance(self.choices, tuple) or not all(
+            isinstance(choice, str) for choice in self.choices
+        ):
+            raise ContractError(f"parameter {self.name!r}: choices is a tuple of str")
+        if isinstance(self.default, str) and not self.choices:
+            raise ContractError(f"parameter {self.name!r} is a str, so it needs choices")
+        if self.learnable and not isinstance(self.default, float):
+            raise ContractError(f"parameter {self.name!r} is learnable, so it must be a float")
+        self.check(self.default)
+
+    @property
+    def numeric(self) -> bool:
+        """Whether it is an int or a float, with bounds."""
+        return isinstance(self.default, int | float) and not isinstance(self.default, bool)
+
+    def check(self, value: object) -> Scalar:
+        """``value`` in this parameter's type.
+
+        Raises:
+            ContractError: it has another type or is outside the bounds.
+        """
+        if isinstance(self.default, bool | str):
+            allowed: tuple = (False, True) if isinstance(self.default, bool) else self.choices
+            if type(value) is not type(self.default) or value not in allowed:
+                raise ContractError(
+                    f"need {self.name} to be one of {', '.join(map(str, allowed))}, got {value!r}"
+                )
+            return value
+        if isinstance(value, bool) or not _finite(value):
+            raise ContractError(f"need {self.name} to be a number, got {value!r}")
+        if not self.low <= value <= self.high:
+            raise ContractError(
+                f"need {self.low:g} <= {self.name} <= {self.high:g}, got {value:g} "
+                f"(field {self.title!r})"
+            )
+        if isinstance(self.default, int):
+            if value != int(value):
+                raise ContractError(f"need {self.name} to be a whole number, got {value:g}")
+            return int(value)
+        return float(value)
+
+
+def settle(parameters: Sequence[Parameter], values: Mapping[str, object]) -> dict[str, Scalar]:
+    """Every parameter with its checked value; the default where ``values`` has none.
+
+    Raises:
+        ContractError: a value out of bounds, or a name that no parameter has.
+    """
+    known = {parameter.name: parameter for parameter in parameters}
+    for name in values:
+        if name not in known:
+            offered = ", ".join(known) or "it takes none"
+            raise ContractError(f"no parameter {name!r}; offered: {offered}")
+    return {name: p.check(values.get(name, p.default)) for name, p in known.items()}
+
+
+def check_name(kind: str, name: Any) -> None:
+    """Raise :class:`ContractError` unless ``name`` is a name for a ``kind`` of thing."""
+    if not isinstance(name, str) or not _NAME.match(name):
+        raise ContractError(
+            f"a {kind}'s name is 1 to 40 of a-z, 0-9 and _, starting with a letter; got {name!r}"
+        )
+
+
+def check_texts(record: Any, kind: str, fields: Sequence[str]) -> None:
+    """Raise :class:`ContractError` unless the fields hold text, and the title some."""
+    # Pages get the records as JSON, all in one: what does not fit there would cost them all.
+    for field in fields:
+        if not isinstance(getattr(record, field, ""), str):
+            got = type(getattr(record, field)).__name__
+            raise ContractError(f"{kind} {record.name!r}: need {field} to be a str, got {got}")
+    if not record.title:
+        raise ContractError(f"{kind} {record.name!r} needs a title")
+
+
+def _finite(value: object) -> bool:
+    try:
+        return isinstance(value, int | float) and math.isfinite(value)
+    except OverflowError:  # an int beyond every float
+        return False

@@ -1,0 +1,155 @@
+"""Models, data sets and checkpoints as records, and what data sets load."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+from torch import Tensor, nn
+
+from attention_plugins.contract.checks import Task, check_record
+from attention_plugins.contract.parameters import (
+    ContractError,
+    Parameter,
+    Scalar,
+    check_name,
+    settle,
+)
+from attention_plugins.contract.scorings import ScoringFactory, ScoringSpec
+
+
+class ModelSizes(NamedTuple):
+    """What a model connects: vocabulary sizes in translation, dimensions in regression."""
+
+    source: int
+    target: int
+
+
+ModelBuild = Callable[[ScoringFactory, ModelSizes, Mapping[str, Scalar]], nn.Module]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ModelSpec:
+    """A model that attends: it is given a scoring factory and calls it once per site.
+
+    Args:
+        name: lower-case identifier, the key in links.
+        title: what the page shows.
+        task: ``"regression"`` or ``"translation"``; the module then follows
+            :class:`~attention_plugins.models.protocols.RegressionModel` or
+            :class:`~attention_plugins.models.protocols.TranslationModel`.
+        build: ``(scoring_factory, sizes, parameters) -> nn.Module``.
+        parameters: its hyperparameters.
+        reference: paper or section.
+        description: one sentence on how it attends.
+    """
+
+    name: str
+    title: str
+    task: Task
+    build: ModelBuild
+    parameters: tuple[Parameter, ...] = ()
+    reference: str = ""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        check_record(self, "model")
+
+    def create(
+        self,
+        factory: ScoringFactory,
+        sizes: ModelSizes,
+        values: Mapping[str, object] | None = None,
+    ) -> nn.Module:
+        """A fresh model around the scoring that ``factory`` makes.
+
+        Raises:
+            ContractError: a bad parameter value, or ``build`` returned no ``nn.Module``.
+        """
+        model = self.build(factory, sizes, settle(self.parameters, values or {}))
+        if not isinstance(model, nn.Module):
+            raise ContractError(
+                f"model {self.name!r}: build returned {type(model).__name__}; "
+                "it must return an nn.Module"
+            )
+        return model
+
+
+class RegressionData(NamedTuple):
+    """A regression problem: keys and values to attend to, queries to answer.
+
+    Shapes: ``x (n, d)``, ``y (n,)``, ``queries (m, d)``, ``truth (m,)`` or None where the
+    noise-free function is unknown.
+    """
+
+    x: Tensor
+    y: Tensor
+    queries: Tensor
+    truth: Tensor | None = None
+
+
+class SentencePair(NamedTuple):
+    """A sentence, its translation, and which token of one stands for which of the other.
+
+    ``alignment`` holds ``(source index, target index)`` pairs, from 0, over the tokens of
+    :func:`attention_plugins.text.tokenise_clitics`; empty where no gold alignment is known.
+    """
+
+    source: str
+    target: str
+    alignment: tuple[tuple[int, int], ...] = ()
+
+
+DatasetLoad = Callable[[Mapping[str, Scalar], int], "RegressionData | Sequence[SentencePair]"]
+
+
+@dataclass(frozen=True, kw_only=True)
+class DatasetSpec:
+    """Data for one task.
+
+    Args:
+        name: lower-case identifier, the key in links.
+        title: what the page shows.
+        task: ``"regression"`` or ``"translation"``.
+        load: ``(parameters, seed) -> RegressionData`` or a sequence of :class:`SentencePair`.
+        parameters: what a user may set, such as the number of points.
+        reference: where the data come from.
+        formula: LaTeX of the noise-free function, where there is one.
+        description: one sentence on what is in it.
+    """
+
+    name: str
+    title: str
+    task: Task
+    load: DatasetLoad
+    parameters: tuple[Parameter, ...] = ()
+    reference: str = ""
+    formula: str = ""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        check_record(self, "data set", "load")
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointSpec:
+    """A trained translation model at rest: a folder with ``model.safetensors`` and ``card.json``.
+
+    Args:
+        name: lower-case identifier, the key in links, unique among checkpoints.
+        path: the folder.
+    """
+
+    name: str
+    path: Path
+
+    def __post_init__(self) -> None:
+        check_name("checkpoint", self.name)
+        if not isinstance(self.path, Path):
+            got = type(self.path).__name__
+            raise ContractError(f"checkpoint {self.name!r}: need path to be a Path, got {got}")
+
+
+Spec = ScoringSpec | ModelSpec | DatasetSpec | CheckpointSpec

@@ -1,0 +1,159 @@
+"""The tap that models call wherever they attend, and what it carries: recorder, interventions.
+
+Nothing is kept on a module: weights leave through the tap, so two users may share one model.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import torch
+from torch import Tensor
+from torch.nn.functional import dropout as drop
+
+from attention_plugins.attention import Scoring, attend, attend_in_blocks, masked_softmax
+
+# Above this many scores a tap that nobody watches attends in blocks: less memory, and at 2,000
+# keys no slower; smaller scores are faster in one piece.
+_MOST_SCORES = 1 << 21
+
+
+class Site(NamedTuple):
+    """Where in a model attention happens."""
+
+    kind: Literal["pooling", "encoder", "decoder", "cross"]
+    layer: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class Intervention:
+    """A change to the weights at a site, before they meet the values.
+
+    Args:
+        site: where.
+        action: ``"off"`` (weights 0: the head says nothing), ``"uniform"`` (equal weights on
+            every allowed key) or ``"pin"`` (all weight on ``key``).
+        head: which head; None for all.
+        row: which query, counted from 0 through the whole decoding; None for all.
+        key: the key that ``"pin"`` puts all weight on.
+
+    Raises:
+        ValueError: an unknown action, or ``"pin"`` without a key.
+    """
+
+    site: Site
+    action: Literal["off", "uniform", "pin"]
+    head: int | None = None
+    row: int | None = None
+    key: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.action not in ("off", "uniform", "pin"):
+            raise ValueError(f"need action to be off, uniform or pin, got {self.action!r}")
+        if self.action == "pin" and self.key is None:
+            raise ValueError("an intervention that pins needs the key to pin to")
+
+    def apply(self, weights: Tensor, mask: Tensor | None, first_row: int) -> Tensor:
+        """The changed weights ``(batch, [heads,] n_q, n_k)``, as a new tensor.
+
+        Args:
+            first_row: how many queries this site had answered before these.
+
+        Raises:
+            IndexError: a head or a key that the site does not have.
+        """
+        n_queries, n_keys = weights.shape[-2:]
+        heads = weights.shape[-3] if weights.dim() > 3 else 1
+        if self.head is not None and not 0 <= self.head < heads:
+            raise IndexError(f"site {self.site} has {heads} heads, no head {self.head}")
+        if self.key is not None and not 0 <= self.key < n_keys:
+            raise IndexError(f"site {self.site} has {n_keys} keys, no key {self.key}")
+        chosen = torch.ones(weights.shape[-2:], dtype=torch.bool, device=weights.device)
+        if self.row is not None:
+            row_numbers = torch.arange(first_row, first_row + n_queries, device=weights.device)
+            chosen &= (row_numbers == self.row)[:, None]
+        if self.head is not None and weights.dim() > 3:
+            head_numbers = torch.arange(heads, device=weights.device)
+            chosen = chosen & (head_numbers == self.head)[:, None, None]
+        return torch.where(chosen, self._replacement(weights, mask), weights)
+
+    def _replacement(self, weights: Tensor, mask: Tensor | None) -> Tensor:
+        if self.action == "off":
+            return torch.zeros_like(weights)
+        if self.action == "uniform":
+            return masked_softmax(torch.zeros_like(weights), mask)
+        pinned = torch.zeros_like(weights)
+        pinned[..., self.key] = 1.0
+        return pinned
+
+
+class Recorder:
+    """Keeps the weights of every site that a tap passes, in the order of the queries."""
+
+    def __init__(self) -> None:
+        self._parts: dict[Site, list[Tensor]] = defaultdict(list)
+
+    def add(self, site: Site, weights: Tensor) -> None:
+        """Weights ``(..., n_q, n_k)`` of the next queries of ``site``."""
+        self._parts[site].append(weights.detach())
+
+    def weights(self) -> dict[Site, Tensor]:
+        """Every site's weights so far, all queries in one tensor ``(..., n_q, n_k)``."""
+        return {site: torch.cat(parts, dim=-2) for site, parts in self._parts.items()}
+
+
+class Tap:
+    """What a model calls wherever it attends. One tap serves one pass of one user.
+
+    Args:
+        recorder: gets the weights; None when nobody looks.
+        interventions: changes to apply, in order.
+    """
+
+    def __init__(
+        self, recorder: Recorder | None = None, interventions: Iterable[Intervention] = ()
+    ) -> None:
+        self.recorder = recorder
+        self._interventions: dict[Site, list[Intervention]] = defaultdict(list)
+        for intervention in interventions:
+            self._interventions[intervention.site].append(intervention)
+        self._answered: dict[Site, int] = defaultdict(int)
+
+    def attend(
+        self,
+        site: Site,
+        scoring: Scoring,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None = None,
+        *,
+        dropout: float = 0.0,
+        keys_projected: bool = False,
+    ) -> Tensor:
+        """Attention at ``site``; see :func:`attend` for the arguments.
+
+        Returns:
+            The output ``(..., n_q, d_v)``.
+        """
+        changes = self._interventions.get(site, ())
+        scores = queries.shape[:-1].numel() * keys.shape[-2]
+        if scores > _MOST_SCORES and self.recorder is None and not changes:
+            return attend_in_blocks(
+                scoring, queries, keys, values, mask,
+                dropout=dropout, keys_projected=keys_projected,
+            )  # fmt: skip
+        output, weights = attend(
+            scoring, queries, keys, values, mask, dropout=dropout, keys_projected=keys_projected
+        )
+        if changes:
+            for change in changes:
+                weights = change.apply(weights, mask, self._answered[site])
+            output = (drop(weights, dropout) if dropout else weights) @ values
+            self._answered[site] += queries.shape[-2]
+        if self.recorder is not None:
+            self.recorder.add(site, weights)
+        return output
