@@ -78,7 +78,13 @@ def rects(
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
     tooltip += [alt.Tooltip("shown:N", title=plot.quantity)]
     tooltip += [alt.Tooltip("head:Q")] if plot.heads > 1 else []
-    place = {"x": _x(plot), "x2": "right:Q", "y": _y(plot), "y2": "bottom:Q", "tooltip": tooltip}
+    place = {
+        "x": _x(plot),
+        "x2": alt.X2("right:Q"),
+        "y": _y(plot),
+        "y2": alt.Y2("bottom:Q"),
+        "tooltip": tooltip,
+    }
     gap = _GAP if plot.row >= _FOR_GAPS else 0
     inset = {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}
     drawn = (
@@ -112,9 +118,9 @@ def images(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart | alt.
         .mark_rect(fillOpacity=0)
         .encode(
             x=_x(plot),
-            x2="right:Q",
+            x2=alt.X2("right:Q"),
             y=_y(plot),
-            y2="bottom:Q",
+            y2=alt.Y2("bottom:Q"),
             color=alt.Color("left:Q", scale=theme.sequential(vmax), legend=None),
         )
     )
@@ -125,7 +131,7 @@ def images(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart | alt.
             width=plot.end, height=plot.height, aspect=False, smooth=False,
             align="left", baseline="top",
         )
-        .encode(url="url:N", x=alt.value(0), y=alt.value(0))
+        .encode(url=alt.Url("url:N"), x=alt.XValue(0), y=alt.YValue(0))
     )  # fmt: skip
     return _composed([picture, unseen], pd.DataFrame(rows), plot, note)
 
@@ -189,7 +195,7 @@ def _frames(base: alt.Chart, hover: alt.Parameter, plot: Plot) -> list[alt.Chart
         base.transform_filter(hover)
         .transform_calculate(**whole)
         .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1)
-        .encode(x="left:Q", x2="right:Q", y="top:Q", y2="bottom:Q")
+        .encode(x=alt.X("left:Q"), x2=alt.X2("right:Q"), y=alt.Y("top:Q"), y2=alt.Y2("bottom:Q"))
         for whole in (row, column)
     ]
 
@@ -198,13 +204,13 @@ def _composed(
     layers: list[alt.Chart], data: pd.DataFrame, plot: Plot, note: str = ""
 ) -> alt.LayerChart | alt.FacetChart:
     # Labels travel as data, not inside expressions: a token may hold quotes.
-    labels = [alt.param(name=name, value=getattr(plot, name)) for name in ("queries", "keys")]
+    labels = {"queries": plot.queries, "keys": plot.keys}
+    size = {"width": plot.width if plot.heads == 1 else plot.widest, "height": plot.height}
     heading = theme.heading(plot.title, note)
-    chart = alt.layer(*layers, data=data)
     if plot.heads == 1:
-        chart = chart.properties(width=plot.width, height=plot.height, **heading)
-        return theme.configure(chart.add_params(*labels))
+        return theme.finished(alt.layer(*layers, data=data), params=labels, **size, **heading)
     header = alt.Header(labelExpr="'head ' + datum.value", labelOrient="bottom")
-    chart = chart.properties(width=plot.widest, height=plot.height)
-    chart = chart.facet(facet=alt.Facet("head:N", title=None, header=header), columns=plot.columns)
-    return theme.configure(chart.add_params(*labels).properties(**heading), stretch=False)
+    grid = alt.layer(*layers, data=data, **size).facet(
+        facet=alt.Facet("head:N", title=None, header=header), columns=plot.columns
+    )
+    return theme.finished(grid, params=labels, stretch=False, **heading)

@@ -53,9 +53,9 @@ def strips(drawn: Problem, hover: alt.Parameter, height: float) -> alt.Chart:
         .mark_rect(fill="white", fillOpacity=0)
         .encode(
             x=input_axis(drawn, "left"),
-            x2="right:Q",
-            y=alt.value(0),
-            y2=alt.value(height),
+            x2=alt.X2("right:Q"),
+            y=alt.YValue(0),
+            y2=alt.Y2Value(height),
             tooltip=[
                 alt.Tooltip("x:Q", format=".4~g", title=drawn.x_title),
                 alt.Tooltip("prediction:Q", format=".4~g"),
@@ -73,41 +73,34 @@ def rule(drawn: Problem, hover: alt.Parameter, lanes: Sequence[Lane]) -> alt.Cha
         alt.Chart(drawn.curve)
         .transform_filter(hover)
         .mark_rule(color=theme.POINTER, strokeWidth=1)
-        .encode(x=input_axis(drawn), y=alt.value(lanes[0].top), y2=alt.value(lanes[-1].bottom))
+        .encode(x=input_axis(drawn), y=alt.YValue(lanes[0].top), y2=alt.Y2Value(lanes[-1].bottom))
     )
 
 
 def scatter(drawn: Problem, y: alt.Y) -> list[alt.Chart]:
-    """Training points as rings, and the truth as a dashed line."""
-    layers = []
-    if len(drawn.points):
-        layers.append(
-            alt.Chart(drawn.points)
-            .mark_point(size=18, filled=False, strokeWidth=1, color=theme.QUIET, opacity=0.8)
-            .encode(x=input_axis(drawn), y=y)
-        )
+    """Training points as rings, and the truth as a dashed line; the first has the axis of y."""
+    points = alt.Chart(drawn.points)
+    ring = {"size": 18, "filled": False, "strokeWidth": 1, "opacity": 0.8, "color": theme.QUIET}
+    layers = [points.mark_point(**ring).encode(x=input_axis(drawn), y=y)]
     if drawn.curve["truth"].notna().any():
         mark = {"strokeWidth": 1.5, "strokeDash": [4, 3]} if drawn.line else {"size": 18}
-        chart = alt.Chart(drawn.curve)
-        chart = chart.mark_line(**mark) if drawn.line else chart.mark_point(**mark)
-        layers.append(
-            chart.encode(x=input_axis(drawn), y=value_of(y, "truth"), color=alt.value(theme.QUIET))
-        )
+        truth = _line(drawn, **mark, color=theme.QUIET)
+        layers.append(truth.encode(x=input_axis(drawn), y=value_of(y, "truth")))
     return layers
 
 
 def value_of(y: alt.Y, field: str) -> alt.Y:
-    """The value axis for another column."""
-    copy = y.copy()
-    copy.shorthand = f"{field}:Q"
-    return copy
+    """Another column on the scale of ``y``, whose axis is drawn already."""
+    return alt.Y(f"{field}:Q", scale=y["scale"], axis=None)
 
 
 def prediction(drawn: Problem, y: alt.Y, colour: str) -> alt.Chart:
     """The prediction as a line, or as dots where neighbours on the x axis are none in the data."""
-    chart = alt.Chart(drawn.curve)
-    if drawn.line:
-        chart = chart.mark_line(strokeWidth=2, color=colour)
-    else:
-        chart = chart.mark_point(size=18, filled=True, opacity=1, color=colour)
+    mark = {"strokeWidth": 2} if drawn.line else {"size": 18, "filled": True, "opacity": 1}
+    chart = _line(drawn, **mark, color=colour)
     return chart.encode(x=input_axis(drawn), y=value_of(y, "prediction"))
+
+
+def _line(drawn: Problem, **mark: object) -> alt.Chart:
+    chart = alt.Chart(drawn.curve)
+    return chart.mark_line(**mark) if drawn.line else chart.mark_point(**mark)

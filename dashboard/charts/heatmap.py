@@ -12,7 +12,7 @@ from dashboard.charts.cells import Plot, images, rects
 from dashboard.charts.labels import MOST_ROOM, displayed, room
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
-_TALLEST = 320  # px, of a plot; rows get lower above
+_TALLEST = 420  # px, of a plot; rows get lower above
 _LARGEST = 200  # px, of either side of a plot in a grid of heads
 _FLAT = 16  # px, the room of one line of labels
 

@@ -9,7 +9,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
-from dashboard.charts.lanes import Lane, stacked
+from dashboard.charts.lanes import OWN_SCALES, Lane, stacked
 
 _LOSS, _LEARNED, _GAP = 130, 60, 34  # px
 _ROOM = 44  # px, for the labels at the left
@@ -64,15 +64,15 @@ def loss_chart(
     height = lanes[-1].bottom
     nearest = (
         base.mark_point(opacity=0)
-        .encode(x=x, y=alt.value(height / 2), tooltip=told)
+        .encode(x=x, y=alt.YValue(height / 2), tooltip=told)
         .add_params(hover)
         .properties(name="steps")
     )
     rule = base.transform_filter(hover).mark_rule(color=theme.POINTER).encode(
-        x=x, y=alt.value(lanes[0].top), y2=alt.value(height)
+        x=x, y=alt.YValue(lanes[0].top), y2=alt.Y2Value(height)
     )  # fmt: skip
-    chart = alt.layer(nearest, rule, *layers).resolve_scale(y="independent")
-    return theme.configure(chart.properties(width=width, height=height))
+    chart = alt.layer(nearest, rule, *layers, resolve=OWN_SCALES)
+    return theme.finished(chart, width=width, height=height)
 
 
 def _steps(drawn: pd.DataFrame) -> alt.X:

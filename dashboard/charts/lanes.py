@@ -12,6 +12,7 @@ import altair as alt
 
 from dashboard.charts.theme import FONT_SIZE
 
+OWN_SCALES = {"scale": {"y": "independent"}}  # of the layers of a view with lanes
 TITLE = 20  # px above a lane, for its title
 
 

@@ -31,12 +31,12 @@ def weights_legend(
         labelFlush=True, format="~g", labelPadding=3, titlePadding=2, titleAnchor="start",
     )  # fmt: skip
     chart = (
-        alt.Chart(frame, width=_WIDTH, height=_THICKNESS)
+        alt.Chart(frame)
         .mark_rect(x2Offset=0.5)
         .encode(
             x=alt.X("low:Q", scale=places, axis=axis),
-            x2="high:Q",
+            x2=alt.X2("high:Q"),
             color=alt.Color("value:Q", scale=scale, legend=None),
         )
     )
-    return theme.configure(chart)
+    return theme.finished(chart, width=_WIDTH, height=_THICKNESS)

@@ -17,7 +17,7 @@ from dashboard.charts.curves import (
     value_axis,
     value_of,
 )
-from dashboard.charts.lanes import stacked
+from dashboard.charts.lanes import OWN_SCALES, stacked
 from dashboard.charts.problem import Table, problem
 
 
@@ -65,15 +65,14 @@ def overlay_curves(
     chart = alt.layer(
         strips(wide, hover, lane.bottom).encode(tooltip=told),
         rule(first, hover, [lane]),
-        alt.layer(
-            *scatter(first, y),
-            _lines(tall, first.line).encode(
-                x=input_axis(first), y=value_of(y, "prediction"), color=_panels(curves, colours)
-            ),
+        *scatter(first, y),
+        _lines(tall, first.line).encode(
+            x=input_axis(first), y=value_of(y, "prediction"), color=_panels(curves, colours)
         ),
-    ).resolve_scale(y="independent")
+        resolve=OWN_SCALES,
+    )
     heading = theme.heading("", first.note)
-    return theme.configure(chart.properties(width=width, height=lane.bottom, **heading))
+    return theme.finished(chart, width=width, height=lane.bottom, **heading)
 
 
 def _lines(tall: pd.DataFrame, line: bool) -> alt.Chart:

@@ -25,7 +25,8 @@ class Problem(NamedTuple):
             the inputs are more than one number: no x axis has a place for them.
         weights: ``(queries, keys)`` in the same order.
         edges: borders of the queries' columns, ``(queries + 1,)``.
-        inputs: first input of every key, ``(keys,)``.
+        x: of every query, ``(queries,)``.
+        inputs, y: first input and value of every key, ``(keys,)``.
         x_title: of the x axis.
         line: whether neighbours in the curve are neighbours in the data.
         note: what was left out, for the reader.
@@ -35,7 +36,9 @@ class Problem(NamedTuple):
     points: pd.DataFrame
     weights: np.ndarray | None
     edges: np.ndarray
+    x: np.ndarray
     inputs: np.ndarray
+    y: np.ndarray
     x_title: str
     line: bool
     note: str
@@ -56,6 +59,7 @@ def problem(
     rows = np.argsort(curve["x0"].to_numpy(float), kind="stable")
     columns = np.argsort(points["x0"].to_numpy(float), kind="stable")
     inputs = points["x0"].to_numpy(float)[columns]
+    outputs = points["y"].to_numpy(float)[columns]
     line = dimensions == 1
     if line:
         x = curve["x0"].to_numpy(float)[rows]
@@ -78,7 +82,7 @@ def problem(
             "q": np.clip(np.searchsorted(edges, inputs) - 1, 0, len(rows) - 1),
             "k": np.arange(len(columns)),
             "x": rounded(inputs),
-            "y": rounded(points["y"].to_numpy(float)[columns]),
+            "y": rounded(outputs),
         }
     )
     notes: list[str] = []
@@ -87,7 +91,9 @@ def problem(
         points=_thinned(scatter if line else scatter.iloc[:0], "training points", notes),
         weights=None if weights is None else _ordered(weights, rows, columns),
         edges=edges,
+        x=x,
         inputs=inputs,
+        y=outputs,
         x_title=x_title,
         line=line,
         note="; ".join(notes),

@@ -18,9 +18,9 @@ from dashboard.charts.curves import (
     value_of,
 )
 from dashboard.charts.frames import top_weight
-from dashboard.charts.lanes import stacked
+from dashboard.charts.lanes import OWN_SCALES, stacked
 from dashboard.charts.problem import Problem, Table, problem
-from dashboard.charts.weightlane import cell_table, weight_lane
+from dashboard.charts.weightlane import cell_table, lists, weight_lane
 
 _CURVE, _MAP, _GAP = 170, 150, 40  # px
 
@@ -64,19 +64,25 @@ def regression_chart(
     hover = hovered_query()
     y = value_axis(lanes[0], [drawn], y_title)
     upper = [*scatter(drawn, y), prediction(drawn, y, colour)]
-    lower, cells = [], None
+    lower: list[alt.Chart] = []
     if drawn.weights is not None:
         vmax = top_weight([drawn.weights]) if vmax is None else vmax
-        if drawn.weights.size <= theme.MAX_RECTS:
-            cells = cell_table(drawn.weights)
+        few = drawn.weights.size <= theme.MAX_RECTS
+        cells = cell_table(drawn.weights) if few else None
+        if cells is not None:
             upper.append(_weighed_points(cells, drawn, hover, y, colour))
-        lower.append(weight_lane(drawn, cells, lanes[1], vmax))
+        lower = weight_lane(drawn, cells, lanes[1], vmax)
     upper.append(_hovered_point(drawn, hover, y, colour))
-    chart = alt.layer(
-        strips(drawn, hover, height), *lower, rule(drawn, hover, lanes), alt.layer(*upper)
-    ).resolve_scale(y="independent")
-    heading = theme.heading(title, drawn.note)
-    return theme.configure(chart.properties(width=width, height=height, **heading))
+    # One flat list: Altair copies the layers of a layer over and over.
+    layers = [strips(drawn, hover, height), *lower, rule(drawn, hover, lanes), *upper]
+    chart = alt.layer(*layers, resolve=OWN_SCALES)
+    return theme.finished(
+        chart,
+        params=lists(drawn) if lower else {},
+        width=width,
+        height=height,
+        **theme.heading(title, drawn.note),
+    )
 
 
 def _hovered_point(drawn: Problem, hover: alt.Parameter, y: alt.Y, colour: str) -> alt.Chart:
@@ -96,11 +102,11 @@ def _weighed_points(
     return (
         alt.Chart(cells)
         .transform_filter(hover)
-        .transform_lookup("k", alt.LookupData(drawn.points, key="k", fields=["x", "y"]))
+        .transform_calculate(x="inputs[datum.k]", y="outputs[datum.k]")
         .mark_point(filled=True, fill=colour, opacity=0.55)
         .encode(
             x=input_axis(drawn),
-            y=y,
+            y=value_of(y, "y"),
             size=alt.Size(
                 "weight:Q", scale=alt.Scale(domain=[0, largest], range=[0, 260]), legend=None
             ),

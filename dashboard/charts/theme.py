@@ -9,6 +9,7 @@ on both (a test keeps the file and this module equal). Charts want Streamlit's o
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
 import altair as alt
@@ -71,20 +72,35 @@ def _check_end(vmax: float) -> None:
         raise ValueError(f"need 0 < vmax for a colour scale, got vmax={vmax}")
 
 
-def configure(chart: AnyChart, *, stretch: bool = True) -> AnyChart:
-    """The chart with the settings that all charts share.
+def finished(
+    chart: AnyChart,
+    *,
+    params: Mapping[str, list[Any]] | None = None,
+    stretch: bool = True,
+    **properties: Any,
+) -> AnyChart:
+    """The chart with the settings that all charts share, and with properties of its own.
 
     Args:
+        params: lists that its expressions look things up in.
         stretch: its width is all of it, axes included, and follows the host's column. False
             for charts of several views, whose sizes are those of their plots.
+        properties: width, height, title.
     """
+    copy = chart.copy(deep=False)
+    # Set, not passed to `properties`: that checks each against the schema, which takes longer
+    # than building the whole chart.
     autosize = {"type": "fit-x", "contains": "padding"} if stretch else {"type": "pad"}
-    return chart.properties(
-        autosize=autosize,
-        # A dict: Streamlit's page fails on a number.
-        padding={"left": 2, "top": 2, "right": 2, "bottom": 2},
-        config=_settings(),
-    )
+    # A dict: Streamlit's page fails on a number.
+    padding = {"left": 2, "top": 2, "right": 2, "bottom": 2}
+    properties |= {"autosize": autosize, "padding": padding, "config": _settings()}
+    if params:
+        known = [] if copy["params"] is alt.Undefined else copy["params"]
+        lists = [alt.VariableParameter(name=name, value=value) for name, value in params.items()]
+        properties["params"] = [*known, *lists]
+    for name, value in properties.items():
+        copy[name] = value
+    return copy
 
 
 def heading(title: str, note: str = "") -> dict[str, alt.Title]:
@@ -94,7 +110,7 @@ def heading(title: str, note: str = "") -> dict[str, alt.Title]:
 
 def standalone(chart: AnyChart, scheme: Scheme = "light") -> AnyChart:
     """The chart for a place without a theme of its own: with background, text and ramp colours."""
-    copy = chart.copy(deep=True)
+    copy = chart.copy(deep=False)
     settings = _settings()
     text = TEXT[scheme]
     for part in ("axis", "legend", "header"):

@@ -23,52 +23,54 @@ def cell_table(weights: np.ndarray) -> pd.DataFrame:
 
 def weight_lane(
     drawn: Problem, cells: pd.DataFrame | None, lane: Lane, vmax: float
-) -> alt.Chart | alt.LayerChart:
-    """The map in its lane: of ``cells`` where given, else as an image."""
+) -> list[alt.Chart]:
+    """The layers of the map in its lane: of ``cells`` where given, else as an image."""
     keys = drawn.weights.shape[1]
     ticks = thinned(keys, lane.height, 34)
-    step = ticks[1] if len(ticks) > 1 else 1
-    labels = alt.param(name="inputs", value=_numbers(drawn.inputs[ticks]))
     axis = lane.axis(
         f"weights of the training {'x' if drawn.line else 'points'}",
         ROOM,
         values=[k + 0.5 for k in ticks],
         tickCount=len(ticks),
-        labelExpr=f"inputs[floor(datum.value / {step})]",
+        labelExpr=f"format(inputs[floor(datum.value)], '{_format(drawn.inputs)}')",
         grid=False,
     )
     y = alt.Y("low:Q", scale=lane.scale(0, keys), axis=axis)
-    layer = _picture(drawn, y, lane, vmax) if cells is None else _grid(drawn, cells, y, vmax)
-    return layer.add_params(labels)
+    return _picture(drawn, y, lane, vmax) if cells is None else [_grid(drawn, cells, y, vmax)]
 
 
-def _numbers(values: np.ndarray) -> list[str]:
-    """The values with as many decimals as tell them apart."""
+def lists(drawn: Problem) -> dict[str, list[float]]:
+    """What the layers look up by the positions of queries and keys, as parameters of the chart."""
+    columns = {"edges": drawn.edges, "at": drawn.x, "inputs": drawn.inputs, "outputs": drawn.y}
+    return {name: rounded(column).tolist() for name, column in columns.items()}
+
+
+def _format(values: np.ndarray) -> str:
+    """As many decimals as tell the values apart."""
     spread = float(np.ptp(values))
     if not 1e-3 <= spread < 1e5:
-        return [f"{value:.2g}" for value in values]
-    decimals = max(0, 1 - int(np.floor(np.log10(spread))))
-    return [f"{value:.{decimals}f}" for value in values]
+        return ".2~g"
+    return f".{max(0, 1 - int(np.floor(np.log10(spread))))}f"
 
 
 def _grid(drawn: Problem, cells: pd.DataFrame, y: alt.Y, vmax: float) -> alt.Chart:
-    places = alt.LookupData(drawn.curve, key="q", fields=["left", "right", "x"])
-    inputs = alt.LookupData(
-        pd.DataFrame({"k": np.arange(len(drawn.inputs)), "input": rounded(drawn.inputs)}),
-        key="k", fields=["input"],
-    )  # fmt: skip
     return (
         alt.Chart(cells)
-        .transform_lookup("q", places)
-        .transform_lookup("k", inputs)
-        .transform_calculate(low="datum.k", high="datum.k + 1")
+        .transform_calculate(
+            left="edges[datum.q]",
+            right="edges[datum.q + 1]",
+            x="at[datum.q]",
+            low="datum.k",
+            high="datum.k + 1",
+            input="inputs[datum.k]",
+        )
         # Half a pixel over the next cell: no seams between cells of broken widths.
         .mark_rect(x2Offset=0.5, yOffset=0.5)
         .encode(
             x=input_axis(drawn, "left"),
-            x2="right:Q",
+            x2=alt.X2("right:Q"),
             y=y,
-            y2="high:Q",
+            y2=alt.Y2("high:Q"),
             color=alt.Color("weight:Q", scale=theme.sequential(vmax), legend=None),
             tooltip=[
                 alt.Tooltip("x:Q", format=".4~g", title=drawn.x_title),
@@ -79,7 +81,7 @@ def _grid(drawn: Problem, cells: pd.DataFrame, y: alt.Y, vmax: float) -> alt.Cha
     )
 
 
-def _picture(drawn: Problem, y: alt.Y, lane: Lane, vmax: float) -> alt.LayerChart:
+def _picture(drawn: Problem, y: alt.Y, lane: Lane, vmax: float) -> list[alt.Chart]:
     # A pixel column is as wide as any other, a query's column need not be: what lies under the
     # middle of each pixel column is drawn.
     left, right = float(drawn.edges[0]), float(drawn.edges[-1])
@@ -94,9 +96,9 @@ def _picture(drawn: Problem, y: alt.Y, lane: Lane, vmax: float) -> alt.LayerChar
     # Nothing is seen of the frame: it carries the axis, and the ramp that the host has chosen.
     unseen = base.mark_rect(fillOpacity=0).encode(
         x=input_axis(drawn, "left"),
-        x2="right:Q",
+        x2=alt.X2("right:Q"),
         y=y,
-        y2="high:Q",
+        y2=alt.Y2("high:Q"),
         color=alt.Color("low:Q", scale=theme.sequential(vmax), legend=None),
     )
     picture = (
@@ -105,6 +107,6 @@ def _picture(drawn: Problem, y: alt.Y, lane: Lane, vmax: float) -> alt.LayerChar
             width=alt.ExprRef(f"scale('x', {right}) - scale('x', {left})"), height=lane.height,
             aspect=False, smooth=False, align="left", baseline="top",
         )
-        .encode(url="url:N", x=input_axis(drawn, "left"), y=alt.value(lane.top))
+        .encode(url=alt.Url("url:N"), x=input_axis(drawn, "left"), y=alt.YValue(lane.top))
     )  # fmt: skip
-    return alt.layer(picture, unseen)
+    return [picture, unseen]
