@@ -182,7 +182,8 @@ class Crew:
     def _hear(self, post: _Post, task: Computation, answer: Answer) -> None:
         match answer.say:
             case "accepted":
-                task.accepted = post.proven = True
+                task.started = time.monotonic()
+                post.proven = True
                 self._failed_starts = 0
                 task.tell("started")
                 if task.stopping:
@@ -200,7 +201,7 @@ class Crew:
         code, stderr = post.worker.bury()
         with self._lock:
             self._posts.remove(post)
-            if post.task and (post.task.accepted or post.task.stopping):
+            if post.task and (post.task.started or post.task.stopping):
                 note, facts = faults.died(post.task.request, code, stderr)
                 self._conclude(post.task, "failed", note=note, facts=facts)
             elif post.task:
@@ -235,18 +236,21 @@ class Crew:
                 self._watched.wait(None if math.isinf(wait) else max(0.0, wait))
 
     def _expire(self, post: _Post) -> None:
-        if post.task and post.task.accepted and not post.task.stopping:
-            self._stop(post, "failed")
-        else:
+        task = post.task
+        if task is None or task.started is None or task.stopping:
             self._extend(post, math.inf)
             post.worker.kill()
+        elif (left := task.started + task.time_limit - time.monotonic()) > 0:
+            self._extend(post, left)  # a job that joined later asked for more
+        else:
+            self._stop(post, "failed")
 
     def _stop(self, post: _Post, stage: Stage) -> None:
         """Make the computation end in that stage: ask now, kill after the grace period."""
         post.task.stopping = stage
         self._ledger.seclude(post.task)
         self._extend(post, self._grace)
-        if post.task.accepted:
+        if post.task.started:
             self._ask_to_stop(post)
 
     def _ask_to_stop(self, post: _Post) -> None:

@@ -48,7 +48,7 @@ class Computation:
         self.request = request
         self.time_limit = 0.0
         self.jobs: list[Job] = []
-        self.accepted = False
+        self.started: float | None = None  # when a worker accepted it, in monotonic seconds
         self.stopping: Stage | None = None
 
     def join(self, time_limit: float) -> Job:

@@ -42,7 +42,7 @@ class LocalPool:
         tasks: str = "dashboard.tasks",
         time_limit: float = 120.0,
         grace: float = 5.0,
-        start_limit: float = 90.0,
+        start_limit: float = 180.0,
         memory: int | None = None,
         warm: bool = True,
         cache: int = 256 * 2**20,

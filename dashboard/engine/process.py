@@ -95,14 +95,13 @@ class WorkerProcess:
 
     def kill(self) -> None:
         """End the process and what it started; does not wait."""
-        with self._ending:
-            if self._process.returncode is not None:
-                return
-            with suppress(ProcessLookupError, PermissionError):
-                if hasattr(os, "killpg"):
-                    os.killpg(self.pid, signal.SIGKILL)
-                else:
-                    self._process.kill()
+        if not self._ending.acquire(blocking=False):
+            return  # it is being buried, so it was killed
+        try:
+            if self._process.returncode is None:
+                self._kill_group()
+        finally:
+            self._ending.release()
 
     def bury(self) -> tuple[int, str]:
         """See the process to its end and close the pipes; its exit code, the end of its stderr.
@@ -119,6 +118,13 @@ class WorkerProcess:
             self._process.stdin.close()
         self._process.stdout.close()
         return code, self._tail.decode(errors="replace")
+
+    def _kill_group(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
 
     def _read_stderr(self, on_end: Callable[[], None]) -> None:
         with self._process.stderr as stream:

@@ -132,9 +132,12 @@ def nan_facts(options, context):
 
 def fork_and_die(options, context):
     """Leaves a child behind that holds every file of ours."""
-    if os.fork() == 0:
-        time.sleep(60)
+    child = os.fork()
+    if child == 0:
+        time.sleep(600)
         os._exit(0)
+    with open(options["file"], "w") as file:
+        file.write(str(child))
     os._exit(9)
 
 
