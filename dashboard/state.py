@@ -7,7 +7,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -19,6 +19,7 @@ from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 
 _LINKS_REMEMBERED = 200
+_READABLE = "',:!*()@/"  # signs that may stand in a link as they are
 
 Parse = Callable[[Mapping[str, Sequence[str]], Catalogue], tuple[Any, Sequence[str]]]
 Write = Callable[[Any, Catalogue], Mapping[str, str]]
@@ -200,16 +201,27 @@ def read_link(here: Visit, catalogue: Catalogue, parse: Parse, write: Write) -> 
     """
     query = {key: st.query_params.get_all(key) for key in st.query_params}
     asked = urlencode(query, doseq=True)
-    context = get_script_run_ctx()
-    went_back = context is not None and context.is_history_navigation
-    strange = bool(query) and asked not in here.links
-    if here.view is None or strange or (went_back and asked not in here.links[-1:]):
+    if here.view is None or _opens_another(here, asked):
         view, problems = parse(query, catalogue)
         here.change(view)
         here.problems = problems
     elif here.catalogue is not catalogue:
         here.change(parse(write(here.view, here.catalogue), catalogue)[0])
     here.catalogue = catalogue
+
+
+def _opens_another(here: Visit, asked: str) -> bool:
+    context = get_script_run_ctx()
+    if context is not None and context.is_history_navigation:
+        # On the way from one page to the other the browser notes this page with the other's link.
+        return asked not in here.links[-1:] and not _of_another_page(here, asked)
+    return bool(asked) and asked not in here.links
+
+
+def _of_another_page(here: Visit, asked: str) -> bool:
+    others = [one for one in st.session_state.values() if isinstance(one, Visit)]
+    known = any(asked in other.links for other in others if other is not here)
+    return bool(asked) and known and asked not in here.links
 
 
 def write_link(here: Visit, link: Mapping[str, str]) -> None:
@@ -224,6 +236,6 @@ def write_link(here: Visit, link: Mapping[str, str]) -> None:
 
 def address(link: Mapping[str, str]) -> str:
     """The whole link, to be copied."""
-    base = (st.context.url or "").partition("?")[0]
-    readable = urlencode(link, safe="',:!*()@/")
-    return f"{base}?{readable}" if readable else base
+    base = urlsplit(st.context.url or "")
+    query = urlencode(link, safe=_READABLE)
+    return base._replace(path=base.path or "/", query=query, fragment="").geturl()

@@ -40,9 +40,11 @@ def heading(title: str, explanation: str) -> Any:
     )
 
 
-def actions(place: Any, link: Mapping[str, str]) -> None:
-    """The buttons that every page has: copy its link, look for plugins again."""
+def actions(place: Any, link: Mapping[str, str], catalogue: Catalogue) -> None:
+    """The buttons that every page has: what is wrong with plugins, its link, look again."""
     with place:
+        if catalogue.failures:
+            _faults(catalogue)
         with st.popover("Copy link", icon=":material/link:", type="tertiary"):
             st.caption("Whoever opens this link sees this page as it is now.")
             st.code(address(link), language=None, wrap_lines=True)
@@ -67,13 +69,11 @@ def notice(problems: Sequence[str]) -> None:
             st.caption(f"and {len(problems) - _PROBLEMS_SHOWN:,} more")
 
 
-def faults(catalogue: Catalogue) -> None:
+def _faults(catalogue: Catalogue) -> None:
     """Plugins that could not be taken in; they cost nothing but themselves."""
-    if not catalogue.failures:
-        return
     count = len(catalogue.failures)
-    word = "plugins have" if count > 1 else "plugin has"
-    with st.expander(f"{count} {word} a problem", icon=":material/extension_off:"):
+    label = f"{count} plugin problem{'s' if count > 1 else ''}"
+    with st.popover(label, icon=":material/extension_off:", type="tertiary"):
         for failure in catalogue.failures:
             st.text(f"{failure['plugin']}: {failure['message']}")
             if failure.get("advice"):
@@ -182,9 +182,7 @@ def device(catalogue: Catalogue, chosen: str, key: str, fresh: bool) -> str:
 
 def row(key: str) -> Any:
     """A row of controls that wraps where the window is narrow."""
-    return st.container(
-        horizontal=True, vertical_alignment="bottom", gap="medium", key=key
-    )
+    return st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=key)
 
 
 def grid(panels: int) -> Any:

@@ -29,7 +29,7 @@ from dashboard.runs.views import (
 )
 from dashboard.state import Visit, read_link, visit, write_link
 
-_CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 210, 170, 110  # px
+_CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
 
 
 def show() -> None:
@@ -45,7 +45,6 @@ def show() -> None:
     here = visit("regression")
     read_link(here, catalogue, parse_regression, format_regression)
     problems = st.empty()
-    parts.faults(catalogue)
     view = _data(here, catalogue)
     scale = _about(catalogue.datasets.get(view.data))
     slots, panels = _panels(here, catalogue)
@@ -53,7 +52,7 @@ def show() -> None:
     here.settle(view)
     link = format_regression(view, catalogue)
     write_link(here, link)
-    parts.actions(buttons, link)
+    parts.actions(buttons, link, catalogue)
     with problems:
         parts.notice(here.problems)
     requests = {
@@ -113,7 +112,9 @@ def _about(problem: Offer | None) -> Any:
         The place beside it, for the colour scale.
     """
     words, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
-    if problem:
+    if problem is None:
+        words.caption("A table: its last column is predicted from the columns before it.")
+    else:
         safe = problem.formula and not {"$", "`", "\n"} & {*problem.formula}
         words.caption((f"${problem.formula}$ · " if safe else "") + plain(problem.description))
     return scale
@@ -217,7 +218,7 @@ def _figures(results: dict[str, Any], titles: dict[str, str]) -> None:
             **{
                 title: result.facts["metrics"].get(name) for name, (title, _) in _COLUMNS.items()
             },
-            "Learned": ", ".join(f"{k} {v:.3g}" for k, v in result.facts["learned"].items()),
+            "Learned": _learned(result.facts["learned"]),
         }
         for letter, result in results.items()
     ]
@@ -227,3 +228,7 @@ def _figures(results: dict[str, Any], titles: dict[str, str]) -> None:
         for title, words in _COLUMNS.values()
     }
     st.dataframe(frame, hide_index=True, column_config=columns, alt="Figures of every panel")
+
+
+def _learned(values: dict[str, float]) -> str | None:
+    return ", ".join(f"{name} {value:.3g}" for name, value in values.items()) or None

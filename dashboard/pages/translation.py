@@ -47,20 +47,19 @@ def show() -> None:
     if catalogue is None:
         return
     if not catalogue.checkpoints:
-        parts.faults(catalogue)
+        parts.actions(buttons, {}, catalogue)
         _nothing_trained()
         return
     here = visit("translation")
     read_link(here, catalogue, parse_translation, format_translation)
     problems = st.empty()
-    parts.faults(catalogue)
     view = _sentence(here, catalogue)
     slots, panels = _panels(here, catalogue, view.corpus)
     view = replace(view, panels=panels)
     here.settle(view)
     link = format_translation(view, catalogue)
     write_link(here, link)
-    parts.actions(buttons, link)
+    parts.actions(buttons, link, catalogue)
     with problems:
         parts.notice(here.problems)
     found = {
@@ -92,7 +91,6 @@ def _nothing_trained() -> None:
             "phrasebook, without a network; when it is done, press “Reload plugins”."
         )
         st.code(_TRAIN, language="bash", wrap_lines=True)
-        st.button("Reload plugins", icon=":material/refresh:", on_click=parts.reload)
 
 
 def _sentence(here: Visit, catalogue: Catalogue) -> Translation:

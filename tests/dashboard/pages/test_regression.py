@@ -31,7 +31,7 @@ def test_the_first_screen_is_a_finished_comparison(opened, backend):
     assert len(charts(app)) == 1 + 4 + 1 + 1  # colours, panels, learning, side by side
     assert link(app) == {}
     (table,) = app.dataframe
-    assert list(table.value["Learned"]) == ["", "", "width 0.25", ""]
+    assert table.value["Learned"].dropna().to_dict() == {2: "width 0.25"}
     assert list(table.value["Error to truth"]) == [0.1234] * 4
 
 
