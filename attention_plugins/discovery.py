@@ -38,6 +38,7 @@ BUILT_INS = tuple(
 # More records than any plugin means to yield: a generator without end must not hang a worker.
 _MOST_RECORDS = 1000
 _LONGEST_MESSAGE = 300
+_OURS = Path(__file__).parent
 
 
 Stage = Literal["blocked", "import", "contract", "hooks", "call", "record", "clash", "duplicate"]
@@ -233,15 +234,12 @@ def drain(
 def last_line(error: BaseException) -> str:
     """The last line of the error's traceback and, where a file is to blame, its place."""
     lines = traceback.format_exception_only(error)[-1].strip().splitlines() or [repr(error)]
-    places = [(f.filename, f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    line = lines[-1].removeprefix(f"{type(error).__module__}.")[:_LONGEST_MESSAGE]
+    places = [(Path(f.filename), f.lineno) for f in traceback.extract_tb(error.__traceback__)]
     if isinstance(error, SyntaxError) and error.filename:
-        places.append((error.filename, error.lineno))
-    places = [place for place in places if not _is_machinery(place[0])]
-    where = f" ({Path(places[-1][0]).name}, line {places[-1][1]})" if places else ""
-    return lines[-1][:_LONGEST_MESSAGE] + where
-
-
-def _is_machinery(filename: str) -> bool:
-    """Whether a frame belongs to importing or to the contract, not to a plugin."""
-    folders = {Path(module.__file__).parent for module in (hookspecs, importlib, metadata)}
-    return filename.startswith("<") or Path(filename).parent in folders
+        places.append((Path(error.filename), error.lineno))
+    machinery = {Path(__file__), *(Path(module.__file__) for module in (importlib, metadata))}
+    places = [place for place in places if place[0].is_absolute() and place[0] not in machinery]
+    # The contract raises on behalf of a plugin; its own frames are to blame only if alone.
+    outside = [place for place in places if _OURS not in place[0].parents] or places
+    return f"{line} ({outside[-1][0].name}, line {outside[-1][1]})" if outside else line

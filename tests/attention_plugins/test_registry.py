@@ -230,6 +230,20 @@ def test_a_broken_plugin_costs_itself_alone(install, fault):
     assert_built_ins_are_whole(registry)
 
 
+def test_a_built_in_that_breaks_costs_itself_too(monkeypatch):
+    from attention_plugins.scorings import uniform
+
+    monkeypatch.delattr(uniform, "average_pooling")
+    monkeypatch.delitem(sys.modules, "attention_plugins.scorings")
+    registry = load(allow=[])
+    assert not registry.scorings
+    assert "bahdanau" in registry.models
+    failure = only_failure(registry)
+    assert failure.stage == "import"
+    assert "cannot import name 'average_pooling'" in failure.message
+    assert "(__init__.py, line " in failure.message
+
+
 def test_an_entry_point_to_nowhere_is_named(install):
     install("broken", "", {"broken": "surely_not_there"})
     failure = only_failure(load())

@@ -39,10 +39,6 @@ def test_accents_typed_apart_are_composed():
     assert tokenise_clitics("Cafe\u0301 a\u0300 l\u2019Ouest") == ["café", "à", "l'", "ouest"]
 
 
-def test_an_accent_typed_apart_is_composed():
-    assert normalise("de\u0301ja\u0300") == "d\u00e9j\u00e0"
-
-
 def textbook(text):
     """d2l.ai, section 10.5, letter by letter."""
     text = text.replace(NARROW, " ").replace(NO_BREAK, " ").lower()
