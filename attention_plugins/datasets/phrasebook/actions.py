@@ -5,9 +5,9 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from attention_plugins.datasets.phrasebook import english
+from attention_plugins.datasets.phrasebook.lexicon.actions import Action
 from attention_plugins.datasets.phrasebook.lexicon.adverbials import SLOTS
 from attention_plugins.datasets.phrasebook.lexicon.people import CITIES, COUNTRIES
-from attention_plugins.datasets.phrasebook.lexicon.verbs import Action
 from attention_plugins.datasets.phrasebook.nominals import Subject, some_object
 from attention_plugins.datasets.phrasebook.people import object_pronoun, other_person
 from attention_plugins.datasets.phrasebook.phrase import (
@@ -17,7 +17,6 @@ from attention_plugins.datasets.phrasebook.phrase import (
     Phrase,
     Word,
     fill,
-    fresh_mark,
 )
 
 REFLEXIVE = ("me", "te", "se", "nous", "vous", "se")
@@ -47,11 +46,17 @@ class VerbPhrase(NamedTuple):
 
     @property
     def infinitive_words(self) -> tuple[Word, ...]:
+        """The French infinitive with its pronouns before it and the rest behind."""
         return (*self.clitics, Word(self.infinitive, self.infinitive_marks), *self.rest)
 
 
 def verb_phrase(
-    dice: Dice, action: Action, subject: Subject, *, negative: bool = False, described: float = 0.25
+    dice: Dice,
+    action: Action,
+    subject: Subject,
+    *,
+    negative: bool = False,
+    described: float = 0.25,
 ) -> VerbPhrase:
     """The action with an object, a person or a place chosen, as this subject would do it."""
     clitics: list[Word] = []
@@ -101,15 +106,19 @@ def _person_slots(dice: Dice, slot: str, subject: Subject) -> _Person:
     """
     if slot == "person" or not dice.chance(0.45):
         person = other_person(dice, subject)
+        if slot in ("person", "whom"):
+            return _Person({slot: person}, [], None)
+        if slot == "atwhom":
+            at = Phrase(person.english, (Word("à"), *person.french))
+            return _Person({slot: at}, [], None)
         to = fill("to:1 {p} | à:1 {p}", p=person)
-        at = Phrase(person.english, (Word("à"), *person.french))
-        slots = {"person": person, "whom": person, "towhom": to, "atwhom": at, "to": to}
-        return _Person(slots | {"him": EMPTY}, [], None)
+        return _Person({"towhom": to, "to": to, "him": EMPTY}, [], None)
     direct = slot == "whom"
     pronoun = object_pronoun(dice, subject, direct=direct)
     bare = Phrase(pronoun.phrase.english, ())
-    to = Phrase((Word("to"), *bare.english), ())
-    slots = {"whom": bare, "towhom": to, "atwhom": bare, "him": bare, "to": EMPTY}
+    slots = {slot: bare, "him": bare, "to": EMPTY}
+    if slot == "towhom":
+        slots[slot] = Phrase((Word("to"), *bare.english), ())
     agreement = (pronoun.feminine, pronoun.plural) if direct else None
     return _Person(slots, list(pronoun.phrase.french), agreement)
 

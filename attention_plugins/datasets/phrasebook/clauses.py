@@ -172,7 +172,9 @@ def _english_order(
         elif auxiliary.text not in ("am", "may") and short < 0.88:
             stem = english.NEGATED.get(auxiliary.text, auxiliary.text)
             contracted = Word("n't", denied.english[0].marks)
-            return _placed(who, (auxiliary._replace(text=stem), contracted), (), adverb, main, asked)
+            return _placed(
+                who, (auxiliary._replace(text=stem), contracted), (), adverb, main, asked
+            )
         elif auxiliary.text == "can":
             # "can not" is written as one word
             merged = Word("cannot", auxiliary.marks + denied.english[0].marks)

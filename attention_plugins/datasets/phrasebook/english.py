@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import NamedTuple
 
 # Base, past, participle of the irregular verbs.
@@ -17,7 +17,8 @@ pay paid paid, wear wore worn, put put put, cut cut cut, choose chose chosen,
 catch caught caught, feed fed fed, win won won, know knew known, teach taught taught,
 understand understood understood, tell told told, make made made, break broke broken,
 hear heard heard, bring brought brought, say said said, think thought thought, feel felt felt,
-sit sat sat, spend spent spent, ride rode ridden, keep kept kept, show showed shown, cost cost cost, become became become,
+sit sat sat, spend spent spent, ride rode ridden, keep kept kept, show showed shown,
+cost cost cost, become became become,
 prefer preferred preferred
 """
 _DOUBLING = frozenset("get put swim run sit cut win forget".split())
@@ -67,7 +68,7 @@ _IRREGULAR = {
 }
 
 
-@lru_cache(maxsize=None)
+@cache
 def verb_forms(base: str) -> Forms:
     """Every form of a lexical verb (not of be, nor of a modal)."""
     regular_past = base + "d" if base.endswith("e") else _y_to_i(base) + "ed"
@@ -93,7 +94,7 @@ def _y_to_i(word: str) -> str:
     return word[:-1] + "i" if word.endswith("y") and word[-2] not in "aeou" else word
 
 
-@lru_cache(maxsize=None)
+@cache
 def plural(noun: str) -> str:
     """The plural; of a compound written with ``_``, its last word's."""
     before, joint, head = noun.rpartition("_")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 
 PERSONS = ("je", "tu", "il", "nous", "vous", "ils")
 
@@ -41,9 +41,9 @@ ouvrir: ouvre ouvres ouvre ouvrons ouvrez ouvrent; ouvert; ouvrir
 courir: cours cours court courons courez courent; couru; courr
 vivre: vis vis vit vivons vivez vivent; vécu; vivr
 suivre: suis suis suit suivons suivez suivent; suivi; suivr
+construire: construis construis construit construisons construisez construisent; construit;
+  construir
 conduire: conduis conduis conduit conduisons conduisez conduisent; conduit; conduir
-construire: construis construis construit construisons construisez construisent; construit; construir
-traduire: traduis traduis traduit traduisons traduisez traduisent; traduit; traduir
 peindre: peins peins peint peignons peignez peignent; peint; peindr
 éteindre: éteins éteins éteint éteignons éteignez éteignent; éteint; éteindr
 asseoir: assieds assieds assied asseyons asseyez asseyent; assis; assiér
@@ -79,7 +79,7 @@ _IMPERATIVES = {"être": ("sois", "soyons", "soyez"), "avoir": ("aie", "ayons", 
 
 # Verbs of movement and state whose past is made with être.
 WITH_ETRE = frozenset(
-    "aller venir revenir partir sortir arriver devenir entrer rentrer rester tomber retourner".split()
+    "aller venir revenir partir sortir arriver devenir entrer rentrer rester tomber".split()
 )
 
 _FEMININES = {
@@ -124,7 +124,7 @@ _INVARIABLE = ("marron", "bon_marché")
 
 def _irregular() -> dict[str, tuple[tuple[str, ...], str, str]]:
     table = {}
-    for line in _IRREGULAR_LINES.strip().splitlines():
+    for line in _IRREGULAR_LINES.replace("\n  ", " ").strip().splitlines():
         infinitive, forms = line.split(": ")
         present, past, future = forms.split("; ")
         table[infinitive] = (tuple(present.split()), past, future)
@@ -134,7 +134,7 @@ def _irregular() -> dict[str, tuple[tuple[str, ...], str, str]]:
 IRREGULAR = _irregular()
 
 
-@lru_cache(maxsize=None)
+@cache
 def conjugate(infinitive: str, tense: str, person: int) -> str:
     """One form; ``tense`` is present, imperfect, future, conditional or imperative.
 
@@ -187,6 +187,7 @@ def _imperative(infinitive: str, person: int) -> str:
     return form[:-1] if drops_s else form
 
 
+@cache
 def participle(infinitive: str, *, feminine: bool = False, plural: bool = False) -> str:
     """The past participle, agreeing."""
     if infinitive in IRREGULAR:
@@ -196,7 +197,7 @@ def participle(infinitive: str, *, feminine: bool = False, plural: bool = False)
     return inflect(form.replace("dû", "du") if feminine else form, feminine, plural)
 
 
-@lru_cache(maxsize=None)
+@cache
 def inflect(word: str, feminine: bool, plural: bool) -> str:
     """An adjective, participle or noun of profession in the gender and number asked for."""
     form = _feminine(word) if feminine else word
@@ -212,6 +213,7 @@ def _feminine(word: str) -> str:
     return f"{word}e"
 
 
+@cache
 def pluralise(noun: str) -> str:
     """The plural; of a compound, its first word's."""
     head, joint, tail = noun.partition("_")

@@ -6,23 +6,43 @@ import itertools
 
 from attention_plugins.contract import SentencePair
 from attention_plugins.datasets.phrasebook.orthography import sentence
-from attention_plugins.datasets.phrasebook.phrase import Dice, fill
+from attention_plugins.datasets.phrasebook.phrase import Dice
 from attention_plugins.datasets.phrasebook.rules import (
     asking,
     being,
+    choosing,
+    comparing,
     daily,
     doing,
+    infinitives,
     joining,
+    meeting,
     ordering,
     placing,
+    qualities,
+    relatives,
 )
 
-TOTAL = 30_000
+TOTAL = 25_000
 _SEED = 2026
 
 _RULES = tuple(
     rule
-    for room in (doing, being, placing, asking, ordering, joining, daily)
+    for room in (
+        doing,
+        being,
+        qualities,
+        comparing,
+        placing,
+        asking,
+        choosing,
+        ordering,
+        joining,
+        infinitives,
+        relatives,
+        daily,
+        meeting,
+    )
     for rule in room.RULES
 )
 

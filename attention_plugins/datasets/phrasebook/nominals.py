@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from attention_plugins.datasets.phrasebook import english, french
+from attention_plugins.datasets.phrasebook.lexicon.actions import Action
 from attention_plugins.datasets.phrasebook.lexicon.adjectives import (
     ADJECTIVES,
     COLORS,
@@ -13,7 +14,6 @@ from attention_plugins.datasets.phrasebook.lexicon.adjectives import (
 )
 from attention_plugins.datasets.phrasebook.lexicon.nouns import NOUNS, Noun
 from attention_plugins.datasets.phrasebook.lexicon.people import NAMES, NUMBERS
-from attention_plugins.datasets.phrasebook.lexicon.verbs import Action
 from attention_plugins.datasets.phrasebook.orthography import starts_with_vowel
 from attention_plugins.datasets.phrasebook.phrase import (
     Dice,
@@ -27,7 +27,8 @@ from attention_plugins.datasets.phrasebook.phrase import (
 DEFINITE = ("the", "this", "poss")
 _RESTRICTIVE = ("new", "old", "big", "small", "long", *COLORS)
 _DESCRIBED_ONLY_AFTER_A = ("fruit", "food", "dish", "drink", "mealtime", "outdoors", "public",
-                           "show", "event", "idea", "job", "part", "fitting", "shop", "instrument", "paper")  # fmt: skip
+                           "show", "event", "idea", "job", "part", "fitting", "shop",
+                           "instrument", "paper")  # fmt: skip
 _NEVER_DESCRIBED = ("transport", "kin_m")
 _POSSESSIVES = (
     ("mon", "ma", "mes"),
@@ -74,6 +75,7 @@ def pronoun(name: str, *, feminine: bool | None = None) -> Subject:
 
 
 def any_pronoun(dice: Dice) -> Subject:
+    """I, you, he, she, we or they."""
     return pronoun(dice.pick(("i", "i", "you", "he", "he", "she", "she", "we", "they")))
 
 
@@ -84,6 +86,7 @@ def name(dice: Dice) -> Subject:
 
 
 def pair_of_names(dice: Dice) -> Subject:
+    """Two people called by their first names."""
     first, second = name(dice), name(dice)
     while second.phrase.english[0].text == first.phrase.english[0].text:
         second = name(dice)
@@ -113,7 +116,7 @@ def noun_phrase(
     """A determiner, perhaps an adjective, and a noun.
 
     Args:
-        determiner: ``a``, ``the``, ``this``, ``that``, ``poss`` (of ``owner``), ``some``,
+        determiner: ``a``, ``the``, ``this``, ``poss`` (of ``owner``), ``some``,
             ``bare`` (*bread*, du pain), ``gen`` (*coffee* as such, le café), ``num`` (with
             ``number``), ``many``, ``which``, ``what`` or ``none``; ``+`` at its end makes the
             plural.
@@ -143,9 +146,9 @@ def noun_phrase(
     words = _french_determiner(kind, feminine, plusieurs, before_vowel, owner, number)
     if behind == "de" and kind in ("some", "bare"):
         words = []
-    elif negative and not behind and kind in ("a", "some", "bare"):
-        words = ["de"]
-    elif kind in ("some", "bare") and plusieurs and preposed:
+    elif kind in ("a", "some", "bare") and (
+        (negative and not behind) or (kind != "a" and plusieurs and preposed)
+    ):
         words = ["de"]
     shown = _english_determiner(kind, plural or known.english_plural_only, owner, negative, number)
     tie = of_determiner if shown else ()
@@ -159,22 +162,22 @@ def _tie(kind: str, word: str, tie: Marks) -> Marks:
     return () if kind in ("many", "how_many") and word == "de" else tie
 
 
+_SHOWN = {("this", True): ["these"], ("many", True): ["a", "lot", "of"]}
+_HIDDEN = ("bare", "gen", "none")
+
+
 def _english_determiner(
     kind: str, plural: bool, owner: Subject | None, negative: bool, number: str
 ) -> list[str]:
     if kind == "poss":
         return [english.POSSESSIVES[owner.english]]
-    fixed = {
-        "this": "these" if plural else "this",
-        "that": "those" if plural else "that",
-        "some": "any" if negative else "some",
-        "bare": "",
-        "gen": "",
-        "none": "",
-        "num": number,
-        "many": "a lot of",
-    }
-    return fixed.get(kind, kind).split()
+    if kind in _HIDDEN:
+        return []
+    if kind == "some":
+        return ["any" if negative else "some"]
+    if kind == "num":
+        return [number]
+    return _SHOWN.get((kind, plural)) or [kind]
 
 
 def _french_determiner(
@@ -193,7 +196,7 @@ def _french_determiner(
     if kind == "poss":
         column = 2 if plural else 1 if feminine and not before_vowel else 0
         return [_POSSESSIVES[owner.person][column]]
-    if kind in ("this", "that"):
+    if kind == "this":
         masculine = "cet" if before_vowel else "ce"
         return ["ces" if plural else "cette" if feminine else masculine]
     if kind == "which":
@@ -210,14 +213,21 @@ def describe(dice: Dice, determiner: str, noun: str, probability: float = 0.25) 
     if known.kind in _NEVER_DESCRIBED or not dice.chance(probability):
         return ""
     if kind in DEFINITE:
-        if known.kind in _DESCRIBED_ONLY_AFTER_A:
-            return ""
-        choices = [a for a in fitting(noun) if a in _RESTRICTIVE]
-    elif kind in ("a", "some", "num") and (kind == "a" or determiner.endswith("+")):
-        choices = [a for a in fitting(noun) if a not in PREDICATES]
+        choices = _DISTINGUISHING.get(noun, ())
+    elif kind == "a" or determiner in ("some+", "num+"):
+        choices = _ATTRIBUTES[noun]
     else:
         return ""
     return dice.pick(choices) if choices else ""
+
+
+_ATTRIBUTES = {noun: tuple(a for a in fitting(noun) if a not in PREDICATES) for noun in NOUNS}
+# After the, this or my, an adjective tells which one is meant.
+_DISTINGUISHING = {
+    noun: tuple(a for a in fitting(noun) if a in _RESTRICTIVE)
+    for noun, known in NOUNS.items()
+    if known.kind not in _DESCRIBED_ONLY_AFTER_A
+}
 
 
 def some_object(
@@ -227,6 +237,9 @@ def some_object(
     determiner, noun = dice.pick(action.objects)
     while negative and determiner == "num+":
         determiner, noun = dice.pick(action.objects)
+    if owner.plural and NOUNS[noun].kind == "clothes" and determiner in ("a", "poss"):
+        # Several people wear several hats.
+        determiner = "bare+" if determiner == "a" else "poss+"
     number = dice.pick(tuple(NUMBERS)[:3]) if determiner.startswith("num") else ""
     often = 0.0 if action.governed else 0.05 if negative else described
     return noun_phrase(

@@ -7,12 +7,13 @@ Articles are written ``LE`` and ``LES`` until here, since ``de`` and ``à`` swal
 from __future__ import annotations
 
 from collections.abc import Sequence
+from functools import cache
 
 from attention_plugins.contract import SentencePair
-from attention_plugins.datasets.phrasebook.phrase import Phrase, Word
+from attention_plugins.datasets.phrasebook.phrase import Marks, Phrase, Word
 from attention_plugins.text import detokenise
 
-_VOWELS = tuple("aeiouàâæéèêëîïôœùûAEIOUÀÂÆÉÈÊËÎÏÔŒÙÛ")
+_VOWELS = tuple("aeiouàâæéèêëîïôœùû")
 _ASPIRATED = (
     "haut hauts haute hautes huit huitième hamster hamsters haricot haricots héros honte "
     "hasard hollande homard"
@@ -32,52 +33,51 @@ _ELIDES = {
 }
 _CONTRACTS = {("de", "LE"): "du", ("de", "LES"): "des", ("à", "LE"): "au", ("à", "LES"): "aux"}
 _ARTICLES = {"LE": "le", "LES": "les"}
+_INVERTED = ("-il", "-elle")
 _AN_BEFORE = tuple("aeiou")
 _A_DESPITE = ("university", "uniform", "useful", "european", "euro", "one")
 _AN_DESPITE = ("hour", "honest")
 
 
+@cache
 def starts_with_vowel(word: str) -> bool:
     """Whether French elides before ``word``: a vowel or a mute h."""
     lower = word.lower()
     if lower in _NO_ELISION or lower in _ASPIRATED:
         return False
-    return word.startswith(_VOWELS) or lower.startswith("h") or lower in ("y", "yeux")
+    return lower.startswith((*_VOWELS, "h")) or lower in ("y", "yeux")
 
 
-def french_tokens(words: Sequence[Word]) -> list[Word]:
-    """The words with contraction, elision and the ``-t-`` of inversion."""
-    contracted: list[Word] = []
-    for index, word in enumerate(words):
-        before = contracted[-1] if contracted else Word("")
-        following = words[index + 1].text if index + 1 < len(words) else ""
-        elides = word.text == "LE" and starts_with_vowel(following)
-        joined = None if elides else _CONTRACTS.get((before.text, word.text))
-        if joined:
-            contracted[-1] = Word(joined, before.marks + word.marks)
-        else:
-            contracted.append(word)
-    tokens = []
-    for index, (text, marks) in enumerate(contracted):
-        following = contracted[index + 1].text if index + 1 < len(contracted) else ""
+def french_tokens(words: Sequence[Word]) -> tuple[list[str], list[Marks]]:
+    """The words with contraction, elision and the ``-t-`` of inversion, and the marks of each."""
+    texts: list[str] = []
+    marks: list[Marks] = []
+    last = len(words) - 1
+    for index, (text, tied) in enumerate(words):
+        following = words[index + 1][0] if index < last else ""
+        written = _ARTICLES.get(text, text)
         if text in _ELIDES and starts_with_vowel(following):
-            text = _ELIDES[text]
+            written = _ELIDES[text]
+        elif text in _ARTICLES and texts and (texts[-1], text) in _CONTRACTS:
+            texts[-1] = _CONTRACTS[texts[-1], text]
+            marks[-1] += tied
+            continue
+        elif text in _INVERTED and texts[-1][-1] not in "td":
+            written = f"-t{text}"
         elif text == "si" and following in ("il", "ils"):
-            text = "s'"
-        elif text in ("-il", "-elle") and contracted[index - 1].text[-1] not in "td":
-            text = f"-t{text}"
-        tokens.append(Word(_ARTICLES.get(text, text), marks))
-    return tokens
+            written = "s'"
+        texts.append(written)
+        marks.append(tied)
+    return texts, marks
 
 
-def english_tokens(words: Sequence[Word]) -> list[Word]:
-    """The words with ``an`` before a vowel sound."""
-    tokens = []
-    for index, word in enumerate(words):
-        if word.text == "a" and index + 1 < len(words) and _takes_an(words[index + 1].text.lower()):
-            word = Word("an", word.marks)
-        tokens.append(word)
-    return tokens
+def english_tokens(words: Sequence[Word]) -> tuple[list[str], list[Marks]]:
+    """The words with ``an`` before a vowel sound, and the marks of each."""
+    texts = [text for text, _ in words]
+    for index, text in enumerate(texts[:-1]):
+        if text == "a" and _takes_an(texts[index + 1].lower()):
+            texts[index] = "an"
+    return texts, [tied for _, tied in words]
 
 
 def _takes_an(following: str) -> bool:
@@ -90,18 +90,24 @@ def sentence(phrase: Phrase, end: str) -> SentencePair:
 
     Both start with a capital; French has a plain space (U+0020) before ``!`` and ``?``.
     """
-    source = [*english_tokens(phrase.english), Word(end)]
-    target = [*french_tokens(phrase.french), Word(end)]
+    source, source_marks = english_tokens(phrase.english)
+    target, target_marks = french_tokens(phrase.french)
     places: dict[int, list[int]] = {}
-    for index, (_, marks) in enumerate(target):
+    for index, marks in enumerate(target_marks):
         for mark in marks:
             places.setdefault(mark, []).append(index)
-    links = {(i, j) for i, (_, marks) in enumerate(source) for m in marks for j in places.get(m, ())}
-    links.add((len(source) - 1, len(target) - 1))
+    links = []
+    for index, marks in enumerate(source_marks):
+        if len(marks) == 1:
+            links += [(index, place) for place in places.get(marks[0], ())]
+        elif marks:
+            tied = {place for mark in marks for place in places.get(mark, ())}
+            links += [(index, place) for place in sorted(tied)]
+    links.append((len(source), len(target)))
     return SentencePair(
-        _capital(detokenise([text for text, _ in source])),
-        _capital(detokenise([text for text, _ in target], french=True)),
-        tuple(sorted(links)),
+        _capital(detokenise([*source, end])),
+        _capital(detokenise([*target, end], french=True)),
+        tuple(links),
     )
 
 

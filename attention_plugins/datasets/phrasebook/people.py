@@ -75,6 +75,14 @@ def somebody(dice: Dice) -> Subject:
     return relative(dice) if chosen < 0.95 else stranger(dice)
 
 
+def somebody_but(dice: Dice, subject: Subject) -> Subject:
+    """Any subject whose name does not end like the other one's."""
+    while True:
+        other = somebody(dice)
+        if other.phrase.english[-1].text != subject.phrase.english[-1].text:
+            return other
+
+
 def asked_about(dice: Dice) -> Subject:
     """The subject of a question: mostly you, hardly ever I."""
     if dice.chance(0.4):

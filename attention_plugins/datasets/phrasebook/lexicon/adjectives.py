@@ -16,9 +16,9 @@ good=+bon bad=+mauvais new=+nouveau old=+vieux young=+jeune beautiful=+beau pret
 big=+grand small=+petit tall=+grand little=+petit long=+long
 red=rouge blue=bleu green=vert black=noir white=blanc yellow=jaune gray=gris brown=marron
 hot=chaud cold=froid fresh=frais delicious=délicieux expensive=cher ripe=mûr sweet=sucré
-clean=propre dirty=sale empty=vide full=plein heavy=lourd light=léger new_=neuf comfortable=confortable
-modern=moderne quiet=calme noisy=bruyant dark=sombre strange=étrange useful=utile easy=facile
-difficult=difficile important=important interesting=intéressant boring=ennuyeux short=court
+clean=propre dirty=sale empty=vide full=plein heavy=lourd light=léger new_=neuf
+comfortable=confortable modern=moderne quiet=calme noisy=bruyant dark=sombre strange=étrange
+useful=utile easy=facile difficult=difficile important=important interesting=intéressant boring=ennuyeux short=court
 funny=drôle sad=triste famous=célèbre dangerous=dangereux fast=rapide slow=lent elegant=élégant
 intelligent=intelligent strong=fort kind=gentil nice=sympathique rich=riche poor=pauvre
 tired=fatigué happy=heureux sick=malade ready=prêt busy=occupé alone=seul serious=sérieux
@@ -67,15 +67,17 @@ job: good difficult interesting important dangerous new
 
 # Which nouns of a class a mere class cannot tell: adjective -> nouns it does not go with.
 _MISFITS = {
-    "small": "elephant lion bear sky sea rice milk countryside",
+    "small": "passport ticket elephant lion bear sky sea rice milk countryside",
     "big": "sky sea mouse bird rabbit plate",
     "hot": "salad pie cake ice_cream beer wine milk juice water dessert",
     "cold": "coffee tea soup omelet pizza meal",
     "ripe": "lemon",
-    "pretty": "wallet passport umbrella knife ticket pencil glasses suit pants scissors fork spoon",
+    "pretty": "wallet passport umbrella knife ticket pencil glasses suit pants scissors fork "
+    "spoon",
     "expensive": "bread key stamp pencil fork spoon map salt sugar notebook ticket",
     "new": "newspaper rose mouse",
-    "old": "newspaper stamp rose gift ticket umbrella elephant snake spider lion bear",
+    "old": "letter postcard newspaper stamp rose gift ticket umbrella elephant snake "
+    "spider lion bear",
     "young": "spider snake mouse",
     "dangerous": "cat rabbit mouse cow sheep bird horse monkey",
     "strange": "cow sheep",
@@ -96,7 +98,7 @@ _MISFITS = {
     "delicious": "egg sugar salt butter rice lemon",
     "fresh": "sugar salt chocolate honey jam rice ice_cream",
     "sad": "game concert",
-    "good": "dream",
+    "good": "dream salt sugar butter",
     "funny": "concert game",
     "beautiful": "mouse spider monkey bear market pants sheep cow plant snake",
     "fast": "bicycle truck",
@@ -112,8 +114,10 @@ class Adjective(NamedTuple):
 
     def form(self, feminine: bool, plural: bool) -> str:
         """The French form that agrees."""
-        return self.french if self.french.startswith("en_") else inflect(
-            self.french, feminine, plural
+        return (
+            self.french
+            if self.french.startswith("en_")
+            else inflect(self.french, feminine, plural)
         )
 
 
@@ -121,7 +125,9 @@ def _read() -> dict[str, Adjective]:
     adjectives = {}
     for entry in _LINES.split():
         word, translation = entry.split("=")
-        adjectives[word] = Adjective(word.rstrip("_"), translation.lstrip("+"), translation[0] == "+")
+        adjectives[word] = Adjective(
+            word.rstrip("_"), translation.lstrip("+"), translation[0] == "+"
+        )
     return adjectives
 
 
@@ -140,7 +146,7 @@ MOODS = (
 ).split()
 CHARACTERS = (
     "intelligent strong kind nice rich poor serious shy proud jealous lazy polite patient honest "
-    "curious brave careful generous funny famous tall small friendly"
+    "curious brave careful generous funny famous tall friendly"
 ).split()
 
 

@@ -136,11 +136,3 @@ SLOTS = {
         "Russian | russe",
     ),
 }
-
-# Where an action may take place.
-SETTINGS = (
-    "at:1 home:2 | à:1 la maison:2",
-    "in:1 the:2 garden:3 | dans:1 le:2 jardin:3",
-    "in:1 the:2 kitchen:3 | dans:1 la:2 cuisine:3",
-    "in:1 the:2 park:3 | dans:1 le:2 parc:3",
-)

@@ -6,6 +6,7 @@ that English has only in the plural. ``_`` joins the words of a compound.
 
 from __future__ import annotations
 
+from functools import cache
 from typing import NamedTuple
 
 from attention_plugins.datasets.phrasebook import english, french
@@ -23,8 +24,8 @@ produce: egg=œuf m, vegetable=légume m, carrot=carotte f, potato=pomme_de_terr
 drink: coffee=café m, tea=thé m, milk=lait m, wine=vin m, beer=bière f, water=eau f,
   juice=jus m
 mealtime: dinner=dîner m, lunch=déjeuner m, breakfast=petit_déjeuner m
-clothes: coat=manteau m, hat=chapeau m, shirt=chemise f, dress=robe f, skirt=jupe f, jacket=veste f,
-  sweater=pull m, scarf=écharpe f, tie=cravate f, suit=costume m, *pants=pantalon m
+clothes: coat=manteau m, hat=chapeau m, shirt=chemise f, dress=robe f, skirt=jupe f,
+  jacket=veste f, sweater=pull m, scarf=écharpe f, tie=cravate f, suit=costume m, *pants=pantalon m
 shoes: shoe=chaussure f, sock=chaussette f, boot=botte f, glove=gant m
 furniture: chair=chaise f, bed=lit m, table=table f, desk=bureau m, sofa=canapé m,
   armchair=fauteuil m, lamp=lampe f, mirror=miroir m
@@ -82,8 +83,8 @@ abstract: truth=vérité f, help=aide f, money=argent m, time=temps m, work=trav
   phone_number=numéro_de_téléphone m, number=numéro m, race=course f, prize=prix m,
   appointment=rendez-vous m, cold=rhume m, light=lumière f, sun=soleil m, moon=lune f,
   star=étoile f, dark=noir m, news=nouvelles fp, color=couleur f, hour=heure f, minute=minute f,
-  day=jour m, week=semaine f, month=mois m, year=an m, euro=euro m, dollar=dollar m, shower=douche f,
-  bath=bain m, nap=sieste f, break=pause f, accident=accident m, crime=crime m, joke=blague f,
+  day=jour m, week=semaine f, month=mois m, year=an m, euro=euro m, dollar=dollar m,
+  shower=douche f, bath=bain m, nap=sieste f, break=pause f, accident=accident m, joke=blague f,
   secret=secret m, police=police f, language=langue f, weather=temps m, page=page f, seat=place f
 body: head=tête f, back=dos m, foot=pied m, hand=main f, tooth=dent f, arm=bras m, leg=jambe f,
   knee=genou m, finger=doigt m, throat=gorge f, stomach=ventre m, eye=œil m, ear=oreille f,
@@ -123,11 +124,15 @@ class Noun(NamedTuple):
     french_plural_only: bool = False
 
     def english_form(self, plural: bool) -> str:
-        return english.plural(self.english) if plural and not self.english_plural_only else (
-            self.english
+        """The noun as English writes it; the words of a compound are joined with ``_``."""
+        return (
+            english.plural(self.english)
+            if plural and not self.english_plural_only
+            else (self.english)
         )
 
     def french_form(self, plural: bool) -> str:
+        """The noun as French writes it, joined likewise."""
         if self.french_plural_only or not plural:
             return self.french
         return _FRENCH_PLURALS.get(self.french) or french.pluralise(self.french)
@@ -148,6 +153,7 @@ def _read() -> dict[str, Noun]:
 NOUNS = _read()
 
 
+@cache
 def of_kind(*kinds: str) -> tuple[str, ...]:
     """The keys of all nouns of these classes."""
     return tuple(key for key, noun in NOUNS.items() if noun.kind in kinds)

@@ -6,27 +6,20 @@ Objects are ``determiner noun noun …; determiner …``, the determiners those 
 with ``+`` for the plural.
 
 Uses: t was done once, f can be wished, planned or ordered, p can be going on just now, h is a
-habit, s is a state (imperfect in the past), m a feeling that English says with be, i makes an order, n a prohibition, w may be done
-with somebody. And what limits them: d is done daily, b takes long plans, o is never denied, x has
-a reflexive participle that does not agree.
+habit, s is a state (imperfect in the past), m a feeling that English says with be, i makes
+an order, n a prohibition, w may be done with somebody. And what limits them: d is done daily, b
+takes long plans, o is never denied, x has a reflexive participle that does not agree.
 """
 
 from __future__ import annotations
 
-import re
-from typing import NamedTuple
-
-_SLOT = re.compile(r"\{(\w+)\}")
-_PREPOSITION = re.compile(r"\|.* (à|de|dans|chez)(?::\w+)? \{o\}")
-_PERSON_SLOTS = ("him", "to", "person", "whom", "towhom", "atwhom")
-
-_LIKED = (
+LIKED = (
     "gen coffee tea milk wine beer chocolate cheese fish meat music football tennis history "
     "mathematics nature winter summer spring rain snow art cinema sport chess bread dancing; "
     "gen+ dog cat horse flower apple strawberry vegetable movie book novel cookie egg party"
 )
 
-_LINES = """
+LINES = """
 eat | manger | tfpi | a apple orange banana pear sandwich peach pizza; some bread cheese cake
   soup chocolate salad; poss soup sandwich
 eat | manger | h | bare meat fish bread cheese chocolate rice fruit; bare+ vegetable egg apple
@@ -61,8 +54,9 @@ bring {him} {} {to} | apporter {} {to} | tfi | a coffee gift; some water tea; th
 explain {} {towhom} | expliquer {} {towhom} | tfpi | this problem lesson word; the problem
 tell {him} {} {to} | raconter {} {to} | tfi | a story joke; this story
 tell {him} {} {to} | dire {} {to} | tfi | the truth
-buy | acheter | tfb | a car house bicycle coat hat dress computer phone camera umbrella; some
-  bread milk fruit cheese wine; this book bag; a+ shoe
+buy | acheter | tfb | a car house bicycle computer camera apartment boat; this house car
+buy | acheter | tf | a coat hat dress umbrella phone book; some bread milk fruit cheese wine; this
+  book bag; some+ shoe
 buy {} for:1 {person} | acheter {} pour:1 {person} | tf | a gift book watch; some+ flower
 buy | acheter | i | some bread milk butter sugar; the newspaper
 sell | vendre | tfpb | poss car house bicycle boat apartment; this house
@@ -179,15 +173,15 @@ leave | partir | tfp |
 leave for:1 {city} | partir pour:1 {city} | tfpwb |
 leave | quitter | tf | the house room city; this village; gen school
 arrive {late} | arriver {late} | tf |
-arrive at:1 | arriver à:1 | tf | the station airport hotel
+arrive at:1 | arriver à:1 | t | the station airport hotel
 stay {home} | rester {home} | tfpiw |
 go out:v | sortir | tfphnw |
 enter | entrer dans:v | tfn | the room house kitchen store garden; this room
 pay | payer | tf | the bill; poss rent
 order | commander | tf | a pizza coffee salad beer dessert; some wine
-wear | porter | ps | a hat coat dress skirt shirt scarf; some glasses
+wear | porter | p | a hat coat dress skirt shirt scarf; some glasses
 carry | porter | tpi | poss suitcase bag; this box basket
-put on:v | mettre | tfi | poss coat hat jacket sweater glasses; poss+ shoe boot glove; this dress
+put on:v | mettre | tfi | poss coat hat jacket sweater glasses; poss+ shoe boot glove
 put {} {there} | mettre {} {there} | ti | poss+ key; poss bag book; this box lamp
 turn on:v | allumer | tfin | the light television radio; poss computer
 turn off:v | éteindre | tfin | the light television radio; poss computer phone
@@ -215,13 +209,13 @@ love | adorer | so | LIKED; this song movie book city
 hate | détester | so | LIKED; this city song color
 prefer | préférer | so | LIKED
 need | avoir besoin:v de | s | a car pen umbrella doctor map knife taxi chair coat job; some
-  help money water sugar information; a+ shoe stamp; this book; poss glasses passport
+  help money water sugar information; some+ stamp; this book; poss glasses passport
 have | avoir | s | a dog car cat brother sister bicycle question idea problem garden garage
   secret plan; num+ child brother sister dog cat bicycle; some money
 want | vouloir | s | a coffee dog bicycle sandwich gift; some water bread milk sugar
   information; this dress book hat
 remember | se souvenir de | s | this day trip song story; poss childhood dream; the name address
-be afraid:1 of:2 | avoir peur:1 de:2 | s | gen+ dog spider snake mouse; gen dark rain
+be afraid:1 of:2 | avoir peur:1 de:2 | s | gen+ dog spider snake mouse; the dark; gen rain
 believe | croire | s | this story
 believe {whom} | croire {whom} | s |
 live in:1 {city} | habiter à:1 {city} | sfb |
@@ -241,62 +235,3 @@ be scared:1 | avoir peur:1 | m |
 be lucky:1 | avoir de la chance:1 | m |
 trust {atwhom} | faire confiance:v {atwhom} | s |
 """
-
-class Action(NamedTuple):
-    """A verb with its complements: two sides of a template, its uses, and objects to choose from.
-
-    ``governed`` is the French preposition before the object, if any.
-    ``infinitive`` and ``base`` are the verbs, ``template`` the whole with ``{o}`` for the object;
-    ``reflexive`` where French says ``se``; ``person`` and ``places`` are its other slots.
-    """
-
-    base: str
-    infinitive: str
-    reflexive: bool
-    template: str
-    uses: str
-    objects: tuple[tuple[str, str], ...]
-    governed: str
-    person: str
-    places: tuple[str, ...]
-
-
-def _read_objects(text: str) -> tuple[tuple[str, str], ...]:
-    groups = [group.split() for group in text.split(";") if group.strip()]
-    return tuple((determiner, noun) for determiner, *nouns in groups for noun in nouns)
-
-
-def _read_action(line: str) -> Action:
-    source, target, uses, objects = (part.strip() for part in line.split("|"))
-    listed = bool(objects) and "{}" not in source
-    base, *source_rest = source.replace("{}", "{o}").split()
-    reflexive = target.startswith(("se ", "s'"))
-    target = target.removeprefix("se ").removeprefix("s'").replace("{}", "{o}")
-    infinitive, *target_rest = target.split()
-    slot = ["{o}"] if listed else []
-    template = " ".join(
-        [f"{base}:v", *source_rest, *slot, "|", f"{infinitive}:v", *target_rest, *slot]
-    )
-    slots = [slot for slot in _SLOT.findall(template) if slot != "o"]
-    person = next((slot for slot in slots if slot in _PERSON_SLOTS), "")
-    places = tuple(dict.fromkeys(slot for slot in slots if slot not in _PERSON_SLOTS))
-    known = _read_objects(objects)
-    found = _PREPOSITION.search(template)
-    before = found[1] if found else ""
-    return Action(base, infinitive, reflexive, template, uses, known, before, person, places)
-
-
-ACTIONS = tuple(
-    _read_action(line)
-    for line in _LINES.replace("\n  ", " ").replace("LIKED", _LIKED).strip().splitlines()
-)
-
-
-def with_use(*uses: str) -> tuple[Action, ...]:
-    """The actions of every one of these uses; those with more objects come more often."""
-    return tuple(
-        action
-        for action in ACTIONS
-        if all(use in action.uses for use in uses)
-        for _ in range(1 + min(5, len(action.objects) // 3))
-    )

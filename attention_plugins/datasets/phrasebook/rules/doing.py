@@ -8,12 +8,10 @@ from typing import NamedTuple
 from attention_plugins.datasets.phrasebook.actions import VerbPhrase, governed, verb_phrase
 from attention_plugins.datasets.phrasebook.clauses import clause
 from attention_plugins.datasets.phrasebook.lexicon import adverbials
-from attention_plugins.datasets.phrasebook.lexicon.verbs import Action, with_use
+from attention_plugins.datasets.phrasebook.lexicon.actions import Action, with_use
 from attention_plugins.datasets.phrasebook.nominals import Subject
 from attention_plugins.datasets.phrasebook.people import asked_about, companion, somebody
-from attention_plugins.datasets.phrasebook.phrase import EMPTY, Dice, Phrase, fill
-
-Draft = tuple[Phrase, str]
+from attention_plugins.datasets.phrasebook.phrase import EMPTY, Dice, Draft, Phrase, fill
 
 DONE = with_use("t")
 WISHED = with_use("f")
@@ -156,7 +154,7 @@ _PATTERNS = (
     (2, Pattern(FEELINGS, "was")),
     (2, Pattern(FEELINGS, asked=True)),
     (74, Pattern(DONE, "past", times=_PAST, timed=0.4)),
-    (30, Pattern(DONE, "past", negations=_NOT, times=_PAST, timed=0.25)),
+    (30, Pattern(DONE, "past", negations=_NOT, times=_PAST[:5], timed=0.25)),
     (26, Pattern(DONE, "past", asked=True, times=_PAST, timed=0.25)),
     (14, Pattern(DONE_AND_WISHED, "perfect", adverbs=(adverbials.ALREADY,))),
     (12, Pattern(DONE_AND_WISHED, "perfect", negations=_NOT, late=("yet | encore",))),

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from attention_plugins.datasets.phrasebook.actions import VerbPhrase, governed
 from attention_plugins.datasets.phrasebook.clauses import clause, order
+from attention_plugins.datasets.phrasebook.lexicon.actions import with_use
 from attention_plugins.datasets.phrasebook.lexicon.nouns import of_kind
 from attention_plugins.datasets.phrasebook.lexicon.people import NUMBERS
-from attention_plugins.datasets.phrasebook.lexicon.verbs import with_use
 from attention_plugins.datasets.phrasebook.nominals import Subject, name, noun_phrase, pronoun
-from attention_plugins.datasets.phrasebook.phrase import EMPTY, Dice, Phrase, fill
-from attention_plugins.datasets.phrasebook.rules.being import Draft, agreeing, being
-from attention_plugins.datasets.phrasebook.rules.doing import WISHED, act
+from attention_plugins.datasets.phrasebook.phrase import EMPTY, Dice, Draft, Phrase, fill
+from attention_plugins.datasets.phrasebook.rules.being import agreeing, being
+from attention_plugins.datasets.phrasebook.rules.doing import DONE, STATES, WISHED, act
 
 _ORDERED = with_use("i")
 _FORBIDDEN = with_use("n")
-_TOGETHER = (*with_use("f", "w"), *(a for a in WISHED if a.base in ("drink", "eat", "listen", "see")))
+_TOGETHER = (
+    *with_use("f", "w"),
+    *(a for a in WISHED if a.base in ("drink", "eat", "listen", "see")),
+)
 
 _PLEASE = "{c} ,:2 please:1 | {c} ,:2 s':1 il:1 vous:1 plaît:1"
 _PLEASE_FIRST = "please:1 {c} | {c} , s':1 il:1 vous:1 plaît:1"
@@ -107,12 +110,14 @@ def asked_of_a_friend(dice: Dice) -> Draft:
 def _question_to(dice: Dice, thou: Subject) -> Phrase:
     chosen = dice.random()
     if chosen < 0.2:
-        adjective = dice.pick(("tired", "ready", "sick", "happy", "busy", "angry", "alone", "worried"))
+        adjective = dice.pick(
+            ("tired", "ready", "sick", "happy", "busy", "angry", "alone", "worried")
+        )
         return clause(dice, thou, being(agreeing(thou, adjective)), asked=True)
     if chosen < 0.45:
-        return clause(dice, thou, act(dice, with_use("s"), thou), asked=True)
+        return clause(dice, thou, act(dice, STATES, thou), asked=True)
     if chosen < 0.7:
-        return clause(dice, thou, act(dice, with_use("t"), thou), "past", asked=True)
+        return clause(dice, thou, act(dice, DONE, thou), "past", asked=True)
     verbs: VerbPhrase = act(dice, WISHED, thou)
     return clause(dice, thou, governed(dice.pick(("want", "can", "going")), verbs), asked=True)
 
