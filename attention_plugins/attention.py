@@ -32,7 +32,7 @@ class Scoring(nn.Module):
 
 
 def as_mask(mask: Tensor, scores_shape: torch.Size) -> Tensor:
-    """A boolean mask that broadcasts to scores ``(..., n_q, n_k)``; True where attending is allowed.
+    """A boolean mask that broadcasts to scores ``(..., n_q, n_k)``; True: may attend.
 
     Args:
         mask: a boolean mask already, or valid lengths: ``(batch,)``, one for all queries of a
@@ -48,7 +48,8 @@ def as_mask(mask: Tensor, scores_shape: torch.Size) -> Tensor:
     n_queries, n_keys = scores_shape[-2:]
     if mask.dim() not in (1, 2) or mask.dim() == 2 and mask.shape[1] != n_queries:
         raise ValueError(
-            f"need valid lengths of shape (batch,) or (batch, {n_queries}), got {tuple(mask.shape)}"
+            f"need valid lengths of shape (batch,) or (batch, {n_queries}), "
+            f"got {tuple(mask.shape)}"
         )
     if mask.shape[0] != scores_shape[0] or len(scores_shape) < 3:
         raise ValueError(

@@ -107,6 +107,11 @@ def read(folder: Path) -> Checkpoint:
         raise CheckpointError(f"{path} cannot be read as JSON: {error}") from None
     if not isinstance(card, dict):
         raise CheckpointError(f"{path} holds a {type(card).__name__}; a card is an object")
+    _check_card(path, card)
+    return Checkpoint(Path(folder), card)
+
+
+def _check_card(path: Path, card: Mapping[str, Any]) -> None:
     for name, kind in _FIELDS.items():
         if not isinstance(card.get(name), kind):
             found = type(card[name]).__name__ if name in card else "nothing"
@@ -122,7 +127,6 @@ def read(folder: Path) -> Checkpoint:
             Vocabulary(card[f"{side}_vocabulary"])
         except (ValueError, TypeError) as error:
             raise CheckpointError(f"{path}: {side} vocabulary: {error}") from None
-    return Checkpoint(Path(folder), card)
 
 
 def write(folder: Path, model: nn.Module, card: Mapping[str, Any]) -> Checkpoint:
@@ -142,8 +146,17 @@ def write(folder: Path, model: nn.Module, card: Mapping[str, Any]) -> Checkpoint
     payload = save(weights)
     (folder / WEIGHTS).write_bytes(payload)
     digest = hashlib.sha256(payload).hexdigest()
-    full = {"format": FORMAT, **card, "weights_sha256": digest}
-    text = json.dumps(full, ensure_ascii=False, indent=1, default=str)
+    return _write_card(folder, {"format": FORMAT, **card, "weights_sha256": digest})
+
+
+def add_score(checkpoint: Checkpoint, name: str, score: Mapping[str, Any]) -> Checkpoint:
+    """Note a score on the card, under its name; one of that name is replaced."""
+    scores = {**checkpoint.card["scores"], name: dict(score)}
+    return _write_card(checkpoint.folder, {**checkpoint.card, "scores": scores})
+
+
+def _write_card(folder: Path, card: Mapping[str, Any]) -> Checkpoint:
+    text = json.dumps(card, ensure_ascii=False, indent=1)
     (folder / CARD).write_text(_one_line_lists(text) + "\n", "utf-8")
     return read(folder)
 
@@ -220,7 +233,7 @@ def _one_line_lists(text: str) -> str:
     lines: list[str] = []
     inside: list[str] | None = None
     for line in text.splitlines():
-        if inside is None and line.rstrip().endswith("vocabulary\": ["):
+        if inside is None and line.rstrip().endswith('vocabulary": ['):
             inside = [line]
         elif inside is not None:
             inside.append(line.strip())

@@ -107,9 +107,10 @@ def beam(
         candidates = (totals.view(-1, 1) + scores).view(n, -1)
         # Twice the width: at most one candidate per hypothesis ends, so enough stay open.
         best, where = candidates.topk(2 * width, dim=-1)
-        parents = where.div(words, rounding_mode="floor") + torch.arange(n, device=device)[
-            :, None
-        ] * width
+        parents = (
+            where.div(words, rounding_mode="floor")
+            + torch.arange(n, device=device)[:, None] * width
+        )
         chosen = where % words
         ends = (chosen == EOS_ID) | (length == limit)
         _collect(found, best, parents, chosen, ends, histories, length)
@@ -174,9 +175,7 @@ def force(
     state = model.start(source, lengths, tap)
     begin = torch.full_like(target[:, :1], BOS_ID)
     columns = []
-    for tokens, wanted in zip(
-        torch.cat([begin, target[:, :-1]], dim=1).T, target.T, strict=True
-    ):
+    for tokens, wanted in zip(torch.cat([begin, target[:, :-1]], dim=1).T, target.T, strict=True):
         scores, state = model.step(state, tokens, tap)
         columns.append(scores.gather(1, wanted[:, None]))
     return torch.cat(columns, dim=1), recorder.weights()

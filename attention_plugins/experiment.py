@@ -69,7 +69,8 @@ def run(
         ContractError: an unknown name, a bad parameter, a corpus too small for the split.
         FloatingPointError: the loss is not finite.
     """
-    model_spec, scoring_spec = registry.model(experiment.model), registry.scoring(experiment.scoring)
+    model_spec = registry.model(experiment.model)
+    scoring_spec = registry.scoring(experiment.scoring)
     kept, held_out = divide(pairs, experiment.held_out, experiment.split_seed)
     encoded = encode(kept, experiment.recipe)
     sizes = ModelSizes(len(encoded.source_vocabulary), len(encoded.target_vocabulary))
@@ -115,9 +116,9 @@ def divide(
     return split_by_source(pairs, held_out=held_out, seed=seed)
 
 
-def keep(trained: Trained, folder: Path, scores: Mapping[str, Any] | None = None) -> Checkpoint:
+def keep(trained: Trained, folder: Path) -> Checkpoint:
     """Store the model with its card."""
-    return write(folder, trained.model, {**trained.card, "scores": dict(scores or {})})
+    return write(folder, trained.model, trained.card)
 
 
 def evaluate(

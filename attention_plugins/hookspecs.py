@@ -22,16 +22,16 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 def attention_scorings() -> Iterable[ScoringSpec]:
     r"""Yield scoring functions. A whole plugin::
 
-        from torch.nn.functional import normalize
-        from attention_plugins import hookimpl, scoring
+    from torch.nn.functional import normalize
+    from attention_plugins import hookimpl, scoring
 
-        @scoring("cosine_example", formula=r"\cos(q, k)", same_size=True)
-        def cosine(queries, keys):
-            return normalize(queries, dim=-1) @ normalize(keys, dim=-1).mT
+    @scoring("cosine_example", formula=r"\cos(q, k)", same_size=True)
+    def cosine(queries, keys):
+        return normalize(queries, dim=-1) @ normalize(keys, dim=-1).mT
 
-        @hookimpl
-        def attention_scorings():
-            yield cosine
+    @hookimpl
+    def attention_scorings():
+        yield cosine
     """
 
 

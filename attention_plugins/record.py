@@ -54,4 +54,6 @@ class AttentionMap:
         tolerance = max(_ROW_SUM_TOLERANCE, torch.finfo(self.weights.dtype).eps)
         wrong = (torch.minimum((sums - 1).abs(), sums.abs()) > tolerance).any()
         if self.normalised and wrong:
-            raise ValueError(f"{where}: rows sum to {sums.min():.3f}…{sums.max():.3f}, need 1 or 0")
+            raise ValueError(
+                f"{where}: rows sum to {sums.min():.3f}…{sums.max():.3f}, need 1 or 0"
+            )

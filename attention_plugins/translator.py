@@ -121,9 +121,7 @@ class Translator:
             written = _Sentence(self.target_vocabulary.words(ids), ids)
         source, lengths = self._tensors([read])
         wanted = torch.tensor([written.ids], device=self.device)
-        scores, sites = force(
-            self.model, source, lengths, wanted, interventions=interventions
-        )
+        scores, sites = force(self.model, source, lengths, wanted, interventions=interventions)
         return Translation(
             text=self._text(written.words),
             tokens=tuple(written.words),

@@ -54,7 +54,9 @@ def load_corpus(
         archive = path.is_dir() or path.suffix == ".zip"
         loaded = load_pairs(path) if archive else read_pairs(path)
     elif path.suffix or len(path.parts) > 1:
-        raise ContractError(f"no file {name}; need a TSV file, a zip, a folder or a data set's name")
+        raise ContractError(
+            f"no file {name}; need a TSV file, a zip, a folder or a data set's name"
+        )
     else:
         spec = registry.dataset(name)
         if spec.task != "translation":
@@ -100,7 +102,9 @@ def settings(entries: Sequence[str], parameters: Sequence[Parameter]) -> dict[st
         name, equals, text = entry.partition("=")
         if not equals or name not in known:
             offered = ", ".join(known) or "none"
-            raise ContractError(f"need name=value with a known name, got {entry!r}; known: {offered}")
+            raise ContractError(
+                f"need name=value with a known name, got {entry!r}; known: {offered}"
+            )
         values[name] = _parse(text, known[name])
     return values
 

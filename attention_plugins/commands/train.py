@@ -12,6 +12,7 @@ from tqdm import tqdm
 from attention_plugins import experiment
 from attention_plugins.checkpoints import CARD
 from attention_plugins.commands import common
+from attention_plugins.commands.evaluate import note_held_out
 from attention_plugins.contract import ContractError
 from attention_plugins.presets import PRESETS
 from attention_plugins.registry import installed
@@ -44,14 +45,16 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set-scoring", action="append", default=[], metavar="NAME=VALUE",
         help="a scoring's parameter",
     )  # fmt: skip
-    parser.add_argument("--overwrite", action="store_true", help="replace the output folder's files")
+    parser.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
     common.add_device(parser)
 
 
 def run(given: argparse.Namespace) -> None:
     """Train, score on the held-out sources, write the checkpoint."""
     if (given.output / CARD).exists() and not given.overwrite:
-        raise ContractError(f"{given.output} holds a checkpoint already; add --overwrite to replace it")
+        raise ContractError(
+            f"{given.output} holds a checkpoint already; add --overwrite to replace it"
+        )
     registry, device = installed(), common.device(given)
     plan = _plan(given)
     pairs = common.load_corpus(given.corpus, registry, pairs=given.pairs)
@@ -75,12 +78,10 @@ def run(given: argparse.Namespace) -> None:
             plan, pairs, registry, device=device, on_step=show_step, on_epoch=log_epoch
         )
     checkpoint = experiment.keep(trained, given.output)
-    scores = {}
     if trained.held_out:
-        bleu = experiment.evaluate(Translator(checkpoint, registry, device), trained.held_out)
-        scores = {"held_out": bleu | {"command": evaluate_command(given)}}
-        checkpoint = experiment.keep(trained, given.output, scores)
-    last = trained.history[-1]
+        score = experiment.evaluate(Translator(checkpoint, registry, device), trained.held_out)
+        checkpoint = note_held_out(checkpoint, score, given.corpus)
+    last, scores = trained.history[-1], checkpoint.card["scores"]
     common.show(
         given,
         {"checkpoint": str(given.output), "loss": last.loss, "seconds": last.seconds,
@@ -88,14 +89,6 @@ def run(given: argparse.Namespace) -> None:
         [f"{given.output}: loss {last.loss:.3f} nats per token after {last.seconds:,.0f} s"]
         + [f"BLEU {s['bleu']:.1f} ({name}; {s['signature']})" for name, s in scores.items()],
     )  # fmt: skip
-
-
-def evaluate_command(given: argparse.Namespace) -> str:
-    """The command that measures the held-out score again."""
-    return (
-        f"python -m attention_plugins evaluate --checkpoint trained/{given.output.name} "
-        f"--corpus {given.corpus} --held-out"
-    )
 
 
 def _plan(given: argparse.Namespace) -> experiment.Experiment:

@@ -30,7 +30,5 @@ def run(given: argparse.Namespace) -> None:
         raise ContractError("need a sentence to translate, got none")
     translator = Translator(read(given.checkpoint), installed(), common.device(given))
     translations = translator.translate(sentences, width=given.beam)
-    facts = [
-        {"source": s, "translation": t} for s, t in zip(sentences, translations, strict=True)
-    ]
+    facts = [{"source": s, "translation": t} for s, t in zip(sentences, translations, strict=True)]
     common.show(given, {"translations": facts}, translations)

@@ -121,6 +121,7 @@ class Bahdanau(nn.Module):
             nn.init.zeros_(self.output.bias)
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
+        """Encode the sentences; keys are projected here, once."""
         memory, hidden = self.encoder(source, source_lengths)
         mask = as_mask(source_lengths, torch.Size((len(source), 1, source.shape[1])))
         return {
@@ -131,6 +132,7 @@ class Bahdanau(nn.Module):
         }
 
     def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
+        """One word further: ``(B, vocabulary)`` log-probabilities, and the next state."""
         words = self._words(tokens)
         weights = self._first_layer_weights()
         layers, context = self._advance(
@@ -141,6 +143,7 @@ class Bahdanau(nn.Module):
         return log_probabilities, {**state, "hidden": torch.stack(layers, dim=1)}
 
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
+        """Mean cross-entropy in nats per target token, with the right words forced."""
         tap = Tap()
         state = self.start(batch.source, batch.source_lengths, tap)
         begin = torch.full_like(batch.target[:, :1], BOS_ID)
@@ -183,7 +186,7 @@ class Bahdanau(nn.Module):
         weights: tuple[Tensor, Tensor],
         tap: Tap,
     ) -> tuple[list[Tensor], Tensor]:
-        """One step of all layers: their new states, each ``(B, h)``, and the context ``(B, h)``."""
+        """One step of all layers: their new states and the context, each ``(B, h)``."""
         query = layers[-1][:, None]  # (B, 1, h): the state before this step
         context = tap.attend(
             CROSS, self.scoring, query, state["keys"], state["memory"], state["mask"],

@@ -47,7 +47,7 @@ class TranslationModel(Protocol):
         """Mean cross-entropy over the batch's target tokens, in nats; padding does not count."""
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
-        """Encode ``source (B, n)`` with valid lengths ``(B,)``; the state before the first step."""
+        """Encode ``source (B, n)`` with valid lengths ``(B,)``; the state before all steps."""
 
     def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
         """One step for every row.

@@ -19,9 +19,7 @@ DEEP = {"embed": 6, "hidden": 10, "layers": 2, "deep_readout": True, "bidirectio
 def _model(values, seed=0):
     torch.manual_seed(seed)
     sizes = ModelSizes(len(RESERVED) + 3, len(RESERVED) + 5)
-    return REGISTRY.model("bahdanau").create(
-        REGISTRY.scoring("additive").factory(), sizes, values
-    )
+    return REGISTRY.model("bahdanau").create(REGISTRY.scoring("additive").factory(), sizes, values)
 
 
 def _card(values, **changes):

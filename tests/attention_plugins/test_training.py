@@ -52,9 +52,7 @@ def test_the_loss_falls_and_is_reported_per_token():
     encoded = encode(PAIRS, RECIPE)
     steps, epochs = [], []
     recipe = Recipe(**{**vars(RECIPE), "epochs": 60, "learning_rate": 0.03})
-    history = train(
-        _model(encoded), encoded, recipe, on_step=steps.append, on_epoch=epochs.append
-    )
+    history = train(_model(encoded), encoded, recipe, on_step=steps.append, on_epoch=epochs.append)
     assert epochs == history
     assert len(history) == 60
     assert len(steps) == 120  # six pairs in batches of five
@@ -118,7 +116,9 @@ def test_a_recipe_names_what_is_wrong(field, value, message):
 
 
 def test_long_sentences_are_cut_and_still_end():
-    encoded = encode([SentencePair("a b c d e f", "u v w x y z")], Recipe(min_frequency=1, max_tokens=4))
+    encoded = encode(
+        [SentencePair("a b c d e f", "u v w x y z")], Recipe(min_frequency=1, max_tokens=4)
+    )
     assert [len(row) for row in (*encoded.source, *encoded.target)] == [4, 4]
     assert encoded.target[0][-1] == EOS_ID
 

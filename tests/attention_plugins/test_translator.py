@@ -89,7 +89,9 @@ def test_an_empty_sentence_is_refused(translator, sentence):
 def test_a_long_sentence_is_refused_with_its_length(translator):
     assert translator.reads("a " * 9)
     assert not translator.reads("a " * 10)
-    with pytest.raises(ContractError, match="the sentence has 10 tokens; this model reads at most 9"):
+    with pytest.raises(
+        ContractError, match="the sentence has 10 tokens; this model reads at most 9"
+    ):
         translator.explain("a " * 10)
     with pytest.raises(ContractError, match="sentence 2 has 12 tokens"):
         translator.translate(["a", "b " * 12])

@@ -68,18 +68,31 @@ def test_the_card_says_how_the_checkpoint_was_made(checkpoint):
     assert card["corpus"]["held_out_sources"] == 2
     assert card["training"]["epochs"] == 60
     assert card["training"]["threads"] == 1
-    assert card["scores"]["held_out"]["sentences"] == 2
+    assert card["scores"]["held out, greedy"]["sentences"] == 2
 
 
 def test_the_score_on_the_card_is_measured_again_by_its_command(checkpoint, corpus, capsys):
     card = json.loads((checkpoint / "card.json").read_text("utf-8"))
-    held_out = card["scores"]["held_out"]
+    held_out = card["scores"]["held out, greedy"]
     assert "--held-out" in held_out["command"]
     command = ["evaluate", "--checkpoint", checkpoint, "--corpus", corpus, "--held-out", "--json"]
     assert main([str(a) for a in command]) == 0
     measured = _json(capsys)
     assert measured["bleu"] == held_out["bleu"]
     assert measured["signature"] == held_out["signature"]
+
+
+def test_a_kept_score_is_noted_on_the_card_beside_the_others(checkpoint, corpus, capsys):
+    given = ["evaluate", "--checkpoint", checkpoint, "--corpus", corpus]
+    assert "add --held-out or drop --keep" in _refused(capsys, *given, "--keep")
+    before = json.loads((checkpoint / "card.json").read_text("utf-8"))
+    assert main([str(a) for a in (*given, "--held-out", "--beam", 3, "--keep", "--json")]) == 0
+    measured = _json(capsys)
+    after = json.loads((checkpoint / "card.json").read_text("utf-8"))
+    kept = after["scores"].pop("held out, beam 3")
+    assert after == before
+    assert (kept["bleu"], kept["beam"]) == (measured["bleu"], 3)
+    assert kept["command"].endswith("--held-out --beam 3")
 
 
 def test_evaluate_prints_the_score_and_its_signature(checkpoint, corpus, capsys):
