@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attention_plugins.contract import DatasetSpec
+from attention_plugins.datasets.phrasebook import PHRASEBOOK
 from attention_plugins.datasets.regression import PROBLEMS
 from attention_plugins.datasets.tatoeba import TATOEBA
 from attention_plugins.hookspecs import hookimpl
@@ -13,4 +14,4 @@ from attention_plugins.hookspecs import hookimpl
 @hookimpl
 def attention_datasets() -> Iterator[DatasetSpec]:
     """The data sets, in the order in which pages list them."""
-    yield from (*PROBLEMS, TATOEBA)
+    yield from (*PROBLEMS, PHRASEBOOK, TATOEBA)

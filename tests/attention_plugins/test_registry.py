@@ -70,7 +70,7 @@ def test_the_built_ins_load_without_a_failure():
     assert BUILT_IN.failures == ()
     assert {"scaled_dot", "gaussian", "uniform"} <= set(BUILT_IN.scorings)
     assert {"nadaraya_watson", "bahdanau"} <= set(BUILT_IN.models)
-    assert {"sine", "tatoeba"} <= set(BUILT_IN.datasets)
+    assert {"sine", "phrasebook", "tatoeba"} <= set(BUILT_IN.datasets)
     assert all(plugin.built_in for plugin in BUILT_IN.plugins)
 
 
