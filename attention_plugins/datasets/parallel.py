@@ -10,7 +10,6 @@ import hashlib
 import io
 import random
 import re
-import unicodedata
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -181,7 +180,7 @@ def split_by_source(
 
 def _bare(text: str) -> str:
     """The letters and digits alone; the whole text where it has none."""
-    text = unicodedata.normalize("NFKC", normalise(text))
+    text = normalise(text)
     return _NO_LETTER.sub("", text) or text
 
 

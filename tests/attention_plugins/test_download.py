@@ -3,6 +3,7 @@ import os
 import random
 import socket
 import threading
+import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 import pytest
@@ -41,7 +42,7 @@ class Handler(BaseHTTPRequestHandler):
         cut = server.cuts.pop(0) if server.cuts else len(content)
         self.wfile.write(content[start : start + cut])
         if server.silent:
-            server.silent.wait(10)
+            server.silent.wait(30)
 
     def log_message(self, *_):
         """Tests print nothing."""
@@ -170,7 +171,7 @@ def test_a_file_of_another_content_is_never_overwritten(server, target):
     assert server.asked == []
 
 
-@pytest.mark.parametrize("status", [403, 404, 500])
+@pytest.mark.parametrize("status", [403, 404, 416, 500])
 def test_an_error_of_the_server_is_named_and_not_repeated(server, target, status):
     server.status = status
     with pytest.raises(DownloadError, match=rf"{server.url} answered {status} \w+"):
@@ -191,8 +192,10 @@ def test_no_server_is_one_sentence(target):
 def test_a_silent_server_counts_as_cut(server, target, monkeypatch):
     monkeypatch.setattr(download, "_MOST_CUTS", 1)
     server.cuts, server.silent = [1009], threading.Event()
+    began = time.monotonic()
     with pytest.raises(DownloadError, match="was cut 1 times, last at 1,009 bytes"):
         fetch(server.url, target, sha1=SHA1, timeout=0.2)
+    assert time.monotonic() - began < 15
     server.silent.set()
 
 

@@ -73,7 +73,7 @@ def test_the_order_of_sentences_and_of_references_does_not_matter():
 
 
 def test_typographic_apostrophes_and_spaces_score_like_plain_ones():
-    assert corpus_bleu(["j'ai peur d'elle !"], [["J’ai peur d’elle\u202f!"]]).score == (
+    assert corpus_bleu(["j’ai peur d'elle !"], [["J'ai peur d’elle\u202f!"]]).score == (
         pytest.approx(100.0, abs=1e-9)
     )
 
