@@ -12,6 +12,8 @@ TITLE = "Attention Workbench"
 # Streamlit leaves room for a menu twice as high as ours.
 _STYLE = "<style>.stMainBlockContainer { padding-top: 4.75rem; }</style>"
 _ICON_CELLS = (230, 90, 40, 90, 230, 90, 40, 90, 230)
+# Read on light and on dark alike; an image cannot know which theme a page has.
+_LOGO_BLUE = "#4a86c5"
 
 
 def main() -> None:
@@ -21,6 +23,7 @@ def main() -> None:
         initial_sidebar_state="collapsed",
     )  # fmt: skip
     st.html(_STYLE)
+    st.logo(_logo(), size="large")
     pages = [
         st.Page(
             regression.show,
@@ -46,3 +49,16 @@ def _icon() -> Image.Image:
     blues = ((240 - 3 * v // 4, 245 - v // 2, 250 - v // 6) for v in range(256))
     cells.putpalette([channel for blue in blues for channel in blue])
     return cells.convert("RGB").resize((48, 48), Image.Resampling.NEAREST)
+
+
+def _logo() -> str:
+    cells = "".join(
+        f'<rect x="{8 * (i % 3)}" y="{4 + 8 * (i // 3)}" width="7" height="7" rx="1" '
+        f'opacity="{0.15 + shade / 270:.2f}"/>'
+        for i, shade in enumerate(_ICON_CELLS)
+    )
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" width="196" height="32" viewBox="0 0 196 32" '
+        f'fill="{_LOGO_BLUE}">{cells}<text x="33" y="21" font-size="16" font-weight="600" '
+        f'font-family="Source Sans, Helvetica, Arial, sans-serif">{TITLE}</text></svg>'
+    )

@@ -227,7 +227,13 @@ def _figures(results: dict[str, Any], titles: dict[str, str]) -> None:
         title: st.column_config.NumberColumn(title, help=words, format="%.3g")
         for title, words in _COLUMNS.values()
     }
-    st.dataframe(frame, hide_index=True, column_config=columns, alt="Figures of every panel")
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=columns,
+        placeholder="–",
+        alt="Figures of every panel",
+    )
 
 
 def _learned(values: dict[str, float]) -> str | None:

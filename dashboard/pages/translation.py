@@ -81,6 +81,7 @@ def show() -> None:
                 parts.absent(sentence, height, f"panel-{letter}-result")
             else:
                 _result(here, letter, requests.get(letter), height)
+                st.caption(_origin(found[letter]))
 
 
 def _nothing_trained() -> None:
@@ -237,6 +238,15 @@ def _result(here: Visit, letter: str, request: Request | None, height: int) -> N
         height,
         f"panel-{letter}-result",
     )
+
+
+def _origin(checkpoint: Checkpoint) -> str:
+    """What the model learned from, and how well it does on sentences that it never saw."""
+    words = [f"trained on {checkpoint.card['corpus']['trained_on']:,} pairs"]
+    for name, score in checkpoint.card["scores"].items():
+        if "bleu" in score:
+            words.append(f"BLEU {score['bleu']:.1f} ({plain(name)})")
+    return " · ".join(words)
 
 
 def _translation(

@@ -29,6 +29,7 @@ def test_the_first_screen_translates_the_example_with_three_scorings(opened, bac
     assert len(charts(app)) == 1 + 3
     assert r"je suis \*chez\* moi\." in words(app)
     assert "log-probability −1.50" in words(app)
+    assert r"trained on 1,601 pairs · BLEU 47.1 (held out\, beam 5)" in words(app)
     assert link(app) == {}
 
 
