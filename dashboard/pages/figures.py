@@ -29,7 +29,6 @@ from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 
 PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
-FORMULA_HEIGHT = 64  # px, holds a fraction
 LEARNING_HEIGHT = 300
 OVERLAY_HEIGHT = 370  # with its axis and legend
 _OVERLAY = 260

@@ -7,9 +7,9 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.controls import choose, plain
+from dashboard.controls import choose, formula, plain
 from dashboard.engine.protocol import Event
-from dashboard.runs.offers import Catalogue
+from dashboard.runs.offers import Catalogue, Offer
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.runs.views import AUTO
@@ -20,6 +20,7 @@ POLL = 0.3  # seconds between two looks at a job that takes longer
 _FIRST_WAIT = 0.3
 _PROBLEMS_SHOWN = 8
 _DEVICE_WIDTH = 110
+_FORMULA_HEIGHT = 64  # px, holds a fraction
 _NARROWEST = 230  # px of a panel, before panels wrap
 _BADGES = {"a": "blue", "b": "orange", "c": "green", "d": "violet"}
 
@@ -201,6 +202,17 @@ def remove(letter: str, action: Callable[..., None], *arguments: Any) -> None:
         on_click=action,
         args=arguments,
     )
+
+
+def formula_of(letter: str, scoring: Offer) -> None:
+    """A scoring's formula in a place of one height, so that the panels stay aligned."""
+    with st.container(
+        height=_FORMULA_HEIGHT,
+        border=False,
+        vertical_alignment="center",
+        key=f"panel-{letter}-formula",
+    ):
+        formula(scoring.formula, description=scoring.description)
 
 
 def badge(letter: str) -> None:

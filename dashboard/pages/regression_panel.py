@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
-from dashboard.controls import choose, formula, knobs, place
-from dashboard.pages import figures, parts
+from dashboard.controls import choose, knobs, place
+from dashboard.pages import parts
 from dashboard.runs.link import LETTERS
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.request import Pairs
@@ -48,14 +48,7 @@ def panel_controls(
         chosen = _scoring(here, catalogue, letter, panel, remove)
         if missing(catalogue, chosen):
             return Places(st.container(), st.container()), chosen
-        offer = catalogue.scorings[chosen.scoring]
-        with st.container(
-            height=figures.FORMULA_HEIGHT,
-            border=False,
-            vertical_alignment="center",
-            key=f"panel-{letter}-formula",
-        ):
-            formula(offer.formula, description=offer.description)
+        parts.formula_of(letter, catalogue.scorings[chosen.scoring])
         result = st.container()
         key = f"panel-{letter}-{chosen.scoring}"
         chosen = _parameters(here, catalogue, key, chosen)

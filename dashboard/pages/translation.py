@@ -8,12 +8,13 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.controls import choose, formula, knob, place, plain
+from dashboard.controls import choose, knob, place
 from dashboard.pages import figures, parts
-from dashboard.runs.link import LETTERS, LONGEST_TEXT, format_translation, parse_translation, tidy
-from dashboard.runs.offers import Catalogue, Checkpoint
+from dashboard.pages.translation_panel import origin, panel_controls, translation
+from dashboard.runs.link import LETTERS, format_translation, parse_translation
+from dashboard.runs.offers import Catalogue
+from dashboard.runs.reader import LONGEST_TEXT, tidy
 from dashboard.runs.request import Request
-from dashboard.runs.result import Result
 from dashboard.runs.views import (
     MOST_PANELS,
     SENTENCE,
@@ -81,7 +82,7 @@ def show() -> None:
                 parts.absent(sentence, height, f"panel-{letter}-result")
             else:
                 _result(here, letter, requests.get(letter), height)
-                st.caption(_origin(found[letter]))
+                st.caption(origin(found[letter]))
 
 
 def _nothing_trained() -> None:
@@ -160,7 +161,7 @@ def _panels(
     letters = LETTERS[: len(here.view.panels)]
     with parts.grid(len(letters)):
         drawn = [
-            _panel(here, catalogue, letter, panel, names)
+            panel_controls(here, catalogue, letter, panel, names)
             for letter, panel in zip(letters, here.view.panels, strict=True)
         ]
     if len(letters) < MOST_PANELS:
@@ -168,63 +169,10 @@ def _panels(
     return [slot for slot, _ in drawn], tuple(panel for _, panel in drawn)
 
 
-def _panel(
-    here: Visit, catalogue: Catalogue, letter: str, panel: str, names: dict[str, Checkpoint]
-) -> tuple[Any, str]:
-    with st.container(key=f"panel-{letter}", gap="small"):
-        with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-            parts.badge(letter)
-            chosen = choose(
-                f"Model of panel {letter}",
-                list(names),
-                panel,
-                f"translation-{letter}",
-                here.fresh,
-                title=lambda name: _title(catalogue, names.get(name), name),
-                label_visibility="collapsed",
-            )
-            if len(here.view.panels) > 1:
-                parts.remove(letter, _remove, here, letter)
-        if chosen in names:
-            _formula(catalogue, names[chosen], letter)
-        return st.container(), chosen
-
-
-def _title(catalogue: Catalogue, checkpoint: Checkpoint | None, name: str) -> str:
-    if checkpoint is None:
-        return f"{name} (not here)"
-    model, scoring = (
-        catalogue.models.get(checkpoint.model),
-        catalogue.scorings.get(checkpoint.scoring),
-    )
-    made_of = f"{scoring.title if scoring else checkpoint.scoring}"
-    models = {entry.model for entry in catalogue.checkpoints.values()}
-    if len(models) > 1:
-        made_of += f" · {model.title if model else checkpoint.model}"
-    return made_of if name.count(".") else f"{made_of} · {checkpoint.name}"
-
-
-def _formula(catalogue: Catalogue, checkpoint: Checkpoint, letter: str) -> None:
-    scoring = catalogue.scorings.get(checkpoint.scoring)
-    with st.container(
-        height=figures.FORMULA_HEIGHT,
-        border=False,
-        vertical_alignment="center",
-        key=f"panel-{letter}-formula",
-    ):
-        if scoring:
-            formula(scoring.formula, description=scoring.description)
-
-
 def _add(here: Visit, names: Sequence[str]) -> None:
     unused = [name for name in names if name not in here.view.panels]
     new = (unused or names)[0]
     here.change(replace(here.view, panels=(*here.view.panels, new)))
-
-
-def _remove(here: Visit, letter: str) -> None:
-    kept = [p for own, p in zip(LETTERS, here.view.panels, strict=False) if own != letter]
-    here.change(replace(here.view, panels=tuple(kept)))
 
 
 def _result(here: Visit, letter: str, request: Request | None, height: int) -> None:
@@ -234,30 +182,7 @@ def _result(here: Visit, letter: str, request: Request | None, height: int) -> N
     parts.results(
         here.jobs,
         request,
-        lambda result: _translation(request, result, letter, here.jobs.done()),
+        lambda result: translation(request, result, letter, here.jobs.done()),
         height,
         f"panel-{letter}-result",
     )
-
-
-def _origin(checkpoint: Checkpoint) -> str:
-    """What the model learned from, and how well it does on sentences that it never saw."""
-    words = [f"trained on {checkpoint.card['corpus']['trained_on']:,} pairs"]
-    for name, score in checkpoint.card["scores"].items():
-        if "bleu" in score:
-            words.append(f"BLEU {score['bleu']:.1f} ({plain(name)})")
-    return " · ".join(words)
-
-
-def _translation(
-    request: Request, result: Result, letter: str, shared: Sequence[Result]
-) -> None:
-    facts = result.facts
-    st.markdown(f"#### {plain(facts['translation']) or '—'}")
-    likelihood = f"log-probability {facts['log_probability']:.2f}".replace("-", "−")
-    st.caption(("forced · " if facts["forced"] else "") + likelihood.replace("log−", "log-"))
-    figures.cross_attention(request, result, letter, shared)
-    for kind, words in (("sentence", "unknown"), ("translation", "target_unknown")):
-        if facts[words]:
-            unknown = ", ".join(plain(word) for word in dict.fromkeys(facts[words]))
-            st.caption(f":material/help: not in this model's vocabulary ({kind}): {unknown}")

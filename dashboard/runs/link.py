@@ -11,12 +11,13 @@ installed here stays in the view, so that its panel can say so and the link surv
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable
 from dataclasses import replace
 from functools import partial
 
 from dashboard.runs.offers import Catalogue, Knob, shown
-from dashboard.runs.request import Pairs, Scalar
+from dashboard.runs.reader import Query, Reader, tidy
+from dashboard.runs.request import Pairs
 from dashboard.runs.views import (
     AUTO,
     DATA,
@@ -37,7 +38,6 @@ from dashboard.runs.views import (
 )
 
 LETTERS = "abcd"
-LONGEST_TEXT = 200
 
 _FALLBACK = "gaussian"
 _LEARN = Knob(name="learn", title="Learn", default=False)
@@ -46,19 +46,12 @@ _FOREIGN = re.compile(r"[a-z][a-z0-9_.]{0,59}\Z")
 _UPLOAD = re.compile(r"upload:[0-9a-f]{64}\Z")
 _OWN = frozenset((*LETTERS, "data", "seed", "device", "text", "target", "beam", "corpus"))
 
-Query = Mapping[str, str | Sequence[str]]
 KeyOf = Callable[[str], str]
-
-
-def tidy(text: str) -> str:
-    """One line without invisible characters, at most ``LONGEST_TEXT`` long."""
-    seen = "".join(c if c.isprintable() else " " for c in text[:LONGEST_TEXT])
-    return seen.strip()
 
 
 def parse_regression(query: Query, catalogue: Catalogue) -> tuple[Regression, list[str]]:
     """The view that a link asks for, and a sentence on everything that was mended."""
-    reader = _Reader(query)
+    reader = Reader(query)
     panels = tuple(
         _read_panel(reader, letter, catalogue) for letter in LETTERS if reader.has(letter)
     )
@@ -88,7 +81,7 @@ def format_regression(view: Regression, catalogue: Catalogue) -> dict[str, str]:
 
 def parse_translation(query: Query, catalogue: Catalogue) -> tuple[Translation, list[str]]:
     """The view that a link asks for, and a sentence on everything that was mended."""
-    reader = _Reader(query)
+    reader = Reader(query)
     usual = default_translation(catalogue, _read_corpus(reader, catalogue))
     panels = [
         _read_checkpoint(reader, letter, catalogue, usual.corpus)
@@ -122,61 +115,7 @@ def format_translation(view: Translation, catalogue: Catalogue) -> dict[str, str
     return link
 
 
-class _Reader:
-    """Takes a link's parameters one by one, and remembers what was wrong and what is left."""
-
-    def __init__(self, query: Query) -> None:
-        self._left: dict[str, str] = {}
-        self._problems: list[str] = []
-        for key, given in query.items():
-            values = [given] if isinstance(given, str) else list(given)
-            if len(values) > 1:
-                self.problem(f"{shown(key)} is given {len(values)} times; the last one counts")
-            if values:
-                self._left[key] = values[-1]
-
-    def has(self, key: str) -> bool:
-        return key in self._left
-
-    def take(self, key: str) -> str | None:
-        return self._left.pop(key, None)
-
-    def below(self, prefix: str) -> dict[str, str]:
-        """Everything whose key starts with ``prefix``, by the rest of its key."""
-        keys = [key for key in self._left if key.startswith(prefix)]
-        return {key.removeprefix(prefix): self._left.pop(key) for key in keys}
-
-    def problem(self, sentence: str) -> None:
-        if sentence:
-            self._problems.append(sentence)
-
-    def knob(self, knob: Knob, key: str) -> Scalar:
-        given = self.take(key)
-        if given is None:
-            return knob.default
-        value, problem = knob.read(given, key)
-        self.problem(problem)
-        return value
-
-    def text(self, key: str, default: str) -> str:
-        given = self.take(key)
-        if given is None:
-            return default
-        if len(given) > LONGEST_TEXT:
-            self.problem(f"{key} has {len(given):,} characters; the first {LONGEST_TEXT} are used")
-        return tidy(given)
-
-    def finish(self) -> list[str]:
-        """Every problem, what was left over as the last one."""
-        left = [shown(key) for key in self._left]
-        if left:
-            more = f" and {len(left) - 3:,} more" if len(left) > 3 else ""
-            word = "parameters" if len(left) > 1 else "parameter"
-            self.problem(f"unknown {word} {', '.join(left[:3])}{more}: ignored")
-        return self._problems
-
-
-def _read_panel(reader: _Reader, letter: str, catalogue: Catalogue) -> RegressionPanel:
+def _read_panel(reader: Reader, letter: str, catalogue: Catalogue) -> RegressionPanel:
     model, scoring = _read_names(reader, letter, catalogue)
     panel = RegressionPanel(scoring=scoring, model=model)
     if scoring not in catalogue.scorings:
@@ -195,7 +134,7 @@ def _read_panel(reader: _Reader, letter: str, catalogue: Catalogue) -> Regressio
     return replace(panel, parameters=values, learn=bool(learn), fitting=fitting)
 
 
-def _read_names(reader: _Reader, letter: str, catalogue: Catalogue) -> tuple[str, str]:
+def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str, str]:
     given = reader.take(letter) or ""
     model, _, scoring = given.rpartition(".")
     if not _NAME.match(scoring):
@@ -224,7 +163,7 @@ def _write_panel(
         _write_knobs(link, lambda name: f"{letter}.{name}", how, panel.fitting)
 
 
-def _read_data(reader: _Reader, catalogue: Catalogue) -> str:
+def _read_data(reader: Reader, catalogue: Catalogue) -> str:
     given = reader.take("data")
     offered = catalogue.of_task("datasets", "regression")
     if given is None or given in offered or _UPLOAD.match(given):
@@ -236,7 +175,7 @@ def _read_data(reader: _Reader, catalogue: Catalogue) -> str:
     return DATA
 
 
-def _read_corpus(reader: _Reader, catalogue: Catalogue) -> str:
+def _read_corpus(reader: Reader, catalogue: Catalogue) -> str:
     given = reader.take("corpus")
     corpora = catalogue.corpora()
     if given is None or given in corpora:
@@ -247,7 +186,7 @@ def _read_corpus(reader: _Reader, catalogue: Catalogue) -> str:
 
 
 def _read_checkpoint(
-    reader: _Reader, letter: str, catalogue: Catalogue, corpus: str
+    reader: Reader, letter: str, catalogue: Catalogue, corpus: str
 ) -> str | None:
     given = reader.take(letter) or ""
     found = resolve(catalogue, corpus, given)
@@ -260,7 +199,7 @@ def _read_checkpoint(
     return None
 
 
-def _read_device(reader: _Reader, catalogue: Catalogue) -> str:
+def _read_device(reader: Reader, catalogue: Catalogue) -> str:
     given = reader.take("device")
     if given is None or given == AUTO or given in catalogue.devices:
         return given or AUTO
@@ -269,7 +208,7 @@ def _read_device(reader: _Reader, catalogue: Catalogue) -> str:
     return AUTO
 
 
-def _read_knobs(reader: _Reader, key_of: KeyOf, knobs: Iterable[Knob]) -> Pairs:
+def _read_knobs(reader: Reader, key_of: KeyOf, knobs: Iterable[Knob]) -> Pairs:
     return pairs({knob.name: reader.knob(knob, key_of(knob.name)) for knob in knobs})
 
 

@@ -8,14 +8,13 @@ from hypothesis import strategies as st
 
 from dashboard.runs.link import (
     LETTERS,
-    LONGEST_TEXT,
     format_regression,
     format_translation,
     parse_regression,
     parse_translation,
-    tidy,
 )
 from dashboard.runs.offers import Knob, shown
+from dashboard.runs.reader import LONGEST_TEXT, tidy
 from dashboard.runs.views import (
     MODEL,
     Regression,
