@@ -171,7 +171,6 @@ class Crew:
         return self._closed or replaced or post.worker.ended
 
     def _work(self, post: _Post, task: Computation) -> None:
-        post.worker.forget_stderr()
         request = task.request.to_json()
         post.worker.send({"say": "work", "work": task.number, "request": request})
         while post.task:

@@ -50,7 +50,7 @@ def died(request: Request, code: int | None, stderr: str) -> Fault:
     """A worker that ended in the middle of a job, by signal (``code < 0``) or exit code."""
     note = f"{what(request)}: its process {_ending(code)}"
     if words := last_words(stderr):
-        note += f": {words}"
+        note += f": {_short(words)}"
     facts: dict[str, Any] = {"stderr": "\n".join(stderr.splitlines()[-_LINES:])}
     if culprit := request.scoring or request.model:
         facts["culprit"] = culprit

@@ -15,6 +15,7 @@ from dashboard.runs.result import Result
 
 _FIELDS = ("fraction", "note", "facts")
 _TAIL = 8192
+NEW_JOB = b"\x1e"  # ASCII's record separator: a worker writes it to stderr before each job
 _SECONDS_TO_END = 1.0
 
 
@@ -89,10 +90,6 @@ class WorkerProcess:
                 raise frames.FrameError(str(error)) from error
         return Answer(header["say"], fields, len(payload))
 
-    def forget_stderr(self) -> None:
-        """From here on :meth:`bury` gives only what was printed later."""
-        self._tail = b""
-
     def kill(self) -> None:
         """End the process and what it started; does not wait."""
         if not self._ending.acquire(blocking=False):
@@ -104,7 +101,7 @@ class WorkerProcess:
             self._ending.release()
 
     def bury(self) -> tuple[int, str]:
-        """See the process to its end and close the pipes; its exit code, the end of its stderr.
+        """See the process to its end, close the pipes; its exit code, its last job's stderr.
 
         Call it after :meth:`kill`, or after :meth:`receive` failed: a process that is ending gets
         the time to print why.
@@ -117,7 +114,7 @@ class WorkerProcess:
         with self._sending, suppress(OSError):  # unsent bytes in the buffer
             self._process.stdin.close()
         self._process.stdout.close()
-        return code, self._tail.decode(errors="replace")
+        return code, self._tail.rpartition(NEW_JOB)[2].decode(errors="replace")
 
     def _kill_group(self) -> None:
         with suppress(ProcessLookupError, PermissionError):

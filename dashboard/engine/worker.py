@@ -24,6 +24,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 from dashboard.engine import faults, frames, machine
+from dashboard.engine.process import NEW_JOB
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.tasks.context import Cancelled
@@ -141,6 +142,7 @@ def main(argv: list[str] | None = None) -> None:
     answers.send({"say": "ready"})
     while True:
         number, request = next_work(orders.work, chores)
+        os.write(2, NEW_JOB)
         answers.send({"say": "accepted", "work": number})
         outcome = _attempt(perform, request, Job(number, answers, orders), arguments.memory)
         header = {"say": outcome.say, "note": outcome.note, "facts": dict(outcome.facts)}

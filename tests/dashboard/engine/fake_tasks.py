@@ -1,6 +1,7 @@
 """Tasks that do everything a plugin may do wrong; a worker under test runs them."""
 
 import os
+import re
 import signal
 import sys
 import threading
@@ -49,6 +50,12 @@ def hang(options, context):
     context.report(0.5, "hanging")
     while True:
         time.sleep(0.01)
+
+
+def hold_lock(options, context):
+    """Stays in native code that keeps Python's lock, so that no other thread runs."""
+    context.report(0.5, "searching")
+    re.match(r"(a+)+$", "a" * 60 + "b")
 
 
 def ignore_stop(options, context):

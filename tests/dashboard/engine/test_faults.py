@@ -90,6 +90,7 @@ def test_a_death_names_the_signal_the_last_words_and_who_is_blamed():
     assert note.endswith("its process was killed by SIGSEGV: bad pointer")
     assert facts == {"culprit": "cosine", "stderr": "loading\nbad pointer\n"}
     assert "most likely for lack of memory" in faults.died(REQUEST, -9, "")[0]
+    assert len(faults.died(REQUEST, 3, "x" * 8000)[0]) < 700
     assert faults.died(REQUEST, 3, "")[0].endswith("ended with exit code 3")
     assert faults.died(REQUEST, -63, "")[0].endswith("killed by signal 63")
     assert faults.died(Request.make("t", model="m"), 1, "")[1]["culprit"] == "m"

@@ -126,9 +126,11 @@ def test_too_much_memory_fails_one_job_and_the_worker_is_replaced(make_pool, req
     assert pool.wait(pool.submit(request_for("echo", n=2)), PATIENCE).result.facts["pid"] != before
 
 
-def test_a_worker_out_of_memory_ends_even_with_a_thread_that_does_not(outcome):
-    assert "MemoryError" in outcome("leave_thread").note
-    assert outcome("echo", after="leave_thread").stage == "done"
+def test_a_worker_out_of_memory_ends_even_with_a_thread_that_does_not(single, request_for):
+    event = single.wait(single.submit(request_for("leave_thread")), PATIENCE)
+    assert "MemoryError" in event.note
+    event = single.wait(single.submit(request_for("uncacheable")), PATIENCE)
+    assert event.stage == "done"
 
 
 @pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
@@ -204,7 +206,7 @@ def test_a_queued_job_is_cancelled_at_once(single, request_for):
     assert single.wait(running, PATIENCE).stage == "cancelled"
 
 
-@pytest.mark.parametrize("task", ["sleep", "hang"])
+@pytest.mark.parametrize("task", ["sleep", "hang", "hold_lock"])
 def test_a_job_over_its_time_limit_fails_and_says_what_would_be_right(outcome, task):
     event = outcome(task, time_limit=0.2, seconds=60)
     assert event.stage == "failed"
@@ -233,6 +235,17 @@ def test_a_result_in_spite_of_the_time_limit_counts(make_pool, request_for):
     pool = make_pool(grace=PATIENCE)
     job = pool.submit(request_for("ignore_stop"), time_limit=0.1)
     assert pool.wait(job, PATIENCE).result.facts == {"late": True}
+
+
+def test_an_idle_worker_is_left_in_peace(make_pool, request_for):
+    pool = make_pool(time_limit=0.5, grace=PATIENCE)
+
+    def worker():
+        return pool.wait(pool.submit(request_for("uncacheable")), PATIENCE).result.facts["pid"]
+
+    before = worker()
+    time.sleep(0.8)
+    assert worker() == before
 
 
 # Sharing
@@ -503,7 +516,7 @@ from dashboard.engine import LocalPool
 from dashboard.runs.request import Request
 if __name__ == "__main__":
     pool = LocalPool(2, tasks="fake_tasks", warm=False)
-    jobs = [pool.submit(Request.make("hang", options={{"n": n}})) for n in range(2)]
+    jobs = [pool.submit(Request.make("hold_lock", options={{"n": n}})) for n in range(2)]
     while pool.capacity().running < 2 or len(pool.events(jobs[1])) < 3:
         time.sleep(0.01)
     print(*[post.worker.pid for post in pool._crew._posts], flush=True)

@@ -1,10 +1,12 @@
 import io
+import subprocess
 import time
+from pathlib import Path
 from queue import SimpleQueue
 
 import pytest
 
-from dashboard.engine import frames, worker
+from dashboard.engine import frames, launch, worker
 from dashboard.tasks.context import Cancelled
 
 
@@ -83,6 +85,20 @@ def test_a_stopped_job_cannot_report(answers, sink):
     with pytest.raises(Cancelled):
         job.report(0.5)
     assert sink.headers() == []
+
+
+def test_a_worker_ends_when_nobody_can_send_it_anything():
+    here = str(Path(__file__).parent)
+    child = subprocess.Popen(
+        launch.command("fake_tasks", 0, warm=False),
+        env=launch.environment(1, {"PYTHONPATH": here}),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with child:
+        assert frames.read(child.stdout)[0] == {"say": "ready"}
+        child.stdin.close()
+        assert child.wait(120) == 0
 
 
 def test_work_that_waits_comes_before_chores():
