@@ -105,8 +105,11 @@ class Vocabulary:
         return token in self._ids
 
     def ids(self, tokens: Iterable[str]) -> list[int]:
-        """The number of each token; ``<unk>`` for those it does not hold."""
-        return [self._ids.get(token, UNK_ID) for token in tokens]
+        """The number of each token; ``<unk>`` for those it does not hold.
+
+        A reserved token that a user typed is an unknown word, not an order to stop.
+        """
+        return [UNK_ID if token in RESERVED else self._ids.get(token, UNK_ID) for token in tokens]
 
     def words(self, ids: Iterable[int]) -> list[str]:
         """The token of each number."""

@@ -15,5 +15,6 @@ def _own_home(tmp_path_factory):
     """Downloads and runs of the tests go to a folder of their own, never to the user's."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path_factory.mktemp("home")))
-        patch.delenv("ATTENTION_PLUGINS", raising=False)
+        for name in ("ATTENTION_PLUGINS", "ATTENTION_CHECKPOINTS", "ATTENTION_TATOEBA"):
+            patch.delenv(name, raising=False)
         yield

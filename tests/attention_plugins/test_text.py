@@ -146,7 +146,7 @@ def test_tokens_are_numbered_by_frequency_then_by_first_occurrence():
 def test_rare_tokens_are_unknown():
     vocabulary = Vocabulary.count(SENTENCES, min_frequency=3)
     assert vocabulary.tokens == (*RESERVED, "b")
-    assert vocabulary.ids(["b", "a", "never seen", PAD]) == [4, UNK_ID, UNK_ID, PAD_ID]
+    assert vocabulary.ids(["b", "a", "never seen"]) == [4, UNK_ID, UNK_ID]
     assert "b" in vocabulary
     assert "a" not in vocabulary
 
@@ -194,3 +194,9 @@ def test_rows_are_padded_on_the_right_to_the_longest():
     assert pad(rows) == [[11, 12, EOS_ID], [EOS_ID, PAD_ID, PAD_ID], [11, EOS_ID, PAD_ID]]
     assert rows[1] == [EOS_ID]
     assert pad([]) == []
+
+
+def test_reserved_tokens_in_a_text_are_unknown_words():
+    vocabulary = Vocabulary.count([["a", "b"]])
+    assert vocabulary.ids(["a", "<eos>", "<pad>", "b"]) == [4, UNK_ID, UNK_ID, 5]
+    assert "<eos>" in vocabulary
