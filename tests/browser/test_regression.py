@@ -77,7 +77,7 @@ def test_the_painted_curve_is_the_kernel_regression_of_the_painted_points(window
 def test_a_slider_moves_the_curve_and_the_link_keeps_it(window):
     seen = all_drawn(window("?a=gaussian&b=uniform"), "ab")
     before, other = curve(seen, "a")[1], curve(seen, "b")[1]
-    thumb = seen.page.locator(".st-key-panel-a-gaussian-width [role=slider]")
+    thumb = seen.page.locator(".st-key-panel-a-gaussian-width input[type=range]")
     thumb.focus()
     for _ in range(20):
         thumb.press("ArrowLeft")
