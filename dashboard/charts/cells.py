@@ -74,6 +74,7 @@ def rects(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         query="queries[datum.q]", key="keys[datum.k]",
         shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
+        said=f"'query ' + datum.query + ', key ' + datum.key + ', {plot.quantity} ' + datum.shown",
     )  # fmt: skip
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
     tooltip += [alt.Tooltip("shown:N", title=plot.quantity)]
@@ -84,6 +85,7 @@ def rects(
         "y": _y(plot),
         "y2": alt.Y2("bottom:Q"),
         "tooltip": tooltip,
+        "description": alt.Description("said:N"),
     }
     gap = _GAP if plot.row >= _FOR_GAPS else 0
     inset = {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}

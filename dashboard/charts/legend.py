@@ -28,7 +28,7 @@ def weights_legend(
     scale = theme.diverging(vmax) if difference else theme.sequential(vmax)
     axis = alt.Axis(
         title=title, orient="bottom", grid=False, values=[low, (low + vmax) / 2, vmax],
-        labelFlush=True, format="~g", labelPadding=3, titlePadding=2, titleAnchor="start",
+        labelFlush=True, format=".3~g", labelPadding=3, titlePadding=2, titleAnchor="start",
     )  # fmt: skip
     chart = (
         alt.Chart(frame)

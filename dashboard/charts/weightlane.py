@@ -65,7 +65,7 @@ def _grid(drawn: Problem, cells: pd.DataFrame, y: alt.Y, vmax: float) -> alt.Cha
             input="inputs[datum.k]",
         )
         # Half a pixel over the next cell: no seams between cells of broken widths.
-        .mark_rect(x2Offset=0.5, yOffset=0.5)
+        .mark_rect(x2Offset=0.5, yOffset=0.5, aria=False)
         .encode(
             x=input_axis(drawn, "left"),
             x2=alt.X2("right:Q"),

@@ -1,0 +1,114 @@
+"""Charts as a browser would paint them: where each mark lies, and the pixels."""
+
+from __future__ import annotations
+
+import io
+import json
+from collections.abc import Iterator
+from typing import Any
+
+import altair as alt
+import numpy as np
+import pytest
+from PIL import Image
+
+from dashboard.charts import standalone
+
+
+class Scene:
+    """A painted chart.
+
+    Args:
+        spec: the chart as a mapping.
+        width, height: px, of everything.
+    """
+
+    def __init__(
+        self,
+        chart: alt.TopLevelMixin,
+        scheme: str,
+        width: int | None,
+        hovered: dict[str, Any] | None,
+    ) -> None:
+        import vl_convert
+
+        self.spec = standalone(chart, scheme).to_dict()
+        if width is not None:
+            self.spec["width"] = width
+        if hovered is not None:
+            (param,) = (p for p in self.spec["params"] if p["name"] == "hover")
+            param["value"] = [hovered]
+        graph = vl_convert.vegalite_to_scenegraph(json.dumps(self.spec))
+        self.width, self.height = graph["width"], graph["height"]
+        self._origin = graph["origin"]
+        self._root = graph["scenegraph"]
+
+    def items(self, name: str = "", role: str = "") -> list[dict[str, Any]]:
+        """Marks of that name or role, with ``left`` and ``top`` in px from the chart's corner."""
+        return [
+            item
+            for mark, item in _walk(self._root, *self._origin)
+            if (name and mark.get("name") == name) or (role and mark.get("role") == role)
+        ]
+
+    def pixels(self) -> np.ndarray:
+        """RGB, ``(height, width, 3)``, a pixel per px."""
+        import vl_convert
+
+        png = vl_convert.vegalite_to_png(json.dumps(self.spec))
+        return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
+
+
+def _walk(mark: dict, left: float, top: float) -> Iterator[tuple[dict, dict]]:
+    for item in mark.get("items") or []:
+        x, y = left + item.get("x", 0), top + item.get("y", 0)
+        yield mark, {**item, "left": x, "top": y}
+        for inner in item.get("items") or []:
+            yield from _walk(inner, x, y)
+
+
+@pytest.fixture(scope="session")
+def painted():
+    """``painted(chart, scheme="light", width=None, hovered=None)``: the chart's :class:`Scene`.
+
+    ``width`` is the host's, ``hovered`` what its pointer is on.
+    """
+
+    def paint(
+        chart: alt.TopLevelMixin,
+        scheme: str = "light",
+        width: int | None = None,
+        hovered: dict[str, Any] | None = None,
+    ) -> Scene:
+        return Scene(chart, scheme, width, hovered)
+
+    return paint
+
+
+@pytest.fixture(scope="session")
+def survives():
+    """``survives(make)``: makes a chart twice, sends it through JSON, gives it as a mapping."""
+
+    def check(make) -> dict[str, Any]:
+        text = make().to_json()
+        assert make().to_json() == text, "equal arguments must give equal specifications"
+        spec = json.loads(text)
+        assert alt.Chart.from_dict(spec).to_dict() == spec
+        assert "NaN" not in text
+        # Names that Altair counts up would differ from one process to the next.
+        assert '"view_' not in text
+        assert '"param_' not in text
+        return spec
+
+    return check
+
+
+@pytest.fixture(scope="session")
+def rows():
+    """``rows(spec, column, ...)``: the data set of a specification that has these columns."""
+
+    def find(spec: dict[str, Any], *columns: str) -> list[dict[str, Any]]:
+        (found,) = (d for d in spec["datasets"].values() if d and set(columns) <= set(d[0]))
+        return found
+
+    return find

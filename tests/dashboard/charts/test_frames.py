@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dashboard.charts.frames import maps, rounded, top_weight
+
+
+def table(weights: list[float], heads: int = 2) -> pa.Table:
+    return pa.table(
+        {
+            "kind": ["encoder", "cross"],
+            "layer": pa.array([0, 3], pa.int32()),
+            "heads": pa.array([1, heads], pa.int32()),
+            "queries": [["x"], ["le", "chat", "le"]],
+            "keys": [["y"], ["the", "cat", ".", "the", "<eos>"]],
+            "weights": pa.array([[1.0], weights], pa.list_(pa.float32())),
+        }
+    )
+
+
+def test_a_map_comes_back_in_c_order_with_its_labels():
+    weights = np.arange(2 * 3 * 5, dtype=np.float32).reshape(2, 3, 5)
+    first, second = maps(table(weights.ravel().tolist()))
+    assert (first.kind, first.layer, first.weights.tolist()) == ("encoder", 0, [[[1.0]]])
+    assert (second.kind, second.layer) == ("cross", 3)
+    assert second.query_labels == ("le", "chat", "le")
+    assert second.key_labels == ("the", "cat", ".", "the", "<eos>")
+    np.testing.assert_array_equal(second.weights, weights)
+    with pytest.raises(ValueError, match="read-only"):
+        second.weights[0, 0, 0] = 7
+
+
+def test_a_table_of_several_chunks_is_read_whole():
+    weights = np.arange(30, dtype=np.float32)
+    one = table(weights.tolist())
+    frames = maps(pa.concat_tables([one, one.slice(1, 1)]))
+    assert [frame.kind for frame in frames] == ["encoder", "cross", "cross"]
+    np.testing.assert_array_equal(frames[2].weights.ravel(), weights)
+
+
+def test_weights_that_do_not_fit_are_refused_by_name():
+    with pytest.raises(ValueError, match=r"map of cross layer 3: need 2 x 3 x 5 .* got 29"):
+        maps(table([0.0] * 29))
+
+
+@pytest.mark.parametrize(
+    ("largest", "end"),
+    [(1.0, 1.0), (0.13, 0.15), (0.3, 0.3), (0.021, 0.025), (0.0811, 0.1), (0.97, 1.0)],
+)
+def test_a_shared_scale_ends_at_a_round_number_above_all_weights(largest, end):
+    low = np.full((2, 3), largest / 2, np.float32)
+    assert top_weight([low, np.array([[largest]], np.float32)]) == end
+
+
+def test_a_scale_without_weights_ends_at_one():
+    assert top_weight([]) == top_weight([np.zeros((2, 3))]) == top_weight([np.zeros((0, 3))]) == 1
+
+
+def test_rounding_keeps_five_significant_digits():
+    values = rounded(np.array([0.1234567, 1.0, 3.14159265e-7, -271828.18, 0.0, np.nan]))
+    np.testing.assert_array_equal(values, [0.12346, 1.0, 3.1416e-7, -271830.0, 0.0, np.nan])

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from dashboard.charts.labels import displayed, room, thinned
+
+
+def test_words_stay_as_they_are():
+    words = ["l'", "été", "<eos>", "שלום", "مرحبا", "<b>x</b>", 'say "no"', "\\n", "👩‍🔬"]
+    assert displayed(words) == words
+
+
+def test_what_cannot_be_seen_gets_a_sign():
+    assert displayed(["", " ", "\n", "\u202f", "a\x00b", "\u202eevil", "a\u2028b"]) == [
+        "∅", "␣", "⏎", "␣", "a�b", "�evil", "a�b",
+    ]  # fmt: skip
+
+
+def test_a_very_long_token_is_cut():
+    (shown,) = displayed(["x" * 10_000])
+    assert len(shown) == 121
+    assert shown.endswith("x…")
+
+
+def test_numbers_are_labels_too():
+    assert displayed(range(3)) == ["0", "1", "2"]
+
+
+def test_room_grows_with_the_widest_label_up_to_the_limit():
+    assert room(["a"], 96) < room(["a", "abcdef"], 96) < room(["a" * 50], 96) == 96
+    assert room([], 96) == 4
+
+
+def test_labels_are_thinned_evenly_until_they_fit():
+    assert thinned(5, 100, 12) == [0, 1, 2, 3, 4]
+    assert thinned(10, 60, 12) == [0, 2, 4, 6, 8]
+    assert thinned(1_000, 120, 12) == list(range(0, 1_000, 100))

@@ -1,0 +1,223 @@
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+import pytest
+
+from dashboard.charts import PANEL_COLOURS, overlay_curves, regression_chart
+from dashboard.charts.problem import MAX_MARKS, problem
+
+
+def tables(n: int = 11, m: int = 13, width: float = 0.4):
+    """A Gaussian kernel's result at uneven, unsorted inputs."""
+    rng = np.random.default_rng(2)
+    x, queries = rng.permutation(np.sort(rng.random(n)) * 5), rng.permutation(np.arange(m) * 5 / m)
+    y = np.sin(x) + rng.normal(0, 0.2, n)
+    weights = np.exp(-(((queries[:, None] - x) / width) ** 2) / 2)
+    weights /= weights.sum(1, keepdims=True)
+    curve = pa.table({"x0": queries, "prediction": weights @ y, "truth": np.sin(queries)})
+    return curve, pa.table({"x0": x, "y": y}), weights
+
+
+def test_the_numbers_are_those_of_the_tables(survives, rows):
+    curve, points, weights = tables()
+    spec = survives(lambda: regression_chart(curve, points, weights, title="Gaussian"))
+    order, columns = np.argsort(curve["x0"].to_numpy()), np.argsort(points["x0"].to_numpy())
+    drawn = pd.DataFrame(rows(spec, "prediction", "truth"))
+    for name in ("prediction", "truth"):
+        np.testing.assert_allclose(drawn[name], curve[name].to_numpy()[order], rtol=1e-4)
+    scatter = pd.DataFrame(rows(spec, "x", "y"))
+    np.testing.assert_allclose(scatter["x"], points["x0"].to_numpy()[columns], rtol=1e-4)
+    np.testing.assert_allclose(scatter["y"], points["y"].to_numpy()[columns], rtol=1e-4)
+    for cell in rows(spec, "q", "k", "weight"):
+        expected = weights[order[cell["q"]], columns[cell["k"]]]
+        assert cell["weight"] == pytest.approx(expected, rel=1e-4)
+
+
+def test_a_map_of_one_head_needs_no_unpacking():
+    curve, points, weights = tables()
+    one = regression_chart(curve, points, weights[None]).to_dict()
+    assert one == regression_chart(curve, points, weights).to_dict()
+
+
+@pytest.mark.parametrize(("q", "width"), [(0, 200), (12, 900)])
+def test_the_column_under_a_query_holds_its_weights(painted, q, width):
+    curve, points, weights = tables()
+    chart = regression_chart(curve, points, weights)
+    order = np.argsort(curve["x0"].to_numpy())
+    scene = painted(chart, width=width, hovered={"q": q})
+    assert scene.width == pytest.approx(width, abs=1)
+    cells = scene.items("layer_1_marks")
+    assert len(cells) == weights.size
+    (rule,), (dot,) = scene.items("layer_2_marks"), scene.items("layer_7_marks")
+    column = cells[q * 11 : q * 11 + 11]
+    left, tops = column[0]["x"], [cell["y"] for cell in column]
+    assert all(cell["x"] == left for cell in column)
+    assert left < rule["x"] < left + column[0]["width"]
+    assert rule["x"] == pytest.approx(dot["x"])
+    assert tops == sorted(tops, reverse=True), "larger inputs lie higher"
+    said = float(dot["description"].rpartition(" ")[2].replace("−", "-"))
+    assert said == pytest.approx(curve["prediction"].to_numpy()[order[q]], rel=1e-4)
+
+
+def test_hovering_sizes_the_training_points_by_their_weights(painted):
+    curve, points, weights = tables()
+    chart = regression_chart(curve, points, weights)
+    assert painted(chart).items("layer_6_marks") == []
+    order, columns = np.argsort(curve["x0"].to_numpy()), np.argsort(points["x0"].to_numpy())
+    scene = painted(chart, hovered={"q": 4})
+    rings, weighed = scene.items("layer_3_marks"), scene.items("layer_6_marks")
+    for axis in "xy":
+        np.testing.assert_allclose([p[axis] for p in weighed], [p[axis] for p in rings], atol=0.01)
+    sizes = np.array([point["size"] for point in weighed])
+    expected = weights[order[4], columns]
+    np.testing.assert_allclose(sizes / sizes.sum(), expected, atol=1e-4)
+
+
+def test_what_is_only_looked_at_does_not_catch_the_pointer(survives):
+    curve, points, weights = tables()
+    import vl_convert
+
+    vega = vl_convert.vegalite_to_vega(
+        json.dumps(regression_chart(curve, points, weights).to_dict())
+    )
+    touched = {m["name"]: m.get("interactive", True) for m in vega["marks"]}
+    assert [name for name, on in touched.items() if on] == ["queries_marks", "layer_1_marks"]
+
+
+def test_both_lanes_lie_apart_and_have_their_axes(painted):
+    scene = painted(regression_chart(*tables(), y_title="price", x_title="metres"))
+    titles = {title["text"]: title for title in scene.items(role="axis-title")}
+    assert set(titles) == {"price", "weights of the training x", "metres"}
+    map_top = min(cell["top"] for cell in scene.items("layer_1_marks"))
+    curve_bottom = max(point["top"] for point in scene.items("layer_3_marks"))
+    assert titles["price"]["top"] < curve_bottom < titles["weights of the training x"]["top"]
+    assert titles["weights of the training x"]["top"] < map_top < titles["metres"]["top"]
+    assert titles["price"]["left"] >= 0
+
+
+def test_without_weights_only_the_curve_is_drawn(painted, survives):
+    curve, points, _ = tables()
+    survives(lambda: regression_chart(curve, points))
+    scene = painted(regression_chart(curve, points))
+    assert {title["text"] for title in scene.items(role="axis-title")} == {"x", "y"}
+
+
+def test_an_unknown_truth_is_left_out(painted, survives):
+    curve, points, weights = tables()
+    unknown = curve.set_column(2, "truth", pa.nulls(13, pa.float64()))
+    spec = survives(lambda: regression_chart(unknown, points, weights))
+    assert len(regression_chart(curve, points, weights).to_dict()["layer"]) == 1 + len(
+        spec["layer"]
+    )
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_many_weights_are_an_image_under_the_curve(painted, survives, scheme):
+    curve, points, _ = tables(61, 67)
+    weights = np.zeros((67, 61))
+    order, columns = np.argsort(curve["x0"].to_numpy()), np.argsort(points["x0"].to_numpy())
+    weights[order[40], columns[10]] = 1.0  # the 41st query from the left, 11th input from below
+    make = lambda: regression_chart(curve, points, weights)  # noqa: E731
+    assert len(json.dumps(survives(make))) < 40_000
+    scene = painted(make(), scheme, width=300)
+    (frame,) = scene.items("layer_2_marks")
+    (picture,) = scene.items("layer_1_marks")
+    for side in ("left", "width", "top", "height"):
+        assert picture[side] == pytest.approx(frame[side], abs=0.6)
+    pixels = scene.pixels()
+    box = pixels[
+        int(frame["top"]) + 1 : int(frame["top"] + frame["height"]),
+        int(frame["left"]) + 1 : int(frame["left"] + frame["width"]),
+    ]
+    lit = np.argwhere(np.abs(box - box[0, 0]).sum(-1) > 100)
+    high, wide = box.shape[:2]
+    middle = lit.mean(0) / [high, wide]
+    assert middle == pytest.approx([1 - 10.5 / 61, 40.5 / 67], abs=0.015)
+
+
+def test_inputs_of_several_numbers_are_counted_and_the_axis_says_so(painted, survives, rows):
+    rng = np.random.default_rng(0)
+    curve = pa.table(
+        {
+            "x0": np.repeat([2.0, 1.0], 3), "x1": rng.random(6),
+            "prediction": np.arange(6.0), "truth": pa.nulls(6, pa.float64()),
+        }
+    )  # fmt: skip
+    points = pa.table({"x0": rng.random(5), "x1": rng.random(5), "y": rng.random(5)})
+    make = lambda: regression_chart(curve, points, rng.random((6, 5)), x_title="age")  # noqa: E731
+    chart = make()
+    titles = {title["text"] for title in painted(chart).items(role="axis-title")}
+    assert "query, sorted by age, the first of 2 inputs" in titles
+    drawn = rows(chart.to_dict(), "prediction")
+    assert [row["x"] for row in drawn] == [0, 1, 2, 3, 4, 5]
+    assert [row["prediction"] for row in drawn] == [3, 4, 5, 0, 1, 2]
+
+
+def test_a_million_points_become_a_few_and_the_chart_says_so():
+    n = 1_000_000
+    x = np.linspace(0, 1, n)
+    drawn = problem(
+        pd.DataFrame({"x0": x, "prediction": x, "truth": x}), pd.DataFrame({"x0": x, "y": x})
+    )
+    assert len(drawn.curve) == len(drawn.points) == MAX_MARKS
+    assert (
+        drawn.note == "1,500 of 1,000,000 queries drawn; 1,500 of 1,000,000 training points drawn"
+    )
+    assert (drawn.curve["x"].iloc[0], drawn.curve["x"].iloc[-1]) == (0, 1)
+
+
+@pytest.mark.parametrize("n", [1, 2])
+def test_very_few_queries_and_points_are_drawn(painted, survives, n):
+    table = pd.DataFrame({"x0": np.zeros(n), "prediction": np.ones(n), "truth": np.ones(n)})
+    points = pd.DataFrame({"x0": np.zeros(n), "y": np.ones(n)})
+    make = lambda: regression_chart(table, points, np.full((n, n), 1 / n))  # noqa: E731
+    survives(make)
+    assert painted(make()).items("layer_1_marks")
+
+
+def test_what_does_not_fit_is_refused():
+    curve, points, weights = tables()
+    with pytest.raises(ValueError, match=r"weights of shape \(13, 11\) .*, got \(11, 13\)"):
+        regression_chart(curve, points, weights.T)
+    with pytest.raises(ValueError, match="need at least one query"):
+        regression_chart(curve.slice(0, 0), points)
+
+
+def test_all_panels_lie_over_one_scatter(painted, survives, rows):
+    narrow, points, _ = tables(width=0.2)
+    wide, _, _ = tables(width=2.0)
+    curves = {"a · narrow": narrow, 'b · "wide"': wide}
+    make = lambda: overlay_curves(curves, points, y_title="price")  # noqa: E731
+    spec = survives(make)
+    drawn = pd.DataFrame(rows(spec, "panel", "prediction"))
+    for name, curve in curves.items():
+        expected = curve["prediction"].to_numpy()[np.argsort(curve["x0"].to_numpy())]
+        np.testing.assert_allclose(
+            drawn["prediction"][drawn["panel"] == name], expected, rtol=1e-4
+        )
+    scene = painted(make(), width=600)
+    assert scene.width == pytest.approx(600, abs=1)
+    assert [text["text"] for text in scene.items(role="legend-label")] == list(curves)
+    strokes = {item.get("stroke") for item in scene.items(role="mark")}
+    assert {PANEL_COLOURS["a"], PANEL_COLOURS["b"]} <= strokes
+
+
+def test_panels_keep_their_colours_when_some_are_missing(painted):
+    curve, points, _ = tables()
+    scene = painted(overlay_curves({"c": curve}, points, colours={"c": PANEL_COLOURS["c"]}))
+    symbols = {item["stroke"] for item in scene.items(role="legend-symbol")}
+    assert symbols == {PANEL_COLOURS["c"]}
+
+
+def test_curves_that_cannot_be_compared_are_refused():
+    curve, points, _ = tables()
+    with pytest.raises(ValueError, match="1 to 4 curves with a colour each, got 0"):
+        overlay_curves({}, points)
+    with pytest.raises(ValueError, match="1 to 4 curves with a colour each, got 5"):
+        overlay_curves(dict.fromkeys("abcde", curve), points)
+    with pytest.raises(ValueError, match="at the same queries"):
+        overlay_curves({"a": curve, "b": tables(m=7)[0]}, points)
