@@ -153,7 +153,7 @@ def test_rare_tokens_are_unknown():
 
 def test_numbers_and_tokens_are_each_others_inverse():
     vocabulary = Vocabulary.count(SENTENCES)
-    ids = list(range(len(vocabulary)))
+    ids = list(range(len(RESERVED), len(vocabulary)))
     assert vocabulary.ids(vocabulary.words(ids)) == ids
     assert vocabulary.words([UNK_ID, PAD_ID, BOS_ID, EOS_ID]) == [UNK, PAD, "<bos>", EOS]
 
