@@ -65,6 +65,6 @@ def test_it_appears_in_kernel_regression(window):
 
 def test_it_trains_in_the_translation_model_and_appears_there(window):
     seen = window("translation?a=bahdanau.chebyshev&corpus=pairs&text=i lost .")
-    seen.until(lambda: seen.rows("q", "k", "weight", key="panel-a"), "its map")
+    seen.until(lambda: seen.rows("q", "k", "value", key="panel-a"), "its map")
     assert "j'ai perdu" in seen.text()
     seen.screenshot("plugin-translation")

@@ -17,10 +17,10 @@ CARDS = [json.loads(path.read_text("utf-8")) for path in ROOT.glob("trained/*/ca
 def maps(seen, panel):
     """The maps of a panel as painted, each ``(queries, keys)``."""
     found = []
-    for rows in seen.rows("q", "k", "weight", key=f"panel-{panel}"):
+    for rows in seen.rows("q", "k", "value", key=f"panel-{panel}"):
         grid = np.full((max(r["q"] for r in rows) + 1, max(r["k"] for r in rows) + 1), np.nan)
         for row in rows:
-            grid[row["q"], row["k"]] = row["weight"]
+            grid[row["q"], row["k"]] = row["value"]
         found.append(grid)
     return found
 
