@@ -46,7 +46,7 @@ def as_mask(mask: Tensor, scores_shape: torch.Size) -> Tensor:
     if mask.is_floating_point():
         raise ValueError("a mask is boolean (True: may attend) or whole valid lengths, not floats")
     n_queries, n_keys = scores_shape[-2:]
-    if mask.dim() not in (1, 2) or mask.dim() == 2 and mask.shape[1] != n_queries:
+    if mask.dim() not in (1, 2) or (mask.dim() == 2 and mask.shape[1] != n_queries):
         raise ValueError(
             f"need valid lengths of shape (batch,) or (batch, {n_queries}), "
             f"got {tuple(mask.shape)}"

@@ -21,6 +21,7 @@ CONTRACT_VERSION = (1, 0)
 
 __all__ = [
     "CONTRACT_VERSION",
+    "TASKS",
     "CheckpointSpec",
     "ContractError",
     "DatasetSpec",
@@ -34,7 +35,6 @@ __all__ = [
     "SentencePair",
     "Sizes",
     "Spec",
-    "TASKS",
     "Task",
     "scoring",
     "settle",

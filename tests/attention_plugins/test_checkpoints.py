@@ -122,7 +122,7 @@ def test_wrong_tensors_are_named(folder, change, message):
 def test_a_card_that_claims_a_giant_costs_no_memory(folder):
     giant = {**DEEP, "embed": 1024, "hidden": 1024, "layers": 4}
     _edit(folder, model_parameters=giant)
-    with pytest.raises(CheckpointError, match="lacks tensor|has shape"):
+    with pytest.raises(CheckpointError, match=r"lacks tensor|has shape"):
         checkpoints.read(folder).build(REGISTRY)
 
 

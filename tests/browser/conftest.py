@@ -106,7 +106,7 @@ class Window:
         return self
 
     def views(self, key: str = "") -> list[dict[str, Rows]]:
-        """The data sets of every drawn chart (below the container with that key), in page order."""
+        """The data sets of every drawn chart (below that key's container), in page order."""
         below = f".st-key-{key} " if key else ""
         found = self.page.evaluate(VIEWS, f'{below}[data-testid="stVegaLiteChart"]')
         return [view for view in found if view is not None]  # null: its frame is there, not yet it

@@ -150,7 +150,7 @@ def banned(tree: ast.AST) -> Iterator[tuple[int, str]]:
 
 
 def is_constant(node: ast.AST) -> bool:
-    return isinstance(node, ast.Constant) or isinstance(node, ast.Name) and node.id.isupper()
+    return isinstance(node, ast.Constant) or (isinstance(node, ast.Name) and node.id.isupper())
 
 
 def test_no_foreign_code_is_run_and_no_foreign_markup_shown():
