@@ -163,11 +163,8 @@ def _write_card(folder: Path, card: Mapping[str, Any]) -> Checkpoint:
 
 def find(roots: Iterable[Path]) -> list[CheckpointSpec]:
     """Every folder with a card directly below the roots, by name."""
-    specs = []
-    for root in roots:
-        for card in sorted(Path(root).glob(f"*/{CARD}")):
-            specs.append(CheckpointSpec(name=_name_of(card.parent), path=card.parent))
-    return specs
+    folders = [card.parent for root in roots for card in sorted(Path(root).glob(f"*/{CARD}"))]
+    return [CheckpointSpec(name=_name_of(folder), path=folder) for folder in folders]
 
 
 @hookimpl
