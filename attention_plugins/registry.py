@@ -141,7 +141,7 @@ def load(allow: Iterable[str] | None = None) -> Registry:
             unset, all. An empty list allows none. Built-ins are always there.
     """
     if allow is None and ALLOW_LIST in os.environ:
-        allow = (name for name in os.environ[ALLOW_LIST].split(",") if name.strip())
+        allow = os.environ[ALLOW_LIST].split(",")
     allowed = None if allow is None else {canonicalize_name(name.strip()) for name in allow}
     return _Loader(allowed).load()
 

@@ -225,6 +225,7 @@ def test_a_broken_plugin_costs_itself_alone(install, fault):
     assert message in failure.message
     assert advice in failure.advice
     assert "\n" not in failure.message
+    assert not failure.message.startswith("attention_plugins.")
     assert "healthy" in registry.scorings
     assert "mine" not in registry.scorings
     assert_built_ins_are_whole(registry)
