@@ -71,7 +71,7 @@ def loss_chart(
     rule = base.transform_filter(hover).mark_rule(color=theme.POINTER).encode(
         x=x, y=alt.YValue(lanes[0].top), y2=alt.Y2Value(height)
     )  # fmt: skip
-    chart = alt.layer(nearest, rule, *layers, resolve=OWN_SCALES)
+    chart = alt.layer(theme.ramp(), nearest, rule, *layers, resolve=OWN_SCALES)
     return theme.finished(chart, width=width, height=height)
 
 

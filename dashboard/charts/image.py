@@ -8,11 +8,10 @@ import io
 import numpy as np
 from PIL import Image
 
-from dashboard.charts.theme import QUIET, SEQUENTIAL, Scheme
+from dashboard.charts.theme import ON_LIGHT, QUIET, SEQUENTIAL, Scheme
 
 MAX_SIDE = 500  # pixels; a panel shows no more
-# Takes the image whose ramp the host has chosen: a colour scale must be in the same view.
-PICK = "luminance(scale('color', 0)) > 0.5 ? datum.light : datum.dark"
+PICK = f"{ON_LIGHT} ? datum.light : datum.dark"
 _MASKED = 255  # this palette entry is for cells without a weight; weights use those below
 
 

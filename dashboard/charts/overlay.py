@@ -63,11 +63,12 @@ def overlay_curves(
     wide = first._replace(curve=first.curve.assign(**columns))
     tall = pd.concat([p.curve[["x", "prediction"]].assign(panel=n) for n, p in drawn.items()])
     chart = alt.layer(
+        theme.ramp(),
         strips(wide, hover, lane.bottom).encode(tooltip=told),
         rule(first, hover, [lane]),
         *scatter(first, y),
         _lines(tall, first.line).encode(
-            x=input_axis(first), y=value_of(y, "prediction"), color=_panels(curves, colours)
+            x=input_axis(first), y=value_of(y, "prediction"), stroke=_panels(curves, colours)
         ),
         resolve=OWN_SCALES,
     )
@@ -77,14 +78,14 @@ def overlay_curves(
 
 def _lines(tall: pd.DataFrame, line: bool) -> alt.Chart:
     chart = alt.Chart(tall)
-    return chart.mark_line(strokeWidth=2) if line else chart.mark_point(size=18, filled=True)
+    return chart.mark_line(strokeWidth=2) if line else chart.mark_point(size=18, strokeWidth=2)
 
 
-def _panels(curves: Mapping[str, Table], colours: Mapping[str, str]) -> alt.Color:
+def _panels(curves: Mapping[str, Table], colours: Mapping[str, str]) -> alt.Stroke:
     scale = alt.Scale(domain=list(curves), range=[colours[name] for name in curves])
     legend = alt.Legend(
         orient="bottom", direction="horizontal", title=None,
         columns=alt.ExprRef("width < 420 ? 2 : 4"),
         symbolType="stroke", symbolStrokeWidth=2,
     )  # fmt: skip
-    return alt.Color("panel:N", scale=scale, legend=legend)
+    return alt.Stroke("panel:N", scale=scale, legend=legend)

@@ -67,28 +67,24 @@ def problem(
         x = np.arange(len(rows), dtype=float)
         x_title = f"query, sorted by {x_title}, the first of {dimensions} inputs"
     edges = _edges(x)
-    drawn = pd.DataFrame(
-        {
-            "q": np.arange(len(rows)),
-            "x": rounded(x),
-            "left": rounded(edges[:-1]),
-            "right": rounded(edges[1:]),
-            "prediction": rounded(curve["prediction"].to_numpy(float)[rows]),
-            "truth": rounded(curve["truth"].to_numpy(float)[rows]),
-        }
-    )
-    scatter = pd.DataFrame(
-        {
-            "q": np.clip(np.searchsorted(edges, inputs) - 1, 0, len(rows) - 1),
-            "k": np.arange(len(columns)),
-            "x": rounded(inputs),
-            "y": rounded(outputs),
-        }
-    )
+    drawn = {
+        "q": np.arange(len(rows)),
+        "x": x,
+        "left": edges[:-1],
+        "right": edges[1:],
+        "prediction": curve["prediction"].to_numpy(float)[rows],
+        "truth": curve["truth"].to_numpy(float)[rows],
+    }
+    scatter = {
+        "q": np.clip(np.searchsorted(edges, inputs) - 1, 0, len(rows) - 1),
+        "k": np.arange(len(columns)),
+        "x": inputs,
+        "y": outputs,
+    }
     notes: list[str] = []
     return Problem(
         curve=_thinned(drawn, "queries", notes),
-        points=_thinned(scatter if line else scatter.iloc[:0], "training points", notes),
+        points=_thinned(scatter if line else _none_of(scatter), "training points", notes),
         weights=None if weights is None else _ordered(weights, rows, columns),
         edges=edges,
         x=x,
@@ -124,8 +120,20 @@ def _edges(x: np.ndarray) -> np.ndarray:
     return np.concatenate([[2 * x[0] - middle[0]], middle, [2 * x[-1] - middle[-1]]])
 
 
-def _thinned(frame: pd.DataFrame, what: str, notes: list[str]) -> pd.DataFrame:
-    if len(frame) <= MAX_MARKS:
-        return frame
-    notes.append(f"{MAX_MARKS:,} of {len(frame):,} {what} drawn")
-    return frame.iloc[np.linspace(0, len(frame) - 1, MAX_MARKS).round().astype(int)]
+def _none_of(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+    return {name: column[:0] for name, column in columns.items()}
+
+
+def _thinned(columns: dict[str, np.ndarray], what: str, notes: list[str]) -> pd.DataFrame:
+    count = len(columns["q"])
+    kept = np.arange(count)
+    if count > MAX_MARKS:
+        notes.append(f"{MAX_MARKS:,} of {count:,} {what} drawn")
+        kept = np.linspace(0, count - 1, MAX_MARKS).round().astype(int)
+    few = {name: column[kept] for name, column in columns.items()}
+    return pd.DataFrame(
+        {
+            name: rounded(column) if column.dtype == float else column
+            for name, column in few.items()
+        }
+    )

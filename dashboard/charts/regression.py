@@ -64,7 +64,7 @@ def regression_chart(
     hover = hovered_query()
     y = value_axis(lanes[0], [drawn], y_title)
     upper = [*scatter(drawn, y), prediction(drawn, y, colour)]
-    lower: list[alt.Chart] = []
+    lower = [theme.ramp()]
     if drawn.weights is not None:
         vmax = top_weight([drawn.weights]) if vmax is None else vmax
         few = drawn.weights.size <= theme.MAX_RECTS
@@ -78,7 +78,7 @@ def regression_chart(
     chart = alt.layer(*layers, resolve=OWN_SCALES)
     return theme.finished(
         chart,
-        params=lists(drawn) if lower else {},
+        params={} if drawn.weights is None else lists(drawn),
         width=width,
         height=height,
         **theme.heading(title, drawn.note),

@@ -1,10 +1,11 @@
 """How every chart looks: colours, sizes and the settings of Vega-Lite, each defined once.
 
-Text colours, the background and the two colour ramps are the host's: ``.streamlit/config.toml``
-holds :data:`SEQUENTIAL` and :data:`DIVERGING` for light and for dark pages, so one chart is right
-on both (a test keeps the file and this module equal). Charts want Streamlit's own theme
-(``theme="streamlit"``, its default). Where no host has one, in a notebook or an exported file,
-:func:`standalone` supplies them.
+The background and the two colour ramps are the host's: ``.streamlit/config.toml`` holds
+:data:`SEQUENTIAL` and :data:`DIVERGING` for light and for dark pages, so one chart is right on
+both (a test keeps the file and this module equal). Charts want Streamlit's own theme
+(``theme="streamlit"``, its default); its grey labels are too faint for their size on a light page,
+so labels find out by the ramp what page they are on. Where no host has a theme, in a notebook or
+an exported file, :func:`standalone` supplies it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
 import altair as alt
+import pandas as pd
 
 Scheme = Literal["light", "dark"]
 AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
@@ -43,6 +45,8 @@ DIVERGING: dict[Scheme, tuple[str, ...]] = {
 PANEL_COLOURS: dict[str, str] = {"a": "#3284d0", "b": "#ce6a1e", "c": "#25956f", "d": "#a853ad"}
 BACKGROUND: dict[Scheme, str] = {"light": "#ffffff", "dark": "#12161c"}
 TEXT: dict[Scheme, str] = {"light": "#1f2933", "dark": "#e4e8ee"}
+# In a Vega expression: whether the host's page is light. Needs a ramp in the view, see `ramp`.
+ON_LIGHT = "luminance(scale('color', 0)) > 0.5"
 QUIET = "#808a96"  # truth, rules, masked cells: readable on both backgrounds
 POINTER = "#e0497c"  # what the pointer is on: far from both ramps
 
@@ -103,6 +107,12 @@ def finished(
     return copy
 
 
+def ramp() -> alt.Chart:
+    """A layer that is not seen: gives :data:`ON_LIGHT` its scale in charts without a map."""
+    colour = alt.Color("zero:Q", scale=sequential(), legend=None)
+    return alt.Chart(pd.DataFrame({"zero": [0]})).mark_point(opacity=0, aria=False).encode(colour)
+
+
 def heading(title: str, note: str = "") -> dict[str, alt.Title]:
     """The chart's property ``title``, with a note under it; nothing where both are empty."""
     return {"title": alt.Title(title, subtitle=note)} if title or note else {}
@@ -128,13 +138,16 @@ def standalone(chart: AnyChart, scheme: Scheme = "light") -> AnyChart:
 
 
 def _settings() -> dict[str, Any]:
+    ink = {"expr": f"{ON_LIGHT} ? '{TEXT['light']}' : '{TEXT['dark']}'"}
     return {
         "view": {"stroke": None},
         "mark": {"tooltip": None},
         "axis": {
             "labelFontSize": FONT_SIZE,
+            "labelColor": ink,
             "titleFontSize": FONT_SIZE,
             "titleFontWeight": "normal",
+            "titleColor": ink,
             "labelPadding": 4,
             "titlePadding": 6,
             "labelFlush": False,
@@ -145,8 +158,10 @@ def _settings() -> dict[str, Any]:
         },
         "legend": {
             "labelFontSize": FONT_SIZE,
+            "labelColor": ink,
             "titleFontSize": FONT_SIZE,
             "titleFontWeight": "normal",
+            "titleColor": ink,
             "padding": 0,
             "labelPadding": 4,
             "titlePadding": 4,

@@ -12,11 +12,11 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dashboard.charts import standalone
+from dashboard.charts.theme import BACKGROUND, SEQUENTIAL
 
 
 class Scene:
-    """A painted chart.
+    """A chart as painted on a page that gives it a background and a ramp, as Streamlit does.
 
     Args:
         spec: the chart as a mapping.
@@ -32,7 +32,9 @@ class Scene:
     ) -> None:
         import vl_convert
 
-        self.spec = standalone(chart, scheme).to_dict()
+        self.spec = chart.to_dict()
+        ramp = list(SEQUENTIAL[scheme])
+        self.spec["config"] |= {"background": BACKGROUND[scheme], "range": {"heatmap": ramp}}
         if width is not None:
             self.spec["width"] = width
         if hovered is not None:

@@ -29,7 +29,7 @@ def test_what_was_learned_has_a_plot_under_the_loss(painted):
     assert scene.width == pytest.approx(260, abs=1)
     titles = {title["text"]: title["top"] for title in scene.items(role="axis-title")}
     assert titles["mean squared error"] < titles["width"] < titles["step"]
-    loss, width = heights(scene, "layer_2"), heights(scene, "layer_3")
+    loss, width = heights(scene, "layer_3"), heights(scene, "layer_4")
     assert loss == sorted(loss)
     assert max(loss) < min(width), "the plots must not overlap"
 
@@ -42,9 +42,9 @@ def test_a_history_of_the_loss_alone_has_one_plot(painted):
 
 def test_equal_factors_are_equal_distances_on_the_logarithmic_scale(painted):
     history = pd.DataFrame({"step": [0, 1, 2], "loss": [100.0, 10.0, 1.0]})
-    even = np.diff(heights(painted(loss_chart(history, log=True)), "layer_2"))
+    even = np.diff(heights(painted(loss_chart(history, log=True)), "layer_3"))
     assert even[0] == pytest.approx(even[1], rel=1e-3)
-    uneven = np.diff(heights(painted(loss_chart(history)), "layer_2"))
+    uneven = np.diff(heights(painted(loss_chart(history)), "layer_3"))
     assert uneven[0] > 5 * uneven[1]
 
 
@@ -55,8 +55,8 @@ def test_a_loss_of_nothing_has_no_logarithm(survives):
 
 def test_hovering_marks_the_step_in_all_plots(painted):
     scene = painted(loss_chart(HISTORY), hovered={"step": 5})
-    (rule,) = scene.items("layer_1_marks")
-    assert rule["x"] == pytest.approx(scene.items("layer_2_marks")[4]["x"])
+    (rule,) = scene.items("layer_2_marks")
+    assert rule["x"] == pytest.approx(scene.items("layer_3_marks")[4]["x"])
     assert rule["left"] > 0
 
 
@@ -64,7 +64,7 @@ def test_hovering_marks_the_step_in_all_plots(painted):
 def test_odd_histories_are_drawn(painted, survives, loss):
     history = pd.DataFrame({"step": range(len(loss)), "loss": loss})
     survives(lambda: loss_chart(history))
-    assert painted(loss_chart(history)).items("layer_2_marks")
+    assert painted(loss_chart(history)).items("layer_3_marks")
 
 
 def test_a_long_history_is_thinned_to_its_ends(rows):
@@ -77,7 +77,7 @@ def test_names_with_dots_and_brackets_are_titles_not_fields(painted):
     history = pd.DataFrame({"step": [0, 1], "loss": [2.0, 1.0], "w[0].σ": [0.1, 0.9]})
     scene = painted(loss_chart(history, colour=PANEL_COLOURS["c"]))
     assert "w[0].σ" in {title["text"] for title in scene.items(role="axis-title")}
-    first, second = heights(scene, "layer_3")
+    first, second = heights(scene, "layer_4")
     assert first > second
 
 

@@ -7,9 +7,17 @@ from pathlib import Path
 
 import altair as alt
 import numpy as np
+import pandas as pd
 import pytest
 
-from dashboard.charts import theme, weights_legend
+from dashboard.charts import (
+    attention_heatmap,
+    loss_chart,
+    overlay_curves,
+    regression_chart,
+    theme,
+    weights_legend,
+)
 
 CONFIG = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())
 
@@ -77,6 +85,31 @@ def test_a_chart_alone_has_colours_of_its_own(scheme):
     assert settings["axis"]["labelColor"] == theme.TEXT[scheme]
     assert settings["range"]["heatmap"] == list(theme.SEQUENTIAL[scheme])
     assert "background" not in chart.to_dict()["config"]
+
+
+CURVE = pd.DataFrame({"x0": [0.0, 1.0], "prediction": [1.0, 2.0], "truth": [1.0, 2.0]})
+POINTS = pd.DataFrame({"x0": [0.0, 1.0], "y": [1.0, 2.0]})
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+@pytest.mark.parametrize(
+    "chart",
+    [
+        attention_heatmap(np.eye(2)),
+        attention_heatmap(np.ones((2, 61, 61)) / 61),
+        regression_chart(CURVE, POINTS, np.eye(2)),
+        regression_chart(CURVE, POINTS),
+        overlay_curves({"a": CURVE}, POINTS),
+        loss_chart(pd.DataFrame({"step": [0, 1], "loss": [2.0, 1.0]})),
+        weights_legend(),
+    ],
+    ids=["cells", "images", "regression", "curve", "overlay", "loss", "legend"],
+)
+def test_labels_are_dark_on_light_pages_and_light_on_dark_ones(painted, chart, scheme):
+    scene = painted(chart, scheme)
+    labels = [*scene.items(role="axis-label"), *scene.items(role="axis-title")]
+    labels += scene.items(role="legend-label")
+    assert {label["fill"] for label in labels} == {theme.TEXT[scheme]}
 
 
 @pytest.mark.parametrize("vmax", [0.0, -1.0, float("nan"), float("inf")])
