@@ -49,7 +49,7 @@ class AttentionMap:
             raise ValueError(f"{where}: weights are not finite; the scoring gave NaN or infinity")
         if (self.weights < 0).any():
             raise ValueError(f"{where}: negative weights")
-        sums = self.weights.float().sum(dim=-1)
+        sums = self.weights.sum(dim=-1)
         # A bfloat16 weight alone is rounded by more than the tolerance.
         tolerance = max(_ROW_SUM_TOLERANCE, torch.finfo(self.weights.dtype).eps)
         wrong = (torch.minimum((sums - 1).abs(), sums.abs()) > tolerance).any()

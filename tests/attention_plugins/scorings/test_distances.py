@@ -26,10 +26,11 @@ def test_sums_agree_with_torchs_distances(size):
     )
 
 
-def test_close_points_far_from_the_origin_keep_their_distance():
+def test_close_points_far_from_the_others_keep_their_distance():
     """1,000,000 and 1,000,000.0625 are neighbours in single precision; squares lose that."""
-    points = torch.tensor([[1e6], [1e6 + 0.0625], [1e6 + 0.25]])
-    gaps = torch.tensor([[0.0, 0.0625, 0.25], [0.0625, 0.0, 0.1875], [0.25, 0.1875, 0.0]])
+    points = torch.tensor([[0.0], [1e6], [1e6 + 0.0625], [1e6 + 0.25]])
+    gaps = (points.double() - points.double().mT).abs().float()
+    assert gaps[1, 2] == 0.0625
     assert torch.equal(squared_distances(points, points), gaps.square())
     assert torch.equal(absolute_distances(points, points), gaps)
 
