@@ -10,6 +10,7 @@ from typing import Any
 import altair as alt
 import numpy as np
 import pytest
+import vl_convert
 from PIL import Image
 
 from dashboard.charts.theme import BACKGROUND, SEQUENTIAL
@@ -30,8 +31,6 @@ class Scene:
         width: int | None,
         hovered: dict[str, Any] | None,
     ) -> None:
-        import vl_convert
-
         self.spec = chart.to_dict()
         ramp = list(SEQUENTIAL[scheme])
         self.spec["config"] |= {"background": BACKGROUND[scheme], "range": {"heatmap": ramp}}
@@ -55,8 +54,6 @@ class Scene:
 
     def pixels(self) -> np.ndarray:
         """RGB, ``(height, width, 3)``, a pixel per px."""
-        import vl_convert
-
         png = vl_convert.vegalite_to_png(json.dumps(self.spec))
         return np.asarray(Image.open(io.BytesIO(png)).convert("RGB")).astype(int)
 

@@ -1,9 +1,12 @@
 from __future__ import annotations
 
+import json
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
+import vl_convert
 
 from dashboard.charts import PANEL_COLOURS, loss_chart, weights_legend
 from dashboard.charts.theme import SEQUENTIAL
@@ -105,6 +108,11 @@ def test_the_legend_shows_the_whole_ramp(painted, survives, scheme):
     np.testing.assert_allclose(ends, ramp, atol=8)
     assert strip[-1]["left"] + strip[-1]["width"] < 180, "no wider than it should be"
     assert [text["text"] for text in scene.items(role="axis-label")] == ["0", "0.125", "0.25"]
+
+
+def test_the_legend_has_nothing_to_tell_the_pointer():
+    vega = vl_convert.vegalite_to_vega(json.dumps(weights_legend().to_dict()))
+    assert all("tooltip" not in mark["encode"]["update"] for mark in vega["marks"])
 
 
 def test_the_legend_of_differences_has_nothing_in_its_middle(painted):
