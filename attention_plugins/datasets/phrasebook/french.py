@@ -219,7 +219,7 @@ def pluralise(noun: str) -> str:
     head, joint, tail = noun.partition("_")
     if head.endswith(("s", "x", "z")):
         plural = head
-    elif head.endswith(("eau", "eu")) and head not in ("bleu", "pneu"):
+    elif head.endswith(("eau", "eu")) and head != "bleu":
         plural = f"{head}x"
     elif head.endswith("al"):
         plural = f"{head[:-1]}ux"

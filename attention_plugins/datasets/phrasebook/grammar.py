@@ -47,13 +47,13 @@ _RULES = tuple(
 )
 
 
-def corpus() -> tuple[SentencePair, ...]:
-    """``TOTAL`` pairs with distinct English sides, shuffled; always the same ones."""
+def corpus(total: int = TOTAL) -> tuple[SentencePair, ...]:
+    """``total`` pairs with distinct English sides, shuffled; always the same ones."""
     dice = Dice(_SEED)
     rules = [rule for _, rule in _RULES]
     weights = list(itertools.accumulate(weight for weight, _ in _RULES))
     pairs: dict[str, SentencePair] = {}
-    while len(pairs) < TOTAL:
+    while len(pairs) < total:
         rule = dice.choices(rules, cum_weights=weights)[0]
         pair = sentence(*rule(dice))
         pairs.setdefault(pair.source, pair)

@@ -60,7 +60,7 @@ def french_tokens(words: Sequence[Word]) -> tuple[list[str], list[Marks]]:
             written = _ELIDES[text]
         elif text in _ARTICLES and texts and (texts[-1], text) in _CONTRACTS:
             texts[-1] = _CONTRACTS[texts[-1], text]
-            marks[-1] += tied
+            marks[-1] += tuple(mark for mark in tied if mark not in marks[-1])
             continue
         elif text in _INVERTED and texts[-1][-1] not in "td":
             written = f"-t{text}"

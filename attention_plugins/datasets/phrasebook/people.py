@@ -17,7 +17,7 @@ from attention_plugins.datasets.phrasebook.phrase import Dice, Phrase, fill
 _KIN = of_kind("kin_m", "kin_f")
 _PLURAL_KIN = of_kind("kin_p")
 _CIRCLE = of_kind("circle")
-_STRANGERS = ("teacher", "doctor", "boy", "girl", "man", "woman", "student")
+_STRANGERS = ("teacher", "boy", "girl", "man", "woman", "student")
 _CROWDS = ("child", "student", "tourist", "boy", "girl")
 _OWNERS = ("i", "i", "i", "you", "he", "she", "we", "they")
 
@@ -111,11 +111,12 @@ def other_person(dice: Dice, subject: Subject) -> Phrase:
             person = relative(dice, subject)
         else:
             person = relative(dice, pronoun("i")) if chosen < 0.8 else stranger(dice)
-        if not _share_a_word(person.phrase, subject.phrase):
+        if not share_a_word(person.phrase, subject.phrase):
             return person.phrase
 
 
-def _share_a_word(one: Phrase, other: Phrase) -> bool:
+def share_a_word(one: Phrase, other: Phrase) -> bool:
+    """Whether both name the same person, or seem to."""
     words = {word.text for word in one.english} - {"the", "this", "these"}
     return any(word.text in words for word in other.english)
 

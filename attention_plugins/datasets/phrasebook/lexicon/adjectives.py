@@ -13,21 +13,18 @@ from attention_plugins.datasets.phrasebook.lexicon.nouns import NOUNS
 
 _LINES = """
 good=+bon bad=+mauvais new=+nouveau old=+vieux young=+jeune beautiful=+beau pretty=+joli
-big=+grand small=+petit tall=+grand little=+petit long=+long
-red=rouge blue=bleu green=vert black=noir white=blanc yellow=jaune gray=gris brown=marron
-hot=chaud cold=froid fresh=frais delicious=délicieux expensive=cher ripe=mûr sweet=sucré
-clean=propre dirty=sale empty=vide full=plein heavy=lourd light=léger new_=neuf
-comfortable=confortable modern=moderne quiet=calme noisy=bruyant dark=sombre strange=étrange
-useful=utile easy=facile difficult=difficile important=important interesting=intéressant boring=ennuyeux short=court
+big=+grand small=+petit tall=+grand long=+long red=rouge blue=bleu green=vert black=noir
+white=blanc gray=gris brown=marron hot=chaud cold=froid fresh=frais delicious=délicieux
+expensive=cher ripe=mûr clean=propre dirty=sale empty=vide full=plein heavy=lourd new_=neuf
+comfortable=confortable modern=moderne quiet=calme dark=sombre strange=étrange easy=facile
+difficult=difficile important=important interesting=intéressant boring=ennuyeux short=court
 funny=drôle sad=triste famous=célèbre dangerous=dangereux fast=rapide slow=lent elegant=élégant
 intelligent=intelligent strong=fort kind=gentil nice=sympathique rich=riche poor=pauvre
 tired=fatigué happy=heureux sick=malade ready=prêt busy=occupé alone=seul serious=sérieux
 shy=timide angry=en_colère nervous=nerveux proud=fier jealous=jaloux lazy=paresseux polite=poli
 patient=patient honest=honnête curious=curieux brave=courageux careful=prudent worried=inquiet
-surprised=surpris disappointed=déçu married=marié free=libre late=en_retard absent=absent
-generous=généreux calm=calme open=ouvert closed=fermé broken=cassé perfect=parfait
-possible=possible impossible=impossible necessary=nécessaire wet=mouillé dry=sec cheap=bon_marché
-simple=simple right=bon friendly=aimable excellent=excellent pleasant=agréable
+surprised=surpris disappointed=déçu free=libre late=en_retard generous=généreux open=ouvert
+closed=fermé friendly=aimable excellent=excellent
 """
 
 _FITS = """
@@ -49,7 +46,7 @@ transport: fast slow full empty late
 device: new old expensive small modern good
 reading: good interesting boring long short old new difficult
 show: good beautiful interesting boring sad funny new long
-task: difficult easy important interesting long simple
+task: difficult easy important interesting long
 event: long interesting boring important beautiful
 house: big small old new modern beautiful expensive comfortable clean
 shop: good small big new expensive modern
@@ -74,8 +71,8 @@ _MISFITS = {
     "ripe": "lemon",
     "pretty": "wallet passport umbrella knife ticket pencil glasses suit pants scissors fork "
     "spoon",
-    "expensive": "bread key stamp pencil fork spoon map salt sugar notebook ticket",
-    "new": "newspaper rose mouse",
+    "expensive": "passport knife bread key stamp pencil fork spoon map salt sugar notebook ticket",
+    "new": "newspaper rose mouse ticket gift stamp",
     "old": "letter postcard newspaper stamp rose gift ticket umbrella elephant snake "
     "spider lion bear",
     "young": "spider snake mouse",
@@ -138,7 +135,7 @@ _KIND_FITS = {
 }
 PREDICATES = ("open", "closed", "late", "full", "empty", "ripe", "hot", "cold")
 
-COLORS = ("red", "blue", "green", "black", "white", "yellow", "gray", "brown")
+COLORS = ("red", "blue", "green", "black", "white", "gray", "brown")
 
 # How a person is, for a while or for good.
 MOODS = (

@@ -77,7 +77,6 @@ DEGREES = (
     "very | très",
     "too | trop",
     "so | si",
-    "a:1 little:1 | un:1 peu:1",
 )
 
 DURATIONS = (

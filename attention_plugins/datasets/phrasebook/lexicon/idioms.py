@@ -55,7 +55,7 @@ hurry:1 up:1 | dépêchez:1 -vous !
 congratulations:1 | félicitations:1 !
 happy:1 birthday:2 | joyeux:1 anniversaire:2 !
 merry:1 Christmas:2 | joyeux:1 Noël:2 !
-happy:1 New:2 Year:3 | bonne:1 année:3 !
+happy:1 New:2 Year:2 | bonne:1 année:2 !
 good:1 luck:2 | bonne:1 chance:2 !
 have:1 a:1 good:1 trip:2 | bon:1 voyage:2 !
 have:1 a:1 nice:1 day:2 | bonne:1 journée:2 !
@@ -71,7 +71,7 @@ it:1 's:2 early:3 | il:1 est:2 tôt:3 .
 it:1 's:2 time:3 to:4 leave:5 | il:1 est:2 temps:3 de:4 partir:5 .
 it:1 's:2 time:3 to:4 eat:5 | il:1 est:2 temps:3 de:4 manger:5 .
 it:1 's:2 time:3 to:4 sleep:5 | il:1 est:2 temps:3 de:4 dormir:5 .
-what:1 is:3 this:2 | qu':1 est:3 -ce:2 que:1 c':2 est:3 ?
+what:1 is:2 this:3 | qu':1 est:1 -ce:1 que:1 c':3 est:2 ?
 who:1 is:2 it:3 | qui:1 est:2 -ce:3 ?
 who:1 are:2 you:3 | qui:1 êtes:2 -vous:3 ?
 who:1 is:2 he:3 | qui:1 est:2 -il:3 ?
@@ -135,7 +135,7 @@ it:1 's:2 your:3 turn:4 | c':1 est:2 votre:3 tour:4 .
 it:1 's:2 me:3 | c':1 est:2 moi:3 .
 it:1 's:2 nothing:3 | ce:1 ne:3 est:2 rien:3 .
 it:1 does n't:2 matter:3 | cela:1 ne:2 a:3 pas:2 de:3 importance:3 .
-I:1 do n't:2 care:3 | cela:1 me:1 est:3 égal:3 .
+I:1 do n't:3 care:3 | cela:1 me:1 est:3 égal:3 .
 never:1 mind:1 | tant:1 pis:1 .
 so:1 much:2 the:3 better:3 | tant:12 mieux:3 .
 can:4 you:1 help:3 me:2 | pouvez:4 -vous:1 me:2 aider:3 ?

@@ -15,7 +15,7 @@ _LINES = """
 fruit: apple=pomme f, orange=orange f, banana=banane f, pear=poire f, strawberry=fraise f,
   lemon=citron m, tomato=tomate f, peach=pêche f
 food: bread=pain m, cheese=fromage m, meat=viande f, fish=poisson m, rice=riz m, chicken=poulet m,
-  chocolate=chocolat m, sugar=sucre m, salt=sel m, butter=beurre m, ham=jambon m, jam=confiture f,
+  chocolate=chocolat m, sugar=sucre m, butter=beurre m, ham=jambon m, jam=confiture f,
   ice_cream=glace f, fruit=fruits mp, honey=miel m
 dish: sandwich=sandwich m, pizza=pizza f, cake=gâteau m, soup=soupe f, salad=salade f,
   omelet=omelette f, meal=repas m, dessert=dessert m, pie=tarte f
@@ -65,7 +65,7 @@ animal: dog=chien m, cat=chat m, horse=cheval m, bird=oiseau m, rabbit=lapin m, 
   sheep=mouton m, mouse=souris f, lion=lion m, elephant=éléphant m, snake=serpent m,
   spider=araignée f, monkey=singe m, bear=ours m
 plant: tree=arbre m, flower=fleur f, rose=rose f, plant=plante f
-sport: football=football m, tennis=tennis m, basketball=basket m, golf=golf m, *chess=échecs mp,
+sport: football=football m, tennis=tennis m, basketball=basket m, *chess=échecs mp,
   *cards=cartes fp
 instrument: piano=piano m, guitar=guitare f, violin=violon m, flute=flûte f
 subject: history=histoire f, mathematics=mathématiques fp, music=musique f,
@@ -75,31 +75,24 @@ language: French=français m, English=anglais m, Spanish=espagnol m, German=alle
 liking: art=art m, nature=nature f, winter=hiver m, summer=été m, spring=printemps m,
   rain=pluie f, snow=neige f, sport=sport m, cinema=cinéma m, dancing=danse f, cooking=cuisine f
 idea: idea=idée f, plan=projet m, dream=rêve m, answer=réponse f
-job: job=travail m, profession=métier m
+job: job=travail m
 abstract: truth=vérité f, help=aide f, money=argent m, time=temps m, work=travail m,
-  advice=conseils mp, mistake=erreur f, chance=chance f, noise=bruit m, life=vie f,
-  childhood=enfance f, name=nom m, address=adresse f, homework=devoirs mp, luggage=bagages mp,
-  rent=loyer m, bill=addition f, luck=chance f, air=air m, information=renseignements mp,
-  phone_number=numéro_de_téléphone m, number=numéro m, race=course f, prize=prix m,
-  appointment=rendez-vous m, cold=rhume m, light=lumière f, sun=soleil m, moon=lune f,
-  star=étoile f, dark=noir m, news=nouvelles fp, color=couleur f, hour=heure f, minute=minute f,
-  day=jour m, week=semaine f, month=mois m, year=an m, euro=euro m, dollar=dollar m,
-  shower=douche f, bath=bain m, nap=sieste f, break=pause f, accident=accident m, joke=blague f,
-  secret=secret m, police=police f, language=langue f, weather=temps m, page=page f, seat=place f
+  mistake=erreur f, noise=bruit m, childhood=enfance f, name=nom m, address=adresse f,
+  homework=devoirs mp, luggage=bagages mp, rent=loyer m, bill=addition f,
+  information=renseignements mp, phone_number=numéro_de_téléphone m, race=course f, prize=prix m,
+  cold=rhume m, light=lumière f, moon=lune f, star=étoile f, dark=noir m, news=nouvelles fp,
+  color=couleur f, hour=heure f, minute=minute f, day=jour m, year=an m, euro=euro m,
+  dollar=dollar m, shower=douche f, bath=bain m, nap=sieste f, break=pause f, accident=accident
+  m, joke=blague f, secret=secret m, police=police f
 body: head=tête f, back=dos m, foot=pied m, hand=main f, tooth=dent f, arm=bras m, leg=jambe f,
-  knee=genou m, finger=doigt m, throat=gorge f, stomach=ventre m, eye=œil m, ear=oreille f,
-  hair=cheveux mp, mouth=bouche f
+  knee=genou m, throat=gorge f, stomach=ventre m, eye=œil m, ear=oreille f
 kin_m: brother=frère m, father=père m, son=fils m, uncle=oncle m, cousin=cousin m,
   grandfather=grand-père m
 kin_f: sister=sœur f, mother=mère f, daughter=fille f, aunt=tante f, grandmother=grand-mère f
-spouse: husband=mari m, wife=femme f
 kin_p: parent=parent m, grandparent=grand-parent m, child=enfant m, friend=ami m
 circle: neighbor=voisin m, boss=patron m, colleague=collègue m, teacher=professeur m
-person: doctor=médecin m, dentist=dentiste m, student=étudiant m, waiter=serveur m,
-  waitress=serveuse f, baker=boulanger m, nurse=infirmière f, boy=garçon m, girl=fille f,
-  man=homme m, woman=femme f, child_=enfant m, baby=bébé m, police_officer=policier m,
-  driver=chauffeur m, tourist=touriste m, farmer=agriculteur m, lawyer=avocat m,
-  person=personne f, family=famille f, actor=acteur m, singer=chanteur m, king=roi m, queen=reine f
+person: doctor=médecin m, dentist=dentiste m, student=étudiant m, boy=garçon m, girl=fille f,
+  man=homme m, woman=femme f, tourist=touriste m
 """
 
 _FRENCH_PLURALS = {
@@ -108,8 +101,6 @@ _FRENCH_PLURALS = {
     "appareil_photo": "appareils_photo",
     "grand-parent": "grands-parents",
     "carte_postale": "cartes_postales",
-    "travail": "travaux",
-    "pneu": "pneus",
 }
 
 

@@ -8,7 +8,8 @@ with ``+`` for the plural.
 Uses: t was done once, f can be wished, planned or ordered, p can be going on just now, h is a
 habit, s is a state (imperfect in the past), m a feeling that English says with be, i makes
 an order, n a prohibition, w may be done with somebody. And what limits them: d is done daily, b
-takes long plans, o is never denied, x has a reflexive participle that does not agree.
+takes long plans, k has its own time of day, o is never denied, x has a reflexive participle that
+does not agree.
 """
 
 from __future__ import annotations
@@ -24,13 +25,13 @@ eat | manger | tfpi | a apple orange banana pear sandwich peach pizza; some brea
   soup chocolate salad; poss soup sandwich
 eat | manger | h | bare meat fish bread cheese chocolate rice fruit; bare+ vegetable egg apple
   carrot
-eat | manger | tfphw |
+eat | manger | tfpw |
 eat at:1 the:2 restaurant:3 | manger au:12 restaurant:3 | tfhw |
 drink | boire | tfpi | a coffee beer; some water milk coffee tea; poss coffee tea milk
 drink | boire | h | bare coffee tea milk wine water beer
-have lunch:v | déjeuner | tfpw |
-have dinner:v | dîner | tfpw |
-have breakfast:1 | prendre le petit:1 déjeuner:1 | tfphwd |
+have lunch:v | déjeuner | tfpwk |
+have dinner:v | dîner | tfpwk |
+have breakfast:1 | prendre le petit:1 déjeuner:1 | tfpwk |
 make | préparer | tfphi | gen dinner lunch; a salad soup
 make | faire | tfp | a cake pie omelet
 make | faire | t | a mistake
@@ -66,16 +67,17 @@ find | trouver | tf | poss+ key; a job hotel apartment; poss wallet glasses pass
 look for:v | chercher | tfp | poss+ key; poss phone wallet dog glasses; a job apartment hotel;
   the station museum
 forget | oublier | tn | poss umbrella phone passport wallet luggage; poss+ key; the address
-take | prendre | tfpi | the bus train subway; a taxi shower bath photo nap
+take | prendre | tfpi | the bus train subway; a taxi shower bath photo
+take | faire | tfpih | a nap
 take | prendre | h | the bus train subway
-take | prendre | hd | a shower nap
+take | prendre | hd | a shower
 take | prendre | tn | poss umbrella bicycle; this bag
 wait for:v | attendre | tfp | the bus train
 wait for:v {whom} | attendre {whom} | tfpin |
 watch | regarder | tfphiw | gen television
 watch | regarder | tfpw | a movie match; this movie; the match
 look at:v | regarder | tpi | the sky sea moon map; the+ star; this photo; poss watch
-listen to:v | écouter | tfphiw | gen music; the radio
+listen to:v | écouter | tfphiw | bare music; the radio
 listen to:v | écouter | tfpi | this song
 listen to:v {whom} | écouter {whom} | tfpi |
 see | voir | tf | this movie
@@ -143,10 +145,10 @@ ride a:1 bicycle:2 | faire du:1 vélo:2 | tfphwo |
 cook | cuisiner | pf |
 cook well:1 | cuisiner bien:1 | s |
 rest | se reposer | tfpi |
-hurry | se dépêcher | fi |
-get up:v {early} | se lever {early} | tfhd |
-wake up:v {early} | se réveiller {early} | tfhd |
-go to:v bed:v {early} | se coucher {early} | tfhd |
+hurry | se dépêcher | i |
+get up:v {early} | se lever {early} | tfhdk |
+wake up:v {early} | se réveiller {early} | tfhdk |
+go to:v bed:v {early} | se coucher {early} | tfhdk |
 wash POSS:1 hands:2 | se laver les:1 mains:2 | tfpix |
 brush POSS:1 teeth:2 | se brosser les:1 dents:2 | tfphixd |
 break POSS:1 arm:2 | se casser le:1 bras:2 | tx |
@@ -162,7 +164,7 @@ go to:1 | aller à:1 | tfphw | the market beach museum library bakery supermarke
 go to:1 | aller à:1 | tfp | the station airport hospital bank hotel party
 go to:1 {city} | aller à:1 {city} | tfb |
 go to:1 | aller chez:1 | tfp | the dentist doctor
-go to:v the:v movies:1 | aller au cinéma:1 | tfphw |
+go to:1 the:1 movies:2 | aller au:1 cinéma:2 | tfphw |
 go {to_country} | aller {to_country} | tfb |
 go swimming:1 | aller nager:1 | tfhw |
 go home:v | rentrer | tfpi |
@@ -179,7 +181,7 @@ go out:v | sortir | tfphnw |
 enter | entrer dans:v | tfn | the room house kitchen store garden; this room
 pay | payer | tf | the bill; poss rent
 order | commander | tf | a pizza coffee salad beer dessert; some wine
-wear | porter | p | a hat coat dress skirt shirt scarf; some glasses
+wear | porter | p | a hat coat shirt scarf; bare glasses
 carry | porter | tpi | poss suitcase bag; this box basket
 put on:v | mettre | tfi | poss coat hat jacket sweater glasses; poss+ shoe boot glove
 put {} {there} | mettre {} {there} | ti | poss+ key; poss bag book; this box lamp
@@ -203,7 +205,7 @@ know | connaître | s | this city song village restaurant poem street museum hot
   neighbor; the answer
 understand | comprendre | s | this question word lesson text; the problem question answer
 understand {whom} | comprendre {whom} | s |
-like {whom} | aimer bien:v {whom} | s |
+like {whom} | aimer bien:v {whom} | so |
 like | aimer | s | LIKED; this movie song city
 love | adorer | so | LIKED; this song movie book city
 hate | détester | so | LIKED; this city song color

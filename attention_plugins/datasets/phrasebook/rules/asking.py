@@ -23,7 +23,14 @@ _MOOD_WHY = ("tired", "sad", "angry", "happy", "nervous", "worried", "late", "bu
              "disappointed", "surprised")  # fmt: skip
 _WHY = "why | pourquoi"
 _WHEN = "when | quand"
-_UNTIMED = tuple(a for a in with_use("t", "f") if "early" not in a.places)
+_UNTIMED = tuple(a for a in with_use("t", "f") if "k" not in a.uses)
+
+
+_EXPLAINED = tuple(
+    action
+    for action in STATES
+    if action.base in ("know", "like", "hate", "understand", "believe", "trust", "live", "need")
+)
 
 
 def why(dice: Dice) -> Draft:
@@ -41,7 +48,7 @@ def why(dice: Dice) -> Draft:
         verbs = act(dice, DONE, subject)
         return clause(dice, subject, verbs, "past", asked=True, opener=opener), "?"
     negated = dice.chance(0.4)
-    verbs = act(dice, STATES, subject, negative=negated)
+    verbs = act(dice, _EXPLAINED, subject, negative=negated)
     if dice.chance(0.5):
         verbs = governed("want", act(dice, WISHED, subject, negative=negated))
     negation = "not" if negated else ""

@@ -37,12 +37,9 @@ from attention_plugins.datasets.phrasebook.phrase import (
     fresh_mark,
 )
 
-_GRADED = frozenset(
-    "tired happy sick busy angry nervous worried surprised disappointed sad".split()
-)
 _UNGRADED = frozenset(
-    "ready alone late free open closed perfect full empty broken excellent delicious red blue "
-    "green black white yellow gray brown absent".split()
+    "ready alone late free open closed full empty excellent delicious red blue green black white "
+    "gray brown".split()
 )
 
 
@@ -71,12 +68,10 @@ def being(predicate: Phrase, verbs: str = "be:1 | être:1") -> VerbPhrase:
 
 
 def degree_of(dice: Dice, adjective: str, probability: float = 0.4) -> Phrase:
-    """*very*, *too*, *so* or *a little*, where the adjective allows it, or nothing."""
+    """*very*, *too* or *so*, where the adjective allows it, or nothing."""
     if adjective in _UNGRADED or not dice.chance(probability):
         return EMPTY
-    if adjective == "angry":
-        return fill(dice.pick(DEGREES[:2]))
-    return fill(dice.pick(DEGREES if adjective in _GRADED else DEGREES[:3]))
+    return fill(dice.pick(DEGREES[:2] if adjective == "angry" else DEGREES))
 
 
 def told(dice: Dice, subject: Subject, verbs: VerbPhrase, *, lasting: bool = False) -> Draft:
@@ -114,7 +109,8 @@ def appearance(dice: Dice) -> Draft:
     subject = somebody(dice)
     if dice.chance(0.6):
         verbs = dice.pick(("look:1 | avoir:1 l':1 air:1", "seem:1 | sembler:1"))
-        looks = agreeing(subject, dice.pick(_LOOKS))
+        little = fill("a:1 little:1 | un:1 peu:1") if dice.chance(0.3) else EMPTY
+        looks = agreeing(subject, dice.pick(_LOOKS), little)
         return clause(dice, subject, being(looks, verbs)), "."
     prospect = agreeing(subject, dice.pick(_PROSPECTS))
     negation = "not" if dice.chance(0.3) else ""

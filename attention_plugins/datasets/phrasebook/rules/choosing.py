@@ -41,7 +41,7 @@ def how_much(dice: Dice) -> Draft:
     cost = "coûtent" if known.plural else "coûte"
     if dice.chance(0.4):
         be = "are" if known.english == "they" else "is"
-        return fill(f"how:1 much:1 {be} {{n}} | combien:1 {cost} {{n}}", n=known.phrase), "?"
+        return fill(f"how:1 much:1 {be}:2 {{n}} | combien:1 {cost}:2 {{n}}", n=known.phrase), "?"
     template = f"how:1 much:1 {do} {{n}} cost:2 | combien:1 {cost}:2 {{n}}"
     return fill(template, n=known.phrase), "?"
 

@@ -15,7 +15,7 @@ from attention_plugins.datasets.phrasebook.nominals import (
     pronoun,
     thing,
 )
-from attention_plugins.datasets.phrasebook.people import relative, somebody
+from attention_plugins.datasets.phrasebook.people import relative, share_a_word, somebody
 from attention_plugins.datasets.phrasebook.phrase import (
     Dice,
     Draft,
@@ -36,11 +36,11 @@ def comparison(dice: Dice) -> Draft:
     """*My brother is taller than Tom.* – Mon frère est plus grand que Tom."""
     subject = somebody(dice)
     other = name(dice) if dice.chance(0.5) else relative(dice, pronoun("i"))
-    while other.phrase.english[-1].text == subject.phrase.english[-1].text:
-        other = name(dice)
     adjective = dice.pick((*_COMPARED, "intelligent", "serious", "patient", "careful"))
     if adjective in ("old", "young", "strong"):
         other = thing(noun_phrase("poss", dice.pick(_PEERS), owner=pronoun("i")), "friend")
+    while share_a_word(other.phrase, subject.phrase):
+        other = name(dice)
     form = ADJECTIVES[adjective].form(subject.feminine, subject.plural)
     form = inflect("âgé", subject.feminine, subject.plural) if adjective == "old" else form
     if dice.chance(0.35):
@@ -86,7 +86,8 @@ _THING_COMPARED = {"big": "bigger", "small": "smaller", "old": "older", "heavy":
                    "fast": "faster", "long": "longer", "expensive": "", "comfortable": "",
                    "modern": "", "beautiful": "", "interesting": "", "difficult": "",
                    "dirty": "dirtier", "clean": "cleaner", "elegant": "", "easy": "easier",
-                   "pretty": "prettier", "quiet": "quieter", "boring": "", "important": ""}  # fmt: skip
+                   "pretty": "prettier", "quiet": "quieter", "boring": "",
+                   "important": ""}  # fmt: skip
 
 
 def _comparable(noun: str) -> tuple[str, ...]:

@@ -17,8 +17,8 @@ _PAST_HOUR = (
     ("{h} o'clock:1", "{f} heures:1"),
     ("half:1 past:1 {h}", "{f} heures et:1 demie:1"),
     ("a:2 quarter:2 past:1 {h}", "{f} heures et:1 quart:2"),
-    ("ten:1 past:2 {h}", "{f} heures dix:1"),
-    ("twenty:1 past:2 {h}", "{f} heures vingt:1"),
+    ("ten:1 past:2 {h}", "{f} heures:2 dix:1"),
+    ("twenty:1 past:2 {h}", "{f} heures:2 vingt:1"),
     ("a:2 quarter:2 to:1 {h}", "{f} heures moins:1 le:2 quart:2"),
     ("ten:2 to:1 {h}", "{f} heures moins:1 dix:2"),
 )
@@ -86,9 +86,9 @@ _WEATHER = (
     "it:1 rarely:2 snows:3 | il:1 neige:3 rarement:2",
     "it:1 's:2 not:4 cold:3 | il:1 ne:4 fait:2 pas:4 froid:3",
     "it:1 is:2 n't:4 very:5 hot:3 | il:1 ne:4 fait:2 pas:4 très:5 chaud:3",
-    "the weather:1 is:2 nice:3 | il fait:2 beau:3",
-    "the weather:1 is:2 bad:3 | il fait:2 mauvais:3",
-    "the weather:1 was:2 nice:3 | il faisait:2 beau:3",
+    "the weather:1 is:2 nice:3 | il:1 fait:2 beau:3",
+    "the weather:1 is:2 bad:3 | il:1 fait:2 mauvais:3",
+    "the weather:1 was:2 nice:3 | il:1 faisait:2 beau:3",
 )
 _FORECAST = (
     "it:1 will rain:2 {t} | il:1 pleuvra:2 {t}",

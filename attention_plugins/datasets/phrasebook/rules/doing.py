@@ -45,7 +45,7 @@ def act(
     verbs = verb_phrase(dice, action, subject, negative=negative)
     if "w" in action.uses and dice.chance(company):
         verbs = verbs.also(companion(dice, subject))
-    if times and "early" not in action.places and dice.chance(timed):
+    if times and "k" not in action.uses and dice.chance(timed):
         verbs = verbs.also(fill(dice.pick(_suiting(times, action))))
     return verbs
 

@@ -9,6 +9,7 @@ from attention_plugins.datasets.phrasebook.lexicon.adjectives import CHARACTERS
 from attention_plugins.datasets.phrasebook.nominals import (
     Subject,
     name,
+    noun_phrase,
     pronoun,
 )
 from attention_plugins.datasets.phrasebook.people import somebody, somebody_but
@@ -77,6 +78,14 @@ def reported(dice: Dice) -> Draft:
     return clause(dice, subject, verbs), "."
 
 
+_EXPLAINED = tuple(
+    action
+    for action in DONE
+    if action.base
+    in ("leave", "call", "sell", "go", "stay", "close", "buy", "thank", "invite", "help", "lend")
+)
+
+
 def known(dice: Dice) -> Draft:
     """*Do you know where Tom lives?* and *I don't know why she is crying.*"""
     about = name(dice) if dice.chance(0.4) else pronoun(dice.pick(("he", "she", "they")))
@@ -101,7 +110,7 @@ def _reason(dice: Dice, about: Subject) -> Phrase:
         adjective = dice.pick(("tired", "happy", "late", "sad", "angry", "worried", "alone"))
         return clause(dice, about, being(agreeing(about, adjective)))
     if chosen < 0.7:
-        return clause(dice, about, act(dice, DONE, about, company=0), "past")
+        return clause(dice, about, act(dice, _EXPLAINED, about, company=0), "past")
     return clause(dice, about, governed("want", act(dice, WISHED, about, company=0)))
 
 
@@ -121,9 +130,19 @@ _OUTDOORS = tuple(
 _AT_HOME = tuple(
     a for a in WISHED if a.base in ("stay", "read", "watch", "cook", "study", "clean", "listen")
 )
-_LEARNING = tuple(a for a in GOING_ON if a.base == "learn")
-_ABROAD = tuple(
-    a for a in WISHED if "country" in a.template or a.template.startswith("travel:v |")
+# The language one learns, and where it is spoken.
+_SPOKEN = (
+    ("French", "in:1 France:2 | en:1 France:2", "to:1 France:2 | en:1 France:2"),
+    ("French", "in:1 Belgium:2 | en:1 Belgique:2", "to:1 Belgium:2 | en:1 Belgique:2"),
+    ("German", "in:1 Germany:2 | en:1 Allemagne:2", "to:1 Germany:2 | en:1 Allemagne:2"),
+    ("Spanish", "in:1 Spain:2 | en:1 Espagne:2", "to:1 Spain:2 | en:1 Espagne:2"),
+    ("Spanish", "in:1 Mexico:2 | au:1 Mexique:2", "to:1 Mexico:2 | au:1 Mexique:2"),
+    ("Italian", "in:1 Italy:2 | en:1 Italie:2", "to:1 Italy:2 | en:1 Italie:2"),
+    ("Japanese", "in:1 Japan:2 | au:1 Japon:2", "to:1 Japan:2 | au:1 Japon:2"),
+    ("Chinese", "in:1 China:2 | en:1 Chine:2", "to:1 China:2 | en:1 Chine:2"),
+    ("Russian", "in:1 Russia:2 | en:1 Russie:2", "to:1 Russia:2 | en:1 Russie:2"),
+    ("English", "in:1 England:2 | en:1 Angleterre:2", "to:1 England:2 | en:1 Angleterre:2"),
+    ("English", "in:1 Australia:2 | en:1 Australie:2", "to:1 Australia:2 | en:1 Australie:2"),
 )
 _BAD_WEATHER = (
     "it:1 's:2 raining:2 | il:1 pleut:2",
@@ -148,8 +167,12 @@ def because(dice: Dice) -> Draft:
         verbs = governed("want", act(dice, _OUTDOORS, subject, negative=True, company=0))
         first = clause(dice, subject, verbs, negation="not")
     else:
-        cause = clause(dice, again, governed("want", act(dice, _ABROAD, again, company=0)))
-        first = clause(dice, subject, act(dice, _LEARNING, subject, company=0), "progressive")
+        language, there, thither = dice.pick(_SPOKEN)
+        wish = dice.pick((("live:1 | vivre:1", there), ("work:1 | travailler:1", there),
+                          ("go:1 | aller:1", thither)))  # fmt: skip
+        cause = clause(dice, again, governed("want", being(fill(wish[1]), wish[0])))
+        learning = being(noun_phrase("gen", language), "learn:1 | apprendre:1")
+        first = clause(dice, subject, learning, "progressive")
     return fill("{a} because:1 {b} | {a} parce:1 que:1 {b}", a=first, b=cause), "."
 
 
@@ -158,7 +181,7 @@ _IF_WEATHER = (
     "it:1 snows:2 | il:1 neige:2",
     "it:1 's:2 cold:3 | il:1 fait:2 froid:3",
     "it:1 's:2 hot:3 | il:1 fait:2 chaud:3",
-    "the weather:1 is:2 nice:3 | il fait:2 beau:3",
+    "the weather:1 is:2 nice:3 | il:1 fait:2 beau:3",
 )
 
 

@@ -164,7 +164,7 @@ def travel_time(dice: Dice) -> Draft:
     city, _, ville = dice.pick(CITIES).partition("=")
     place = noun_phrase("the", dice.pick(_NEAREST)) if near else fill(f"{city} | {ville or city}")
     be = dice.pick(("takes:2", "takes:2", "took:2"))
-    faut = "a:2 fallu:2" if be == "took:2" else "faut:2"
+    faut = "a fallu:2" if be == "took:2" else "faut:2"
     template = f"it:1 {be} {{h}} to go:3 to:4 {{p}} | il:1 {faut} {{h}} pour aller:3 à:4 {{p}}"
     return fill(template, h=how_long, p=place), "."
 

@@ -32,7 +32,8 @@ DESCRIBABLE = tuple(key for key in NOUNS if fitting(key))
 OWNED = tuple(
     key
     for key in DESCRIBABLE
-    if NOUNS[key].kind
+    if key not in ("dress", "skirt", "doll")
+    and NOUNS[key].kind
     in ("clothes", "shoes", "bag", "small", "vehicle", "device", "house", "room", "idea", "job")
 )
 

@@ -73,7 +73,7 @@ def _described(kinds: tuple[str, ...]) -> tuple[str, ...]:
 
 
 _RELATIONS = {
-    "woman": ("sister", "aunt", "mother", "wife"),
+    "woman": ("sister", "aunt", "mother"),
     "girl": ("sister", "daughter"),
     "boy": ("brother", "son", "cousin"),
 }
