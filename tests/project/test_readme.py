@@ -165,6 +165,19 @@ def test_every_link_shown_is_taken_as_it_stands(link, catalogue):
     assert write(view, catalogue) == query
 
 
+CARDS = [json.loads(path.read_text("utf-8")) for path in sorted(ROOT.glob("trained/*/card.json"))]
+
+
+@pytest.mark.parametrize("card", CARDS, ids=lambda card: card["scoring"])
+def test_the_results_shown_are_those_of_the_cards(card):
+    scores, corpus = card["scores"], card["corpus"]
+    cells = [f"{scores[name]['bleu']:.2f}" for name in ("held out, greedy", "held out, beam 5")]
+    cells.append(f"{card['training']['loss']:.3f}")
+    assert f"| {' | '.join(cells)} |" in README
+    assert f"{corpus['trained_on']:,} pairs" in README
+    assert f"{corpus['pairs']:,} pairs" in README
+
+
 def test_every_hook_is_named():
     hooks = [name for name in vars(hookspecs) if name.startswith("attention_")]
     assert len(hooks) >= 4
