@@ -19,6 +19,7 @@ from dashboard.runs.views import pairs
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _SIGNIFICANT = 9
+_TIMES_TOLD = 3
 _FINEST_SLIDER = 1000  # more steps than a slider has pixels
 
 
@@ -36,9 +37,17 @@ def formula(latex: str, *, description: str = "") -> None:
 
 
 def place(key: str, value: Any, fresh: bool) -> str:
-    """Give the widget of that key its value, if the view says so or it has none; the key."""
+    """Give the widget of that key its value, if the view says so or it has none; the key.
+
+    The value is told again in the runs that follow at once: a slow browser drops what it was told
+    when the next run replaces the widget before it was drawn.
+    """
+    told = f"{key} told"
     if fresh or key not in st.session_state:
-        st.session_state[key] = value
+        st.session_state[key], st.session_state[told] = value, 1
+    elif st.session_state.get(told, _TIMES_TOLD) < _TIMES_TOLD:
+        st.session_state[key] = st.session_state[key]
+        st.session_state[told] += 1
     return key
 
 
