@@ -215,9 +215,7 @@ def _figures(results: dict[str, Any], titles: dict[str, str]) -> None:
     rows: Sequence[dict[str, Any]] = [
         {
             "Panel": titles[letter],
-            **{
-                title: result.facts["metrics"].get(name) for name, (title, _) in _COLUMNS.items()
-            },
+            **{title: result.facts["metrics"].get(name) for name, (title, _) in _COLUMNS.items()},
             "Learned": _learned(result.facts["learned"]),
         }
         for letter, result in results.items()

@@ -149,9 +149,7 @@ def _use_example(here: Visit) -> None:
         here.change(replace(here.view, text=sentence, target=""))
 
 
-def _panels(
-    here: Visit, catalogue: Catalogue, corpus: str
-) -> tuple[list[Any], tuple[str, ...]]:
+def _panels(here: Visit, catalogue: Catalogue, corpus: str) -> tuple[list[Any], tuple[str, ...]]:
     """Each panel's choice of model; the places for the results, and what was chosen."""
     names = {
         reference(catalogue, entry): entry

@@ -72,9 +72,7 @@ def origin(checkpoint: Checkpoint) -> str:
     return " · ".join(words)
 
 
-def translation(
-    request: Request, result: Result, letter: str, shared: Sequence[Result]
-) -> None:
+def translation(request: Request, result: Result, letter: str, shared: Sequence[Result]) -> None:
     """The words, how likely they are, where the model looked, and what it did not know."""
     facts = result.facts
     st.markdown(f"#### {plain(facts['translation']) or '—'}")

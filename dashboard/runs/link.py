@@ -185,9 +185,7 @@ def _read_corpus(reader: Reader, catalogue: Catalogue) -> str:
     return ""
 
 
-def _read_checkpoint(
-    reader: Reader, letter: str, catalogue: Catalogue, corpus: str
-) -> str | None:
+def _read_checkpoint(reader: Reader, letter: str, catalogue: Catalogue, corpus: str) -> str | None:
     given = reader.take(letter) or ""
     found = resolve(catalogue, corpus, given)
     if found is not None:

@@ -165,9 +165,7 @@ class Catalogue:
                 for kind in ("scorings", "models", "datasets")
             },
             checkpoints={entry["name"]: Checkpoint.of(entry) for entry in usable},
-            options={
-                task: tuple(map(Knob.of, knobs)) for task, knobs in facts["options"].items()
-            },
+            options={task: tuple(map(Knob.of, knobs)) for task, knobs in facts["options"].items()},
             devices=tuple(facts["devices"]),
             failures=tuple(facts["failures"])
             + tuple(

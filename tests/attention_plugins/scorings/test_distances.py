@@ -61,3 +61,15 @@ def test_wide_points_need_no_tensor_of_differences():
     with torch.autograd.graph.saved_tensors_hooks(keep, lambda tensor: tensor):
         squared_distances(queries, keys)
     assert max(kept) <= 127 * 131
+
+
+def test_wide_points_have_the_gradients_of_their_differences():
+    queries, keys = draw(7, 11).requires_grad_(), draw(13, 11, seed=1).requires_grad_()
+    direction = draw(7, 13, seed=2)
+    direct = (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(dim=-1)
+    expected = torch.autograd.grad((direct * direction).sum(), (queries, keys))
+    found = torch.autograd.grad(
+        (squared_distances(queries, keys) * direction).sum(), (queries, keys)
+    )
+    for one, other in zip(found, expected, strict=True):
+        torch.testing.assert_close(one, other)

@@ -149,7 +149,7 @@ def fork_and_die(options, context):
 
 
 def leave_thread(options, context):
-    threading.Thread(target=time.sleep, args=(60,)).start()
+    threading.Thread(target=time.sleep, args=(600,)).start()
     raise MemoryError
 
 

@@ -237,15 +237,15 @@ def test_a_result_in_spite_of_the_time_limit_counts(make_pool, request_for):
     assert pool.wait(job, PATIENCE).result.facts == {"late": True}
 
 
-def test_an_idle_worker_is_left_in_peace(make_pool, request_for):
-    pool = make_pool(time_limit=0.5, grace=PATIENCE)
+def test_an_idle_worker_is_left_in_peace(single, request_for):
+    def worker(time_limit):
+        job = single.submit(request_for("uncacheable"), time_limit=time_limit)
+        return single.wait(job, PATIENCE).result.facts["pid"]
 
-    def worker():
-        return pool.wait(pool.submit(request_for("uncacheable")), PATIENCE).result.facts["pid"]
-
-    before = worker()
-    time.sleep(0.8)
-    assert worker() == before
+    worker(PATIENCE)
+    before = worker(1.9)
+    time.sleep(2.3)
+    assert worker(PATIENCE) == before
 
 
 # Sharing

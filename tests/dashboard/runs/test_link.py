@@ -166,9 +166,7 @@ def test_a_link_is_short_and_readable(catalogue):
     wide = replace(view.panels[1], parameters=pairs({"width": 0.5, "hidden": 8}))
     view = replace(view, panels=(wide, view.panels[2], view.panels[0]), seed=3)
     link = format_regression(view, catalogue)
-    assert urlencode(link) == (
-        "a=gaussian&a.width=0.5&b=gaussian&b.learn=1&c=uniform&seed=3"
-    )
+    assert urlencode(link) == ("a=gaussian&a.width=0.5&b=gaussian&b.learn=1&c=uniform&seed=3")
     usual = default_translation(catalogue)
     assert format_translation(usual, catalogue) == {}
     assert usual.panels == ("bahdanau.additive", "bahdanau.scaled_dot", "bahdanau.bilinear")
