@@ -55,7 +55,7 @@ def comparison(dice: Dice) -> Draft:
 
 
 def comparison_of_things(dice: Dice) -> Draft:
-    """*My car is more expensive than yours* would need pronouns: *than this car* does not."""
+    """*Her skirt is more elegant than ours.* – Sa jupe est plus élégante que la nôtre."""
     noun = dice.pick(_COMPARABLE_THINGS)
     many = NOUNS[noun].kind == "shoes"
     mark = "+" if many else ""
