@@ -74,7 +74,7 @@ def live_learning(events: Sequence[Event], letter: str) -> None:
     steps = [event.facts for event in events if "loss" in event.facts]
     if len(steps) > 1:
         chart = loss_chart(pd.DataFrame(steps), colour=PANEL_COLOURS[letter], loss_title=_LOSS)
-        st.vega_lite_chart(chart.to_dict(), width="stretch")
+        st.vega_lite_chart(chart.to_dict(validate=False), width="stretch")
 
 
 def overlay(
@@ -159,7 +159,7 @@ def show(key: str, make: Callable[[], Any], alt: str) -> None:
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
 def _spec(key: str, _make: Callable[[], Any]) -> dict[str, Any]:
-    return _make().to_dict()
+    return _make().to_dict(validate=False)
 
 
 def _axes(result: Result) -> dict[str, str]:
