@@ -39,15 +39,18 @@ def formula(latex: str, *, description: str = "") -> None:
 def place(key: str, value: Any, fresh: bool) -> str:
     """Give the widget of that key its value, if the view says so or it has none; the key.
 
-    The value is told again in the runs that follow at once: a slow browser drops what it was told
-    when the next run replaces the widget before it was drawn.
+    The value is told again in the runs that follow at once, until the user changes it: a slow
+    browser drops what it was told when the next run replaces the widget before it was drawn.
     """
     told = f"{key} told"
     if fresh or key not in st.session_state:
-        st.session_state[key], st.session_state[told] = value, 1
-    elif st.session_state.get(told, _TIMES_TOLD) < _TIMES_TOLD:
-        st.session_state[key] = st.session_state[key]
-        st.session_state[told] += 1
+        st.session_state[key], st.session_state[told] = value, (value, 1)
+        return key
+    given, times = st.session_state.get(told, (None, _TIMES_TOLD))
+    if times < _TIMES_TOLD and st.session_state[key] == given:
+        st.session_state[key], st.session_state[told] = given, (given, times + 1)
+    else:
+        st.session_state[told] = (given, _TIMES_TOLD)
     return key
 
 
