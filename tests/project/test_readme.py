@@ -93,8 +93,8 @@ def batch():
     return Batch(source, torch.tensor([5, 3]), target, torch.tensor([3, 2]))
 
 
-def test_the_smallest_plugin_has_ten_lines():
-    assert len(CODE[0].rstrip().splitlines()) == 10
+def test_the_smallest_plugin_needs_at_most_ten_lines():
+    assert len([line for line in CODE[0].splitlines() if line.strip()]) <= 10
 
 
 def test_the_smallest_plugin_installs_and_is_listed(tmp_path):
