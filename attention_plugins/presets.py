@@ -39,6 +39,10 @@ PRESETS: dict[str, Preset] = {
                 "embed": 192, "hidden": 256, "layers": 1, "dropout": 0.2,
                 "bidirectional": True, "deep_readout": True,
             },
+            "transformer": {
+                "hidden": 256, "heads": 8, "layers": 3, "ffn": 640, "dropout": 0.1,
+                "pre_norm": True, "tied": True,
+            },
         },
         held_out=2000,
     ),

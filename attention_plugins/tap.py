@@ -13,6 +13,7 @@ from typing import Literal, NamedTuple
 import torch
 from torch import Tensor
 from torch.nn.functional import dropout as drop
+from torch.nn.functional import pad
 
 from attention_plugins.attention import Scoring, attend, attend_in_blocks, masked_softmax
 
@@ -63,9 +64,12 @@ class Intervention:
             first_row: how many queries this site had answered before these.
 
         Raises:
-            IndexError: a head or a key that the site does not have.
+            IndexError: a head or a key that the site does not have. Keys of a decoder's site
+                join word by word: a row that is older than the key stays as it is.
         """
         n_queries, n_keys = weights.shape[-2:]
+        if self._too_early(n_keys):
+            return weights
         heads = weights.shape[-3] if weights.dim() > 3 else 1
         if self.head is not None and not 0 <= self.head < heads:
             raise IndexError(f"site {self.site} has {heads} heads, no head {self.head}")
@@ -79,6 +83,9 @@ class Intervention:
             head_numbers = torch.arange(heads, device=weights.device)
             chosen = chosen & (head_numbers == self.head)[:, None, None]
         return torch.where(chosen, self._replacement(weights, mask), weights)
+
+    def _too_early(self, n_keys: int) -> bool:
+        return self.site.kind == "decoder" and self.key is not None and self.key >= n_keys
 
     def _replacement(self, weights: Tensor, mask: Tensor | None) -> Tensor:
         if self.action == "off":
@@ -101,8 +108,17 @@ class Recorder:
         self._parts[site].append(weights.detach())
 
     def weights(self) -> dict[Site, Tensor]:
-        """Every site's weights so far, all queries in one tensor ``(..., n_q, n_k)``."""
-        return {site: torch.cat(parts, dim=-2) for site, parts in self._parts.items()}
+        """Every site's weights so far, all queries in one tensor ``(..., n_q, n_k)``.
+
+        Where keys joined while decoding, queries before them have weight 0 on them.
+        """
+        return {site: torch.cat(_widen(parts), dim=-2) for site, parts in self._parts.items()}
+
+
+def _widen(parts: list[Tensor]) -> list[Tensor]:
+    """The weights with 0 on keys that came later, so that all have the last one's keys."""
+    keys = parts[-1].shape[-1]
+    return [pad(part, (0, keys - part.shape[-1])) for part in parts]
 
 
 class Tap:

@@ -180,8 +180,12 @@ def _unknown(sentence: _Sentence, vocabulary: Vocabulary) -> tuple[str, ...]:
 def _map(
     site: Site, weights: Tensor, source: Sequence[str], target: Sequence[str], *, normalised: bool
 ) -> AttentionMap:
-    """One sentence's weights ``(1, [heads,] queries, keys)`` with the words they belong to."""
-    labels = {"cross": (target, source), "encoder": (source, source), "decoder": (target, target)}
+    """One sentence's weights ``(1, [heads,] queries, keys)`` with the words they belong to.
+
+    A row of the decoder is a word being written; it looks at ``<bos>`` and the words before it.
+    """
+    read = ("<bos>", *target[:-1])
+    labels = {"cross": (target, source), "encoder": (source, source), "decoder": (target, read)}
     queries, keys = labels[site.kind]
     heads = weights[0] if weights.dim() == 4 else weights
     return AttentionMap(
