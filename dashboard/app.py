@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import streamlit as st
 from PIL import Image
 
@@ -24,22 +26,28 @@ def main() -> None:
     )  # fmt: skip
     st.html(_STYLE)
     st.logo(_logo(), size="large")
-    pages = [
-        st.Page(
-            regression.show,
-            title="Kernel regression",
-            icon=":material/show_chart:",
-            url_path="regression",
-            default=True,
-        ),
-        st.Page(
-            translation.show,
-            title="Translation",
-            icon=":material/translate:",
-            url_path="translation",
-        ),
-    ]
-    st.navigation(pages, position="top").run()
+    st.navigation(_sections(), position="top").run()
+
+
+def _sections() -> dict[str, list[Any]]:
+    """The pages by what one does on them; the first is where the bare address leads."""
+    return {
+        "Compare": [
+            st.Page(
+                regression.show,
+                title="Kernel regression",
+                icon=":material/show_chart:",
+                url_path="regression",
+                default=True,
+            ),
+            st.Page(
+                translation.show,
+                title="Translation",
+                icon=":material/translate:",
+                url_path="translation",
+            ),
+        ],
+    }
 
 
 def _icon() -> Image.Image:
