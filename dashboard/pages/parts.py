@@ -117,11 +117,15 @@ def results(
     height: int,
     key: str,
     meanwhile: Callable[[Sequence[Event]], None] | None = None,
+    grows: bool = False,
 ) -> None:
     """The place of one result, always of the same height: waiting, failed, or drawn.
 
     Args:
         draw: draws the result.
+        height: px.
+        grows: whether a result that was drawn takes the height it needs: for a whole page of
+            one result, where text wraps and figures stack.
         meanwhile: draws what is known before it, from the job's events, and what is left
             of it after a failure. By default how far the job is, and what failed.
     """
@@ -131,8 +135,10 @@ def results(
         if pending and jobs.settled():
             st.rerun()
         event = jobs.final(request)
-        with st.container(height=height, border=False, key=key):
-            if event is not None and event.result is not None:
+        drawn = event is not None and event.result is not None
+        needed = "content" if grows and drawn else height
+        with st.container(height=needed, border=False, key=key):
+            if drawn:
                 draw(event.result)
             elif meanwhile:
                 meanwhile(jobs.progress(request))
