@@ -59,9 +59,9 @@ def parse_regression(query: Query, catalogue: Catalogue) -> tuple[Regression, li
     view = Regression(
         panels=panels or default_regression(catalogue).panels,
         data=data,
-        settings=_read_knobs(reader, _data_key, data_knobs(catalogue, data)),
+        settings=read_knobs(reader, _data_key, data_knobs(catalogue, data)),
         seed=reader.knob(SEED, SEED.name),
-        device=_read_device(reader, catalogue),
+        device=read_device(reader, catalogue),
     )
     return view, reader.finish()
 
@@ -74,7 +74,7 @@ def format_regression(view: Regression, catalogue: Catalogue) -> dict[str, str]:
             _write_panel(link, letter, panel, catalogue)
     if view.data != DATA:
         link["data"] = view.data
-    _write_knobs(link, _data_key, data_knobs(catalogue, view.data), view.settings)
+    write_knobs(link, _data_key, data_knobs(catalogue, view.data), view.settings)
     _write_common(link, SEED, view.seed, view.device)
     return link
 
@@ -94,7 +94,7 @@ def parse_translation(query: Query, catalogue: Catalogue) -> tuple[Translation, 
         text=reader.text("text", usual.text),
         target=reader.text("target", usual.target),
         beam=reader.knob(beam_knob(catalogue), "beam"),
-        device=_read_device(reader, catalogue),
+        device=read_device(reader, catalogue),
     )
     return view, reader.finish()
 
@@ -122,7 +122,7 @@ def _read_panel(reader: Reader, letter: str, catalogue: Catalogue) -> Regression
         foreign = reader.below(f"{letter}.")
         kept = {name: tidy(text) for name, text in foreign.items() if _FOREIGN.match(name)}
         return replace(panel, parameters=pairs(kept))
-    values = _read_knobs(
+    values = read_knobs(
         reader, partial(_panel_key, catalogue, letter), panel_knobs(catalogue, panel)
     )
     learn = reader.knob(_LEARN, f"{letter}.{_LEARN.name}")
@@ -130,7 +130,7 @@ def _read_panel(reader: Reader, letter: str, catalogue: Catalogue) -> Regression
         reader.problem(f"{letter}.{_LEARN.name}: {scoring} has nothing to learn")
         learn = False
     how = fitting_knobs(catalogue) if learn else ()
-    fitting = _read_knobs(reader, lambda name: f"{letter}.{name}", how)
+    fitting = read_knobs(reader, lambda name: f"{letter}.{name}", how)
     return replace(panel, parameters=values, learn=bool(learn), fitting=fitting)
 
 
@@ -156,11 +156,11 @@ def _write_panel(
         link.update({f"{letter}.{name}": str(value) for name, value in panel.parameters})
         return
     knobs = panel_knobs(catalogue, panel)
-    _write_knobs(link, partial(_panel_key, catalogue, letter), knobs, panel.parameters)
+    write_knobs(link, partial(_panel_key, catalogue, letter), knobs, panel.parameters)
     if panel.learn:
         link[f"{letter}.{_LEARN.name}"] = "1"
         how = fitting_knobs(catalogue)
-        _write_knobs(link, lambda name: f"{letter}.{name}", how, panel.fitting)
+        write_knobs(link, lambda name: f"{letter}.{name}", how, panel.fitting)
 
 
 def _read_data(reader: Reader, catalogue: Catalogue) -> str:
@@ -197,7 +197,8 @@ def _read_checkpoint(reader: Reader, letter: str, catalogue: Catalogue, corpus: 
     return None
 
 
-def _read_device(reader: Reader, catalogue: Catalogue) -> str:
+def read_device(reader: Reader, catalogue: Catalogue) -> str:
+    """The parameter ``device``, if it is here."""
     given = reader.take("device")
     if given is None or given == AUTO or given in catalogue.devices:
         return given or AUTO
@@ -206,13 +207,13 @@ def _read_device(reader: Reader, catalogue: Catalogue) -> str:
     return AUTO
 
 
-def _read_knobs(reader: Reader, key_of: KeyOf, knobs: Iterable[Knob]) -> Pairs:
+def read_knobs(reader: Reader, key_of: KeyOf, knobs: Iterable[Knob]) -> Pairs:
+    """Every knob's value, mended where need be; ``key_of`` turns its name into the link's key."""
     return pairs({knob.name: reader.knob(knob, key_of(knob.name)) for knob in knobs})
 
 
-def _write_knobs(
-    link: dict[str, str], key_of: KeyOf, knobs: Iterable[Knob], values: Pairs
-) -> None:
+def write_knobs(link: dict[str, str], key_of: KeyOf, knobs: Iterable[Knob], values: Pairs) -> None:
+    """Put every value into the link that is not at its knob's default."""
     chosen = dict(values)
     for knob in knobs:
         if chosen.get(knob.name, knob.default) != knob.default:
