@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 import re
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
@@ -180,5 +181,6 @@ class Catalogue:
         return {name: offer for name, offer in getattr(self, kind).items() if offer.task == task}
 
     def corpora(self) -> tuple[str, ...]:
-        """The corpora that checkpoints were trained on, in their order."""
-        return tuple(dict.fromkeys(entry.corpus for entry in self.checkpoints.values()))
+        """The corpora that checkpoints were trained on, those of most checkpoints first."""
+        counts = Counter(entry.corpus for entry in self.checkpoints.values())
+        return tuple(corpus for corpus, _ in counts.most_common())
