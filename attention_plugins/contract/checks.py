@@ -11,8 +11,9 @@ from attention_plugins.contract.parameters import (
     check_texts,
 )
 
-Task = Literal["regression", "translation"]
-TASKS: tuple[Task, ...] = ("regression", "translation")
+Task = Literal["regression", "translation", "encoding"]
+TASKS: tuple[Task, ...] = ("regression", "translation", "encoding")
+_WITHOUT_DATA = {"encoding"}  # a user brings the sequence
 
 
 def check_record(record: Any, kind: str, make: str = "build") -> None:
@@ -33,9 +34,10 @@ def check_record(record: Any, kind: str, make: str = "build") -> None:
         isinstance(parameter, Parameter) for parameter in record.parameters
     ):
         raise ContractError(f"{kind} {record.name!r}: parameters is a tuple of Parameter")
-    if getattr(record, "task", TASKS[0]) not in TASKS:
+    tasks = [task for task in TASKS if kind == "model" or task not in _WITHOUT_DATA]
+    if getattr(record, "task", tasks[0]) not in tasks:
         raise ContractError(
-            f"{kind} {record.name!r}: need task to be one of {', '.join(TASKS)}, "
+            f"{kind} {record.name!r}: need task to be one of {', '.join(tasks)}, "
             f"got {record.task!r}"
         )
     names = [parameter.name for parameter in record.parameters]

@@ -21,7 +21,10 @@ from attention_plugins.contract.scorings import ScoringFactory, ScoringSpec
 
 
 class ModelSizes(NamedTuple):
-    """What a model connects: vocabulary sizes in translation, dimensions in regression."""
+    """What a model connects: vocabulary sizes in translation, dimensions in regression.
+
+    In encoding, the sizes of a sequence's items before and after.
+    """
 
     source: int
     target: int
@@ -37,9 +40,10 @@ class ModelSpec:
     Args:
         name: lower-case identifier, the key in links.
         title: what the page shows.
-        task: ``"regression"`` or ``"translation"``; the module then follows
-            :class:`~attention_plugins.models.protocols.RegressionModel` or
-            :class:`~attention_plugins.models.protocols.TranslationModel`.
+        task: ``"regression"``, ``"translation"`` or ``"encoding"``; the module then follows
+            :class:`~attention_plugins.models.protocols.RegressionModel`,
+            :class:`~attention_plugins.models.protocols.TranslationModel` or
+            :class:`~attention_plugins.models.protocols.EncodingModel`.
         build: ``(scoring_factory, sizes, parameters) -> nn.Module``.
         parameters: its hyperparameters.
         reference: paper or section.

@@ -23,6 +23,16 @@ class RegressionModel(Protocol):
         """
 
 
+class EncodingModel(Protocol):
+    """Makes of every item of a sequence one that has seen the others."""
+
+    def __call__(self, sequence: Tensor, lengths: Tensor, tap: Tap) -> Tensor:
+        """``sequence (B, n, d)`` of valid lengths ``(B,)`` to ``(B, n, h)``.
+
+        What lies beyond a sequence's length must not change what comes of the items before it.
+        """
+
+
 class Batch(NamedTuple):
     """Sentence pairs as padded token ids.
 

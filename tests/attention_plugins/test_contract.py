@@ -179,10 +179,11 @@ def test_a_record_that_cannot_be_is_refused(make, fields, message):
         (
             make_model,
             {"task": "poetry"},
-            "task to be one of regression, translation, got 'poetry'",
+            "task to be one of regression, translation, encoding, got 'poetry'",
         ),
         (make_dataset, {"load": 3}, "data set 'points': load must be callable"),
         (make_dataset, {"task": ""}, "task to be one of regression, translation"),
+        (make_dataset, {"task": "encoding"}, "regression, translation, got 'encoding'"),
     ],
 )
 def test_what_only_some_records_need(make, fields, message):

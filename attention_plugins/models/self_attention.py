@@ -1,0 +1,61 @@
+"""One layer in which a sequence attends to itself, with padding."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from torch import Tensor, nn
+
+from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, Sizes
+from attention_plugins.tap import Site, Tap
+
+_SITE = Site("encoder", 0)
+
+
+class SelfAttention(nn.Module):
+    """``softmax(mask(a(X W_q, X W_k))) X W_v``: projections without biases, one head.
+
+    With the scoring ``dot`` the scores are not divided by anything.
+
+    Args:
+        make_scoring: builds the scoring ``a`` for the projected size.
+        size: of the sequence's items, ``d``.
+        hidden: of queries, keys and values, ``h``.
+    """
+
+    def __init__(self, make_scoring: ScoringFactory, size: int, hidden: int) -> None:
+        super().__init__()
+        self.queries = nn.Linear(size, hidden, bias=False)
+        self.keys = nn.Linear(size, hidden, bias=False)
+        self.values = nn.Linear(size, hidden, bias=False)
+        self.scoring = make_scoring(Sizes(query=hidden, key=hidden, hidden=hidden))
+
+    def forward(self, sequence: Tensor, lengths: Tensor, tap: Tap) -> Tensor:
+        """What each position of ``sequence (B, n, d)`` gathered, ``(B, n, h)``.
+
+        Padding gets no weight, however long the longest sequence is; positions in the padding
+        still look at their sequence. A sequence of length 0 gives zeros.
+
+        Args:
+            lengths: valid items of each sequence, ``(B,)``.
+        """
+        return tap.attend(
+            _SITE, self.scoring, self.queries(sequence), self.keys(sequence),
+            self.values(sequence), lengths,
+        )  # fmt: skip
+
+
+def _build(
+    factory: ScoringFactory, sizes: ModelSizes, parameters: Mapping[str, Scalar]
+) -> SelfAttention:
+    return SelfAttention(factory, sizes.source, sizes.target)
+
+
+SELF_ATTENTION = ModelSpec(
+    name="self_attention",
+    title="Self-attention layer",
+    task="encoding",
+    build=_build,
+    reference="Vaswani et al. 2017, Attention is all you need, section 3.2",
+    description="Every position of a padded sequence looks at all positions that are no padding.",
+)
