@@ -16,6 +16,9 @@ from dashboard.tasks.context import Context
 # Modules, imported when first asked for: a worker that only lists plugins loads no translation.
 TASKS = {
     "catalogue": "dashboard.tasks.catalogue",
+    "complexity": "dashboard.tasks.complexity",
+    "norms": "dashboard.tasks.norms",
+    "positions": "dashboard.tasks.positions",
     "regression": "dashboard.tasks.regression",
     "translation": "dashboard.tasks.translation",
 }

@@ -9,8 +9,12 @@ from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.registry import installed
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
-from dashboard.tasks import regression, translation
+from dashboard.tasks import complexity, norms, positions, regression, translation
 from dashboard.tasks.context import Context
+
+_TASKS = {
+    "complexity": complexity, "norms": norms, "positions": positions, "regression": regression,
+}  # fmt: skip
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -41,6 +45,9 @@ def _learns(scoring: ScoringSpec) -> bool:
 
 def _options() -> dict[str, list[dict[str, Any]]]:
     return {
-        "regression": [describe(parameter) for parameter in regression.OPTIONS],
+        **{
+            name: [describe(parameter) for parameter in task.OPTIONS]
+            for name, task in _TASKS.items()
+        },
         "translation": [describe(translation.BEAM)],
     }

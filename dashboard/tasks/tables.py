@@ -45,6 +45,11 @@ def columns_table(columns: Mapping[str, Tensor]) -> pa.Table:
     )
 
 
+def matrix_table(matrix: Tensor) -> pa.Table:
+    """A matrix ``(n, d)`` as a table of d columns ``c0``, ``c1``, …"""
+    return columns_table({f"c{index}": column for index, column in enumerate(matrix.unbind(1))})
+
+
 def coordinates(points: Tensor) -> dict[str, Tensor]:
     """Points ``(n, d)`` as columns ``x0``, ``x1``, …"""
     return {f"x{axis}": column for axis, column in enumerate(points.unbind(dim=1))}

@@ -6,7 +6,9 @@ import copy
 
 import pytest
 
+from attention_plugins.catalogue import describe
 from dashboard.runs.offers import Catalogue
+from dashboard.tasks import complexity, norms, positions
 
 
 def parameter(name, default, low=None, high=None, **more):
@@ -85,6 +87,12 @@ FACTS = {
             parameter("loss", "mean", choices=["mean", "sum"]),
         ],
         "translation": [parameter("beam", 1, 1, 12)],
+        **{
+            name: [describe(one) for one in task.OPTIONS]
+            for name, task in (
+                ("complexity", complexity), ("norms", norms), ("positions", positions),
+            )
+        },
     },
     "devices": ["auto", "cpu"],
     "failures": [],
