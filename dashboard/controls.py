@@ -13,9 +13,9 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.runs.link_parts import pairs
 from dashboard.runs.offers import Knob
 from dashboard.runs.request import Pairs, Scalar
-from dashboard.runs.views import pairs
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 _SIGNIFICANT = 9

@@ -9,10 +9,10 @@ import streamlit as st
 
 from dashboard.controls import choose, formula, plain
 from dashboard.engine.protocol import Event
+from dashboard.runs.link_parts import AUTO
 from dashboard.runs.offers import Catalogue, Offer
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
-from dashboard.runs.views import AUTO
 from dashboard.state import Jobs, address, workbench
 
 PATIENCE = 0.9  # seconds that a run waits, so that quick results come without a flicker

@@ -12,21 +12,20 @@ import streamlit as st
 from dashboard.controls import choose, knob, knobs, plain
 from dashboard.pages import figures, parts, upload
 from dashboard.pages.regression_panel import Places, panel_controls
-from dashboard.runs.link import LETTERS, format_regression, parse_regression
+from dashboard.runs.link_parts import LETTERS, MOST_PANELS, SEED, defaults
 from dashboard.runs.offers import Catalogue, Offer
-from dashboard.runs.request import Request
-from dashboard.runs.views import (
-    MOST_PANELS,
-    SEED,
+from dashboard.runs.regression_link import (
     Regression,
     RegressionPanel,
     data_knobs,
-    defaults,
+    format_regression,
     is_upload,
     missing,
+    parse_regression,
     regression_panel,
     regression_request,
 )
+from dashboard.runs.request import Request
 from dashboard.state import Visit, read_link, visit, write_link
 
 _CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px

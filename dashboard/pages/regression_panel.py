@@ -9,18 +9,16 @@ import streamlit as st
 
 from dashboard.controls import choose, knobs, place
 from dashboard.pages import parts
-from dashboard.runs.link import LETTERS
+from dashboard.runs.link_parts import LETTERS, defaults, pairs
 from dashboard.runs.offers import Catalogue
-from dashboard.runs.request import Pairs
-from dashboard.runs.views import (
+from dashboard.runs.regression_link import (
     RegressionPanel,
-    defaults,
     fitting_knobs,
     missing,
-    pairs,
     panel_knobs,
     regression_panel,
 )
+from dashboard.runs.request import Pairs
 from dashboard.state import Visit
 
 _LEARN_HELP = "By gradient descent, predicting every training point from all others."

@@ -11,16 +11,17 @@ import streamlit as st
 from dashboard.controls import choose, knob, place
 from dashboard.pages import figures, parts
 from dashboard.pages.translation_panel import origin, panel_controls, translation
-from dashboard.runs.link import LETTERS, format_translation, parse_translation
+from dashboard.runs.link_parts import LETTERS, MOST_PANELS
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.reader import LONGEST_TEXT, tidy
 from dashboard.runs.request import Request
-from dashboard.runs.views import (
-    MOST_PANELS,
+from dashboard.runs.translation_link import (
     SENTENCE,
     Translation,
     beam_knob,
     default_translation,
+    format_translation,
+    parse_translation,
     reference,
     resolve,
     translation_request,

@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.controls import choose, plain
 from dashboard.pages import figures, parts
-from dashboard.runs.link import LETTERS
+from dashboard.runs.link_parts import LETTERS
 from dashboard.runs.offers import Catalogue, Checkpoint
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result

@@ -8,7 +8,7 @@ import streamlit as st
 
 from dashboard.controls import plain
 from dashboard.runs.blobs import Blobs
-from dashboard.runs.views import UPLOAD, is_upload
+from dashboard.runs.regression_link import UPLOAD, is_upload
 
 _KEY = "regression-upload"
 _NAMES = "uploaded tables"

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from dashboard.runs.link import read_device, read_knobs, write_knobs
+from dashboard.runs.link_parts import AUTO, SEED, read_device, read_knobs, write_knobs
 from dashboard.runs.offers import Catalogue, Knob
 from dashboard.runs.reader import Query, Reader
 from dashboard.runs.request import Pairs, Request
-from dashboard.runs.views import AUTO, SEED
 
 TASK = "complexity"
 

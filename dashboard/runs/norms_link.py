@@ -6,11 +6,10 @@ import math
 import re
 from dataclasses import dataclass
 
-from dashboard.runs.link import read_knobs, write_knobs
+from dashboard.runs.link_parts import SEED, defaults, read_knobs, write_knobs
 from dashboard.runs.offers import Catalogue, Knob, shown
 from dashboard.runs.reader import Query, Reader
 from dashboard.runs.request import Pairs, Request
-from dashboard.runs.views import SEED, defaults
 
 TASK = "norms"
 EXAMPLE = "1,2;2,3"  # of the section "Residual connections and layer normalisation" of d2l.ai

@@ -5,11 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, replace
 
-from dashboard.runs.link import read_knobs, write_knobs
+from dashboard.runs.link_parts import pairs, read_knobs, write_knobs
 from dashboard.runs.offers import Catalogue, Knob, shown
 from dashboard.runs.reader import Query, Reader
 from dashboard.runs.request import Pairs, Request
-from dashboard.runs.views import pairs
 
 TASK = "positions"
 COLUMNS = (6, 7, 8, 9)

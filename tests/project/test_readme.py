@@ -19,14 +19,10 @@ from attention_plugins import ModelSizes, Sizes, hookspecs
 from attention_plugins.commands import main
 from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import installed
-from dashboard.runs.link import (
-    format_regression,
-    format_translation,
-    parse_regression,
-    parse_translation,
-)
 from dashboard.runs.offers import Catalogue
+from dashboard.runs.regression_link import format_regression, parse_regression
 from dashboard.runs.request import Request
+from dashboard.runs.translation_link import format_translation, parse_translation
 from dashboard.tasks.catalogue import perform
 
 ROOT = Path(__file__).parents[2]

@@ -6,28 +6,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.runs.link import (
-    LETTERS,
-    format_regression,
-    format_translation,
-    parse_regression,
-    parse_translation,
-)
+from dashboard.runs.link_parts import LETTERS, pairs
 from dashboard.runs.offers import Knob, shown
 from dashboard.runs.reader import LONGEST_TEXT, tidy
-from dashboard.runs.views import (
+from dashboard.runs.regression_link import (
     MODEL,
     Regression,
     RegressionPanel,
-    Translation,
-    beam_knob,
     data_knobs,
     default_regression,
-    default_translation,
     fitting_knobs,
-    pairs,
+    format_regression,
     panel_knobs,
+    parse_regression,
     regression_request,
+)
+from dashboard.runs.translation_link import (
+    Translation,
+    beam_knob,
+    default_translation,
+    format_translation,
+    parse_translation,
 )
 
 UPLOAD = "upload:" + "0123456789abcdef" * 4
