@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from attention_plugins.contract import Scalar
-from attention_plugins.training import Recipe
+from attention_plugins.recipe import Recipe
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -40,7 +40,7 @@ PRESETS: dict[str, Preset] = {
                 "bidirectional": True, "deep_readout": True,
             },
             "transformer": {
-                "hidden": 256, "heads": 8, "layers": 3, "ffn": 640, "dropout": 0.1,
+                "hidden": 224, "heads": 8, "layers": 2, "ffn": 640, "dropout": 0.1,
                 "pre_norm": True, "tied": True,
             },
         },

@@ -53,6 +53,15 @@ class MultiHead(nn.Module):
         self.projections = nn.Linear(size, 3 * size, bias=bias)
         self.scoring = make_scoring(Sizes(query=head, key=head, hidden=head))
         self.output = nn.Linear(size, size, bias=bias)
+        self._initialise()
+
+    def _initialise(self) -> None:
+        """Glorot & Bengio 2010, each projection as a matrix of its own; biases 0."""
+        for matrix in (*self.projections.weight.data.chunk(3), self.output.weight):
+            nn.init.xavier_uniform_(matrix)
+        for layer in (self.projections, self.output):
+            if layer.bias is not None:
+                nn.init.zeros_(layer.bias)
 
     def forward(
         self, tap: Tap, site: Site, queries: Tensor, memory: Tensor, mask: Tensor | None = None

@@ -134,9 +134,9 @@ class Transformer(nn.Module):
 
     def _initialise(self, tied: bool) -> None:
         """Glorot & Bengio 2010 for every matrix, as d2l.ai does; tied embeddings small."""
-        for name, parameter in self.named_parameters():
-            if parameter.dim() > 1 and "embedding" not in name and "scoring" not in name:
-                nn.init.xavier_uniform_(parameter)
+        feed_forwards = (layer.feed_forward for layer in (*self.encoder, *self.decoder))
+        for matrix in (*(m for f in feed_forwards for m in (f.rise, f.fall)), self.output):
+            nn.init.xavier_uniform_(matrix.weight)
         if tied:
             self.output.weight = self.target_embedding.weight
             # One matrix reads words and scores them: unit rows as input would give huge logits.
