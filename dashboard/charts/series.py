@@ -1,0 +1,120 @@
+"""Several series over one x axis: as lines, or as points with the lines that were fitted."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import altair as alt
+import pandas as pd
+
+from dashboard.charts import theme
+from dashboard.charts.frames import rounded
+from dashboard.charts.lanes import stacked
+
+_ROOM = 48  # px, for the labels at the left
+_NEEDED = ("x", "y", "series")
+
+
+def series_chart(
+    series: pd.DataFrame,
+    colours: Mapping[str, str],
+    *,
+    x_title: str,
+    y_title: str,
+    fitted: pd.DataFrame | None = None,
+    log: bool = False,
+    ticks: Sequence[float] | None = None,
+    y_format: str = "~g",
+    legend: bool = True,
+    width: int = theme.WIDTH,
+    height: int = 220,
+) -> alt.LayerChart:
+    """One line per series; hovering tells the nearest point's values.
+
+    Args:
+        series: ``x``, ``y``, ``series``.
+        colours: by series, in the order of the legend.
+        fitted: the same columns; then ``series`` are points and these the lines.
+        log: both axes logarithmic.
+        ticks: of the x axis.
+        y_format: a d3 format of the y axis and its tooltip.
+
+    Raises:
+        ValueError: no rows, other columns, a series without a colour, or a number not above 0
+            on a logarithmic axis.
+    """
+    drawn = _checked(series, colours, log)
+    lines = drawn if fitted is None else _checked(fitted, colours, log)
+    (lane,) = stacked([height], 0)
+    both = pd.concat([drawn, lines])
+    kind = "log" if log else "linear"
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(
+            type=kind, domain=[float(both["x"].min()), float(both["x"].max())], nice=False,
+            zero=False, padding=8 if fitted is not None else 0,
+        ),
+        axis=alt.Axis(
+            title=x_title, grid=log, format="~s", labelFlush=True,
+            labelSeparation=6, values=alt.Undefined if ticks is None else [*ticks],
+        ),
+    )  # fmt: skip
+    low, high = float(both["y"].min()), float(both["y"].max())
+    margin = (high - low) * 0.05 or 1.0
+    ends = (low / 1.3, high * 1.3) if log else (low - margin, high + margin)
+    y = alt.Y(
+        "y:Q", scale=lane.scale(*ends, kind), axis=lane.axis(y_title, _ROOM, format=y_format)
+    )
+    stroke = alt.Stroke(
+        "series:N",
+        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+        legend=alt.Legend(
+            orient="bottom", direction="horizontal", title=None, symbolType="stroke",
+            symbolStrokeWidth=2, columns=alt.ExprRef("width < 420 ? 2 : 4"),
+        )
+        if legend
+        else None,
+    )  # fmt: skip
+    hover = alt.selection_point(
+        name="hover", fields=["x", "series"], on="pointerover", nearest=True, clear="pointerout",
+        empty=False,
+    )  # fmt: skip
+    told = [
+        alt.Tooltip("series:N"),
+        alt.Tooltip("x:Q", title=x_title, format=",~r"),
+        alt.Tooltip("y:Q", title=y_title, format=y_format),
+    ]
+    seen = 1 if fitted is not None else 0
+    points = (
+        alt.Chart(drawn)
+        .mark_point(size=36, filled=False, strokeWidth=2)
+        .encode(
+            x=x, y=y, stroke=stroke, tooltip=told,
+            opacity=alt.condition(hover, alt.value(1), alt.value(seen)),
+        )
+        .add_params(hover)
+        .properties(name="points")
+    )  # fmt: skip
+    line = (
+        alt.Chart(lines)
+        .mark_line(strokeWidth=2, opacity=0.75 if fitted is not None else 1)
+        .encode(x=x, y=y, stroke=stroke)
+        .properties(name="lines")
+    )
+    chart = alt.layer(theme.ramp(), line, points)
+    return theme.finished(chart, width=width, height=lane.bottom)
+
+
+def _checked(series: pd.DataFrame, colours: Mapping[str, str], log: bool) -> pd.DataFrame:
+    if series.empty or not set(_NEEDED) <= set(series.columns):
+        raise ValueError(
+            f"need rows with {', '.join(_NEEDED)}, got {len(series)} rows of "
+            f"{', '.join(map(str, series.columns)) or 'nothing'}"
+        )
+    if strangers := sorted(set(series["series"]) - set(colours)):
+        raise ValueError(f"need a colour for every series, got none for {', '.join(strangers)}")
+    if log and min(series["x"].min(), series["y"].min()) <= 0:
+        raise ValueError("need numbers above 0 on logarithmic axes")
+    return pd.DataFrame(
+        {"x": rounded(series["x"]), "y": rounded(series["y"]), "series": series["series"]}
+    )
