@@ -22,6 +22,7 @@ from torch import nn
 from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.text import TOKENISERS, Vocabulary
+from attention_plugins.training import stored
 
 CARD, WEIGHTS = "card.json", "model.safetensors"
 FORMAT = 1
@@ -76,7 +77,7 @@ class Checkpoint:
         factory = registry.scoring(self.card["scoring"]).factory(self.card["scoring_parameters"])
         spec, values = registry.model(self.card["model"]), self.card["model_parameters"]
         with torch.device("meta"):  # takes no memory: shapes are checked before any is taken
-            wanted = _stored_shapes(spec.create(factory, sizes, values))
+            wanted = {n: t.shape for n, t in stored(spec.create(factory, sizes, values)).items()}
         weights = _read_weights(self.folder, wanted)
         with torch.random.fork_rng(devices=[]):
             model = spec.create(factory, sizes, values)
@@ -137,11 +138,9 @@ def write(folder: Path, model: nn.Module, card: Mapping[str, Any]) -> Checkpoint
     """
     folder = Path(folder)
     folder.mkdir(parents=True, exist_ok=True)
-    tied = _tied(model)
     weights = {
         name: tensor.detach().to("cpu", torch.float16).contiguous()
-        for name, tensor in model.state_dict().items()
-        if name not in tied
+        for name, tensor in stored(model).items()
     }
     payload = save(weights)
     (folder / WEIGHTS).write_bytes(payload)
@@ -176,22 +175,6 @@ def attention_checkpoints() -> Iterable[CheckpointSpec]:
 
 def _name_of(folder: Path) -> str:
     return folder.name.lower().replace("-", "_")
-
-
-def _tied(model: nn.Module) -> set[str]:
-    """Names of parameters that are stored under an earlier name already."""
-    seen: set[int] = set()
-    tied = set()
-    for name, parameter in model.named_parameters(remove_duplicate=False):
-        if id(parameter) in seen:
-            tied.add(name)
-        seen.add(id(parameter))
-    return tied
-
-
-def _stored_shapes(model: nn.Module) -> dict[str, torch.Size]:
-    tied = _tied(model)
-    return {name: t.shape for name, t in model.state_dict().items() if name not in tied}
 
 
 def _read_weights(folder: Path, wanted: Mapping[str, torch.Size]) -> dict[str, torch.Tensor]:

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import platform
-from collections.abc import Callable, Mapping, Sequence
+import random
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
@@ -12,11 +14,13 @@ import torch
 from torch import nn
 
 from attention_plugins.checkpoints import Checkpoint, write
-from attention_plugins.contract import ModelSizes, Scalar, SentencePair, settle
+from attention_plugins.contract import ContractError, ModelSizes, Scalar, SentencePair, settle
 from attention_plugins.datasets.parallel import fingerprint, references, split_by_source
+from attention_plugins.encoding import Encoded, encode
+from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry
 from attention_plugins.scores import corpus_bleu
-from attention_plugins.training import Encoded, Progress, Recipe, encode, train
+from attention_plugins.training import Progress, train
 from attention_plugins.translator import Translator
 
 
@@ -44,6 +48,20 @@ class Experiment:
 
 
 @dataclass(frozen=True)
+class Prepared:
+    """An untrained model, the corpus it will learn, the pairs it will never see.
+
+    ``card`` is that of its checkpoint, but for what is known only once it is trained.
+    """
+
+    recipe: Recipe
+    model: nn.Module
+    encoded: Encoded
+    held_out: Sequence[SentencePair]
+    card: Mapping[str, Any]
+
+
+@dataclass(frozen=True)
 class Trained:
     """A trained model with the corpus it learned, the pairs it never saw, and its history."""
 
@@ -52,6 +70,63 @@ class Trained:
     held_out: Sequence[SentencePair]
     history: Sequence[Progress]
     card: Mapping[str, Any]
+
+
+def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Registry) -> Prepared:
+    """Split, encode, seed torch and build.
+
+    Raises:
+        ContractError: an unknown name, a model of another task, a bad parameter, a corpus too
+            small for the split.
+    """
+    model_spec = registry.model(experiment.model)
+    if model_spec.task != "translation":
+        raise ContractError(
+            f"model {model_spec.name!r} is for {model_spec.task}; need one for translation"
+        )
+    scoring_spec = registry.scoring(experiment.scoring)
+    parameters = {
+        "model_parameters": settle(model_spec.parameters, experiment.model_parameters),
+        "scoring_parameters": settle(scoring_spec.parameters, experiment.scoring_parameters),
+    }
+    kept, held_out = divide(pairs, experiment.held_out, experiment.split_seed)
+    encoded = encode(kept, experiment.recipe)
+    sizes = ModelSizes(len(encoded.source_vocabulary), len(encoded.target_vocabulary))
+    torch.manual_seed(experiment.recipe.seed)
+    factory = scoring_spec.factory(experiment.scoring_parameters)
+    model = model_spec.create(factory, sizes, experiment.model_parameters)
+    card = {
+        "title": f"{model_spec.title} with {scoring_spec.title} on {experiment.corpus}",
+        "model": model_spec.name,
+        "scoring": scoring_spec.name,
+        **parameters,
+        "tokeniser": experiment.recipe.tokeniser,
+        "max_tokens": experiment.recipe.max_tokens,
+        "corpus": {
+            "name": experiment.corpus, "sha256": fingerprint(pairs), "pairs": len(pairs),
+            "trained_on": len(kept), "held_out_sources": experiment.held_out,
+            "split_seed": experiment.split_seed,
+        },
+        "training": {
+            **asdict(experiment.recipe),
+            "threads": torch.get_num_threads(), "torch": torch.__version__,
+            "python": platform.python_version(),
+            "parameters": sum(p.numel() for p in model.parameters()),
+        },
+        "scores": {},
+        "source_vocabulary": list(encoded.source_vocabulary.tokens),
+        "target_vocabulary": list(encoded.target_vocabulary.tokens),
+    }  # fmt: skip
+    return Prepared(experiment.recipe, model, encoded, held_out, card)
+
+
+def card_after(prepared: Prepared, progress: Progress, device: object) -> dict[str, Any]:
+    """The card of the model as it is after an epoch."""
+    known = {
+        "epochs_done": progress.epoch, "seconds": round(progress.seconds, 1),
+        "loss": round(progress.loss, 4), "device": str(device),
+    }  # fmt: skip
+    return {**prepared.card, "training": {**prepared.card["training"], **known}}
 
 
 def run(
@@ -63,48 +138,19 @@ def run(
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_epoch: Callable[[Progress], None] = lambda progress: None,
 ) -> Trained:
-    """Split, encode, build and train.
+    """Prepare and train.
 
     Raises:
-        ContractError: an unknown name, a bad parameter, a corpus too small for the split.
+        ContractError: see :func:`prepare`.
         FloatingPointError: the loss is not finite.
     """
-    model_spec = registry.model(experiment.model)
-    scoring_spec = registry.scoring(experiment.scoring)
-    kept, held_out = divide(pairs, experiment.held_out, experiment.split_seed)
-    encoded = encode(kept, experiment.recipe)
-    sizes = ModelSizes(len(encoded.source_vocabulary), len(encoded.target_vocabulary))
-    torch.manual_seed(experiment.recipe.seed)
-    factory = scoring_spec.factory(experiment.scoring_parameters)
-    model = model_spec.create(factory, sizes, experiment.model_parameters)
+    ready = prepare(experiment, pairs, registry)
     history = train(
-        model, encoded, experiment.recipe, device=device, on_step=on_step, on_epoch=on_epoch
-    )
-    card = {
-        "title": f"{model_spec.title} with {scoring_spec.title} on {experiment.corpus}",
-        "model": model_spec.name,
-        "model_parameters": settle(model_spec.parameters, experiment.model_parameters),
-        "scoring": scoring_spec.name,
-        "scoring_parameters": settle(scoring_spec.parameters, experiment.scoring_parameters),
-        "tokeniser": experiment.recipe.tokeniser,
-        "max_tokens": experiment.recipe.max_tokens,
-        "corpus": {
-            "name": experiment.corpus, "sha256": fingerprint(pairs), "pairs": len(pairs),
-            "trained_on": len(kept), "held_out_sources": experiment.held_out,
-            "split_seed": experiment.split_seed,
-        },
-        "training": {
-            **asdict(experiment.recipe), "seconds": round(history[-1].seconds, 1),
-            "loss": round(history[-1].loss, 4), "device": str(device),
-            "threads": torch.get_num_threads(), "torch": torch.__version__,
-            "python": platform.python_version(),
-            "parameters": sum(p.numel() for p in model.parameters()),
-        },
-        "scores": {},
-        "source_vocabulary": list(encoded.source_vocabulary.tokens),
-        "target_vocabulary": list(encoded.target_vocabulary.tokens),
-    }  # fmt: skip
-    return Trained(model, encoded, held_out, history, card)
+        ready.model, ready.encoded, ready.recipe,
+        device=device, on_step=on_step, on_epoch=on_epoch,
+    )  # fmt: skip
+    card = card_after(ready, history[-1], device)
+    return Trained(ready.model, ready.encoded, ready.held_out, history, card)
 
 
 def divide(
@@ -119,6 +165,39 @@ def divide(
 def keep(trained: Trained, folder: Path) -> Checkpoint:
     """Store the model with its card."""
     return write(folder, trained.model, trained.card)
+
+
+@dataclass(frozen=True)
+class _Unfinished(Checkpoint):
+    """A model in training, in the place of one at rest."""
+
+    model: nn.Module
+
+    def build(self, registry: Any) -> nn.Module:
+        return self.model
+
+
+@contextmanager
+def at_rest(prepared: Prepared, device: torch.device | str) -> Iterator[Translator]:
+    """The model in the middle of its training as a translator; afterwards it trains on.
+
+    Whatever is drawn at random meanwhile, the training goes on as if nothing had been.
+    """
+    model, device = prepared.model, torch.device(device)
+    drawn_from = [device] if device.type == "cuda" else []
+    with torch.random.fork_rng(devices=drawn_from), torch.no_grad():
+        model.eval()
+        try:
+            yield Translator(_Unfinished(Path(), prepared.card, model), None, device)
+        finally:
+            model.train()
+
+
+def sample(pairs: Sequence[SentencePair], sources: int, seed: int = 0) -> list[SentencePair]:
+    """All pairs of at most so many different sources, drawn at random: see :func:`references`."""
+    by_source = references(pairs)
+    chosen = random.Random(seed).sample(sorted(by_source), min(sources, len(by_source)))
+    return [SentencePair(source, target) for source in chosen for target in by_source[source]]
 
 
 def evaluate(

@@ -1,130 +1,29 @@
-"""Teaching a translation model: sentences to batches, batches to steps, steps to a history."""
+"""Teaching a translation model: batches to steps, steps to a history; stopping and going on."""
 
 from __future__ import annotations
 
 import math
 import random
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import torch
 from torch import Tensor, nn
 from torch.nn.utils import clip_grad_norm_
 
-from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.contract import ContractError
+from attention_plugins.encoding import Encoded, batches
 from attention_plugins.models.protocols import Batch, TranslationModel
-from attention_plugins.text import TOKENISERS, Vocabulary, pad, truncate
-
-# Batches whose sentences are sorted together: long enough to sort well, short enough to shuffle.
-_POOL = 50
-
-
-@dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """How to train; the defaults are those of d2l.ai's section 11.4, but for two faults mended.
-
-    Args:
-        tokeniser: a name of :data:`~attention_plugins.text.TOKENISERS`.
-        min_frequency: tokens seen less often are ``<unk>``.
-        max_tokens: longer sentences are cut; counts ``<eos>``.
-        epochs, batch_size, seed: as named.
-        learning_rate: of Adam, the highest of the schedule.
-        schedule: ``"constant"``, or ``"cosine"``: a linear rise, then half a cosine down to 0.
-        warmup: steps of the rise.
-        weight_decay: of AdamW, on matrices only.
-        clip: the gradient's greatest norm.
-        label_smoothing: see :func:`~attention_plugins.models.losses.masked_cross_entropy`.
-    """
-
-    tokeniser: str = "words"
-    min_frequency: int = 2
-    max_tokens: int = 10
-    epochs: int = 250
-    batch_size: int = 64
-    learning_rate: float = 0.005
-    schedule: str = "constant"
-    warmup: int = 0
-    weight_decay: float = 0.0
-    clip: float = 1.0
-    label_smoothing: float = 0.0
-    seed: int = 0
-
-    def __post_init__(self) -> None:
-        bounds = {
-            "min_frequency": (1, 1000), "max_tokens": (2, 500), "epochs": (1, 10_000),
-            "batch_size": (1, 10_000), "learning_rate": (1e-7, 10.0), "warmup": (0, 10**6),
-            "weight_decay": (0.0, 1.0), "clip": (1e-3, 1e3), "label_smoothing": (0.0, 0.9),
-        }  # fmt: skip
-        for name, (low, high) in bounds.items():
-            if not low <= getattr(self, name) <= high:
-                raise ContractError(
-                    f"need {low:g} <= {name} <= {high:g}, got {getattr(self, name):g}"
-                )
-        for name, offered in (("tokeniser", TOKENISERS), ("schedule", ("constant", "cosine"))):
-            if getattr(self, name) not in offered:
-                raise ContractError(
-                    f"need {name} to be one of {', '.join(offered)}, got {getattr(self, name)!r}"
-                )
-
-
-@dataclass(frozen=True)
-class Encoded:
-    """A corpus as token ids, with the vocabularies that number them."""
-
-    source: list[list[int]]
-    target: list[list[int]]
-    source_vocabulary: Vocabulary
-    target_vocabulary: Vocabulary
-
-
-def encode(pairs: Sequence[SentencePair], recipe: Recipe) -> Encoded:
-    """Tokenise the pairs, count both vocabularies, number and cut every sentence.
-
-    Raises:
-        ContractError: no pairs.
-    """
-    if not pairs:
-        raise ContractError("need at least one sentence pair to train on, got none")
-    tokenise = TOKENISERS[recipe.tokeniser]
-    sides = ([tokenise(p.source) for p in pairs], [tokenise(p.target) for p in pairs])
-    vocabularies = [Vocabulary.count(side, min_frequency=recipe.min_frequency) for side in sides]
-    ids = [
-        [truncate(vocabulary.ids(tokens), recipe.max_tokens) for tokens in side]
-        for side, vocabulary in zip(sides, vocabularies, strict=True)
-    ]
-    return Encoded(*ids, *vocabularies)
-
-
-def collate(rows: Sequence[Sequence[int]], device: torch.device | str) -> tuple[Tensor, Tensor]:
-    """Token ids padded to the longest row ``(B, n)``, and lengths ``(B,)``."""
-    lengths = torch.tensor([len(row) for row in rows], device=device)
-    return torch.tensor(pad(rows), device=device), lengths
-
-
-def batches(
-    corpus: Encoded, size: int, generator: random.Random, device: torch.device
-) -> Iterator[Batch]:
-    """One epoch: every pair once, in random order, sentences of like length together."""
-    order = list(range(len(corpus.source)))
-    generator.shuffle(order)
-    groups = []
-    for start in range(0, len(order), size * _POOL):
-        pool = order[start : start + size * _POOL]
-        pool.sort(key=lambda i: (len(corpus.target[i]), len(corpus.source[i])))
-        groups += [pool[i : i + size] for i in range(0, len(pool), size)]
-    generator.shuffle(groups)
-    for group in groups:
-        source = collate([corpus.source[i] for i in group], device)
-        target = collate([corpus.target[i] for i in group], device)
-        yield Batch(*source, *target)
+from attention_plugins.recipe import Recipe
 
 
 @dataclass(frozen=True, kw_only=True)
 class Progress:
     """Where a training stands after a step; ``loss`` is the epoch's mean so far.
 
-    Units: nats per target token, tokens per second, seconds since the start.
+    Units: nats per target token, tokens per second, seconds of work on batches since the start.
     """
 
     epoch: int
@@ -136,6 +35,132 @@ class Progress:
     seconds: float
 
 
+class Trainer:
+    """A training that may stop after any step, and go on from its :meth:`state` elsewhere.
+
+    The caller seeds torch before building the model; the order of the sentences follows
+    ``recipe.seed``.
+
+    Args:
+        model: trained in place.
+        corpus: what it learns.
+        recipe: how.
+        device: where.
+    """
+
+    def __init__(
+        self,
+        model: TranslationModel,
+        corpus: Encoded,
+        recipe: Recipe,
+        device: torch.device | str = "cpu",
+    ) -> None:
+        self.model, self.device = model, torch.device(device)
+        self._corpus, self._recipe = corpus, recipe
+        model.to(self.device).train()
+        self._optimiser = _optimiser(model, recipe)
+        self._steps = math.ceil(len(corpus.source) / recipe.batch_size)
+        self._factor = _schedule(recipe, self._steps)
+        self._generator = random.Random(recipe.seed)
+        self._order = self._generator.getstate()  # at the beginning of the epoch
+        self._epoch, self._step, self._seconds = 1, 0, 0.0
+        self._loss, self._tokens, self._epoch_seconds = 0.0, 0, 0.0
+
+    def epochs(
+        self, on_step: Callable[[Progress], None] = lambda progress: None
+    ) -> Iterator[Progress]:
+        """Train to the recipe's last epoch; the :class:`Progress` of each epoch at its end.
+
+        ``on_step`` may raise to stop; what was learned so far stays.
+
+        Raises:
+            FloatingPointError: the loss is not finite.
+        """
+        while self._epoch <= self._recipe.epochs:
+            self._generator.setstate(self._order)
+            left = batches(
+                self._corpus, self._recipe.batch_size, self._generator, self.device, self._step
+            )
+            began = time.perf_counter()
+            for batch in left:
+                self._learn(batch)
+                now = time.perf_counter()
+                self._seconds += now - began
+                self._epoch_seconds += now - began
+                on_step(self.progress())
+                began = time.perf_counter()
+            ended = self.progress()
+            self._order = self._generator.getstate()
+            self._epoch, self._step = self._epoch + 1, 0
+            self._loss, self._tokens, self._epoch_seconds = 0.0, 0, 0.0
+            yield ended
+        self.model.eval()  # as all its users expect it
+
+    def progress(self) -> Progress:
+        """Where the training stands within its epoch, after at least one step of it."""
+        return Progress(
+            epoch=self._epoch, epochs=self._recipe.epochs, step=self._step, steps=self._steps,
+            loss=self._loss / self._tokens, seconds=self._seconds,
+            tokens_per_second=self._tokens / self._epoch_seconds,
+        )  # fmt: skip
+
+    def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:
+        """Tensors and JSON from which :meth:`restore` goes on: weights, optimiser, random draws.
+
+        On the CPU the restored training gives the very numbers of an uninterrupted one.
+        """
+        tensors = {f"model.{name}": t for name, t in stored(self.model).items()}
+        for index, values in self._optimiser.state_dict()["state"].items():
+            tensors |= {f"optimiser.{index}.{name}": t for name, t in values.items()}
+        tensors["random.cpu"] = torch.get_rng_state()
+        if self.device.type == "cuda":
+            tensors["random.cuda"] = torch.cuda.get_rng_state(self.device)
+        version, order, extra = self._order
+        return tensors, {
+            **{name: getattr(self, f"_{name}") for name in _COUNTS},
+            "order": [version, list(order), extra],
+        }
+
+    def restore(self, tensors: Mapping[str, Tensor], facts: Mapping[str, Any]) -> None:
+        """Go on where :meth:`state` was taken, of a trainer of equal model, corpus and recipe.
+
+        Raises:
+            ContractError: the state is that of another model.
+        """
+        weights = _below("model.", tensors)
+        wanted = {name: tensor.shape for name, tensor in stored(self.model).items()}
+        if {name: tensor.shape for name, tensor in weights.items()} != wanted:
+            raise ContractError(
+                "the state of this training is that of another model; start a new training"
+            )
+        self.model.load_state_dict(weights, strict=False)  # a tied weight stands for two
+        values: dict[int, dict[str, Tensor]] = {}
+        for name, tensor in _below("optimiser.", tensors).items():
+            index, _, part = name.partition(".")
+            values.setdefault(int(index), {})[part] = tensor
+        groups = self._optimiser.state_dict()["param_groups"]
+        self._optimiser.load_state_dict({"state": values, "param_groups": groups})
+        for name in _COUNTS:
+            setattr(self, f"_{name}", facts[name])
+        version, order, extra = facts["order"]
+        self._order = (version, tuple(order), extra)
+        torch.set_rng_state(tensors["random.cpu"])
+        if self.device.type == "cuda" and "random.cuda" in tensors:
+            torch.cuda.set_rng_state(tensors["random.cuda"], self.device)
+
+    def _learn(self, batch: Batch) -> None:
+        done = (self._epoch - 1) * self._steps + self._step
+        for group in self._optimiser.param_groups:
+            group["lr"] = self._recipe.learning_rate * self._factor(done)
+        loss = _step(self.model, batch, self._optimiser, self._recipe)
+        count = int(batch.target_lengths.sum())
+        self._loss, self._tokens = self._loss + loss * count, self._tokens + count
+        self._step += 1
+
+
+_COUNTS = ("epoch", "step", "seconds", "loss", "tokens", "epoch_seconds")
+
+
 def train(
     model: TranslationModel,
     corpus: Encoded,
@@ -145,39 +170,32 @@ def train(
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_epoch: Callable[[Progress], None] = lambda progress: None,
 ) -> list[Progress]:
-    """Train in place; the last :class:`Progress` of every epoch.
-
-    ``on_step`` may raise to stop; the model then keeps what it has learned so far. The caller
-    seeds torch before building the model, the order of the sentences follows ``recipe.seed``.
+    """Train in place, see :class:`Trainer`; the last :class:`Progress` of every epoch.
 
     Raises:
         FloatingPointError: the loss is not finite.
     """
-    device = torch.device(device)
-    model.to(device).train()
-    optimiser = _optimiser(model, recipe)
-    steps = math.ceil(len(corpus.source) / recipe.batch_size)
-    schedule = torch.optim.lr_scheduler.LambdaLR(optimiser, _schedule(recipe, steps))
-    generator = random.Random(recipe.seed)
-    began, history = time.perf_counter(), []
-    for epoch in range(1, recipe.epochs + 1):
-        total, tokens, epoch_began = 0.0, 0, time.perf_counter()
-        epoch_batches = batches(corpus, recipe.batch_size, generator, device)
-        for step, batch in enumerate(epoch_batches, start=1):
-            loss = _step(model, batch, optimiser, recipe)
-            schedule.step()
-            count = int(batch.target_lengths.sum())
-            total, tokens = total + loss * count, tokens + count
-            now = time.perf_counter()
-            progress = Progress(
-                epoch=epoch, epochs=recipe.epochs, step=step, steps=steps, loss=total / tokens,
-                tokens_per_second=tokens / (now - epoch_began), seconds=now - began,
-            )  # fmt: skip
-            on_step(progress)
+    history = []
+    for progress in Trainer(model, corpus, recipe, device).epochs(on_step):
         history.append(progress)
         on_epoch(progress)
-    model.eval()
     return history
+
+
+def stored(model: nn.Module) -> dict[str, Tensor]:
+    """The model's state without the second names of tied weights."""
+    seen: set[int] = set()
+    second = set()
+    for name, parameter in model.named_parameters(remove_duplicate=False):
+        if id(parameter) in seen:
+            second.add(name)
+        seen.add(id(parameter))
+    return {name: t for name, t in model.state_dict().items() if name not in second}
+
+
+def _below(prefix: str, tensors: Mapping[str, Tensor]) -> dict[str, Tensor]:
+    """Those whose names begin with the prefix, without it."""
+    return {n.removeprefix(prefix): t for n, t in tensors.items() if n.startswith(prefix)}
 
 
 def _step(

@@ -116,7 +116,9 @@ def test_it_trains_in_the_bahdanau_model(ask):
 from attention_plugins import ModelSizes, Recorder, SentencePair, Site, Tap
 from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import load
-from attention_plugins.training import Recipe, collate, encode, train
+from attention_plugins.encoding import collate, encode
+from attention_plugins.recipe import Recipe
+from attention_plugins.training import train
 registry = load()
 pairs = [
     SentencePair("go .", "va !"), SentencePair("i lost .", "j'ai perdu ."),

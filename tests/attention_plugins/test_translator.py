@@ -6,9 +6,9 @@ import torch
 from attention_plugins import experiment
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.models.bahdanau import CROSS
+from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention
-from attention_plugins.training import Recipe
 from attention_plugins.translator import Translator
 
 REGISTRY = load(allow=[])

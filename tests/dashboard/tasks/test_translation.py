@@ -6,7 +6,7 @@ import pytest
 
 from attention_plugins import experiment, registry
 from attention_plugins.contract import SentencePair
-from attention_plugins.training import Recipe
+from attention_plugins.recipe import Recipe
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.tasks import perform, translation

@@ -1,0 +1,97 @@
+"""How to train a translation model: every hyperparameter, with its bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, fields
+from typing import Any
+
+from attention_plugins.contract import Parameter
+from attention_plugins.text import TOKENISERS
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """How to train; the defaults are those of d2l.ai's section 11.4, but for two faults mended.
+
+    Args:
+        tokeniser: a name of :data:`~attention_plugins.text.TOKENISERS`.
+        min_frequency: tokens seen less often are ``<unk>``.
+        max_tokens: longer sentences are cut; counts ``<eos>``.
+        epochs, batch_size, seed: as named.
+        learning_rate: of Adam, the highest of the schedule.
+        schedule: ``"constant"``, or ``"cosine"``: a linear rise, then half a cosine down to 0.
+        warmup: steps of the rise.
+        weight_decay: of AdamW, on matrices only.
+        clip: the gradient's greatest norm.
+        label_smoothing: see :func:`~attention_plugins.models.losses.masked_cross_entropy`.
+
+    Raises:
+        ContractError: a value outside the bounds of :data:`PARAMETERS`.
+    """
+
+    tokeniser: str = "words"
+    min_frequency: int = 2
+    max_tokens: int = 10
+    epochs: int = 250
+    batch_size: int = 64
+    learning_rate: float = 0.005
+    schedule: str = "constant"
+    warmup: int = 0
+    weight_decay: float = 0.0
+    clip: float = 1.0
+    label_smoothing: float = 0.0
+    seed: int = 0
+
+    def __post_init__(self) -> None:
+        for parameter in PARAMETERS:
+            parameter.check(getattr(self, parameter.name))
+
+
+_SHAPES: dict[str, dict[str, Any]] = {
+    "epochs": {"title": "Epochs", "low": 1, "high": 10_000, "help": "Passes over the corpus."},
+    "batch_size": {
+        "title": "Batch size", "low": 1, "high": 10_000, "help": "Sentence pairs per step.",
+    },
+    "learning_rate": {
+        "title": "Learning rate", "low": 1e-7, "high": 10.0, "step": 0.001,
+        "help": "Of Adam: the highest of the schedule.",
+    },
+    "schedule": {
+        "title": "Schedule", "choices": ("constant", "cosine"),
+        "help": "Cosine: the learning rate falls to 0 towards the last epoch.",
+    },
+    "warmup": {
+        "title": "Warm-up steps", "low": 0, "high": 10**6,
+        "help": "Steps in which the learning rate rises from 0.",
+    },
+    "weight_decay": {
+        "title": "Weight decay", "low": 0.0, "high": 1.0, "step": 0.01,
+        "help": "Of AdamW, on matrices only.",
+    },
+    "clip": {
+        "title": "Gradient clipping", "low": 1e-3, "high": 1e3, "step": 0.1,
+        "help": "The gradient's greatest norm.",
+    },
+    "label_smoothing": {
+        "title": "Label smoothing", "low": 0.0, "high": 0.9, "step": 0.05,
+        "help": "Share of the target that is spread over all other words.",
+    },
+    "tokeniser": {
+        "title": "Tokeniser", "choices": tuple(TOKENISERS),
+        "help": "Words: split at spaces. Clitics: also split l'eau and n'est-elle.",
+    },
+    "min_frequency": {
+        "title": "Rare words", "low": 1, "high": 1000,
+        "help": "Words seen less often than this are unknown.",
+    },
+    "max_tokens": {
+        "title": "Longest sentence", "low": 2, "high": 500, "unit": "tokens",
+        "help": "Longer sentences are cut; counts the sign of the end.",
+    },
+}  # fmt: skip
+_DEFAULTS = {field.name: field.default for field in fields(Recipe)}
+
+# Every hyperparameter but the seed, in the order in which a page shows them.
+PARAMETERS = tuple(
+    Parameter(name=name, default=_DEFAULTS[name], **shape) for name, shape in _SHAPES.items()
+)
