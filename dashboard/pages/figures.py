@@ -152,9 +152,13 @@ def frames(result: Result) -> list[MapFrame]:
     return maps(table) if table is not None else []
 
 
-def show(key: str, make: Callable[[], Any], alt: str) -> None:
-    """Draw the chart of that key, made now if nobody needed it before."""
-    st.vega_lite_chart(_spec(key, make), width="stretch", alt=alt)
+def show(key: str, make: Callable[[], Any], alt: str, *, stretch: bool = True) -> None:
+    """Draw the chart of that key, made now if nobody needed it before.
+
+    Args:
+        stretch: whether it is as wide as its column; False for a shape that must stay.
+    """
+    st.vega_lite_chart(_spec(key, make), width="stretch" if stretch else "content", alt=alt)
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
