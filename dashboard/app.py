@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from PIL import Image
 
-from dashboard.pages import regression, translation
+from dashboard.pages import positions, regression, translation
 
 TITLE = "Attention Workbench"
 
@@ -45,6 +45,14 @@ def _sections() -> dict[str, list[Any]]:
                 title="Translation",
                 icon=":material/translate:",
                 url_path="translation",
+            ),
+        ],
+        "Understand": [
+            st.Page(
+                positions.show,
+                title="Positional encoding",
+                icon=":material/waves:",
+                url_path="positions",
             ),
         ],
     }

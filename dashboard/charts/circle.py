@@ -45,7 +45,9 @@ def circle_chart(
         {"x": end[0], "y": end[1], "name": names[1]},
     ]
     colours = [theme.PANEL_COLOURS["a"], theme.PANEL_COLOURS["b"]]
-    colour = alt.Color("name:N", scale=alt.Scale(domain=[*names], range=colours), legend=None)
+    # Not the channel `color`: its scale is the host's ramp, by which labels choose their ink.
+    named = {"scale": alt.Scale(domain=[*names], range=colours), "legend": None}
+    fill, stroke = alt.Fill("name:N", **named), alt.Stroke("name:N", **named)
     x, y = (_axis(*axis) for axis in ((alt.X, "x:Q", titles[0]), (alt.Y, "y:Q", titles[1])))
     around = np.linspace(0, 2 * np.pi, _PER_TURN + 1)
     layers = [
@@ -55,18 +57,17 @@ def circle_chart(
         .mark_point(size=18, filled=True, color=theme.QUIET, opacity=0.6)
         .encode(tooltip=[alt.Tooltip("i:Q", title="position")])
         .properties(name="positions"),
-        _spokes(ends, colour),
+        _spokes(ends, stroke),
         alt.Chart(pd.DataFrame(ends))
         .mark_point(size=90, filled=True, opacity=1)
-        .encode(color=colour, tooltip=["name:N", _told("x", titles[0]), _told("y", titles[1])])
+        .encode(fill=fill, tooltip=["name:N", _told("x", titles[0]), _told("y", titles[1])])
         .properties(name="ends"),
-        alt.Chart(pd.DataFrame(_labels(ends)))
+        alt.Chart(pd.DataFrame(_labels(ends, turn)))
         .mark_text(fontSize=theme.FONT_SIZE + 1, fontWeight=600)
-        .encode(text="name:N", color=colour),
+        .encode(text="name:N", fill=fill),
     ]
     layers = [theme.ramp(), *(layer.encode(x=x, y=y) for layer in layers)]
-    chart = alt.layer(*layers).resolve_scale(color="independent")
-    return theme.finished(chart, stretch=False, width=_SIDE, height=_SIDE)
+    return theme.finished(alt.layer(*layers), stretch=False, width=_SIDE, height=_SIDE)
 
 
 def _axis(channel: type, field: str, title: str) -> alt.X | alt.Y:
@@ -92,14 +93,21 @@ def _arc(start: Sequence[float], turn: float) -> np.ndarray:
     return _ARC * np.stack([np.sin(angles), np.cos(angles)], axis=1)
 
 
-def _spokes(ends: list[dict], colour: alt.Color) -> alt.Chart:
+def _spokes(ends: list[dict], stroke: alt.Stroke) -> alt.Chart:
     rows = [{**end, "step": 1} for end in ends]
     rows += [{"x": 0.0, "y": 0.0, "name": end["name"], "step": 0} for end in ends]
     return (
-        alt.Chart(pd.DataFrame(rows)).mark_line(strokeWidth=2).encode(color=colour, order="step:Q")
+        alt.Chart(pd.DataFrame(rows))
+        .mark_line(strokeWidth=2)
+        .encode(stroke=stroke, order="step:Q")
     )
 
 
-def _labels(ends: list[dict]) -> list[dict]:
-    """The names a little further in than their points, where no point of the circle lies."""
-    return [{**end, "x": end["x"] * 0.78, "y": end["y"] * 0.78 + 0.08} for end in ends]
+def _labels(ends: list[dict], turn: float) -> list[dict]:
+    """The names beside their spokes, outside of the turn."""
+    labels = []
+    for end, side in zip(ends, (-1, 1), strict=True):
+        aside = 0.16 * side * (1 if turn >= 0 else -1)
+        x, y = end["x"], end["y"]
+        labels.append({"name": end["name"], "x": 0.7 * x + aside * y, "y": 0.7 * y - aside * x})
+    return labels
