@@ -14,8 +14,8 @@ import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.circle import circle_chart
-from dashboard.charts.matrix import matrix_chart
 from dashboard.charts.series import series_chart
+from dashboard.charts.values import values_heatmap
 from dashboard.controls import knob, place
 from dashboard.pages import figures, parts
 from dashboard.runs.offers import Catalogue
@@ -163,7 +163,7 @@ def _whole(request: Request, result: Result) -> None:
     with left:
         figures.show(
             f"encoding {request.key}",
-            lambda: matrix_chart(
+            lambda: values_heatmap(
                 encoding, vmax=1, cell=(24, cell), row_title="position", column_title="column of P"
             ),
             "The encoding: positions down, columns across",
@@ -171,7 +171,7 @@ def _whole(request: Request, result: Result) -> None:
     with middle:
         figures.show(
             f"bits {request.key}",
-            lambda: matrix_chart(
+            lambda: values_heatmap(
                 bits, vmax=1, signed=False, cell=(24, cell), row_title="position",
                 column_title="bit", room_left=20,
             ),
@@ -207,7 +207,7 @@ def _numbers(request: Request, result: Result, name: str) -> None:
     def make() -> Any:
         # Positions and divisors are no waves: their cells stay pale.
         vmax = 1.0 if wave else 10 * float(np.abs(matrix).max() or 1)
-        return matrix_chart(
+        return values_heatmap(
             matrix, vmax=vmax, numbers=".2f" if wave else ".3~g", cell=(54, 24), room_left=18
         )
 
@@ -268,7 +268,7 @@ def _similarity(request: Request, result: Result) -> None:
     with left:
         figures.show(
             f"similarity {request.key}",
-            lambda: matrix_chart(
+            lambda: values_heatmap(
                 kept, rows=labels, columns=labels, row_title="position",
                 column_title="position", cell=(8, 330 / len(kept)),
             ),
