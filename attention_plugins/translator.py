@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 import torch
@@ -135,6 +135,32 @@ class Translator:
             ),
         )
 
+    def look(
+        self,
+        pairs: Sequence[tuple[str, str]],
+        *,
+        batch_size: int = 128,
+        interventions: Sequence[Intervention] = (),
+    ) -> Iterator[dict[Site, Tensor]]:
+        """Where the model looks while each pair's target is forced, pair by pair, in order.
+
+        Yields:
+            Every site's weights ``(heads, queries, keys)`` of one pair, without padding.
+
+        Raises:
+            ContractError: an empty or over-long sentence (named by its number).
+        """
+        for start in range(0, len(pairs), batch_size):
+            part = list(enumerate(pairs[start : start + batch_size], start=start + 1))
+            sources = [self._read(s, f"source {n}") for n, (s, _) in part]
+            targets = [self._read(t, f"target {n}", self.target_vocabulary) for n, (_, t) in part]
+            source, lengths = self._tensors(sources)
+            target, _ = self._tensors(targets)
+            _, sites = force(self.model, source, lengths, target, interventions=interventions)
+            for row in range(len(part)):
+                n, m = len(sources[row].ids), len(targets[row].ids)
+                yield {site: _trim(site, weights[row], n, m) for site, weights in sites.items()}
+
     def reads(self, sentence: str) -> bool:
         """Whether the sentence is neither empty nor too long for this model."""
         return 0 < len(self._tokenise(sentence)) < self.max_tokens
@@ -177,6 +203,19 @@ def _unknown(sentence: _Sentence, vocabulary: Vocabulary) -> tuple[str, ...]:
     return tuple(dict.fromkeys(word for word in sentence.words if word not in vocabulary))
 
 
+def _heads_first(weights: Tensor) -> Tensor:
+    """``(queries, keys)`` of a model without heads as one head."""
+    return weights if weights.dim() == 3 else weights[None]
+
+
+def _trim(site: Site, weights: Tensor, source: int, target: int) -> Tensor:
+    """One sentence's ``([heads,] queries, keys)`` without its padding."""
+    queries, keys = {"cross": (target, source), "encoder": (source, source)}.get(
+        site.kind, (target, target)
+    )
+    return _heads_first(weights)[:, :queries, :keys].float().cpu()
+
+
 def _map(
     site: Site, weights: Tensor, source: Sequence[str], target: Sequence[str], *, normalised: bool
 ) -> AttentionMap:
@@ -187,8 +226,7 @@ def _map(
     read = ("<bos>", *target[:-1])
     labels = {"cross": (target, source), "encoder": (source, source), "decoder": (target, read)}
     queries, keys = labels[site.kind]
-    heads = weights[0] if weights.dim() == 4 else weights
     return AttentionMap(
-        site=site, weights=heads.float().cpu(), query_labels=tuple(queries),
+        site=site, weights=_heads_first(weights[0]).float().cpu(), query_labels=tuple(queries),
         key_labels=tuple(keys), normalised=normalised,
     )  # fmt: skip

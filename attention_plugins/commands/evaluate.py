@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
 from attention_plugins import experiment
 from attention_plugins.checkpoints import Checkpoint, add_score, read
 from attention_plugins.commands import common
-from attention_plugins.contract import ContractError
+from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.datasets.parallel import fingerprint
+from attention_plugins.gold import GOLD_TOKENISER, alignment_error
 from attention_plugins.registry import installed
 from attention_plugins.translator import Translator
 
@@ -56,8 +57,25 @@ def run(given: argparse.Namespace) -> None:
     score = experiment.evaluate(translator, pairs, width=given.beam)
     if given.keep:
         note_held_out(checkpoint, score, given.corpus)
-    facts = score | {"checkpoint": str(given.checkpoint)}
-    common.show(given, facts, [f"BLEU {score['bleu']:.2f}", score["signature"]])
+    rates = _alignment_error(translator, pairs)
+    facts = score | {"checkpoint": str(given.checkpoint), "alignment_error": rates}
+    lines = [f"BLEU {score['bleu']:.2f}", score["signature"]]
+    common.show(
+        given, facts, lines + [f"AER {rate:.3f} ({place})" for place, rate in rates.items()]
+    )
+
+
+def _alignment_error(translator: Translator, pairs: Sequence[SentencePair]) -> dict[str, float]:
+    """By cross-attention head, where the corpus has gold alignments that this model can follow."""
+    if translator.card["tokeniser"] != GOLD_TOKENISER or not any(p.alignment for p in pairs):
+        return {}
+    rates = {}
+    for site, heads in alignment_error(translator, pairs).items():
+        names = ["mean of heads"] if len(heads) > 1 else []
+        names = [f"head {number}" for number in range(1, len(heads) + 1 - len(names))] + names
+        for name, rate in zip(names, heads, strict=True):
+            rates[f"cross-attention layer {site.layer + 1}, {name}"] = round(rate, 4)
+    return rates
 
 
 def note_held_out(checkpoint: Checkpoint, score: Mapping[str, Any], corpus: str) -> Checkpoint:

@@ -112,3 +112,10 @@ def test_scoring_a_corpus_uses_every_reference_and_leaves_out_what_is_too_long(t
     assert scores["sentences"] == 9
     assert scores["too_long"] == 1
     assert "case:lc" in scores["signature"]
+
+
+def test_forced_pairs_give_the_maps_that_each_gives_alone(translator):
+    chosen = [(PAIRS[0].source, PAIRS[4].target), ("see dog", "chien"), PAIRS[7][:2]]
+    for pair, sites in zip(chosen, translator.look(chosen, batch_size=2), strict=True):
+        (alone,) = translator.explain(pair[0], target=pair[1]).maps
+        torch.testing.assert_close(sites[CROSS], alone.weights)

@@ -1,0 +1,89 @@
+"""Word alignments: read from text, read off attention weights, and scored against gold ones."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import NamedTuple
+
+from torch import Tensor
+
+from attention_plugins.contract import ContractError
+
+Links = frozenset[tuple[int, int]]
+
+_LINK = re.compile(r"([0-9]{1,4})-([0-9]{1,4})\Z")
+
+
+def parse_pharaoh(text: str, source_length: int, target_length: int) -> Links:
+    """Links of the Pharaoh format: ``0-0 1-2``, source index first, from 0.
+
+    Raises:
+        ContractError: a word that is no link, or a link beyond a sentence's end.
+    """
+    links = set()
+    for word in text.split():
+        found = _LINK.match(word)
+        if not found:
+            raise ContractError(f"need links such as 0-0 1-2, got {word[:20]!r}")
+        source, target = int(found[1]), int(found[2])
+        if source >= source_length or target >= target_length:
+            raise ContractError(
+                f"link {word} is beyond the sentences' {source_length} and {target_length} words "
+                "(counted from 0)"
+            )
+        links.add((source, target))
+    return frozenset(links)
+
+
+def format_pharaoh(links: Iterable[tuple[int, int]]) -> str:
+    """What :func:`parse_pharaoh` reads, in order of the target."""
+    ordered = sorted(links, key=lambda link: (link[1], link[0]))
+    return " ".join(f"{source}-{target}" for source, target in ordered)
+
+
+def strongest_links(weights: Tensor, source_length: int, target_length: int) -> Links:
+    """Every target word with the key that it looks at most, unless that is no source word.
+
+    Args:
+        weights: of one head, ``(queries, keys)``: at least ``target_length`` queries.
+        source_length, target_length: words without ``<eos>``; what comes after is no word.
+    """
+    best = weights[:target_length].argmax(dim=-1).tolist()
+    return frozenset(
+        (source, target) for target, source in enumerate(best) if source < source_length
+    )
+
+
+class Agreement(NamedTuple):
+    """Counts over one or many sentences, from which an alignment error rate is made."""
+
+    found: int = 0
+    sure: int = 0
+    found_sure: int = 0
+    found_possible: int = 0
+
+    def __add__(self, other: Agreement) -> Agreement:  # type: ignore[override]
+        """The counts of both together."""
+        return Agreement(*(mine + yours for mine, yours in zip(self, other, strict=True)))
+
+    @property
+    def error_rate(self) -> float:
+        """``1 - (|A & S| + |A & P|) / (|A| + |S|)`` (Och & Ney 2003, section 6.2).
+
+        A is found, S sure, P possible; 0 where neither found nor sure links exist.
+        """
+        if not self.found + self.sure:
+            return 0.0
+        return 1 - (self.found_sure + self.found_possible) / (self.found + self.sure)
+
+
+def compare(
+    found: Iterable[tuple[int, int]],
+    sure: Iterable[tuple[int, int]],
+    possible: Iterable[tuple[int, int]] = (),
+) -> Agreement:
+    """How the found links of one sentence agree with its gold ones; sure ones are possible too."""
+    links, gold = frozenset(found), frozenset(sure)
+    allowed = gold | frozenset(possible)
+    return Agreement(len(links), len(gold), len(links & gold), len(links & allowed))
