@@ -1,9 +1,8 @@
-"""Any matrix as a heatmap: values of both signs, numbers in the cells, rows or columns framed."""
+"""A small matrix with its numbers written into coloured cells."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
 
 import altair as alt
 import numpy as np
@@ -11,176 +10,173 @@ import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
-from dashboard.charts.labels import MOST_ROOM, displayed, room, thinned
+from dashboard.charts.labels import MOST_ROOM, displayed, thinned
+from dashboard.charts.labels import room as label_room
 
-MOST_CELLS = 7_000  # what a browser repaints in a fifth of a second
-_LINE = theme.FONT_SIZE + 3  # px, of a level label
-_TITLE = 18  # px, of an axis title
-_STRONG = 0.55  # share of the scale's end from which a number needs the other ink
+CELL, ROW = 46, 30  # px, of a cell that has room
+_LEAST = 31  # px, that a number needs
+_LOWEST, _TALLEST = 12, 420  # px, of a row without numbers, and of the plot
+_HEADER = 18  # px, for the columns' labels
+_GAP = 0.5
+_ON_CELL = (
+    f"luminance(scale('color', datum.value)) > 0.3 ? '{theme.TEXT['light']}' : "
+    f"'{theme.BACKGROUND['light']}'"
+)
 
 
 def matrix_chart(
     values: np.ndarray,
+    rows: Sequence[object],
+    columns: Sequence[object],
     *,
-    rows: Sequence[object] | None = None,
-    columns: Sequence[object] | None = None,
-    row_title: str = "",
-    column_title: str = "",
+    quantity: str = "value",
+    names: tuple[str, str] = ("row", "column"),
     vmax: float | None = None,
-    signed: bool = True,
-    numbers: str = "",
-    framed: Literal["", "rows", "columns"] = "",
-    cell: tuple[float, float] = (24, 24),
-    room_left: int | None = None,
-    title: str = "",
+    signed: bool | None = None,
+    masked: np.ndarray | None = None,
+    picked: tuple[int | None, int | None] | None = None,
+    room: int | None = None,
     width: int = theme.WIDTH,
 ) -> alt.LayerChart:
-    """A matrix, its first row on top; hovering a cell tells its value.
+    """A matrix as coloured cells, with the numbers where the cells are wide enough.
 
     Args:
-        values: ``(rows, columns)``; NaN is left empty.
-        rows, columns: labels; positions where None.
-        row_title, column_title: what the axes count; no titles where empty.
-        vmax: the end of the colour scale, the largest absolute value where None.
-        signed: the diverging scale from -vmax, else the sequential one from 0.
-        numbers: a d3 format such as ``".2f"`` to write every value into its cell.
-        framed: what belongs together, drawn as frames.
-        cell: px, the most width and the height of a cell.
-        room_left: px for the labels of the rows; as many as they need where None.
+        values: ``(rows, columns)``; what is not finite looks masked.
+        rows, columns: their labels.
+        quantity, names: what a cell, a row and a column is, for the tooltip.
+        vmax: the end of the colour scale; the largest magnitude where None.
+        signed: whether the scale has two sides; where None, if a number is negative.
+        masked: boolean, True where a cell looks masked but keeps its number.
+        picked: row and column of a cell to frame; None for all of them.
+        room: px for the labels of the rows; what they need where None.
+        width: px, of the whole chart where the host does not stretch it.
 
     Raises:
-        ValueError: not a matrix with cells, more than :data:`MOST_CELLS`, labels that do not fit.
+        ValueError: no matrix, or labels that do not fit.
     """
-    matrix = _checked(values)
-    count, wide = matrix.shape
-    labels = _labels(rows, count, "row"), _labels(columns, wide, "column")
-    end = float(np.nanmax(np.abs(matrix), initial=0)) if vmax is None else vmax
-    end = end or 1.0
-    colour = theme.diverging(end) if signed else theme.sequential(end)
-    left = room(labels[0], MOST_ROOM) if room_left is None else room_left
-    height = count * cell[1]
-    across = alt.ExprRef(f"min(width, {wide * cell[0]:g})")
-    row, column = (axis.ravel() for axis in np.indices(matrix.shape))
-    table = pd.DataFrame({"r": row, "c": column, "value": rounded(matrix.ravel())})
-    base = alt.Chart().transform_calculate(
-        left="datum.c", right="datum.c + 1", top="datum.r", bottom="datum.r + 1",
-        row="rows[datum.r]", column="columns[datum.c]",
-    )  # fmt: skip
-    x = alt.X(
-        "left:Q",
-        scale=alt.Scale(domain=[0, wide], range=[0, across], nice=False, zero=False),
-        axis=_axis("columns", _ticks(labels[1], width - left, cell[0]), "top", column_title),
-    )
-    y = alt.Y(
-        "top:Q",
-        scale=alt.Scale(domain=[0, count], range=[0, height], nice=False, zero=False),
-        axis=_axis("rows", thinned(count, height, _LINE), "left", row_title, left),
-    )
-    place = {"x": x, "x2": alt.X2("right:Q"), "y": y, "y2": alt.Y2("bottom:Q")}
-    told = [
-        alt.Tooltip("row:N", title=row_title or "row"),
-        alt.Tooltip("column:N", title=column_title or "column"),
-        alt.Tooltip("value:Q", format=".4~g"),
-    ]
-    layers = [
-        base.transform_filter("isValid(datum.value)")
-        .mark_rect(**_inset(min(cell)))
-        .encode(**place, color=alt.Color("value:Q", scale=colour, legend=None), tooltip=told)
-        .properties(name="cells")
-    ]
-    if numbers:
-        layers.append(_numbers(base, numbers, end, signed))
-    if framed:
-        layers.append(_frames(framed, count, wide))
-    heading = theme.heading(title)
-    params = {"rows": labels[0], "columns": labels[1]}
-    chart = alt.layer(*layers, data=table)
-    return theme.finished(chart, params=params, width=width, height=height, **heading)
-
-
-def _checked(values: np.ndarray) -> np.ndarray:
-    matrix = np.array(values, dtype=np.float64)
-    if matrix.ndim != 2 or not 0 < matrix.size <= MOST_CELLS:
+    grid = np.asarray(values, dtype=np.float64)
+    labels = displayed(rows), displayed(columns)
+    if grid.ndim != 2 or grid.shape != tuple(map(len, labels)) or not grid.size:
         raise ValueError(
-            f"need a matrix (rows, columns) of 1 to {MOST_CELLS:,} cells, got {np.shape(values)}"
+            f"need a matrix with a label for each row and column, got {grid.shape}, "
+            f"{len(labels[0])} and {len(labels[1])} labels"
         )
-    return matrix
-
-
-def _labels(labels: Sequence[object] | None, count: int, name: str) -> list[str]:
-    shown = displayed(range(count) if labels is None else labels)
-    if len(shown) != count:
-        raise ValueError(f"need one label per {name}, {count} in all, got {len(shown)}")
-    return shown
-
-
-def _ticks(labels: list[str], available: float, cell: float) -> list[int]:
-    return thinned(len(labels), min(available, len(labels) * cell), room(labels, MOST_ROOM) + 4)
-
-
-def _axis(
-    names: str, ticks: list[int], orient: str, title: str, extent: int | None = None
-) -> alt.Axis:
-    settings = {"minExtent": extent, "maxExtent": extent, "labelLimit": extent} if extent else {}
-    return alt.Axis(
-        orient=orient,
-        values=[tick + 0.5 for tick in ticks],
-        tickCount=len(ticks),
-        labelExpr=f"{names}[floor(datum.value)]",
-        labelAngle=0,
-        labelOverlap="parity" if orient == "top" else False,
-        labelSeparation=2,
-        grid=False,
-        title=title or None,
-        **settings,
-    )
-
-
-def _inset(cell: float) -> dict[str, float]:
-    gap = 0.5 if cell >= 12 else 0
-    return {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}
-
-
-def _numbers(base: alt.Chart, form: str, end: float, signed: bool) -> alt.Chart:
-    ink, other = (
-        alt.ExprRef(f"{theme.ON_LIGHT} ? '{light}' : '{dark}'")
-        for light, dark in (
-            (theme.TEXT["light"], theme.TEXT["dark"]),
-            (theme.BACKGROUND["light"], theme.BACKGROUND["dark"]),
-        )
-    )
-    depth = "abs(datum.value)" if signed else "datum.value"
-    strong = f"{depth} > {end * _STRONG:.6g}"
-    return (
-        base.transform_filter("isValid(datum.value)")
-        .transform_calculate(
-            across="datum.c + 0.5",
-            down="datum.r + 0.5",
-            said=f"replace(format(datum.value, '{form}'), '-', '−')",
-        )
-        .mark_text(fontSize=theme.FONT_SIZE, baseline="middle", tooltip=None)
-        .encode(
-            x="across:Q",
-            y="down:Q",
-            text="said:N",
-            color=alt.condition(strong, alt.value(other), alt.value(ink)),
-        )
-        .properties(name="numbers")
-    )
-
-
-def _frames(framed: str, count: int, wide: int) -> alt.Chart:
-    boxes = (
-        [{"left": 0, "right": wide, "top": i, "bottom": i + 1} for i in range(count)]
-        if framed == "rows"
-        else [{"left": i, "right": i + 1, "top": 0, "bottom": count} for i in range(wide)]
-    )
-    return (
-        alt.Chart(pd.DataFrame(boxes))
-        .mark_rect(
-            filled=False, stroke=theme.POINTER, strokeWidth=2, cornerRadius=4, xOffset=2,
-            x2Offset=-2, yOffset=2, y2Offset=-2,
-        )
-        .encode(x="left:Q", x2="right:Q", y="top:Q", y2="bottom:Q")
-        .properties(name="frames")
+    scale = _scale(grid, vmax, signed)
+    written = grid.shape[0] * ROW <= _TALLEST
+    height = ROW if written else max(_LOWEST, _TALLEST // grid.shape[0])
+    end = f"min(width, {grid.shape[1] * CELL})"
+    table = _table(grid, masked)
+    base = alt.Chart().transform_calculate(
+        right="datum.c + 1", bottom="datum.r + 1", middle="datum.c + 0.5", centre="datum.r + 0.5",
+        row="rows[datum.r]", column="columns[datum.c]",
+        shown="isValid(datum.value) ? format(datum.value, '.4~g') : 'not finite'",
+        said=f"'{names[0]} ' + datum.row + ', {names[1]} ' + datum.column + ', {quantity} ' "
+        "+ datum.shown",
     )  # fmt: skip
+    room = label_room(labels[0], MOST_ROOM) if room is None else room
+    x = _x(labels[1], end, width - room)
+    y = _y(labels[0], height, room)
+    place = {
+        "x": x, "x2": alt.X2("right:Q"), "y": y, "y2": alt.Y2("bottom:Q"),
+        "tooltip": [
+            alt.Tooltip("row:N", title=names[0]), alt.Tooltip("column:N", title=names[1]),
+            alt.Tooltip("shown:N", title=quantity),
+        ],
+        "description": alt.Description("said:N"),
+    }  # fmt: skip
+    inset = {"xOffset": _GAP, "x2Offset": -_GAP, "yOffset": _GAP, "y2Offset": -_GAP}
+    layers = [
+        base.transform_filter("isValid(datum.value) && !datum.out")
+        .mark_rect(**inset)
+        .encode(**place, color=alt.Color("value:Q", scale=scale, legend=None))
+        .properties(name="cells"),
+        base.transform_filter("!isValid(datum.value) || datum.out")
+        .mark_rect(fill=theme.QUIET, fillOpacity=0.22, **inset)
+        .encode(**place)
+        .properties(name="masked"),
+    ]
+    if written:
+        layers += _numbers(base, f"{end} / {grid.shape[1]} >= {_LEAST}")
+    if picked is not None:
+        layers.append(_frame(picked, grid.shape))
+    chart = alt.layer(*layers, data=table)
+    lists = {"rows": labels[0], "columns": labels[1]}
+    return theme.finished(chart, params=lists, width=width, height=grid.shape[0] * height)
+
+
+def _scale(grid: np.ndarray, vmax: float | None, signed: bool | None) -> alt.Scale:
+    finite = grid[np.isfinite(grid)]
+    largest = float(np.abs(finite).max()) if finite.size else 0.0
+    two_sided = bool((finite < 0).any()) if signed is None else signed
+    end = vmax or largest or 1.0
+    return theme.diverging(end) if two_sided else theme.sequential(end)
+
+
+def _table(grid: np.ndarray, masked: np.ndarray | None) -> pd.DataFrame:
+    r, c = (axis.ravel() for axis in np.indices(grid.shape))
+    value = rounded(np.where(np.isfinite(grid), grid, np.nan).ravel())
+    table = pd.DataFrame({"r": r, "c": c, "value": value})
+    out = np.zeros(grid.shape, bool) if masked is None else np.asarray(masked, bool)
+    return table.assign(out=out.ravel())
+
+
+def _numbers(base: alt.Chart, fits: str) -> list[alt.Chart]:
+    """The numbers in their cells, two digits of them; those of masked cells are quiet."""
+    look = {"fontSize": theme.FONT_SIZE, "opacity": alt.ExprRef(f"{fits} ? 1 : 0"), "aria": False}
+    short = base.transform_filter("isValid(datum.value)").transform_calculate(
+        # Whole numbers as they are, small ones with two digits behind the point.
+        text="abs(datum.value) < 100 && datum.value != round(datum.value) "
+        "? format(datum.value, abs(datum.value) < 10 ? '.2f' : '.1f') "
+        ": format(datum.value, '.3~s')"
+    )
+    place = {"x": alt.X("middle:Q"), "y": alt.Y("centre:Q"), "text": alt.Text("text:N")}
+    return [
+        short.transform_filter("!datum.out")
+        .mark_text(color=alt.ExprRef(_ON_CELL), **look)
+        .encode(**place)
+        .properties(name="numbers"),
+        short.transform_filter("datum.out")
+        .mark_text(color=theme.QUIET, **look)
+        .encode(**place)
+        .properties(name="quiet"),
+    ]
+
+
+def _frame(picked: tuple[int | None, int | None], shape: tuple[int, ...]) -> alt.Chart:
+    """A frame around a cell, a row or a column."""
+    r, c = picked
+    edges = {
+        "left": 0 if c is None else c, "right": shape[1] if c is None else c + 1,
+        "top": 0 if r is None else r, "bottom": shape[0] if r is None else r + 1,
+    }  # fmt: skip
+    return (
+        alt.Chart(pd.DataFrame([edges]))
+        .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False)
+        .encode(x=alt.X("left:Q"), x2=alt.X2("right:Q"), y=alt.Y("top:Q"), y2=alt.Y2("bottom:Q"))
+        .properties(name="picked")
+    )
+
+
+def _x(labels: list[str], end: str, available: float) -> alt.X:
+    each = max(label_room(labels, MOST_ROOM), 1)
+    ticks = thinned(len(labels), min(available, len(labels) * CELL), each)
+    axis = alt.Axis(
+        orient="top", values=[tick + 0.5 for tick in ticks], tickCount=len(ticks),
+        labelExpr="columns[floor(datum.value)]", labelOverlap="parity", labelSeparation=2,
+        minExtent=_HEADER, maxExtent=_HEADER, grid=False, title=None,
+    )  # fmt: skip
+    scale = alt.Scale(domain=[0, len(labels)], range=[0, alt.ExprRef(end)], nice=False, zero=False)
+    return alt.X("c:Q", scale=scale, axis=axis)
+
+
+def _y(labels: list[str], height: float, room: int) -> alt.Y:
+    ticks = thinned(len(labels), height * len(labels), theme.FONT_SIZE + 1)
+    axis = alt.Axis(
+        values=[tick + 0.5 for tick in ticks], tickCount=len(ticks),
+        labelExpr="rows[floor(datum.value)]", labelOverlap=False, labelLimit=room,
+        minExtent=room, maxExtent=room, grid=False, title=None,
+    )  # fmt: skip
+    scale = alt.Scale(
+        domain=[0, len(labels)], range=[0, height * len(labels)], nice=False, zero=False
+    )
+    return alt.Y("r:Q", scale=scale, axis=axis)

@@ -1,0 +1,86 @@
+"""A plane of keys, each in the colour of what one query makes of it."""
+
+from __future__ import annotations
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+from dashboard.charts import theme
+from dashboard.charts.frames import rounded
+
+_SIDE = 340  # px
+
+
+def landscape_chart(
+    landscape: pa.Table | pd.DataFrame,
+    column: str,
+    query: tuple[float, float],
+    *,
+    title: str,
+    width: int = theme.WIDTH,
+) -> alt.LayerChart:
+    """One column over the keys' two numbers, and where the query stands.
+
+    Args:
+        landscape: ``x``, ``y`` of keys on an even grid, and ``column``; NaN looks masked.
+
+    Raises:
+        ValueError: no grid, or a column that is missing.
+    """
+    frame = landscape.to_pandas() if isinstance(landscape, pa.Table) else landscape
+    axis = np.unique(frame["x"].to_numpy()) if "x" in frame else np.array([])
+    if column not in frame.columns or len(axis) < 2 or len(axis) ** 2 != len(frame):
+        raise ValueError(f"need an even grid of keys with {column}, got {len(frame)} rows")
+    step = float(axis[1] - axis[0])
+    values = frame[column].to_numpy(float)
+    finite = values[np.isfinite(values)]
+    drawn = pd.DataFrame(
+        {
+            "left": rounded(frame["x"].to_numpy() - step / 2),
+            "top": rounded(frame["y"].to_numpy() + step / 2),
+            "value": rounded(np.where(np.isfinite(values), values, np.nan)),
+        }
+    )
+    ends = [float(axis[0] - step / 2), float(axis[-1] + step / 2)]
+    low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    # All keys alike: the middle of a scale around the one value.
+    domain = [low, high] if high - low > 1e-9 * max(abs(low), abs(high), 1) else [low - 1, low + 1]
+    scale = alt.Scale(domain=domain, range="heatmap", interpolate="rgb", nice=False)
+    # As wide as high, or as its host has room for: circles should look round.
+    across = alt.Scale(
+        domain=ends, range=[0, alt.ExprRef(f"min(width, {_SIDE})")], nice=False, zero=False
+    )
+    up = alt.Scale(domain=ends, nice=False, zero=False)
+    even = alt.Axis(grid=False, values=[-3, -2, -1, 0, 1, 2, 3], format="~g", title=None)
+    legend = alt.Legend(
+        orient="bottom", direction="horizontal", gradientLength=160, gradientThickness=8,
+        title=title, titleOrient="top", tickCount=3, format=".3~g",
+    )  # fmt: skip
+    base = alt.Chart(drawn).transform_calculate(
+        right=f"datum.left + {step}", bottom=f"datum.top - {step}",
+        x=f"datum.left + {step / 2}", y=f"datum.top - {step / 2}",
+    )  # fmt: skip
+    place = {
+        "x": alt.X("left:Q", scale=across, axis=even),
+        "x2": alt.X2("right:Q"),
+        "y": alt.Y("top:Q", scale=up, axis=even),
+        "y2": alt.Y2("bottom:Q"),
+    }
+    tooltip = [
+        alt.Tooltip("x:Q", format=".3~g", title="key, first"),
+        alt.Tooltip("y:Q", format=".3~g", title="key, second"),
+        alt.Tooltip("value:Q", format=".4~g", title=title),
+    ]
+    # Half a pixel over the next cell: no seams between cells of broken widths.
+    cells = base.mark_rect(x2Offset=0.5, y2Offset=0.5, aria=False).encode(
+        **place, tooltip=tooltip, color=alt.Color("value:Q", scale=scale, legend=legend)
+    )
+    spot = alt.Chart(pd.DataFrame([{"left": query[0], "top": query[1]}]))
+    mark = {"filled": False, "stroke": theme.POINTER, "strokeWidth": 2.5, "opacity": 1}
+    point = spot.mark_point(shape="circle", size=110, **mark).encode(
+        x=place["x"], y=place["y"], tooltip=alt.value("the query")
+    )
+    layers = [cells.properties(name="cells"), point.properties(name="query")]
+    return theme.finished(alt.layer(*layers), width=width, height=_SIDE)

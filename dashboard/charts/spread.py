@@ -1,0 +1,90 @@
+"""How scores spread as vectors get longer, and what the softmax makes of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import altair as alt
+import pandas as pd
+import pyarrow as pa
+
+from dashboard.charts import theme
+from dashboard.charts.frames import rounded
+
+_HEIGHT = 210  # px
+_ROOM = 52  # px, for the labels at the left
+
+
+def spread_chart(
+    spread: pa.Table | pd.DataFrame,
+    column: str,
+    *,
+    title: str,
+    colours: Mapping[str, str],
+    expected: Mapping[str, str] | None = None,
+    log: bool = False,
+    top: float | None = None,
+    width: int = theme.WIDTH,
+) -> alt.LayerChart:
+    """One measured column against ``d``, a line with points per scoring.
+
+    Args:
+        spread: ``scoring``, ``d`` and ``column``.
+        colours: of every scoring that is drawn, by name; the legend keeps this order.
+        expected: what theory says, as an expression of ``d`` per scoring, dashed.
+        log: a logarithmic scale of the column, where all of it is above 0.
+        top: the end of the scale, where it is known.
+
+    Raises:
+        ValueError: nothing to draw, or a column that is missing.
+    """
+    frame = spread.to_pandas() if isinstance(spread, pa.Table) else spread
+    if column not in frame.columns or frame.empty:
+        raise ValueError(f"need a table with {column}, got {', '.join(frame.columns) or 'none'}")
+    drawn = frame[["scoring", "d"]].assign(value=rounded(frame[column].to_numpy(float)))
+    log = log and bool((drawn["value"] > 0).all())
+    domain = [float(drawn["value"].min()), top or float(drawn["value"].max())]
+    y = alt.Y(
+        "value:Q",
+        scale=alt.Scale(type="log" if log else "linear", domain=domain if log else [0, domain[1]]),
+        axis=alt.Axis(
+            title=title, tickCount=4, format="~g", minExtent=_ROOM, maxExtent=_ROOM,
+            titleAnchor="start", titleAngle=0, titleAlign="left", titleY=-10, titleX=-_ROOM + 6,
+        ),
+    )  # fmt: skip
+    x = alt.X(
+        "d:Q",
+        scale=alt.Scale(type="log", base=2, nice=False),
+        axis=alt.Axis(title="d", grid=False, values=[1, 4, 16, 64, 256], format="d"),
+    )
+    colour = alt.Color(
+        "scoring:N",
+        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
+        legend=alt.Legend(title=None, orient="bottom", columns=3, symbolType="stroke"),
+    )
+    told = [alt.Tooltip("scoring:N"), alt.Tooltip("d:Q")]
+    told += [alt.Tooltip("value:Q", format=".4~g", title=title)]
+    base = alt.Chart(drawn)
+    layers = [
+        base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour).properties(name="lines"),
+        base.mark_point(filled=True, size=34, opacity=1)
+        .encode(x=x, y=y, color=colour, tooltip=told)
+        .properties(name="points"),
+    ]
+    if expected:
+        layers.append(
+            base.transform_filter(alt.FieldOneOfPredicate("scoring", list(expected)))
+            .transform_calculate(value=_by_scoring(expected))
+            .mark_line(strokeWidth=1.5, strokeDash=[4, 3], color=theme.QUIET, aria=False)
+            .encode(x=x, y=y, detail="scoring:N")
+            .properties(name="expected")
+        )
+    return theme.finished(alt.layer(*layers), width=width, height=_HEIGHT)
+
+
+def _by_scoring(expected: Mapping[str, str]) -> str:
+    """One expression that is right for every scoring."""
+    chosen = "null"
+    for name, formula in expected.items():
+        chosen = f"datum.scoring == '{name}' ? {formula} : {chosen}"
+    return chosen
