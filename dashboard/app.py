@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from PIL import Image
 
-from dashboard.pages import positions, regression, translation
+from dashboard.pages import complexity, norms, positions, regression, translation
 
 TITLE = "Attention Workbench"
 
@@ -53,6 +53,18 @@ def _sections() -> dict[str, list[Any]]:
                 title="Positional encoding",
                 icon=":material/waves:",
                 url_path="positions",
+            ),
+            st.Page(
+                complexity.show,
+                title="Complexity",
+                icon=":material/timer:",
+                url_path="complexity",
+            ),
+            st.Page(
+                norms.show,
+                title="Normalisation",
+                icon=":material/align_vertical_center:",
+                url_path="normalisation",
             ),
         ],
     }

@@ -1,0 +1,210 @@
+"""Convolution, recurrence, self-attention: what each costs, by formula and by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.series import series_chart
+from dashboard.controls import knobs
+from dashboard.engine.protocol import Event
+from dashboard.pages import figures, parts
+from dashboard.runs.complexity_link import (
+    Complexity,
+    complexity_knobs,
+    complexity_request,
+    format_complexity,
+    parse_complexity,
+)
+from dashboard.runs.offers import Catalogue
+from dashboard.runs.request import Request
+from dashboard.runs.result import Result
+from dashboard.runs.views import SEED
+from dashboard.state import Visit, read_link, visit, write_link
+
+_HEIGHT = 440  # px, of the charts with their legends and captions
+_WIDTH = 190  # px, of a control
+_LAYERS = {"cnn": "Convolution", "rnn": "Recurrence", "attention": "Self-attention"}
+_COLOURS = dict(zip(_LAYERS.values(), PANEL_COLOURS.values(), strict=False))
+_AXES = {"n": "sequence length n", "d": "size d"}
+# Vaswani et al. 2017, table 1; the exponents are those of the second column.
+_FORMULAS = """
+| Layer | Work | Sequential operations | Longest path |
+|:--|:-:|:-:|:-:|
+| **Convolution**, kernel $k$ | $O(k\\,n\\,d^2)$ | $O(1)$ | $O(n/k)$ |
+| **Recurrence** | $O(n\\,d^2)$ | $O(n)$ | $O(n)$ |
+| **Self-attention** | $O(n^2 d)$ | $O(1)$ | $O(1)$ |
+"""
+
+
+def show() -> None:
+    """Draw the page."""
+    buttons = parts.heading(
+        "Convolution, recurrence, self-attention",
+        "Three layers that turn n vectors of size d into n others: what each costs, and how far "
+        "it sees. The formulas, and this machine.",
+    )
+    catalogue = parts.catalogue_or_wait(1, _HEIGHT)
+    if catalogue is None:
+        return
+    here = visit("complexity")
+    read_link(here, catalogue, parse_complexity, format_complexity)
+    problems = st.empty()
+    view = _controls(here, catalogue)
+    here.settle(view)
+    link = format_complexity(view, catalogue)
+    write_link(here, link)
+    parts.actions(buttons, link, catalogue)
+    with problems:
+        parts.notice(here.problems)
+    request = complexity_request(view)
+    here.jobs.want([request])
+    here.jobs.wait(parts.PATIENCE)
+    running = here.jobs.final(request) is None
+    parts.results(
+        here.jobs,
+        request,
+        lambda result: _drawn(request, result),
+        _HEIGHT,
+        "complexity-result",
+        meanwhile=_live if running else None,
+        grows=True,
+    )
+
+
+def _controls(here: Visit, catalogue: Catalogue) -> Complexity:
+    st.markdown(_FORMULAS)
+    with parts.row("complexity-controls"):
+        settings = knobs(
+            complexity_knobs(catalogue), here.view.settings, "complexity", here.fresh, width=_WIDTH
+        )
+        device = parts.device(catalogue, here.view.device, "complexity-device", here.fresh)
+        st.button(
+            "Measure again",
+            icon=":material/timer:",
+            on_click=_again,
+            args=(here,),
+            help="With other weights and inputs: the next seed.",
+        )
+    return replace(here.view, settings=settings, device=device)
+
+
+def _again(here: Visit) -> None:
+    here.change(replace(here.view, seed=(here.view.seed + 1) % (int(SEED.high) + 1)))
+
+
+def _live(events: Sequence[Event]) -> None:
+    """The points measured so far, under the job's progress."""
+    points = pd.DataFrame([event.facts for event in events if "seconds" in event.facts])
+    if points.empty:
+        parts.waiting(events, _HEIGHT)
+        return
+    latest = events[-1]
+    st.progress(min(1.0, latest.fraction or 0.0), text=latest.note)
+    for place, axis in zip(st.columns(2, gap="large"), _AXES, strict=True):
+        if (points["axis"] == axis).any():
+            with place:
+                chart = _chart(points, None, axis)
+                st.vega_lite_chart(chart.to_dict(validate=False), width="stretch")
+
+
+def _drawn(request: Request, result: Result) -> None:
+    times, fits = result.tables["times"].to_pandas(), result.facts["fits"]
+    for place, axis in zip(st.columns(2, gap="large"), _AXES, strict=True):
+        with place:
+            fixed = "d" if axis == "n" else "n"
+            largest = times.loc[times["axis"] == axis, fixed].max()
+            st.markdown(f"**Time over {_AXES[axis]}**, at {fixed} = {largest:,}")
+            figures.show(
+                f"complexity {request.key} {axis}",
+                lambda axis=axis: _chart(times, fits, axis),
+                f"Milliseconds of one pass over {_AXES[axis]}, with fitted lines",
+            )
+    _exponents(fits)
+    _reach(result)
+    threads = result.facts["threads"]
+    st.caption(
+        f"Measured on {result.facts['device']} with {threads} thread{'s' * (threads > 1)}, torch "
+        f"{result.facts['torch']}, in {result.facts['seconds']:.1f} s; each point is the median "
+        f"of {dict(request.options)['repeats']} timings, one sequence at a time, no gradients."
+    )
+
+
+def _chart(times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: str) -> Any:
+    own = times[times["axis"] == axis]
+    points = pd.DataFrame(
+        {"x": own[axis], "y": own["seconds"] * 1e3, "series": own["layer"].map(_LAYERS)}
+    )
+    lines = points
+    if fits is not None:
+        lines = pd.DataFrame(
+            {"x": x, "y": 1e3 * fit["factor"] * x ** fit["exponent"],
+             "series": _LAYERS[fit["layer"]]}
+            for fit in fits if fit["axis"] == axis
+            for x in (own[axis].min(), own[axis].max())
+        )  # fmt: skip
+    return series_chart(
+        points,
+        _COLOURS,
+        fitted=lines,
+        log=True,
+        ticks=sorted(own[axis].unique().tolist()),
+        x_title=_AXES[axis],
+        y_title="milliseconds",
+        y_format=".3~g",
+        height=260,
+    )
+
+
+def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
+    st.subheader("Fitted exponents", anchor=False)
+    rows = []
+    for layer, title in _LAYERS.items():
+        row = {"Layer": title}
+        for fit in (fit for fit in fits if fit["layer"] == layer):
+            axis = fit["axis"]
+            row |= {
+                f"{axis}: expected": fit["counted"],
+                f"{axis}: measured": fit["exponent"],
+                f"{axis}: last doubling": fit["last"],
+            }
+        rows.append(row)
+    table = pd.DataFrame(rows).set_index("Layer")
+    two_digits = st.column_config.NumberColumn(format="%.2f")
+    st.dataframe(table, width="stretch", column_config=dict.fromkeys(table, two_digits))
+    st.caption(
+        "Time ≈ constant × sizeᵉˣᵖᵒⁿᵉⁿᵗ; measured over all sizes, and over the two largest alone. "
+        "Expected is the exponent of the counted multiplications. The clock also sees the start "
+        "of every operation, the softmax, and what fits in the caches: at small sizes this bends "
+        "the lines, so that a measured exponent may lie far from the expected one, mostly below."
+    )
+
+
+def _reach(result: Result) -> None:
+    st.subheader("Sequential operations and longest path", anchor=False)
+    reach = result.tables["reach"].to_pandas()
+    tables = {}
+    for name, title in (("products", "one after another"), ("hops", "hops")):
+        wide = reach.pivot(index="n", columns="layer", values=name)[list(_LAYERS)]
+        tables[title] = wide.rename(columns=_LAYERS)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**Matrix products that must wait for each other**")
+        st.dataframe(tables["one after another"], width="stretch")
+        st.caption(
+            "The longest chain in the graph of one pass. Recurrence needs state after state; "
+            "self-attention two products, the scores and then the outputs."
+        )
+    with right:
+        st.markdown("**Hops from the last output to the first input**")
+        st.dataframe(tables["hops"], width="stretch")
+        st.caption(
+            f"Followed by the gradient: layers of convolution with kernel "
+            f"{result.facts['kernel']}, steps of recurrence, layers of attention, until the "
+            "gradient at the first input is no longer zero."
+        )
