@@ -102,30 +102,29 @@ def multiply_adds(name: str, n: int, d: int, kernel: int) -> int:
     return {"cnn": kernel * n * d * d, "rnn": 2 * n * d * d, "attention": 2 * n * n * d}[name]
 
 
-def median_seconds(
-    layer: Callable[[Tensor], Tensor], x: Tensor, repeats: int, stop: Callable[[], bool]
-) -> float:
-    """The median time of one pass without gradients, after one to warm up.
+class Stopwatch:
+    """Times one pass of a layer, without gradients.
 
     Args:
-        stop: asked between passes; what was measured until then counts.
+        layer: maps ``x`` to anything; called twice here, to warm up.
+        x: its input, on the device that is timed.
     """
-    with torch.no_grad():
-        once = _seconds(layer, x, 2)
-        calls = min(_MOST_CALLS, max(1, math.ceil(_SHORTEST / max(once, 1e-9))))
-        times: list[float] = []
-        while len(times) < repeats and not (times and stop()):
-            times.append(_seconds(layer, x, calls))
-    return float(torch.tensor(times, dtype=torch.float64).median())
 
+    def __init__(self, layer: Callable[[Tensor], Tensor], x: Tensor) -> None:
+        self._layer, self._x = layer, x
+        self._calls = 2
+        once = self.seconds()
+        self._calls = min(_MOST_CALLS, max(1, math.ceil(_SHORTEST / max(once, 1e-9))))
 
-def _seconds(layer: Callable[[Tensor], Tensor], x: Tensor, calls: int) -> float:
-    _finish(x.device)
-    began = time.perf_counter()
-    for _ in range(calls):
-        layer(x)
-    _finish(x.device)
-    return (time.perf_counter() - began) / calls
+    @torch.no_grad()
+    def seconds(self) -> float:
+        """The mean time of as many passes as the clock's grain asks for."""
+        _finish(self._x.device)
+        began = time.perf_counter()
+        for _ in range(self._calls):
+            self._layer(self._x)
+        _finish(self._x.device)
+        return (time.perf_counter() - began) / self._calls
 
 
 def _finish(device: torch.device) -> None:

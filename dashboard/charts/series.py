@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 
 import altair as alt
@@ -12,6 +13,7 @@ from dashboard.charts.frames import rounded
 from dashboard.charts.lanes import stacked
 
 _ROOM = 48  # px, for the labels at the left
+_MANY_POWERS = 3  # of ten, on a logarithmic axis
 _NEEDED = ("x", "y", "series")
 
 
@@ -55,7 +57,7 @@ def series_chart(
             zero=False, padding=8 if fitted is not None else 0,
         ),
         axis=alt.Axis(
-            title=x_title, grid=log, format="~s", labelFlush=True,
+            title=x_title, grid=log, format=",d" if log else "~s", labelFlush=True,
             labelSeparation=6, values=alt.Undefined if ticks is None else [*ticks],
         ),
     )  # fmt: skip
@@ -63,7 +65,9 @@ def series_chart(
     margin = (high - low) * 0.05 or 1.0
     ends = (low / 1.3, high * 1.3) if log else (low - margin, high + margin)
     y = alt.Y(
-        "y:Q", scale=lane.scale(*ends, kind), axis=lane.axis(y_title, _ROOM, format=y_format)
+        "y:Q",
+        scale=lane.scale(*ends, kind),
+        axis=lane.axis(y_title, _ROOM, format=y_format, **(_log_ticks(*ends) if log else {})),
     )
     stroke = alt.Stroke(
         "series:N",
@@ -103,6 +107,14 @@ def series_chart(
     )
     chart = alt.layer(theme.ramp(), line, points)
     return theme.finished(chart, width=width, height=lane.bottom)
+
+
+def _log_ticks(low: float, high: float) -> dict[str, list[float]]:
+    """1, 2 and 5 times the powers of ten, or these alone where there are many."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    steps = (1, 2, 5) if len(powers) <= _MANY_POWERS else (1,)
+    ticks = [float(f"{step}e{power}") for power in powers for step in steps]
+    return {"values": [tick for tick in ticks if low <= tick <= high]}
 
 
 def _checked(series: pd.DataFrame, colours: Mapping[str, str], log: bool) -> pd.DataFrame:

@@ -29,23 +29,23 @@ from dashboard.state import Visit, read_link, visit, write_link
 
 _HEIGHT = 440  # px, of the charts with their legends and captions
 _WIDTH = 190  # px, of a control
-_LAYERS = {"cnn": "Convolution", "rnn": "Recurrence", "attention": "Self-attention"}
+_LAYERS = {"cnn": "CNN", "rnn": "RNN", "attention": "Self-attention"}
 _COLOURS = dict(zip(_LAYERS.values(), PANEL_COLOURS.values(), strict=False))
 _AXES = {"n": "sequence length n", "d": "size d"}
 # Vaswani et al. 2017, table 1; the exponents are those of the second column.
 _FORMULAS = """
-| Layer | Work | Sequential operations | Longest path |
+| Layer | Work | In sequence | Path |
 |:--|:-:|:-:|:-:|
-| **Convolution**, kernel $k$ | $O(k\\,n\\,d^2)$ | $O(1)$ | $O(n/k)$ |
-| **Recurrence** | $O(n\\,d^2)$ | $O(n)$ | $O(n)$ |
-| **Self-attention** | $O(n^2 d)$ | $O(1)$ | $O(1)$ |
+| CNN | $O(k\\,n\\,d^2)$ | $O(1)$ | $O(n/k)$ |
+| RNN | $O(n\\,d^2)$ | $O(n)$ | $O(n)$ |
+| Self-attention | $O(n^2 d)$ | $O(1)$ | $O(1)$ |
 """
 
 
 def show() -> None:
     """Draw the page."""
     buttons = parts.heading(
-        "Convolution, recurrence, self-attention",
+        "CNN, RNN, self-attention",
         "Three layers that turn n vectors of size d into n others: what each costs, and how far "
         "it sees. The formulas, and this machine.",
     )
@@ -79,6 +79,10 @@ def show() -> None:
 
 def _controls(here: Visit, catalogue: Catalogue) -> Complexity:
     st.markdown(_FORMULAS)
+    st.caption(
+        "Work: multiplications of one layer. In sequence: operations that must wait for each "
+        "other. Path: the most steps between two positions. k is the kernel's width."
+    )
     with parts.row("complexity-controls"):
         settings = knobs(
             complexity_knobs(catalogue), here.view.settings, "complexity", here.fresh, width=_WIDTH
@@ -100,10 +104,12 @@ def _again(here: Visit) -> None:
 
 def _live(events: Sequence[Event]) -> None:
     """The points measured so far, under the job's progress."""
-    points = pd.DataFrame([event.facts for event in events if "seconds" in event.facts])
-    if points.empty:
+    timed = [event.facts for event in events if "seconds" in event.facts]
+    if not timed:
         parts.waiting(events, _HEIGHT)
         return
+    # Each point is told again in every round; the last time counts.
+    points = pd.DataFrame(timed).drop_duplicates(["layer", "axis", "n", "d"], keep="last")
     latest = events[-1]
     st.progress(min(1.0, latest.fraction or 0.0), text=latest.note)
     for place, axis in zip(st.columns(2, gap="large"), _AXES, strict=True):
@@ -131,7 +137,7 @@ def _drawn(request: Request, result: Result) -> None:
     st.caption(
         f"Measured on {result.facts['device']} with {threads} thread{'s' * (threads > 1)}, torch "
         f"{result.facts['torch']}, in {result.facts['seconds']:.1f} s; each point is the median "
-        f"of {dict(request.options)['repeats']} timings, one sequence at a time, no gradients."
+        f"of {result.facts['rounds']} timings, one sequence at a time, no gradients."
     )
 
 
@@ -186,7 +192,7 @@ def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _reach(result: Result) -> None:
-    st.subheader("Sequential operations and longest path", anchor=False)
+    st.subheader("Operations in sequence, and paths", anchor=False)
     reach = result.tables["reach"].to_pandas()
     tables = {}
     for name, title in (("products", "one after another"), ("hops", "hops")):
@@ -194,17 +200,17 @@ def _reach(result: Result) -> None:
         tables[title] = wide.rename(columns=_LAYERS)
     left, right = st.columns(2, gap="large")
     with left:
-        st.markdown("**Matrix products that must wait for each other**")
+        st.markdown("**In sequence**: matrix products that must wait for each other")
         st.dataframe(tables["one after another"], width="stretch")
         st.caption(
-            "The longest chain in the graph of one pass. Recurrence needs state after state; "
+            "The longest chain in the graph of one pass. An RNN needs state after state; "
             "self-attention two products, the scores and then the outputs."
         )
     with right:
-        st.markdown("**Hops from the last output to the first input**")
+        st.markdown("**Path**: hops from the last output to the first input")
         st.dataframe(tables["hops"], width="stretch")
         st.caption(
-            f"Followed by the gradient: layers of convolution with kernel "
-            f"{result.facts['kernel']}, steps of recurrence, layers of attention, until the "
-            "gradient at the first input is no longer zero."
+            f"Followed by the gradient until it is no longer zero at the first input. A hop is a "
+            f"layer of convolution (kernel {result.facts['kernel']}), a step of recurrence, or a "
+            "layer of attention."
         )

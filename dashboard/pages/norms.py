@@ -34,13 +34,14 @@ from dashboard.state import Visit, read_link, visit, write_link
 
 _HEIGHT = 300  # px, of the matrices side by side
 _WIDTH, _NUMBER_WIDTH = 190, 120  # px, of a control
+_COLUMN_WIDTH = 70  # px, in the editor
 _CELL = (58, 28)  # px, holds a number
 _EDITOR = "norms-editor"
 _OUTPUT_END = 2.0  # of the colours of normalised numbers: few lie beyond two deviations
 _CHANGES = {
-    "features": ("Layer norm over d", "each token by itself"),
-    "sequence": ("Layer norm over [n, d]", "a whole sentence, padding included"),
-    "batch": ("Batch norm", "each feature over all tokens, padding included"),
+    "features": ("Layer norm over d", "each token"),
+    "sequence": ("Layer norm over [n, d]", "each sentence"),
+    "batch": ("Batch norm", "each feature"),
 }
 _ADD_AND_NORM = {
     "x": (r"X", "what comes in"),
@@ -132,7 +133,9 @@ def _matrix_editor(here: Visit) -> str:
     if here.fresh or table is None:
         version, table = version + 1, _table(here.view.x)
         st.session_state[_EDITOR] = version, table
-    number = st.column_config.NumberColumn(min_value=-LARGEST, max_value=LARGEST, width="small")
+    number = st.column_config.NumberColumn(
+        min_value=-LARGEST, max_value=LARGEST, width=_COLUMN_WIDTH
+    )
     edited = st.data_editor(
         table,
         key=f"{_EDITOR}-{version}",
@@ -151,7 +154,7 @@ def _shape(text: str) -> tuple[int, int]:
 
 def _table(text: str) -> pd.DataFrame:
     matrix, _ = matrix_of(text)
-    return pd.DataFrame(matrix, columns=[f"feature {i}" for i in range(len(matrix[0]))])
+    return pd.DataFrame(matrix, columns=[str(i) for i in range(len(matrix[0]))])
 
 
 def _resize(here: Visit) -> None:
@@ -175,12 +178,14 @@ def _compared(request: Request, result: Result) -> None:
     st.caption(f"Variances divide by the count; ε = {result.facts['eps']:g}.")
 
 
-def _output(request: Request, result: Result, name: str, framed: str = "") -> None:
+def _output(
+    request: Request, result: Result, name: str, framed: str = "", vmax: float = _OUTPUT_END
+) -> None:
     matrix = _matrix(result.tables[name])
 
     def make() -> Any:
         return values_heatmap(
-            matrix, vmax=_OUTPUT_END, numbers=".3~g", framed=framed, cell=_CELL, room_left=18
+            matrix, vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room_left=18
         )
 
     figures.show(f"norms {request.key} {name}", make, f"Numbers of {name}")
@@ -197,14 +202,12 @@ def _evaluated(request: Request, result: Result) -> None:
     batches = dict(request.options)["batches"]
     left, right = st.columns([3, 2], gap="large")
     with left:
-        st.latex(
-            r"\mathrm{running} \leftarrow (1 - m)\,\mathrm{running} + m\,\mathrm{batch}"
-            r"\qquad m = \mathrm{momentum}"
-        )
+        st.latex(r"\mathrm{running} \leftarrow (1 - m)\,\mathrm{running} + m\,\mathrm{batch}")
         st.markdown(
             "In training, batch norm takes mean and variance from the batch at hand; what an "
             "example becomes depends on its company. In evaluation it takes running ones, which "
-            "begin at mean 0 and variance 1. Layer norm does the same in both."
+            "begin at mean 0 and variance 1 and move by the momentum m. Layer norm does the same "
+            "in both."
         )
         st.caption(
             "The running variance divides the batch's sum of squares by its count less one."
@@ -245,12 +248,13 @@ def _padded(request: Request, result: Result) -> None:
 
 
 def _add_and_norm(request: Request, result: Result) -> None:
+    largest = float(np.abs(_matrix(result.tables["added"])).max()) or 1.0
     with parts.grid(len(_ADD_AND_NORM)):
         for name, (formula, said) in _ADD_AND_NORM.items():
             with st.container(gap="xsmall"):
                 st.markdown(rf"$\displaystyle {formula}$")
                 st.caption(said)
-                _output(request, result, name)
+                _output(request, result, name, "", _OUTPUT_END if name == "normed" else largest)
     left, right = st.columns(2, gap="large")
     with left:
         st.markdown("**Post-norm** (Vaswani et al. 2017): the sum is normalised.")

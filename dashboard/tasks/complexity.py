@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
+from statistics import median
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -13,10 +14,10 @@ from attention_plugins.complexity import (
     Convolution,
     Recurrence,
     SelfAttention,
+    Stopwatch,
     dependent_products,
     fit_power,
     hops,
-    median_seconds,
     multiply_adds,
 )
 from attention_plugins.contract import Parameter, Scalar, Sizes, settle
@@ -54,12 +55,18 @@ OPTIONS = (
 )
 _HALVINGS = {"n": 4, "d": 3}
 _REACH_SIZE = 3  # columns of the sequences whose reach is measured: dependence needs no more
+_LONGEST_REACH = 512  # of these sequences: a walk takes as many hops as they are long
+_TIMING = 0.8  # share of the job that is timing; the rest follows dependences
+_BUDGET = 6.0  # seconds after which no further round of timings is begun
 _POINT = pa.schema(
     [
         ("layer", pa.string()), ("axis", pa.string()), ("n", pa.int32()), ("d", pa.int32()),
         ("seconds", pa.float64()), ("multiply_adds", pa.int64()),
     ]
 )  # fmt: skip
+
+
+_Key = tuple[str, int, int]
 
 
 class _Point(NamedTuple):
@@ -70,17 +77,24 @@ class _Point(NamedTuple):
     n: int
     d: int
 
+    @property
+    def key(self) -> _Key:
+        """What is timed: the point where both axes are at their largest is one."""
+        return self.layer, self.n, self.d
+
 
 def perform(request: Request, context: Context) -> Result:
     """Time the three layers over n at the largest d, and over d at the largest n.
 
-    Options of the request: :data:`OPTIONS`; ``seed`` draws weights and inputs. Every point is
-    reported with its facts as soon as it is measured.
+    Options of the request: :data:`OPTIONS`; ``seed`` draws weights and inputs. All points are
+    timed in turn, round after round, so that what else the machine does falls on all of them
+    alike; every timing is reported with the point's facts so far.
 
     Returns:
         Tables ``times`` (``layer``, ``axis``, ``n``, ``d``, ``seconds``: the median of one pass,
         ``multiply_adds``) and ``reach`` (``layer``, ``n``, ``products``, ``hops``); facts
-        ``fits`` (see :func:`_fits`), ``device``, ``threads``, ``torch``, ``seconds``.
+        ``fits`` (see :func:`_fits`), ``rounds`` that were timed, ``kernel``, ``device``,
+        ``threads``, ``torch``, ``seconds``.
 
     Raises:
         ValueError: an option out of bounds, a device that is not here.
@@ -92,21 +106,9 @@ def perform(request: Request, context: Context) -> Result:
     torch.manual_seed(request.seed)
     kernel = int(options["kernel"])
     points = list(_points(options))
-    rows: list[dict[str, Any]] = []
-    known: dict[tuple[str, int, int], float] = {}
-    for index, point in enumerate(points):
-        key = (point.layer, point.n, point.d)
-        context.report(index / len(points), _said(point), rows[-1] if rows else None)
-        if key not in known:
-            layer = _layer(point.layer, point.d, kernel).to(device).eval()
-            x = torch.randn(1, point.n, point.d, device=device)
-            known[key] = median_seconds(layer, x, options["repeats"], context.stopped)
-        if context.stopped():
-            raise Cancelled
-        counted = multiply_adds(point.layer, point.n, point.d, kernel)
-        rows.append({**point._asdict(), "seconds": known[key], "multiply_adds": counted})
-    lengths = sorted({point.n for point in points})
-    context.report(0.97, "following dependences", rows[-1])
+    times = _time(points, kernel, device, options["repeats"], context)
+    rows = [_row(point, times, kernel) for point in points]
+    lengths = sorted({point.n for point in points if point.n <= _LONGEST_REACH})
     return Result(
         tables={
             "times": pa.Table.from_pylist(rows, schema=_POINT),
@@ -114,6 +116,7 @@ def perform(request: Request, context: Context) -> Result:
         },
         facts={
             "fits": _fits(rows),
+            "rounds": min(map(len, times.values())),
             "kernel": kernel,
             "device": str(device),
             "threads": torch.get_num_threads(),
@@ -121,6 +124,39 @@ def perform(request: Request, context: Context) -> Result:
             "seconds": time.perf_counter() - began,
         },
     )
+
+
+def _time(
+    points: list[_Point], kernel: int, device: torch.device, rounds: int, context: Context
+) -> dict[_Key, list[float]]:
+    """The timings of every layer at every pair of sizes, at least one each."""
+    began = time.perf_counter()
+    watches: dict[_Key, Stopwatch] = {}
+    times: dict[_Key, list[float]] = {}
+    for turn in range(rounds):
+        if turn and time.perf_counter() - began > _BUDGET:
+            break
+        for index, point in enumerate(points):
+            done = _TIMING * (turn + index / len(points)) / rounds
+            note = f"round {turn + 1} of {rounds}: {_said(point)}"
+            last = points[index - 1]
+            context.report(done, note, _row(last, times, kernel) if last.key in times else None)
+            if context.stopped():
+                raise Cancelled
+            if point.key not in watches:
+                layer = _layer(point.layer, point.d, kernel).to(device).eval()
+                x = torch.randn(1, point.n, point.d, device=device)
+                watches[point.key] = Stopwatch(layer, x)
+            times.setdefault(point.key, []).append(watches[point.key].seconds())
+    return times
+
+
+def _row(point: _Point, times: dict[_Key, list[float]], kernel: int) -> dict[str, Any]:
+    return {
+        **point._asdict(),
+        "seconds": median(times[point.key]),
+        "multiply_adds": multiply_adds(*point.key, kernel),
+    }
 
 
 def _points(options: dict[str, Scalar]) -> Iterator[_Point]:
@@ -146,10 +182,11 @@ def _layer(name: str, size: int, kernel: int) -> Convolution | Recurrence | Self
 
 
 def _reach(lengths: list[int], kernel: int, context: Context) -> Iterator[dict[str, Any]]:
-    for n in lengths:
+    for index, n in enumerate(lengths):
+        context.report(
+            _TIMING + (1 - _TIMING) * index / len(lengths), f"following dependences at n = {n:,}"
+        )
         for name in LAYERS:
-            if context.stopped():
-                raise Cancelled
             layer = _layer(name, _REACH_SIZE, kernel).double()
             x = torch.randn(1, n, _REACH_SIZE, dtype=torch.float64, requires_grad=True)
             yield {
