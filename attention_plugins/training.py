@@ -23,7 +23,8 @@ from attention_plugins.recipe import Recipe
 class Progress:
     """Where a training stands after a step; ``loss`` is the epoch's mean so far.
 
-    Units: nats per target token, tokens per second, seconds of work on batches since the start.
+    Units: nats per target token, tokens per second, seconds of work on batches, since the start
+    of the training (``seconds``) and of the epoch.
     """
 
     epoch: int
@@ -33,6 +34,7 @@ class Progress:
     loss: float
     tokens_per_second: float
     seconds: float
+    epoch_seconds: float
 
 
 class Trainer:
@@ -102,6 +104,7 @@ class Trainer:
             epoch=self._epoch, epochs=self._recipe.epochs, step=self._step, steps=self._steps,
             loss=self._loss / self._tokens, seconds=self._seconds,
             tokens_per_second=self._tokens / self._epoch_seconds,
+            epoch_seconds=self._epoch_seconds,
         )  # fmt: skip
 
     def state(self) -> tuple[dict[str, Tensor], dict[str, Any]]:

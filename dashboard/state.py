@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import urlencode, urlsplit
@@ -14,11 +14,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.engine.local import LocalPool
 from dashboard.engine.protocol import FINAL, Event, JobBackend
+from dashboard.engine.trainings import Trainings
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 
 _LINKS_REMEMBERED = 200
+_REFRESH_WAIT = 15.0  # seconds in which a worker starts and reads the catalogue
 _READABLE = "',:!*()@/"  # signs that may stand in a link as they are
 
 Parse = Callable[[Mapping[str, Sequence[str]], Catalogue], tuple[Any, Sequence[str]]]
@@ -30,6 +32,7 @@ class Workbench:
 
     def __init__(self, backend: JobBackend) -> None:
         self.backend = backend
+        self.trainings = Trainings(taken=self._checkpoints, on_keep=self.refresh)
         self.generation = 0
         self._lock = threading.Lock()
         self._job = ""
@@ -42,24 +45,40 @@ class Workbench:
             patience: seconds to wait for it.
         """
         with self._lock:
-            if self._catalogue is not None:
-                return self._catalogue
+            known = self._catalogue
+            if known is not None and not self._job:
+                return known
             self._job = self._job or self.backend.submit(Request.make("catalogue"))
             job = self._job
-        event = self.backend.wait(job, patience)
+        event = self.backend.wait(job, patience if known is None else 0.0)
         if event is None or event.result is None:
-            return event
+            return known or event
         with self._lock:
             if job == self._job:
-                self._catalogue = Catalogue.of(event.result.facts)
+                self._catalogue, self._job = Catalogue.of(event.result.facts), ""
             return self._catalogue
 
     def reload(self) -> None:
         """Start new workers, which find newly installed plugins; forget everything computed."""
         self.backend.reload()
+        self.trainings.reload()
         with self._lock:
             self._job, self._catalogue = "", None
             self.generation += 1
+
+    def refresh(self) -> None:
+        """Read the catalogue once more; the known one serves until then, and all jobs go on.
+
+        Waits a few seconds, so that whoever follows a link to what is new finds it.
+        """
+        self.backend.reload()
+        with self._lock:
+            job = self._job = self.backend.submit(Request.make("catalogue"))
+        self.backend.wait(job, _REFRESH_WAIT)
+
+    def _checkpoints(self) -> Collection[str]:
+        known = self.catalogue()
+        return known.checkpoints if isinstance(known, Catalogue) else ()
 
 
 @st.cache_resource(show_spinner=False)

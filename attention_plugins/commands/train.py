@@ -29,7 +29,9 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--corpus", required=True, help="a data set's name, a TSV file, or a d2l zip or folder"
     )
-    parser.add_argument("--pairs", type=int, default=0, help="only the first N pairs (all)")
+    parser.add_argument(
+        "--pairs", type=int, help="only the first N pairs; 0 for all (the preset's)"
+    )
     parser.add_argument("--preset", choices=sorted(PRESETS), default="d2l")
     parser.add_argument("--output", type=Path, required=True, help="folder of the new checkpoint")
     parser.add_argument("--corpus-name", help="what the card calls the corpus")
@@ -57,7 +59,8 @@ def run(given: argparse.Namespace) -> None:
         )
     registry, device = installed(), common.device(given)
     plan = _plan(given)
-    pairs = common.load_corpus(given.corpus, registry, pairs=given.pairs)
+    limit = PRESETS[given.preset].pairs if given.pairs is None else given.pairs
+    pairs = common.load_corpus(given.corpus, registry, pairs=limit)
     with tqdm(
         total=plan.recipe.epochs, unit="epoch", file=sys.stderr, disable=None, smoothing=0
     ) as bar:

@@ -21,7 +21,16 @@ def workers(given: int | None) -> int:
     return _setting("ATTENTION_WORKERS", given, max(2, min(4, machine.cores())), least=1)
 
 
-def command(tasks: str, memory: int | None, warm: bool) -> list[str]:
+def trainers() -> int:
+    """How many workers for trainings: ``ATTENTION_TRAINERS``, else 2, or 1 on up to 2 cores.
+
+    Raises:
+        ValueError: fewer than one, or no whole number.
+    """
+    return _setting("ATTENTION_TRAINERS", None, 1 if machine.cores() <= 2 else 2, least=1)
+
+
+def command(tasks: str, memory: int | None, warm: bool, nice: int = 0) -> list[str]:
     """What runs a worker.
 
     Args:
@@ -29,6 +38,7 @@ def command(tasks: str, memory: int | None, warm: bool) -> list[str]:
         memory: megabytes it may allocate, 0 for no limit; else ``ATTENTION_WORKER_MEMORY``, else
             70 % of the machine's.
         warm: import torch before the first job.
+        nice: how much less than others it wants to be served, 0 to 19.
 
     Raises:
         ValueError: a negative limit, or no whole number.
@@ -36,6 +46,8 @@ def command(tasks: str, memory: int | None, warm: bool) -> list[str]:
     limit = _setting("ATTENTION_WORKER_MEMORY", memory, machine.default_memory(), least=0)
     words = [sys.executable, "-m", "dashboard.engine.worker", "--tasks", tasks]
     words += ["--parent", str(os.getpid()), "--memory", str(limit)]
+    if nice:
+        words += ["--nice", str(nice)]
     return words if warm else [*words, "--cold"]
 
 

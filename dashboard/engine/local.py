@@ -29,6 +29,7 @@ class LocalPool:
             ``ATTENTION_WORKER_MEMORY``, or 70 % of the machine's.
         warm: import torch in workers before their first job.
         cache: bytes of results to answer equal requests from.
+        nice: how much less than others the workers want to be served, 0 to 19.
         environment: variables for the workers, besides this process's own.
 
     Raises:
@@ -46,10 +47,11 @@ class LocalPool:
         memory: int | None = None,
         warm: bool = True,
         cache: int = 256 * 2**20,
+        nice: int = 0,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         size = launch.workers(workers)
-        command = launch.command(tasks, memory, warm)
+        command = launch.command(tasks, memory, warm, nice)
         variables = launch.environment(size, environment or {})
         self._time_limit = time_limit
         self._lock = threading.RLock()

@@ -54,6 +54,12 @@ def limit_memory(megabytes: int) -> None:
         resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
 
 
+def yield_to_others(nice: int) -> None:
+    """Be served after others by so many steps of niceness, 0 to 19, where there are any."""
+    if nice and hasattr(os, "nice"):
+        os.nice(nice)
+
+
 def die_with(parent: int) -> None:
     """Have the kernel kill this process when the thread that started it ends (Linux only).
 

@@ -127,11 +127,13 @@ def main(argv: list[str] | None = None) -> None:
     parser.add_argument("--tasks", default="dashboard.tasks", help="module with perform()")
     parser.add_argument("--parent", type=int, required=True, help="process id of the pool")
     parser.add_argument("--memory", type=int, default=0, help="limit in MB, 0 for none")
+    parser.add_argument("--nice", type=int, default=0, help="leave the processor to others")
     parser.add_argument("--cold", action="store_true", help="do not import torch in advance")
     arguments = parser.parse_args(argv)
 
     machine.die_with(arguments.parent)
     machine.limit_memory(arguments.memory)
+    machine.yield_to_others(arguments.nice)
     stdin, stdout = _take_pipes()
     faulthandler.enable(all_threads=False)
     perform = importlib.import_module(arguments.tasks).perform

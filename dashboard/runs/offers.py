@@ -146,7 +146,11 @@ class Checkpoint:
 
 @dataclass(frozen=True, kw_only=True)
 class Catalogue:
-    """Everything that a request may name, by name, in the order in which it is offered."""
+    """Everything that a request may name, by name, in the order in which it is offered.
+
+    ``presets`` are named ways to train: for each preset and model the value of every option of a
+    training's request. What a request leaves out is as in the first preset.
+    """
 
     scorings: Mapping[str, Offer] = field(default_factory=dict)
     models: Mapping[str, Offer] = field(default_factory=dict)
@@ -155,6 +159,7 @@ class Catalogue:
     options: Mapping[str, tuple[Knob, ...]] = field(default_factory=dict)
     devices: tuple[str, ...] = ()
     failures: tuple[Mapping[str, Any], ...] = ()
+    presets: Mapping[str, Mapping[str, Mapping[str, Scalar]]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Catalogue:
@@ -168,6 +173,7 @@ class Catalogue:
             checkpoints={entry["name"]: Checkpoint.of(entry) for entry in usable},
             options={task: tuple(map(Knob.of, knobs)) for task, knobs in facts["options"].items()},
             devices=tuple(facts["devices"]),
+            presets=facts.get("presets", {}),
             failures=tuple(facts["failures"])
             + tuple(
                 {"plugin": entry["name"], "stage": "checkpoint", "message": entry["fault"]}

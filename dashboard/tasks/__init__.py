@@ -21,6 +21,7 @@ TASKS = {
     "norms": "dashboard.tasks.norms",
     "positions": "dashboard.tasks.positions",
     "regression": "dashboard.tasks.regression",
+    "training": "dashboard.tasks.training",
     "translation": "dashboard.tasks.translation",
 }
 

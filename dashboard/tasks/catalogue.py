@@ -9,7 +9,14 @@ from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.registry import installed
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
-from dashboard.tasks import complexity, norms, positions, regression, translation
+from dashboard.tasks import (
+    complexity,
+    norms,
+    positions,
+    regression,
+    training_order,
+    translation,
+)
 from dashboard.tasks.context import Context
 
 _TASKS = {
@@ -20,8 +27,8 @@ _TASKS = {
 def perform(request: Request, context: Context) -> Result:
     """The catalogue as facts. It is the worker's own, so no other worker may answer with it.
 
-    Besides the registry's catalogue: whether each scoring ``learns``, and the ``options`` that
-    each task reads, as lists of parameters.
+    Besides the registry's catalogue: whether each scoring ``learns``, the ``options`` that each
+    task reads, as lists of parameters, and the ``presets`` of trainings.
     """
     registry = installed()
     described = catalogue(registry)
@@ -29,7 +36,14 @@ def perform(request: Request, context: Context) -> Result:
         {**record, "learns": _learns(registry.scoring(record["name"]))}
         for record in described["scorings"]
     ]
-    return Result(facts={**described, "options": _options(), "cacheable": False})
+    return Result(
+        facts={
+            **described,
+            "options": _options(),
+            "presets": training_order.presets(registry),
+            "cacheable": False,
+        }
+    )
 
 
 def _learns(scoring: ScoringSpec) -> bool:
@@ -50,4 +64,5 @@ def _options() -> dict[str, list[dict[str, Any]]]:
             for name, task in _TASKS.items()
         },
         "translation": [describe(translation.BEAM)],
+        "training": training_order.options(),
     }
