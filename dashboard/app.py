@@ -7,7 +7,7 @@ from typing import Any
 import streamlit as st
 from PIL import Image
 
-from dashboard.pages import complexity, norms, positions, regression, translation
+from dashboard.pages import anatomy, complexity, norms, positions, regression, translation
 
 TITLE = "Attention Workbench"
 
@@ -48,6 +48,12 @@ def _sections() -> dict[str, list[Any]]:
             ),
         ],
         "Understand": [
+            st.Page(
+                anatomy.show,
+                title="Anatomy",
+                icon=":material/biotech:",
+                url_path="anatomy",
+            ),
             st.Page(
                 positions.show,
                 title="Positional encoding",
