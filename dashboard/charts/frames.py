@@ -15,7 +15,7 @@ class MapFrame:
 
     Args:
         kind, layer: the site.
-        weights: ``(heads, queries, keys)``, float32, read-only.
+        weights: ``(heads, queries, keys)``, float32, read-only; NaN where masked.
         query_labels, key_labels: one per row and per column.
     """
 
@@ -45,6 +45,8 @@ def maps(table: pa.Table) -> list[MapFrame]:
                 f"(heads x queries x keys), got {flat.size}"
             )
         weights = flat.astype(np.float32, copy=True).reshape(shape)
+        if table["causal"][index].as_py():
+            weights[:, ~np.tri(*shape[1:], dtype=bool)] = np.nan
         weights.flags.writeable = False
         frames.append(
             MapFrame(
@@ -52,6 +54,11 @@ def maps(table: pa.Table) -> list[MapFrame]:
             )
         )
     return frames
+
+
+def matrix(table: pa.Table) -> np.ndarray:
+    """A table of numbers as ``(rows, columns)``."""
+    return np.column_stack([column.to_numpy() for column in table.columns])
 
 
 def top_weight(weights: Sequence[np.ndarray]) -> float:

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import series_chart
-from dashboard.controls import knobs
+from dashboard.controls import knobs, plain
 from dashboard.engine.protocol import Event
 from dashboard.pages import figures, parts
 from dashboard.runs.complexity_link import (
@@ -111,7 +111,7 @@ def _live(events: Sequence[Event]) -> None:
     # Each point is told again in every round; the last time counts.
     points = pd.DataFrame(timed).drop_duplicates(["layer", "axis", "n", "d"], keep="last")
     latest = events[-1]
-    st.progress(min(1.0, latest.fraction or 0.0), text=latest.note)
+    st.progress(min(1.0, latest.fraction or 0.0), text=plain(latest.note))
     for place, axis in zip(st.columns(2, gap="large"), _AXES, strict=True):
         if (points["axis"] == axis).any():
             with place:
@@ -127,7 +127,7 @@ def _drawn(request: Request, result: Result) -> None:
             largest = times.loc[times["axis"] == axis, fixed].max()
             st.markdown(f"**Time over {_AXES[axis]}**, at {fixed} = {largest:,}")
             figures.show(
-                f"complexity {request.key} {axis}",
+                f"complexity {request.key} {result.facts['seconds']} {axis}",
                 lambda axis=axis: _chart(times, fits, axis),
                 f"Milliseconds of one pass over {_AXES[axis]}, with fitted lines",
             )

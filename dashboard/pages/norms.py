@@ -8,23 +8,19 @@ from typing import Any
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
+from dashboard.charts.frames import matrix
 from dashboard.charts.values import values_heatmap
-from dashboard.controls import knob, place
+from dashboard.controls import knob
 from dashboard.pages import figures, parts
+from dashboard.pages.norms_editor import matrix_editor
 from dashboard.runs.norms_link import (
-    FEWEST_ROWS,
-    LARGEST,
-    MOST,
     Norms,
     format_norms,
-    matrix_of,
     norms_knobs,
     norms_request,
     parse_norms,
-    text_of,
 )
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.request import Request, Scalar
@@ -33,10 +29,8 @@ from dashboard.runs.views import SEED, pairs
 from dashboard.state import Visit, read_link, visit, write_link
 
 _HEIGHT = 300  # px, of the matrices side by side
-_WIDTH, _NUMBER_WIDTH = 190, 120  # px, of a control
-_COLUMN_WIDTH = 70  # px, in the editor
+_WIDTH = 190  # px, of a control
 _CELL = (58, 28)  # px, holds a number
-_EDITOR = "norms-editor"
 _OUTPUT_END = 2.0  # of the colours of normalised numbers: few lie beyond two deviations
 _CHANGES = {
     "features": ("Layer norm over d", "each token"),
@@ -96,7 +90,7 @@ def _layout(here: Visit, catalogue: Catalogue) -> tuple[Norms, list[Any]]:
     st.latex(r"y = \frac{x - \mathrm{mean}}{\sqrt{\mathrm{variance} + \varepsilon}}")
     left, right = st.columns([2, 5], gap="large")
     with left:
-        text = _matrix_editor(here)
+        text = matrix_editor(here)
     places = [right.container()]
     st.subheader("Batch norm: training and evaluation", anchor=False)
     with parts.row("norms-training"):
@@ -118,53 +112,6 @@ def _again(here: Visit) -> None:
     here.change(replace(here.view, seed=(here.view.seed + 1) % (int(SEED.high) + 1)))
 
 
-def _matrix_editor(here: Visit) -> str:
-    """The matrix X to be edited, and its size; the text of what it now holds."""
-    st.markdown("**X**: a row per example, a column per feature")
-    count, wide = _shape(here.view.x)
-    with parts.row("norms-size"):
-        for name, value, least in (("rows", count, FEWEST_ROWS), ("columns", wide, 1)):
-            st.number_input(
-                name.capitalize(), least, MOST, key=place(f"norms-{name}", value, here.fresh),
-                width=_NUMBER_WIDTH, on_change=_resize, args=(here,),
-            )  # fmt: skip
-    # The editor keeps its changes against the table that it was first given, under one key.
-    version, table = st.session_state.get(_EDITOR, (0, None))
-    if here.fresh or table is None:
-        version, table = version + 1, _table(here.view.x)
-        st.session_state[_EDITOR] = version, table
-    number = st.column_config.NumberColumn(
-        min_value=-LARGEST, max_value=LARGEST, width=_COLUMN_WIDTH
-    )
-    edited = st.data_editor(
-        table,
-        key=f"{_EDITOR}-{version}",
-        hide_index=True,
-        num_rows="fixed",
-        width="content",
-        column_config=dict.fromkeys(table, number),
-    )
-    return text_of(tuple(map(tuple, edited.fillna(0.0).to_numpy(float).tolist())))
-
-
-def _shape(text: str) -> tuple[int, int]:
-    matrix, _ = matrix_of(text)
-    return len(matrix), len(matrix[0])
-
-
-def _table(text: str) -> pd.DataFrame:
-    matrix, _ = matrix_of(text)
-    return pd.DataFrame(matrix, columns=[str(i) for i in range(len(matrix[0]))])
-
-
-def _resize(here: Visit) -> None:
-    matrix = np.array(matrix_of(here.view.x)[0])
-    resized = np.zeros((st.session_state["norms-rows"], st.session_state["norms-columns"]))
-    kept = tuple(map(min, zip(matrix.shape, resized.shape, strict=True)))
-    resized[: kept[0], : kept[1]] = matrix[: kept[0], : kept[1]]
-    here.change(replace(here.view, x=text_of(tuple(map(tuple, resized.tolist())))))
-
-
 def _compared(request: Request, result: Result) -> None:
     with parts.grid(2):
         with st.container(gap="small"):
@@ -181,11 +128,11 @@ def _compared(request: Request, result: Result) -> None:
 def _output(
     request: Request, result: Result, name: str, framed: str = "", vmax: float = _OUTPUT_END
 ) -> None:
-    matrix = _matrix(result.tables[name])
+    numbers = matrix(result.tables[name])
 
     def make() -> Any:
         return values_heatmap(
-            matrix, vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room_left=18
+            numbers, vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room_left=18
         )
 
     figures.show(f"norms {request.key} {name}", make, f"Numbers of {name}")
@@ -228,7 +175,7 @@ def _padded(request: Request, result: Result) -> None:
         "changed. By how much do their outputs?"
     )
     labels = [f"s{s + 1} t{t + 1}" for s, length in enumerate(lengths) for t in range(length)]
-    changes = {name: _matrix(result.tables[f"change_{name}"]) for name in _CHANGES}
+    changes = {name: matrix(result.tables[f"change_{name}"]) for name in _CHANGES}
     end = max(float(np.abs(change).max()) for change in changes.values())
     with parts.grid(len(_CHANGES)):
         for name, (title, over) in _CHANGES.items():
@@ -248,7 +195,7 @@ def _padded(request: Request, result: Result) -> None:
 
 
 def _add_and_norm(request: Request, result: Result) -> None:
-    largest = float(np.abs(_matrix(result.tables["added"])).max()) or 1.0
+    largest = float(np.abs(matrix(result.tables["added"])).max()) or 1.0
     with parts.grid(len(_ADD_AND_NORM)):
         for name, (formula, said) in _ADD_AND_NORM.items():
             with st.container(gap="xsmall"):
@@ -268,7 +215,3 @@ def _add_and_norm(request: Request, result: Result) -> None:
         f"In training, dropout sets a share of {rate:.0%} of the numbers to 0{kept}; in "
         "evaluation it does nothing. X and Y need one shape, which the result keeps."
     )
-
-
-def _matrix(table: pa.Table) -> np.ndarray:
-    return np.column_stack([column.to_numpy() for column in table.columns])

@@ -2,22 +2,15 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import replace
 from typing import Any
 
-import numpy as np
-import pandas as pd
-import pyarrow as pa
 import streamlit as st
 
-from dashboard.charts import PANEL_COLOURS
-from dashboard.charts.circle import circle_chart
-from dashboard.charts.series import series_chart
-from dashboard.charts.values import values_heatmap
 from dashboard.controls import knob, place
-from dashboard.pages import figures, parts
+from dashboard.pages import parts
+from dashboard.pages.positions_figures import curves, flow, rotation, similarity, whole
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.positions_link import (
     MOST_COLUMNS,
@@ -30,28 +23,17 @@ from dashboard.runs.positions_link import (
     positions_request,
     usual_columns,
 )
-from dashboard.runs.request import Request, Scalar
+from dashboard.runs.request import Scalar
 from dashboard.runs.result import Result
 from dashboard.runs.views import pairs
 from dashboard.state import Visit, read_link, visit, write_link
 
 _HEIGHT = 290  # px, of the first figure
-_ROWS_HEIGHT = 420  # px, of all positions below each other
 _SLIDER_WIDTH, _COLUMNS_WIDTH = 190, 330  # px
-_MOST_COMPARED = 60  # positions in the map of dot products
 _ENCODING = (
     r"p_{i,\,2j} = \sin\left(i / 10000^{2j/d}\right)",
     r"p_{i,\,2j+1} = \cos\left(i / 10000^{2j/d}\right)",
 )
-_FLOW = {
-    "positions": (r"i", "Positions, a column."),
-    "divisors": (r"10000^{2j/d}", "One per pair, a row."),
-    "angles": (r"i \,/\, 10000^{2j/d}", "Column over row."),
-    "sines": (r"\sin", "For even columns."),
-    "cosines": (r"\cos", "For odd columns."),
-    "encoding": (r"P", "Sines, cosines in turn."),
-    "output": (r"X + P_{:,\,:n,\,:}", "X is all zeros here."),
-}
 
 
 def show() -> None:
@@ -79,8 +61,8 @@ def show() -> None:
     here.jobs.wait(parts.PATIENCE)
 
     def draw(result: Result) -> None:
-        _curves(request, result, view.columns)
-        for where, part in zip(places, (_whole, _flow, _rotation, _similarity), strict=True):
+        curves(request, result, view.columns)
+        for where, part in zip(places, (whole, flow, rotation, similarity), strict=True):
             with where:
                 part(request, result)
 
@@ -136,182 +118,3 @@ def _columns(here: Visit, size: int) -> tuple[int, ...]:
         width=_COLUMNS_WIDTH,
     )
     return tuple(sorted(chosen)) or usual_columns(size)
-
-
-def _curves(request: Request, result: Result, columns: tuple[int, ...]) -> None:
-    def make() -> Any:
-        encoding = _matrix(result.tables["encoding"])
-        names = [f"column {column}" for column in columns]
-        frame = pd.concat(
-            pd.DataFrame({"x": range(len(encoding)), "y": encoding[:, column], "series": name})
-            for column, name in zip(columns, names, strict=True)
-        )
-        colours = dict(zip(names, PANEL_COLOURS.values(), strict=False))
-        return series_chart(frame, colours, x_title="position i", y_title="value")
-
-    figures.show(f"curves {request.key} {columns}", make, f"Columns {columns} by position")
-    lengths = result.facts["wavelengths"]
-    said = ", ".join(f"{column} every {lengths[column // 2]:,.1f}" for column in columns)
-    st.caption(f"Repeats, in positions: column {said}. Two columns of a pair differ by a quarter.")
-
-
-def _whole(request: Request, result: Result) -> None:
-    st.subheader("Every position has a row of its own", anchor=False)
-    encoding, bits = (_matrix(result.tables[name]) for name in ("encoding", "bits"))
-    cell = _ROWS_HEIGHT / len(encoding)
-    left, middle, right = st.columns([5, 2, 3], gap="medium")
-    with left:
-        figures.show(
-            f"encoding {request.key}",
-            lambda: values_heatmap(
-                encoding, vmax=1, cell=(24, cell), row_title="position", column_title="column of P"
-            ),
-            "The encoding: positions down, columns across",
-        )
-    with middle:
-        figures.show(
-            f"bits {request.key}",
-            lambda: values_heatmap(
-                bits, vmax=1, signed=False, cell=(24, cell), row_title="position",
-                column_title="bit", room_left=20,
-            ),
-            "The same positions in binary, the lowest bit first",
-        )  # fmt: skip
-    with right:
-        lengths = result.facts["wavelengths"]
-        st.markdown(
-            "**Like counting in binary.** The lowest bit changes at every number, the next at "
-            "every second, the next at every fourth: the frequency falls from left to right, and "
-            "all bits together tell the numbers apart.\n\n"
-            "The encoding does the same with smooth waves: its first pair repeats every "
-            f"{lengths[0]:.2f} positions, its last every {lengths[-1]:,.0f}. As the waves take "
-            "all values between −1 and 1, not two only, neighbours stay close to each other."
-        )
-
-
-def _flow(request: Request, result: Result) -> None:
-    shapes = result.facts["shapes"]
-    with parts.grid(4):
-        for name, (formula, said) in _FLOW.items():
-            with st.container(gap="xsmall"):
-                st.markdown(rf"$\displaystyle {formula}$")
-                shape = ", ".join(map(str, shapes[name]))
-                st.caption(f"shape ({shape}). {said}")
-                _numbers(request, result, name)
-
-
-def _numbers(request: Request, result: Result, name: str) -> None:
-    matrix = _matrix(result.tables[f"flow_{name}"])
-    wave = name in ("sines", "cosines", "encoding", "output")
-
-    def make() -> Any:
-        # Positions and divisors are no waves: their cells stay pale.
-        vmax = 1.0 if wave else 10 * float(np.abs(matrix).max() or 1)
-        return values_heatmap(
-            matrix, vmax=vmax, numbers=".2f" if wave else ".3~g", cell=(54, 24), room_left=18
-        )
-
-    figures.show(f"flow {request.key} {name}", make, f"Numbers of the step {name}")
-
-
-def _rotation(request: Request, result: Result) -> None:
-    facts = result.facts["rotation"]
-    options = dict(request.options)
-    pair, at, delta = options["pair"], options["position"], options["offset"]
-    left, right = st.columns([2, 3], gap="large", vertical_alignment="center")
-    with left:
-        points = _matrix(result.tables["encoding"])[:, 2 * pair : 2 * pair + 2]
-        turn = delta * facts["frequency"]
-        figures.show(
-            f"circle {request.key}",
-            lambda: circle_chart(
-                points,
-                facts["start"],
-                facts["end"],
-                turn,
-                titles=(f"column {2 * pair}", f"column {2 * pair + 1}"),
-            ),
-            "The pair's columns as points on a circle; the turn from i to i + δ",
-            stretch=False,
-        )
-    with right:
-        st.latex(
-            r"\begin{bmatrix}\cos\delta\omega_j & \sin\delta\omega_j\\"
-            r"-\sin\delta\omega_j & \cos\delta\omega_j\end{bmatrix}"
-            r"\begin{bmatrix}p_{i,2j}\\p_{i,2j+1}\end{bmatrix}="
-            r"\begin{bmatrix}p_{i+\delta,2j}\\p_{i+\delta,2j+1}\end{bmatrix}"
-        )
-        st.latex(
-            f"{_bmatrix(facts['matrix'])}{_bmatrix([[v] for v in facts['start']])}="
-            f"{_bmatrix([[v] for v in facts['moved']])}"
-        )
-        turns = "turn" if abs(turn) <= 2 * math.pi else "turns"
-        st.markdown(
-            rf"$\omega_{{{pair}}}$ = {facts['frequency']:.4g} radians per position; an offset of "
-            f"{_signed(delta)} is {_signed(round(turn / (2 * math.pi), 3))} {turns}, whatever the "
-            f"position. From {at} it leads to {at + delta}."
-        )
-        st.markdown(
-            f":material/check_circle: **Checked:** for {facts['compared']:,} points, all "
-            "positions times all pairs, the rotated point misses the encoding of i + δ by at most "
-            f"**{_power(facts['deviation'])}** (float64)."
-        )
-
-
-def _similarity(request: Request, result: Result) -> None:
-    st.subheader("Dot products tell the distance", anchor=False)
-    products = _matrix(result.tables["similarity"])
-    step = math.ceil(len(products) / _MOST_COMPARED)
-    kept = products[::step, ::step]
-    labels = range(0, len(products), step)
-    left, right = st.columns([2, 3], gap="large")
-    with left:
-        figures.show(
-            f"similarity {request.key}",
-            lambda: values_heatmap(
-                kept, rows=labels, columns=labels, row_title="position",
-                column_title="position", cell=(8, 330 / len(kept)),
-            ),
-            "Dot products of the encodings of all positions",
-        )  # fmt: skip
-    with right:
-        figures.show(
-            f"by distance {request.key}",
-            lambda: _distance_chart(result.tables["by_distance"]),
-            "The dot product by distance",
-        )
-        said = (
-            f"Over one distance the dot products differ by at most "
-            f"{_power(result.facts['similarity_spread'])}"
-        )
-        if products.shape and dict(request.options)["size"] % 2:
-            said += ": the last column, a sine without its cosine, breaks the rule"
-        shown = "" if step == 1 else f" The map shows every {step}th position."
-        st.caption(f"{said}. Two near positions have the largest.{shown}")
-
-
-def _distance_chart(table: pa.Table) -> Any:
-    frame = pd.DataFrame(
-        {"x": table["distance"].to_numpy(), "y": table["value"].to_numpy(), "series": "all"}
-    )
-    colours = {"all": PANEL_COLOURS["a"]}
-    return series_chart(
-        frame, colours, x_title="distance", y_title="dot product", legend=False, height=260
-    )
-
-
-def _matrix(table: pa.Table) -> np.ndarray:
-    return np.column_stack([column.to_numpy() for column in table.columns])
-
-
-def _bmatrix(rows: Sequence[Sequence[float]]) -> str:
-    body = r"\\".join(" & ".join(f"{value:.3f}" for value in row) for row in rows)
-    return rf"\begin{{bmatrix}}{body}\end{{bmatrix}}"
-
-
-def _signed(value: float) -> str:
-    return f"{value:g}".replace("-", "−")
-
-
-def _power(value: float) -> str:
-    return f"{value:.1e}".replace("e-", "e−")
