@@ -1,15 +1,19 @@
+import json
 import random
+from dataclasses import replace
 
 import pytest
 import torch
 
+from attention_plugins import experiment
 from attention_plugins.contract import ContractError, ModelSizes, SentencePair
 from attention_plugins.encoding import batches, encode
 from attention_plugins.models.bahdanau import BAHDANAU
-from attention_plugins.recipe import Recipe
+from attention_plugins.models.transformer import TRANSFORMER
+from attention_plugins.recipe import PARAMETERS, Recipe
 from attention_plugins.registry import load
 from attention_plugins.text import EOS_ID, PAD_ID
-from attention_plugins.training import train
+from attention_plugins.training import Trainer, train
 
 PAIRS = [
     SentencePair(f"the {a} is {b} .", f"le {a} est {b} !" + " vraiment" * (i % 3))
@@ -128,3 +132,120 @@ def test_long_sentences_are_cut_and_still_end():
 def test_nothing_to_train_on_is_refused():
     with pytest.raises(ContractError, match="at least one sentence pair"):
         encode([], RECIPE)
+
+
+def _trainer(encoded, recipe, model=BAHDANAU, **values):
+    torch.manual_seed(recipe.seed)
+    sizes = ModelSizes(len(encoded.source_vocabulary), len(encoded.target_vocabulary))
+    scoring = load(allow=[]).scoring("additive")
+    return Trainer(model.create(scoring.factory(), sizes, values), encoded, recipe)
+
+
+SMALL = {
+    BAHDANAU: {"embed": 6, "hidden": 14, "layers": 2, "dropout": 0.3, "deep_readout": True},
+    TRANSFORMER: {"hidden": 12, "heads": 2, "layers": 1, "ffn": 10, "dropout": 0.3, "tied": True},
+}
+STOPS = Recipe(
+    min_frequency=1, epochs=4, batch_size=2, schedule="cosine", warmup=3, weight_decay=0.1
+)
+
+
+class _Stop(Exception):
+    pass
+
+
+def _weights(trainer):
+    return torch.cat([p.detach().flatten() for p in trainer.model.parameters()])
+
+
+@pytest.mark.parametrize("model", SMALL, ids=lambda spec: spec.name)
+@pytest.mark.parametrize(("epoch", "step"), [(1, 2), (2, 3), (3, 1), (4, 3)])
+def test_a_stopped_training_goes_on_as_if_it_had_not_stopped(model, epoch, step):
+    """Three steps an epoch: stopped within one, at the end of one, before the last is counted."""
+    encoded = encode(PAIRS, STOPS)
+    whole = _trainer(encoded, STOPS, model, **SMALL[model])
+    expected = [(p.epoch, p.loss) for p in whole.epochs()]
+
+    def stop(now):
+        if (now.epoch, now.step) == (epoch, step):
+            raise _Stop
+
+    first = _trainer(encoded, STOPS, model, **SMALL[model])
+    seen = []
+    with pytest.raises(_Stop):
+        seen += ((p.epoch, p.loss) for p in first.epochs(stop))
+    tensors, facts = first.state()
+    tensors = {name: tensor.clone() for name, tensor in tensors.items()}
+    second = _trainer(encoded, replace(STOPS), model, **SMALL[model])
+    torch.manual_seed(99)  # what happens in between must not count
+    second.restore(tensors, json.loads(json.dumps(facts)))
+    assert [*_before(seen, epoch), *((p.epoch, p.loss) for p in second.epochs())] == expected
+    assert torch.equal(_weights(second), _weights(whole))
+
+
+def _before(seen, epoch):
+    return [entry for entry in seen if entry[0] < epoch]
+
+
+def test_a_state_is_taken_after_an_epoch_too():
+    encoded = encode(PAIRS, STOPS)
+    whole = _trainer(encoded, STOPS, **SMALL[BAHDANAU])
+    expected = [p.loss for p in whole.epochs()]
+    first = _trainer(encoded, STOPS, **SMALL[BAHDANAU])
+    next(first.epochs())
+    state = first.state()
+    second = _trainer(encoded, STOPS, **SMALL[BAHDANAU])
+    second.restore(*state)
+    assert [p.loss for p in second.epochs()] == expected[1:]
+    assert torch.equal(_weights(second), _weights(whole))
+
+
+def test_the_state_of_another_model_is_refused():
+    encoded = encode(PAIRS, STOPS)
+    state = _trainer(encoded, STOPS, **SMALL[BAHDANAU]).state()
+    other = _trainer(encoded, STOPS, **SMALL[BAHDANAU] | {"hidden": 18})
+    with pytest.raises(ContractError, match="that of another model; start a new training"):
+        other.restore(*state)
+
+
+def test_every_hyperparameter_but_the_seed_is_described():
+    assert {p.name for p in PARAMETERS} == set(vars(STOPS)) - {"seed"}
+    assert all(p.help for p in PARAMETERS)
+    assert {p.name: p.default for p in PARAMETERS} == {
+        name: value for name, value in vars(Recipe()).items() if name != "seed"
+    }
+
+
+def test_looking_at_a_model_in_training_changes_nothing():
+    """A scoring may draw at random even at rest; the training must not see it."""
+    plan = experiment.Experiment(
+        model="bahdanau", scoring="additive", corpus="animals", recipe=STOPS, held_out=1,
+        model_parameters=SMALL[BAHDANAU],
+    )  # fmt: skip
+    losses = []
+    for looks in (False, True):
+        ready = experiment.prepare(plan, PAIRS, load(allow=[]))
+        trainer = Trainer(ready.model, ready.encoded, ready.recipe)
+        losses.append([])
+        for progress in trainer.epochs():
+            losses[-1].append(progress.loss)
+            if looks:
+                with experiment.at_rest(ready, "cpu") as translator:
+                    assert not ready.model.training
+                    assert translator.explain("the chat is las .").maps
+                    experiment.evaluate(translator, ready.held_out)
+                    torch.rand(3)
+                assert ready.model.training
+    assert losses[0] == losses[1]
+
+
+def test_a_sample_has_whole_sources_and_is_always_the_same():
+    twice = [*PAIRS, SentencePair("the chat is las .", "le chat est fatigué .")]
+    drawn = experiment.sample(twice, 3)
+    assert drawn == experiment.sample(twice, 3) != experiment.sample(twice, 3, seed=1)
+    assert len({pair.source for pair in drawn}) == 3
+    everything = experiment.sample(twice, 100)
+    assert len(everything) == 7
+    assert [p.target for p in everything if p.source == "the chat is las ."] == [
+        "le chat est las ! vraiment", "le chat est fatigué .",
+    ]  # fmt: skip
