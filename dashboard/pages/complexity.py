@@ -133,11 +133,11 @@ def _drawn(request: Request, result: Result) -> None:
             )
     _exponents(fits)
     _reach(result)
-    threads = result.facts["threads"]
+    threads, rounds = result.facts["threads"], result.facts["rounds"]
     st.caption(
         f"Measured on {result.facts['device']} with {threads} thread{'s' * (threads > 1)}, torch "
         f"{result.facts['torch']}, in {result.facts['seconds']:.1f} s; each point is the median "
-        f"of {result.facts['rounds']} timings, one sequence at a time, no gradients."
+        f"of {rounds} timing{'s' * (rounds > 1)}, one sequence at a time, no gradients."
     )
 
 
@@ -186,8 +186,9 @@ def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
     st.caption(
         "Time ≈ constant × sizeᵉˣᵖᵒⁿᵉⁿᵗ; measured over all sizes, and over the two largest alone. "
         "Expected is the exponent of the counted multiplications. The clock also sees the start "
-        "of every operation, the softmax, and what fits in the caches: at small sizes this bends "
-        "the lines, so that a measured exponent may lie far from the expected one, mostly below."
+        "of every operation, the softmax, and what fits in the caches: this bends the lines, "
+        "most at small sizes, so that a measured exponent may lie far from the expected one. "
+        "Other work on the machine scatters the points."
     )
 
 

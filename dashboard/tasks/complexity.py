@@ -57,7 +57,7 @@ _HALVINGS = {"n": 4, "d": 3}
 _REACH_SIZE = 3  # columns of the sequences whose reach is measured: dependence needs no more
 _LONGEST_REACH = 512  # of these sequences: a walk takes as many hops as they are long
 _TIMING = 0.8  # share of the job that is timing; the rest follows dependences
-_BUDGET = 6.0  # seconds after which no further round of timings is begun
+_BUDGET, _FEWEST = 6.0, 3  # seconds after which, with so many rounds, none more is begun
 _POINT = pa.schema(
     [
         ("layer", pa.string()), ("axis", pa.string()), ("n", pa.int32()), ("d", pa.int32()),
@@ -134,7 +134,7 @@ def _time(
     watches: dict[_Key, Stopwatch] = {}
     times: dict[_Key, list[float]] = {}
     for turn in range(rounds):
-        if turn and time.perf_counter() - began > _BUDGET:
+        if turn >= _FEWEST and time.perf_counter() - began > _BUDGET:
             break
         for index, point in enumerate(points):
             done = _TIMING * (turn + index / len(points)) / rounds
