@@ -10,6 +10,7 @@ Out:
 * ``attention_heatmap(weights, query_labels, key_labels, *, mask, vmax, title, cell, width,
   query_room, key_room, columns, legend)``
 * ``difference_heatmap(weights, reference, query_labels, key_labels, *, ...)``
+* ``head_grid(frames, *, chosen, vmax, cell, query_room, key_room, height, width)``
 * ``regression_chart(curve, points, weights, *, colour, vmax, x_title, y_title, title, width)``
 * ``overlay_curves(curves, points, *, colours, x_title, y_title, width, height)``
 * ``loss_chart(history, *, colour, log, loss_title, width)``
@@ -25,7 +26,8 @@ those of the page's theme. Elsewhere :func:`standalone` gives a chart these, lig
 """
 
 from dashboard.charts.frames import MapFrame, maps, top_weight
-from dashboard.charts.heatmap import attention_heatmap, difference_heatmap, label_room
+from dashboard.charts.head_grid import grid_height, head_grid, spots, usual_spot
+from dashboard.charts.heatmap import TALLEST, attention_heatmap, difference_heatmap, label_room
 from dashboard.charts.history import loss_chart
 from dashboard.charts.legend import weights_legend
 from dashboard.charts.overlay import overlay_curves
@@ -34,15 +36,20 @@ from dashboard.charts.theme import PANEL_COLOURS, standalone
 
 __all__ = [
     "PANEL_COLOURS",
+    "TALLEST",
     "MapFrame",
     "attention_heatmap",
     "difference_heatmap",
+    "grid_height",
+    "head_grid",
     "label_room",
     "loss_chart",
     "maps",
     "overlay_curves",
     "regression_chart",
+    "spots",
     "standalone",
     "top_weight",
+    "usual_spot",
     "weights_legend",
 ]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import altair as alt
@@ -67,41 +68,69 @@ def rects(
     head, query, key = (axis.ravel() for axis in np.indices(values.shape))
     table = pd.DataFrame({"head": head, "q": query, "k": key, "value": rounded(values.ravel())})
     table = table if plot.heads > 1 else table.drop(columns="head")
+    told = [alt.Tooltip("head:Q")] if plot.heads > 1 else []
+    layers = cell_layers(
+        plot, scale, told=told, legend=legend, masked=bool(np.isnan(values).any())
+    )
+    return _composed(layers, table, plot)
+
+
+def cell_layers(
+    plot: Plot,
+    scale: alt.Scale,
+    *,
+    source: alt.Chart | None = None,
+    told: Sequence[alt.Tooltip] = (),
+    legend: bool = False,
+    masked: bool = True,
+) -> list[alt.Chart]:
+    """Rectangles of the rows ``q``, ``k``, ``value`` of ``source``, and what the pointer frames.
+
+    Args:
+        source: makes these columns of its data; None where the data of the whole chart have them.
+        told: more lines for the tooltip.
+        masked: whether a value may be invalid, which looks grey and crossed out.
+    """
     hover = alt.selection_point(
         name="hover", fields=["q", "k"], on="pointerover", clear="pointerout", empty=False
     )
-    base = alt.Chart().transform_calculate(
+    base = (alt.Chart() if source is None else source).transform_calculate(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         query="queries[datum.q]", key="keys[datum.k]",
         shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
         said=f"'query ' + datum.query + ', key ' + datum.key + ', {plot.quantity} ' + datum.shown",
     )  # fmt: skip
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
-    tooltip += [alt.Tooltip("shown:N", title=plot.quantity)]
-    tooltip += [alt.Tooltip("head:Q")] if plot.heads > 1 else []
+    tooltip += [alt.Tooltip("shown:N", title=plot.quantity), *told]
     place = {
         "x": _x(plot),
         "x2": alt.X2("right:Q"),
         "y": _y(plot),
         "y2": alt.Y2("bottom:Q"),
-        "tooltip": tooltip,
-        "description": alt.Description("said:N"),
     }
+    said = {"tooltip": tooltip, "description": alt.Description("said:N")}
     gap = _GAP if plot.row >= _FOR_GAPS else 0
     inset = {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}
     drawn = (
         base.transform_filter("isValid(datum.value)")
         .mark_rect(**inset)
-        .encode(**place, color=alt.Color("value:Q", scale=scale, legend=_legend(plot, legend)))
+        .encode(
+            **place, **said, color=alt.Color("value:Q", scale=scale, legend=_legend(plot, legend))
+        )
         .add_params(hover)
         .properties(name="cells")
     )
     layers = [drawn, *_frames(base, hover, plot)]
-    if np.isnan(values).any():
-        masked = base.transform_filter("!isValid(datum.value)")
-        look = {"fill": theme.QUIET, "fillOpacity": 0.25}
-        layers.insert(0, masked.mark_rect(**look, **inset).encode(**place))
-    return _composed(layers, table, plot)
+    if masked:
+        unseen = base.transform_filter("!isValid(datum.value)")
+        look = {"fill": theme.QUIET, "fillOpacity": theme.MASKED_OPACITY}
+        layers.insert(0, unseen.mark_rect(**look, **inset).encode(**place, **said))
+        # A stroke from corner to corner: a faint grey alone could be taken for a faint weight.
+        stroke = unseen.mark_rule(
+            stroke=theme.QUIET, strokeWidth=1, strokeOpacity=0.6, aria=False, **inset
+        )
+        layers.append(stroke.encode(**place).properties(name="crossed"))
+    return layers
 
 
 def images(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart | alt.FacetChart:
@@ -111,10 +140,14 @@ def images(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart | alt.
         small, note = summarised(weights)
         pictures = {scheme: palette_png(small, vmax, scheme) for scheme in theme.SEQUENTIAL}
         rows.append({"head": head, **pictures})
+    return _composed(picture_layers(alt.Chart(), plot, vmax), pd.DataFrame(rows), plot, note)
+
+
+def picture_layers(source: alt.Chart, plot: Plot, vmax: float) -> list[alt.Chart]:
+    """The one row of ``source`` as an image: ``light`` or ``dark``, whichever the page is."""
     # Nothing is seen of this one: it carries the axes, and the ramp that the host has chosen.
     unseen = (
-        alt.Chart()
-        .transform_calculate(
+        source.transform_calculate(
             left="0", right=f"{len(plot.keys)}", top="0", bottom=f"{len(plot.queries)}"
         )
         .mark_rect(fillOpacity=0)
@@ -127,15 +160,14 @@ def images(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart | alt.
         )
     )
     picture = (
-        alt.Chart()
-        .transform_calculate(url=PICK)
+        source.transform_calculate(url=PICK)
         .mark_image(
             width=plot.end, height=plot.height, aspect=False, smooth=False,
             align="left", baseline="top",
         )
         .encode(url=alt.Url("url:N"), x=alt.XValue(0), y=alt.YValue(0))
     )  # fmt: skip
-    return _composed([picture, unseen], pd.DataFrame(rows), plot, note)
+    return [picture, unseen]
 
 
 def _x(plot: Plot) -> alt.X:

@@ -12,7 +12,7 @@ from dashboard.charts.cells import Plot, images, rects
 from dashboard.charts.labels import MOST_ROOM, displayed, room
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
-_TALLEST = 420  # px, of a plot; rows get lower above
+TALLEST = 420  # px, of a plot; rows get lower above
 _LARGEST = 200  # px, of either side of a plot in a grid of heads
 _FLAT = 16  # px, the room of one line of labels
 
@@ -58,9 +58,9 @@ def attention_heatmap(
         if np.shape(mask) != values.shape[1:]:
             raise ValueError(f"need a mask of shape {values.shape[1:]}, got {np.shape(mask)}")
         values[:, ~np.asarray(mask, dtype=bool)] = np.nan
-    values[np.nan_to_num(values).sum(axis=-1) == 0] = np.nan
+    values = masked_rows(values)
     look = {"title": title, "width": width, "columns": columns, "quantity": "weight"}
-    plot = _plot(values, (query_labels, key_labels), (query_room, key_room), cell, look)
+    plot = map_plot(values, (query_labels, key_labels), (query_room, key_room), cell, look)
     if values.size <= theme.MAX_RECTS:
         return rects(values, plot, theme.sequential(vmax), legend)
     return images(values, plot, vmax)
@@ -95,7 +95,7 @@ def difference_heatmap(
     if values.size > theme.MAX_RECTS:
         raise ValueError(f"need at most {theme.MAX_RECTS:,} differences, got {values.size:,}")
     look = {"title": title, "width": width, "columns": columns, "quantity": "difference"}
-    plot = _plot(values, (query_labels, key_labels), (query_room, key_room), cell, look)
+    plot = map_plot(values, (query_labels, key_labels), (query_room, key_room), cell, look)
     return rects(values - subtracted, plot, theme.diverging(vmax), legend)
 
 
@@ -115,13 +115,24 @@ def _checked(weights: np.ndarray) -> np.ndarray:
     return values
 
 
-def _plot(
+def masked_rows(weights: np.ndarray) -> np.ndarray:
+    """The weights ``(..., queries, keys)`` with NaN in rows whose weights are all 0."""
+    nothing = np.nan_to_num(weights).sum(axis=-1, keepdims=True) == 0
+    return np.where(nothing, np.nan, weights)
+
+
+def map_plot(
     values: np.ndarray,
     labels: tuple[Sequence[object] | None, Sequence[object] | None],
     rooms: tuple[int | None, int | None],
     cell: float,
     look: dict[str, object],
 ) -> Plot:
+    """What the layers of a heatmap of ``(heads, queries, keys)`` share: sizes, labels, looks.
+
+    Raises:
+        ValueError: labels that do not fit.
+    """
     heads, queries, keys = values.shape
     rows = _labels(labels[0], queries, "query")
     columns = _labels(labels[1], keys, "key")
@@ -133,7 +144,7 @@ def _plot(
         heads=heads,
         queries=rows,
         keys=columns,
-        row=min(cell, _TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys)),
+        row=min(cell, TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys)),
         query_room=room(rows, MOST_ROOM) if query_room is None else query_room,
         key_room=key_room,
         flat=flat,

@@ -8,7 +8,7 @@ import io
 import numpy as np
 from PIL import Image
 
-from dashboard.charts.theme import ON_LIGHT, QUIET, SEQUENTIAL, Scheme
+from dashboard.charts.theme import MASKED_OPACITY, ON_LIGHT, QUIET, SEQUENTIAL, Scheme
 
 MAX_SIDE = 500  # pixels; a panel shows no more
 PICK = f"{ON_LIGHT} ? datum.light : datum.dark"
@@ -26,7 +26,8 @@ def palette_png(weights: np.ndarray, vmax: float, scheme: Scheme) -> str:
     image.putpalette(_palette(scheme).tobytes())
     buffer = io.BytesIO()
     # Masked cells are half seen through, as they are where cells are drawn one by one.
-    image.save(buffer, "PNG", transparency=bytes([255] * _MASKED + [64]))
+    opacity = bytes([255] * _MASKED + [round(255 * MASKED_OPACITY)])
+    image.save(buffer, "PNG", transparency=opacity)
     return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
 
 

@@ -47,7 +47,10 @@ BACKGROUND: dict[Scheme, str] = {"light": "#ffffff", "dark": "#12161c"}
 TEXT: dict[Scheme, str] = {"light": "#1f2933", "dark": "#e4e8ee"}
 # In a Vega expression: whether the host's page is light. Needs a ramp in the view, see `ramp`.
 ON_LIGHT = "luminance(scale('color', 0)) > 0.5"
+# In a Vega expression: the colour of text, as ON_LIGHT.
+INK = f"{ON_LIGHT} ? '{TEXT['light']}' : '{TEXT['dark']}'"
 QUIET = "#808a96"  # truth, rules, masked cells: readable on both backgrounds
+MASKED_OPACITY = 0.3  # of QUIET, in a masked cell
 POINTER = "#e0497c"  # what the pointer is on: far from both ramps
 
 WIDTH = 320  # of a chart whose host does not stretch it, in px
@@ -138,7 +141,7 @@ def standalone(chart: AnyChart, scheme: Scheme = "light") -> AnyChart:
 
 
 def _settings() -> dict[str, Any]:
-    ink = {"expr": f"{ON_LIGHT} ? '{TEXT['light']}' : '{TEXT['dark']}'"}
+    ink = {"expr": INK}
     return {
         "view": {"stroke": None},
         "mark": {"tooltip": None},

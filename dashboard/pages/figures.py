@@ -14,14 +14,19 @@ import streamlit as st
 
 from dashboard.charts import (
     PANEL_COLOURS,
+    TALLEST,
     MapFrame,
     attention_heatmap,
+    grid_height,
+    head_grid,
     label_room,
     loss_chart,
     maps,
     overlay_curves,
     regression_chart,
+    spots,
     top_weight,
+    usual_spot,
     weights_legend,
 )
 from dashboard.engine.protocol import Event
@@ -33,8 +38,8 @@ LEARNING_HEIGHT = 300
 OVERLAY_HEIGHT = 370  # with its axis and legend
 _OVERLAY = 260
 _SMALLEST_CELL, _LARGEST_CELL, _MAP_SIDE = 24, 44, 270  # px
-_TALLEST = 420  # px, of a map
 _ABOVE_MAP, _BELOW_MAP = 96, 48  # px, for a translation's words and for those it did not know
+_TITLE = 26  # px, over a map that is one of several
 _SPECS_KEPT = 500
 _LOSS = "loss, points left out"
 
@@ -97,38 +102,107 @@ def overlay(
     show(f"overlay {key}", make, "The curves of all panels over the training points")
 
 
-def cross_attention(
-    request: Request, result: Result, letter: str, shared: Sequence[Result]
+def maps_of(result: Result, kind: str) -> list[MapFrame]:
+    """The maps of one kind of attention, a frame per layer."""
+    return [frame for frame in frames(result) if frame.kind == kind]
+
+
+def has_grid(shared: Sequence[Result], kind: str) -> bool:
+    """Whether any of the results has several maps of this kind."""
+    return any(len(spots(maps_of(one, kind))) > 1 for one in shared)
+
+
+def attention_maps(
+    request: Request,
+    result: Result,
+    letter: str,
+    shared: Sequence[Result],
+    kind: str,
+    spot: str,
+    pick: Callable[[str], None],
 ) -> None:
-    """Where a translation looked: its tokens down, the sentence's across.
+    """Where a translation looked: one map large, and below it all of its kind if there are more.
 
     All maps that are shown together have cells of one size and equal room for their labels.
+
+    Args:
+        spot: which map is large, such as ``"2.3"``; the usual one if the result has no such.
+        pick: is told when the reader clicks another one; "" for the usual one.
     """
-    drawn = [frame for one in shared for frame in frames(one) if frame.kind == "cross"]
-    layout = {
-        "cell": _cell(
-            max(len(frame.query_labels) for frame in drawn),
-            max(len(frame.key_labels) for frame in drawn),
-        ),
+    found = maps_of(result, kind)
+    layout = _layout([frame for one in shared for frame in maps_of(one, kind)])
+    alt = f"Attention of panel {letter}: queries down, keys across"
+    key = f"{kind} {request.key} {sorted(layout.items())}"
+    if len(spots(found)) == 1:
+        title = "one layer, one head" if has_grid(shared, kind) else ""
+
+        def make() -> Any:
+            frame = found[0]
+            sizes = {name: size for name, size in layout.items() if name != "height"}
+            labels = frame.query_labels, frame.key_labels
+            return attention_heatmap(frame.weights, *labels, title=title, **sizes)
+
+        show(f"{key} {title}", make, alt)
+        return
+    usual = usual_spot(found)
+    wanted = spot if spot in spots(found) else usual
+    widget, start = _started(f"maps-{letter}-{kind}", wanted)
+
+    def picked() -> None:
+        chosen = _picked(widget)
+        pick("" if chosen == usual else chosen)
+
+    st.vega_lite_chart(
+        _spec(f"{key} {start}", lambda: head_grid(found, chosen=start, **layout)),
+        width="stretch",
+        alt=alt,
+        key=widget,
+        on_select=picked,
+        selection_mode="head",
+    )
+
+
+def _layout(drawn: Sequence[MapFrame]) -> dict[str, int]:
+    rows = max(len(frame.query_labels) for frame in drawn)
+    cell = _cell(rows, max(len(frame.key_labels) for frame in drawn))
+    return {
+        "cell": cell,
         "query_room": max(label_room(frame.query_labels) for frame in drawn),
         "key_room": max(label_room(frame.key_labels) for frame in drawn),
+        "height": min(rows * cell, TALLEST),
     }
 
-    def make() -> Any:
-        frame = next(frame for frame in frames(result) if frame.kind == "cross")
-        return attention_heatmap(frame.weights, frame.query_labels, frame.key_labels, **layout)
 
-    key = f"cross {request.key} {sorted(layout.items())}"
-    show(key, make, f"Attention of panel {letter}: translation down, sentence across")
+def _started(name: str, wanted: str) -> tuple[str, str]:
+    """The key of a grid of heads, and the map that it starts with.
+
+    What the reader clicks is shown by the chart itself, which therefore stays as it is; it is made
+    anew, under another key, only where something else than what it shows is wanted.
+    """
+    number, start = st.session_state.get(name, (0, wanted))
+    if wanted != (_picked(f"{name}-{number}") or start):
+        number, start = number + 1, wanted
+    st.session_state[name] = number, start
+    return f"{name}-{number}", start
 
 
-def translation_height(text: str, shared: Sequence[Result]) -> int:
-    """Room for a translation with its map; a guess by the sentence while there is no result."""
-    labels = [frame for one in shared for frame in frames(one) if frame.kind == "cross"]
-    rows = max((len(frame.query_labels) for frame in labels), default=len(text.split()) + 2)
-    columns = max((len(frame.key_labels) for frame in labels), default=len(text.split()) + 1)
-    above = max((label_room(frame.key_labels) for frame in labels), default=40)
-    return _ABOVE_MAP + above + min(rows * _cell(rows, columns), _TALLEST) + _BELOW_MAP
+def _picked(key: str) -> str:
+    """Which map the reader clicked in a grid of heads; empty where none was."""
+    points = st.session_state.get(key, {}).get("selection", {}).get("head") or [{}]
+    return str(points[0].get("map", ""))
+
+
+def translation_height(text: str, shared: Sequence[Result], kind: str) -> int:
+    """Room for a translation with its maps; a guess by the sentence while there is no result."""
+    found = [maps_of(one, kind) for one in shared]
+    drawn = [frame for maps in found for frame in maps]
+    if not drawn:
+        words = len(text.split()) + 2
+        return _ABOVE_MAP + 40 + min(words * _cell(words, words), TALLEST) + _BELOW_MAP
+    layout = _layout(drawn)
+    grids = max(grid_height(maps) for maps in found if maps)
+    more = _TITLE + grids if grids else 0
+    return _ABOVE_MAP + layout["key_room"] + layout["height"] + more + _BELOW_MAP
 
 
 def _cell(rows: int, columns: int) -> int:

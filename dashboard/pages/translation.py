@@ -10,12 +10,13 @@ import streamlit as st
 
 from dashboard.controls import choose, knob, place
 from dashboard.pages import figures, parts
-from dashboard.pages.translation_panel import origin, panel_controls, translation
+from dashboard.pages.translation_panel import kind_control, origin, panel_controls, translation
 from dashboard.runs.link_parts import LETTERS, MOST_PANELS
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.reader import LONGEST_TEXT, tidy
 from dashboard.runs.request import Request
 from dashboard.runs.translation_link import (
+    KINDS,
     SENTENCE,
     Translation,
     beam_knob,
@@ -45,7 +46,9 @@ def show() -> None:
         "English in, French out. Before every French word the model looks back at the sentence: "
         "a row of the map shows where.",
     )
-    catalogue = parts.catalogue_or_wait(_USUAL_PANELS, figures.translation_height(SENTENCE, ()))
+    catalogue = parts.catalogue_or_wait(
+        _USUAL_PANELS, figures.translation_height(SENTENCE, (), KINDS[0])
+    )
     if catalogue is None:
         return
     if not catalogue.checkpoints:
@@ -56,6 +59,7 @@ def show() -> None:
     read_link(here, catalogue, parse_translation, format_translation)
     problems = st.empty()
     view = _sentence(here, catalogue)
+    kinds = st.container(gap="xsmall")
     slots, panels = _panels(here, catalogue, view.corpus)
     view = replace(view, panels=panels)
     here.settle(view)
@@ -75,7 +79,9 @@ def show() -> None:
     }
     here.jobs.want(requests.values())
     here.jobs.wait(parts.PATIENCE)
-    height = figures.translation_height(view.target or view.text, here.jobs.done())
+    with kinds:
+        kind_control(here, here.jobs.done())
+    height = figures.translation_height(view.target or view.text, here.jobs.done(), view.kind)
     for letter, slot, panel in zip(LETTERS, slots, panels, strict=False):
         with slot:
             if found[letter] is None:
@@ -181,7 +187,7 @@ def _result(here: Visit, letter: str, request: Request | None, height: int) -> N
     parts.results(
         here.jobs,
         request,
-        lambda result: translation(request, result, letter, here.jobs.done()),
+        lambda result: translation(here, request, result, letter),
         height,
         f"panel-{letter}-result",
     )

@@ -8,13 +8,27 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.controls import choose, plain
+from dashboard.controls import choose, place, plain
 from dashboard.pages import figures, parts
 from dashboard.runs.link_parts import LETTERS
 from dashboard.runs.offers import Catalogue, Checkpoint
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
+from dashboard.runs.translation_link import KINDS, Translation, spots_of, with_spots
 from dashboard.state import Visit
+
+_KINDS = {
+    "cross": "Cross-attention",
+    "encoder": "Encoder self-attention",
+    "decoder": "Decoder self-attention",
+}
+_AXES = {
+    "cross": "Down: the words being written. Across: the words of the sentence.",
+    "encoder": "Down and across: the words of the sentence, each looking at all of them.",
+    "decoder": "Down: the words being written. Across: the words written before. What comes later "
+    "is masked, grey and crossed out.",
+}
+_CLICK = " Each small map is a head, or the mean of its layer: click it to see it large."
 
 
 def panel_controls(
@@ -59,8 +73,15 @@ def _title(catalogue: Catalogue, checkpoint: Checkpoint | None, name: str) -> st
 
 
 def _remove(here: Visit, letter: str) -> None:
-    kept = [p for own, p in zip(LETTERS, here.view.panels, strict=False) if own != letter]
-    here.change(replace(here.view, panels=tuple(kept)))
+    shown = zip(LETTERS, here.view.panels, spots_of(here.view), strict=False)
+    kept = [(panel, spot) for own, panel, spot in shown if own != letter]
+    view = replace(here.view, panels=tuple(panel for panel, _ in kept))
+    here.change(with_spots(view, (spot for _, spot in kept)))
+
+
+def _with_spot(view: Translation, letter: str, spot: str) -> Translation:
+    spots = dict(zip(LETTERS, spots_of(view), strict=False))
+    return with_spots(view, (spots | {letter: spot}).values())
 
 
 def origin(checkpoint: Checkpoint) -> str:
@@ -72,13 +93,46 @@ def origin(checkpoint: Checkpoint) -> str:
     return " · ".join(words)
 
 
-def translation(request: Request, result: Result, letter: str, shared: Sequence[Result]) -> None:
+def kind_control(here: Visit, results: Sequence[Result]) -> None:
+    """Which kind of attention all panels show, where a model has several; what its axes are."""
+    kinds = [kind for kind in KINDS if any(figures.maps_of(one, kind) for one in results)]
+    if len({*kinds, here.view.kind}) < 2:
+        return
+    offered = [kind for kind in KINDS if kind in (*kinds, here.view.kind)]
+    st.segmented_control(
+        "Kind of attention",
+        offered,
+        key=place("translation-kind", here.view.kind, fresh=True),
+        format_func=_KINDS.get,
+        on_change=_show_kind,
+        args=(here,),
+        label_visibility="collapsed",
+    )
+    several = figures.has_grid(results, here.view.kind)
+    st.caption(_AXES[here.view.kind] + (_CLICK if several else ""))
+
+
+def _show_kind(here: Visit) -> None:
+    kind = st.session_state["translation-kind"]
+    if kind is not None:  # None where the chosen one was clicked again
+        here.change(replace(here.view, kind=kind, spots=()))
+
+
+def translation(here: Visit, request: Request, result: Result, letter: str) -> None:
     """The words, how likely they are, where the model looked, and what it did not know."""
     facts = result.facts
     st.markdown(f"#### {plain(facts['translation']) or '—'}")
     likelihood = f"log-probability {facts['log_probability']:.2f}".replace("-", "−")
     st.caption(("forced · " if facts["forced"] else "") + likelihood.replace("log−", "log-"))
-    figures.cross_attention(request, result, letter, shared)
+    view: Translation = here.view
+    if figures.maps_of(result, view.kind):
+        figures.attention_maps(
+            request, result, letter, here.jobs.done(), view.kind,
+            dict(zip(LETTERS, spots_of(view), strict=False))[letter],
+            lambda spot: here.settle(_with_spot(here.view, letter, spot)),
+        )  # fmt: skip
+    else:
+        st.caption(f"This model has no {_KINDS[view.kind].lower()}.")
     for kind, words in (("sentence", "unknown"), ("translation", "target_unknown")):
         if facts[words]:
             unknown = ", ".join(plain(word) for word in dict.fromkeys(facts[words]))

@@ -15,8 +15,9 @@ class Result:
     """Tables by name, and facts that fit in JSON (metrics, provenance, texts).
 
     A table named ``maps`` holds one row per attention site: ``kind`` (string), ``layer`` (int32),
-    ``heads`` (int32), ``queries`` and ``keys`` (lists of labels), ``weights`` (list of float32,
-    heads x queries x keys in C order).
+    ``heads`` (int32), ``queries`` and ``keys`` (lists of labels), ``causal`` (bool: the keys after
+    a query's own position are masked), ``weights`` (list of float32, heads x queries x keys in C
+    order).
     """
 
     tables: Mapping[str, pa.Table] = field(default_factory=dict)

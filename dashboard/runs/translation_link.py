@@ -1,12 +1,16 @@
 """The page *Translation*: its view, its link, the requests that it takes.
 
-``?a=bahdanau.additive&b=bahdanau.bilinear&text=go .&beam=4&corpus=tatoeba``. Panels are called a,
-b, c and d. A view holds names that may not be installed here, since a link may come from a friend
-who has more plugins; :func:`untrained` says it in a sentence.
+``?a=bahdanau.additive&b=transformer.scaled_dot&b.map=2.3&text=go .&beam=4&corpus=tatoeba``. Panels
+are called a, b, c and d. ``map=encoder`` shows another kind of attention, ``b.map=2.3`` head 3 of
+layer 2 large in panel b, ``b.map=2.mean`` the mean of that layer's heads, and
+``map=encoder.2.3`` says both for all panels. A view holds names that may not be installed here,
+since a link may come from a friend who has more plugins; :func:`untrained` says it in a sentence.
 """
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
 
 from dashboard.runs.link_parts import AUTO, LETTERS, NAME, not_installed, read_device, write_common
@@ -15,14 +19,21 @@ from dashboard.runs.reader import Query, Reader
 from dashboard.runs.request import Request
 
 SENTENCE = "i'm home ."
+KINDS = ("cross", "encoder", "decoder")
+
+_SPOT = re.compile(r"[1-9][0-9]?\.(mean|[1-9][0-9]?)\Z")
 
 
 @dataclass(frozen=True, kw_only=True)
 class Translation:
     """The page *Translation*. A panel is ``model.scoring``, or a checkpoint's name where two
-    checkpoints of the corpus share model and scoring."""
+    checkpoints of the corpus share model and scoring. A spot is the map that a panel shows large,
+    ``layer.head`` or ``layer.mean``, empty for the usual one; panels at the end that have no spot
+    show their usual one."""
 
     panels: tuple[str, ...]
+    kind: str = KINDS[0]
+    spots: tuple[str, ...] = ()
     corpus: str = ""
     text: str = SENTENCE
     target: str = ""
@@ -37,6 +48,19 @@ def default_translation(catalogue: Catalogue, corpus: str = "") -> Translation:
     usual = [f"bahdanau.{scoring}" for scoring in ("additive", "scaled_dot", "bilinear")]
     chosen = [name for name in usual if name in names] or names[: len(usual)]
     return Translation(panels=tuple(chosen), corpus=corpus)
+
+
+def spots_of(view: Translation) -> tuple[str, ...]:
+    """The spot of every panel."""
+    return (view.spots + ("",) * len(view.panels))[: len(view.panels)]
+
+
+def with_spots(view: Translation, spots: Iterable[str]) -> Translation:
+    """The view with these spots of its panels, in the one way of writing them."""
+    kept = list(spots)[: len(view.panels)]
+    while kept and not kept[-1]:
+        kept.pop()
+    return replace(view, spots=tuple(kept))
 
 
 def beam_knob(catalogue: Catalogue) -> Knob:
@@ -91,20 +115,25 @@ def parse_translation(query: Query, catalogue: Catalogue) -> tuple[Translation, 
     """The view that a link asks for, and a sentence on everything that was mended."""
     reader = Reader(query)
     usual = default_translation(catalogue, _read_corpus(reader, catalogue))
-    panels = [
-        _read_checkpoint(reader, letter, catalogue, usual.corpus)
+    kind, spot = _read_map(reader)
+    given = {
+        letter: _read_checkpoint(reader, letter, catalogue, usual.corpus)
         for letter in LETTERS
         if reader.has(letter)
-    ]
+    }
+    if not any(given.values()):
+        given |= dict(zip(LETTERS, usual.panels, strict=False))
+    named = [(panel, _read_spot(reader, letter, spot)) for letter, panel in given.items() if panel]
     view = replace(
         usual,
-        panels=tuple(filter(None, panels)) or usual.panels,
+        panels=tuple(panel for panel, _ in named),
+        kind=kind,
         text=reader.text("text", usual.text),
         target=reader.text("target", usual.target),
         beam=reader.knob(beam_knob(catalogue), "beam"),
         device=read_device(reader, catalogue),
     )
-    return view, reader.finish()
+    return with_spots(view, (spot for _, spot in named)), reader.finish()
 
 
 def format_translation(view: Translation, catalogue: Catalogue) -> dict[str, str]:
@@ -119,6 +148,7 @@ def format_translation(view: Translation, catalogue: Catalogue) -> dict[str, str
         link["target"] = view.target
     if view.corpus != default_translation(catalogue).corpus:
         link["corpus"] = view.corpus
+    _write_maps(link, view)
     write_common(link, beam_knob(catalogue), view.beam, view.device)
     return link
 
@@ -131,6 +161,40 @@ def _read_corpus(reader: Reader, catalogue: Catalogue) -> str:
     offered = ", ".join(corpora) or "none"
     reader.problem(f"no checkpoint here was trained on corpus={shown(given)}; offered: {offered}")
     return ""
+
+
+def _read_map(reader: Reader) -> tuple[str, str]:
+    given = reader.take("map")
+    if given is None:
+        return KINDS[0], ""
+    kind, _, spot = given.partition(".")
+    if kind in KINDS and (kind == given or _SPOT.match(spot)):
+        return kind, spot
+    reader.problem(
+        f"map={shown(given)} is not {', '.join(KINDS)}, alone or with a layer and a head "
+        f"such as {KINDS[0]}.2.3; {KINDS[0]} is used"
+    )
+    return KINDS[0], ""
+
+
+def _read_spot(reader: Reader, letter: str, usual: str) -> str:
+    given = reader.take(f"{letter}.map")
+    if given is None or _SPOT.match(given):
+        return given or usual
+    reader.problem(
+        f"{letter}.map={shown(given)} is not a layer and a head such as 2.3 or 2.mean; ignored"
+    )
+    return usual
+
+
+def _write_maps(link: dict[str, str], view: Translation) -> None:
+    spots = spots_of(view)
+    if spots and spots[0] and len(set(spots)) == 1:
+        link["map"] = f"{view.kind}.{spots[0]}"
+        return
+    if view.kind != KINDS[0]:
+        link["map"] = view.kind
+    link.update({f"{letter}.map": s for letter, s in zip(LETTERS, spots, strict=False) if s})
 
 
 def _read_checkpoint(reader: Reader, letter: str, catalogue: Catalogue, corpus: str) -> str | None:

@@ -17,6 +17,7 @@ _MAPS = pa.schema(
         ("heads", pa.int32()),
         ("queries", pa.list_(pa.string())),
         ("keys", pa.list_(pa.string())),
+        ("causal", pa.bool_()),
         ("weights", pa.list_(pa.float32())),
     ]
 )
@@ -33,6 +34,8 @@ def maps_table(maps: Sequence[AttentionMap]) -> pa.Table:
         pa.array([m.weights.shape[0] for m in maps], pa.int32()),
         pa.array([m.query_labels for m in maps], pa.list_(pa.string())),
         pa.array([m.key_labels for m in maps], pa.list_(pa.string())),
+        # What is being written cannot look at what comes later.
+        pa.array([m.site.kind == "decoder" for m in maps], pa.bool_()),
         pa.ListArray.from_arrays(pa.array(ends, pa.int32()), values),
     ]
     return pa.table(columns, schema=_MAPS)

@@ -15,6 +15,7 @@ def table(weights: list[float], heads: int = 2) -> pa.Table:
             "heads": pa.array([1, heads], pa.int32()),
             "queries": [["x"], ["le", "chat", "le"]],
             "keys": [["y"], ["the", "cat", ".", "the", "<eos>"]],
+            "causal": [False, False],
             "weights": pa.array([[1.0], weights], pa.list_(pa.float32())),
         }
     )
@@ -61,3 +62,12 @@ def test_a_scale_without_weights_ends_at_one():
 def test_rounding_keeps_five_significant_digits():
     values = rounded(np.array([0.1234567, 1.0, 3.14159265e-7, -271828.18, 0.0, np.nan]))
     np.testing.assert_array_equal(values, [0.12346, 1.0, 3.1416e-7, -271830.0, 0.0, np.nan])
+
+
+def test_what_a_causal_map_hides_is_masked_and_not_0():
+    weights = np.full((2, 3, 5), 0.2, dtype=np.float32)
+    causal = table(weights.ravel().tolist()).set_column(5, "causal", [[False, True]])
+    square = maps(causal)[1].weights
+    for row in range(3):
+        assert np.isnan(square[:, row, row + 1 :]).all()
+        assert (square[:, row, : row + 1] == np.float32(0.2)).all()

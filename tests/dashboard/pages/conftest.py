@@ -23,6 +23,7 @@ def maps(kind, weights, queries, keys):
             "heads": pa.array([1], pa.int32()),
             "queries": [queries],
             "keys": [keys],
+            "causal": [kind == "decoder"],
             "weights": pa.array([weights.reshape(-1).tolist()], pa.list_(pa.float32())),
         }
     )

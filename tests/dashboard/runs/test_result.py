@@ -15,6 +15,7 @@ def result():
             "layer": pa.array([2], type=pa.int32()),
             "queries": [["i'm", "home", "."]],
             "keys": [["je", "…"]],
+            "causal": [False],
             "weights": weights,
         }
     )

@@ -73,7 +73,7 @@ def test_the_default_request_gives_the_whole_picture():
     assert {name: table.schema.names for name, table in again.tables.items()} == {
         "curve": ["x0", "prediction", "truth"],
         "points": ["x0", "y"],
-        "maps": ["kind", "layer", "heads", "queries", "keys", "weights"],
+        "maps": ["kind", "layer", "heads", "queries", "keys", "causal", "weights"],
     }
     assert len(again.tables["curve"]) == len(again.tables["points"]) == 50
     (attention,) = again.tables["maps"].to_pylist()

@@ -1,0 +1,251 @@
+"""Every map of one kind of attention: the chosen one large, all of them small below it.
+
+One view holds both, so a click on a small map enlarges it at once, in the browser. The small ones
+are images whose places are expressions of the view's width; the large one's cells look their
+weights up in a list that travels with the chart.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dashboard.charts import theme
+from dashboard.charts.cells import Plot, cell_layers, picture_layers
+from dashboard.charts.frames import MapFrame
+from dashboard.charts.heatmap import CELL, map_plot, masked_rows
+from dashboard.charts.image import PICK, palette_png, summarised
+
+MEAN = "mean"
+_SIDE = 46  # px, the height of a small map
+_LABEL, _GAP = 13, 4  # px, above a small map for its name, and beside it
+_ABOVE, _BESIDE = 14, 15  # px, between large and small maps, and for the names of layers
+_WIDEST, _NARROWEST = 2.0, 0.7  # of a small map's height
+# Weights travel as two of these signs each: as numbers they would take Altair seconds.
+_SIGNS = "".join(chr(code) for code in range(35, 127) if chr(code) not in "'\\")
+_STEPS = len(_SIGNS) ** 2 - 1
+_MASKED = "!!"
+_READ = (
+    f"(indexof(signs, datum.code[0]) * {len(_SIGNS)} + indexof(signs, datum.code[1])) / {_STEPS}"
+)
+
+
+class _Map(NamedTuple):
+    spot: str
+    name: str  # over the large map
+    layer: str
+    head: str
+    short: str  # over the small one, where there is no room for its head
+    weights: np.ndarray
+
+
+def head_grid(
+    frames: Sequence[MapFrame],
+    *,
+    chosen: str = "",
+    vmax: float = 1.0,
+    cell: int = CELL,
+    query_room: int | None = None,
+    key_room: int | None = None,
+    height: int = 0,
+    width: int = theme.WIDTH,
+) -> alt.LayerChart:
+    """The maps of one kind, a row per layer and a column per head, under the chosen one.
+
+    The means over the heads of a layer come first in its row. They are a summary: no head need
+    look like its layer's mean. The selection ``head`` tells by ``map`` what is clicked.
+
+    Args:
+        frames: of all layers, equal in queries, keys and heads.
+        chosen: one of :func:`spots`; :func:`usual_spot` where it is none of them.
+        vmax: the end of the colour scale of all maps.
+        cell, query_room, key_room: as of :func:`~dashboard.charts.heatmap.attention_heatmap`.
+        height: px, at least, from the large map's top to its end: equal ones align panels.
+        width: px, of the whole chart where the host does not stretch it.
+
+    Raises:
+        ValueError: no maps, or maps of different shapes.
+    """
+    if len({frame.weights.shape for frame in frames}) != 1:
+        shapes = [frame.weights.shape for frame in frames]
+        raise ValueError(f"need maps of one shape (heads, queries, keys), got {shapes}")
+    drawn = _maps(frames)
+    first = frames[0]
+    labels = (first.query_labels, first.key_labels)
+    look = {"title": "", "width": width, "columns": 1, "quantity": "weight"}
+    plot = map_plot(drawn[0].weights[None], labels, (query_room, key_room), cell, look)
+    top = max(plot.height, height) + _ABOVE
+    small = _thumbnails(drawn, vmax)
+    values = np.stack([one.weights for one in drawn])
+    if values[0].size <= theme.MAX_RECTS:
+        large = _cells(values, plot, vmax)
+        weights = [_written(one.weights) for one in drawn]
+    else:
+        large, weights = (
+            picture_layers(small.transform_filter("datum.map == chosen"), plot, vmax),
+            [],
+        )
+    start = chosen if chosen in spots(frames) else usual_spot(frames)
+    chart = alt.layer(*large, *_grid(small, drawn, plot, top, start)).add_params(
+        alt.param(name="chosen", expr=f"isValid(head.map) ? head.map[0] : '{start}'"),
+        alt.param(name="shown", expr="indexof(maps, chosen)"),
+    )
+    lists = {
+        "queries": plot.queries,
+        "keys": plot.keys,
+        "maps": [one.spot for one in drawn],
+        "names": [one.name for one in drawn],
+        "layers": [one.layer for one in drawn],
+        "heads": [one.head for one in drawn],
+        "weights": weights,
+        "signs": _SIGNS,
+    }
+    return theme.finished(
+        chart,
+        params=lists,
+        title=alt.Title(alt.ExprRef("names[shown]")),
+        width=width,
+        height=top + grid_height(frames) - _ABOVE,
+    )
+
+
+def spots(frames: Sequence[MapFrame]) -> list[str]:
+    """What can be enlarged: ``layer.head`` counted from 1, or ``layer.mean`` for all its heads."""
+    return [one.spot for one in _maps(frames)]
+
+
+def usual_spot(frames: Sequence[MapFrame]) -> str:
+    """The last layer: the mean of its heads, or its only head."""
+    last = max(frame.layer for frame in frames) + 1
+    return f"{last}.{MEAN if frames[0].weights.shape[0] > 1 else 1}"
+
+
+def grid_height(frames: Sequence[MapFrame]) -> int:
+    """Px that :func:`head_grid` takes below the large map; 0 where there is only one map."""
+    return _ABOVE + len(frames) * (_SIDE + _LABEL) if len(spots(frames)) > 1 else 0
+
+
+def _maps(frames: Sequence[MapFrame]) -> list[_Map]:
+    found = []
+    for frame in sorted(frames, key=lambda frame: frame.layer):
+        layer, heads = f"layer {frame.layer + 1}", len(frame.weights)
+        if heads > 1:
+            name = f"{layer} · mean of {heads} heads, a summary"
+            mean = frame.weights.astype(np.float64).mean(axis=0)
+            found.append(
+                _Map(f"{frame.layer + 1}.{MEAN}", name, layer, f"mean of {heads}", "avg", mean)
+            )
+        for head, weights in enumerate(frame.weights, start=1):
+            spot, name = f"{frame.layer + 1}.{head}", f"{layer} · head {head}"
+            found.append(_Map(spot, name, layer, f"{head}", f"{head}", weights))
+    return [one._replace(weights=masked_rows(one.weights)) for one in found]
+
+
+def _thumbnails(drawn: Sequence[_Map], vmax: float) -> alt.Chart:
+    """The data of the small maps: what each is, its row and column, its picture."""
+    layers = list(dict.fromkeys(one.layer for one in drawn))
+    rows = []
+    for one in drawn:
+        row = layers.index(one.layer)
+        column = sum(other["row"] == row for other in rows)
+        small, _ = summarised(one.weights)
+        pictures = {scheme: palette_png(small, vmax, scheme) for scheme in theme.SEQUENTIAL}
+        long = MEAN if one.spot.endswith(MEAN) else f"head {one.head}"
+        names = {"name": one.name, "layer": one.layer, "long": long, "short": one.short}
+        rows.append({"map": one.spot, "row": row, "column": column, **names, **pictures})
+    return alt.Chart(pd.DataFrame(rows))
+
+
+def _written(weights: np.ndarray) -> str:
+    """Weights from 0 to 1 as two signs each."""
+    steps = np.rint(np.clip(np.nan_to_num(weights), 0, 1) * _STEPS).astype(int).ravel()
+    signs = np.array(list(_SIGNS))
+    pairs = np.char.add(signs[steps // len(signs)], signs[steps % len(signs)])
+    return "".join(np.where(np.isnan(weights).ravel(), _MASKED, pairs))
+
+
+def _cells(values: np.ndarray, plot: Plot, vmax: float) -> list[alt.Chart]:
+    """The cells of the chosen map, each with the weight that it has there."""
+    queries, keys = values.shape[1:]
+    query, key = (axis.ravel() for axis in np.indices((queries, keys)))
+    source = (
+        alt.Chart(pd.DataFrame({"q": query, "k": key}))
+        .transform_calculate(at=f"2 * (datum.q * {keys} + datum.k)")
+        .transform_calculate(code="substring(weights[shown], datum.at, datum.at + 2)")
+        .transform_calculate(
+            value=f"datum.code === '{_MASKED}' ? null : {_READ}",
+            layer="layers[shown]",
+            head="heads[shown]",
+        )
+    )
+    told = [alt.Tooltip("layer:N"), alt.Tooltip("head:N")]
+    return cell_layers(
+        plot, theme.sequential(vmax), source=source, told=told, masked=np.isnan(values).any()
+    )
+
+
+def _grid(
+    small: alt.Chart, drawn: Sequence[_Map], plot: Plot, top: float, start: str
+) -> list[alt.Chart]:
+    """The small maps with their names, a frame around the chosen one, and what can be clicked."""
+    across = max(sum(one.layer == other.layer for other in drawn) for one in drawn)
+    shape = np.clip(len(plot.keys) / len(plot.queries), _NARROWEST, _WIDEST)
+    left = _BESIDE - plot.query_room  # of the first column, under the large map's labels
+    pitch = f"min((width - {left}) / {across}, {shape * _SIDE + _GAP:g})"
+    x = f"{left} + datum.column * {pitch}"
+    y = f"{top + _LABEL} + datum.row * {_SIDE + _LABEL}"
+    wide = f"({pitch} - {_GAP})"
+    image = (
+        small.transform_calculate(url=PICK)
+        .mark_image(
+            width=alt.ExprRef(wide), height=_SIDE, aspect=False, smooth=False,
+            align="left", baseline="top", aria=False,
+        )
+        .encode(url=alt.Url("url:N"), x=_at(x), y=_at(y))
+        .properties(name="thumbnails")
+    )  # fmt: skip
+    ink = alt.ExprRef(theme.INK)
+    name = small.mark_text(
+        align="left", baseline="bottom", fontSize=theme.FONT_SIZE - 1, fill=ink, aria=False
+    ).encode(
+        x=_at(x),
+        y=_at(f"{y} - 2"),
+        text=alt.TextValue(alt.ExprRef(f"{wide} >= 38 ? datum.long : datum.short")),
+    )
+    layer = (
+        small.transform_filter("datum.column == 0")
+        .mark_text(
+            angle=270, align="center", baseline="top", fontSize=theme.FONT_SIZE - 1, fill=ink,
+            aria=False,
+        )
+        .encode(x=_at(f"{-plot.query_room}"), y=_at(f"{y} + {_SIDE / 2}"), text="layer:N")
+    )  # fmt: skip
+    picked = alt.selection_point(
+        name="head", fields=["map"], on="@heads_marks:click", clear=False, toggle=False,
+        empty=False, value=[{"map": start}],
+    )  # fmt: skip
+    is_chosen = "datum.map == chosen"
+    click = (
+        small.mark_rect(fill="white", fillOpacity=0, cursor="pointer")
+        .encode(
+            x=_at(x),
+            x2=_at(f"{x} + {wide}", alt.X2Value),
+            y=_at(y),
+            y2=_at(f"{y} + {_SIDE}", alt.Y2Value),
+            stroke=alt.condition(is_chosen, alt.value(theme.POINTER), alt.value(theme.QUIET)),
+            strokeWidth=alt.condition(is_chosen, alt.value(2), alt.value(0.5)),
+            tooltip=alt.Tooltip("name:N", title="enlarge"),
+            description=alt.Description("name:N"),
+        )
+        .add_params(picked)
+        .properties(name="heads")
+    )
+    return [image, name, layer, click]
+
+
+def _at(expression: str, channel: type = alt.XValue) -> alt.XValue:
+    return channel(alt.ExprRef(expression))
