@@ -7,7 +7,15 @@ from typing import Any
 import streamlit as st
 from PIL import Image
 
-from dashboard.pages import anatomy, complexity, norms, positions, regression, translation
+from dashboard.pages import (
+    anatomy,
+    complexity,
+    norms,
+    positions,
+    regression,
+    train,
+    translation,
+)
 
 TITLE = "Attention Workbench"
 
@@ -45,6 +53,14 @@ def _sections() -> dict[str, list[Any]]:
                 title="Translation",
                 icon=":material/translate:",
                 url_path="translation",
+            ),
+        ],
+        "Train": [
+            st.Page(
+                train.show,
+                title="Train",
+                icon=":material/model_training:",
+                url_path="train",
             ),
         ],
         "Understand": [

@@ -70,8 +70,14 @@ def choose(
     return st.selectbox(label, offered, key=key, format_func=title, **more)
 
 
-def knob(spec: Knob, value: Scalar, key: str, fresh: bool, **more: Any) -> Scalar:
-    """The widget that a parameter asks for: switch, choice, slider or number field."""
+def knob(
+    spec: Knob, value: Scalar, key: str, fresh: bool, *, typed: bool = False, **more: Any
+) -> Scalar:
+    """The widget that a parameter asks for: switch, choice, slider or number field.
+
+    Args:
+        typed: a number field for every number.
+    """
     label = plain(spec.title) + (f" ({plain(spec.unit)})" if spec.unit else "")
     shared = {"key": place(key, value, fresh), "help": plain(spec.help) or None, **more}
     if isinstance(spec.default, bool):
@@ -81,7 +87,7 @@ def knob(spec: Knob, value: Scalar, key: str, fresh: bool, **more: Any) -> Scala
     kind = int if spec.whole else float
     step = kind(spec.step or (1 if spec.whole else (spec.high - spec.low) / 100))
     bounds = {"min_value": kind(spec.low), "max_value": kind(spec.high), "step": step}
-    if (spec.high - spec.low) / step > _FINEST_SLIDER:
+    if typed or (spec.high - spec.low) / step > _FINEST_SLIDER:
         given = st.number_input(label, **bounds, **shared)
     else:
         given = st.slider(label, **bounds, **shared)

@@ -1,8 +1,9 @@
-"""The user's own table: uploaded once, named by its sha256, remembered by the session."""
+"""The user's own file: uploaded once, named by its sha256, remembered by the session."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 
 import streamlit as st
 
@@ -10,60 +11,87 @@ from dashboard.controls import plain
 from dashboard.runs.blobs import Blobs
 from dashboard.runs.regression_link import UPLOAD, is_upload
 
-_KEY = "regression-upload"
-_NAMES = "uploaded tables"
 _MEGABYTES = 20
-_EXAMPLE = "x,y\n0.5,1.5\n1.0,2.7\n2.5,3.3"
 
 
-def known(data: str) -> list[str]:
-    """The tables this session may choose: those it uploaded, and the one of its link."""
-    names = list(_names())
+@dataclass(frozen=True)
+class Wanted:
+    """What kind of file a page asks for, and how it says so."""
+
+    key: str
+    file: str
+    heading: str
+    explanation: str
+    example: str
+    unnamed: str
+
+
+TABLE = Wanted(
+    key="regression-upload",
+    file="CSV file",
+    heading="A CSV file with two or more columns of numbers",
+    explanation="The last column is what to predict, all before it are inputs. For example:",
+    example="x,y\n0.5,1.5\n1.0,2.7\n2.5,3.3",
+    unnamed="Table",
+)
+SENTENCES = Wanted(
+    key="train-upload",
+    file="TSV file",
+    heading="A text file with a pair of sentences on each line",
+    explanation="English and French, or any two languages, with a tab between them. For example:",
+    example="Go.\tVa !\nI lost.\tJ'ai perdu.\nHe's calm.\tIl est calme.",
+    unnamed="Pairs",
+)
+
+
+def known(data: str, wanted: Wanted = TABLE) -> list[str]:
+    """The files this session may choose: those it uploaded, and the one of its link."""
+    names = list(_names(wanted))
     return names if data in names or not is_upload(data) else [*names, data]
 
 
-def title(data: str) -> str:
-    """What a table is called: its file's name, if this session uploaded it."""
-    return _names().get(data, f"Table {data.removeprefix(UPLOAD)[:8]}…")
+def title(data: str, wanted: Wanted = TABLE) -> str:
+    """What a file is called: its own name, if this session uploaded it."""
+    return _names(wanted).get(data, f"{wanted.unnamed} {data.removeprefix(UPLOAD)[:8]}…")
 
 
-def button(use: Callable[[str], None]) -> None:
-    """Asks for a table.
+def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
+    """Asks for a file.
 
     Args:
-        use: gets ``upload:<sha256>`` of a table that was just taken in.
+        use: gets ``upload:<sha256>`` of a file that was just taken in.
     """
     with st.popover("Your data", icon=":material/upload_file:"):
-        st.markdown("**A CSV file with two or more columns of numbers**")
-        st.caption("The last column is what to predict, all before it are inputs. For example:")
-        st.code(_EXAMPLE, language=None)
+        st.markdown(f"**{wanted.heading}**")
+        st.caption(wanted.explanation)
+        st.code(wanted.example, language=None)
         st.file_uploader(
-            "CSV file",
+            wanted.file,
             type=["csv", "tsv", "txt"],
-            key=_KEY,
+            key=wanted.key,
             max_upload_size=_MEGABYTES,
             on_change=_take,
-            args=(use,),
+            args=(use, wanted),
             label_visibility="collapsed",
         )
-        if problem := st.session_state.get(f"{_KEY} problem"):
+        if problem := st.session_state.get(f"{wanted.key} problem"):
             st.text(problem)
         st.caption(plain("Kept on this server only; a link to it works where the file is kept."))
 
 
-def _take(use: Callable[[str], None]) -> None:
-    file = st.session_state[_KEY]
-    st.session_state.pop(f"{_KEY} problem", None)
+def _take(use: Callable[[str], None], wanted: Wanted) -> None:
+    file = st.session_state[wanted.key]
+    st.session_state.pop(f"{wanted.key} problem", None)
     if file is None:
         return
     try:
         data = UPLOAD + Blobs().put(file.getvalue())
     except (ValueError, OSError) as error:
-        st.session_state[f"{_KEY} problem"] = f"{file.name}: {error}"
+        st.session_state[f"{wanted.key} problem"] = f"{file.name}: {error}"
         return
-    _names()[data] = file.name
+    _names(wanted)[data] = file.name
     use(data)
 
 
-def _names() -> dict[str, str]:
-    return st.session_state.setdefault(_NAMES, {})
+def _names(wanted: Wanted) -> dict[str, str]:
+    return st.session_state.setdefault(f"{wanted.key} names", {})
