@@ -109,11 +109,11 @@ def _live(events: Sequence[Event]) -> None:
         parts.waiting(events, _HEIGHT)
         return
     # Each point is told again in every round; the last time counts.
-    points = pd.DataFrame(timed).drop_duplicates(["layer", "axis", "n", "d"], keep="last")
+    points = pd.DataFrame(timed).drop_duplicates(["layer", "n", "d"], keep="last")
     latest = events[-1]
     st.progress(min(1.0, latest.fraction or 0.0), text=plain(latest.note))
     for place, axis in zip(st.columns(2, gap="large"), _AXES, strict=True):
-        if (points["axis"] == axis).any():
+        if _over(points, axis)[axis].nunique() > 1:
             with place:
                 chart = _chart(points, None, axis)
                 st.vega_lite_chart(chart.to_dict(validate=False), width="stretch")
@@ -142,7 +142,7 @@ def _drawn(request: Request, result: Result) -> None:
 
 
 def _chart(times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: str) -> Any:
-    own = times[times["axis"] == axis]
+    own = _over(times, axis)
     points = pd.DataFrame(
         {"x": own[axis], "y": own["seconds"] * 1e3, "series": own["layer"].map(_LAYERS)}
     )
@@ -165,6 +165,12 @@ def _chart(times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: 
         y_format=".3~g",
         height=260,
     )
+
+
+def _over(times: pd.DataFrame, axis: str) -> pd.DataFrame:
+    """The points of one chart: those at the largest of the other size."""
+    fixed = "d" if axis == "n" else "n"
+    return times[times[fixed] == times[fixed].max()].drop_duplicates(["layer", "n", "d"])
 
 
 def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:

@@ -133,14 +133,16 @@ def _time(
     began = time.perf_counter()
     watches: dict[_Key, Stopwatch] = {}
     times: dict[_Key, list[float]] = {}
+    told: dict[str, Any] | None = None
     for turn in range(rounds):
         if turn >= _FEWEST and time.perf_counter() - began > _BUDGET:
             break
         for index, point in enumerate(points):
+            if len(times.get(point.key, ())) > turn:
+                continue
             done = _TIMING * (turn + index / len(points)) / rounds
             note = f"round {turn + 1} of {rounds}: {_said(point)}"
-            last = points[index - 1]
-            context.report(done, note, _row(last, times, kernel) if last.key in times else None)
+            context.report(done, note, told)
             if context.stopped():
                 raise Cancelled
             if point.key not in watches:
@@ -148,6 +150,7 @@ def _time(
                 x = torch.randn(1, point.n, point.d, device=device)
                 watches[point.key] = Stopwatch(layer, x)
             times.setdefault(point.key, []).append(watches[point.key].seconds())
+            told = _row(point, times, kernel)
     return times
 
 
