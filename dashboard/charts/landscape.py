@@ -10,7 +10,7 @@ import pyarrow as pa
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 
-_SIDE = 340  # px
+_SIDE = 328  # px: whole pixels per key of a grid of 41, so that no seams show
 
 
 def landscape_chart(
@@ -73,9 +73,9 @@ def landscape_chart(
         alt.Tooltip("y:Q", format=".3~g", title="key, second"),
         alt.Tooltip("value:Q", format=".4~g", title=title),
     ]
-    # Half a pixel over the next cell: no seams between cells of broken widths.
-    cells = base.mark_rect(x2Offset=0.5, y2Offset=0.5, aria=False).encode(
-        **place, tooltip=tooltip, color=alt.Color("value:Q", scale=scale, legend=legend)
+    # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
+    cells = base.mark_rect(aria=False).encode(
+        **place, tooltip=tooltip, fill=alt.Fill("value:Q", scale=scale, legend=legend)
     )
     spot = alt.Chart(pd.DataFrame([{"left": query[0], "top": query[1]}]))
     mark = {"filled": False, "stroke": theme.POINTER, "strokeWidth": 2.5, "opacity": 1}
@@ -83,4 +83,4 @@ def landscape_chart(
         x=place["x"], y=place["y"], tooltip=alt.value("the query")
     )
     layers = [cells.properties(name="cells"), point.properties(name="query")]
-    return theme.finished(alt.layer(*layers), width=width, height=_SIDE)
+    return theme.finished(alt.layer(theme.ramp(), *layers), width=width, height=_SIDE)

@@ -57,18 +57,21 @@ def spread_chart(
         scale=alt.Scale(type="log", base=2, nice=False),
         axis=alt.Axis(title="d", grid=False, values=[1, 4, 16, 64, 256], format="d"),
     )
-    colour = alt.Color(
-        "scoring:N",
-        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
-        legend=alt.Legend(title=None, orient="bottom", columns=3, symbolType="stroke"),
-    )
+    scale = alt.Scale(domain=list(colours), range=list(colours.values()))
+    legend = alt.Legend(
+        title=None, orient="bottom", direction="horizontal", symbolType="stroke",
+        columns=alt.ExprRef("width < 420 ? 2 : 4"), symbolStrokeWidth=2,
+    )  # fmt: skip
+    # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
+    stroke = alt.Stroke("scoring:N", scale=scale, legend=legend)
+    fill = alt.Fill("scoring:N", scale=scale, legend=None)
     told = [alt.Tooltip("scoring:N"), alt.Tooltip("d:Q")]
     told += [alt.Tooltip("value:Q", format=".4~g", title=title)]
     base = alt.Chart(drawn)
     layers = [
-        base.mark_line(strokeWidth=2).encode(x=x, y=y, color=colour).properties(name="lines"),
-        base.mark_point(filled=True, size=34, opacity=1)
-        .encode(x=x, y=y, color=colour, tooltip=told)
+        base.mark_line(strokeWidth=2).encode(x=x, y=y, stroke=stroke).properties(name="lines"),
+        base.mark_point(size=34, opacity=1, strokeWidth=0)
+        .encode(x=x, y=y, fill=fill, tooltip=told)
         .properties(name="points"),
     ]
     if expected:
@@ -79,7 +82,7 @@ def spread_chart(
             .encode(x=x, y=y, detail="scoring:N")
             .properties(name="expected")
         )
-    return theme.finished(alt.layer(*layers), width=width, height=_HEIGHT)
+    return theme.finished(alt.layer(theme.ramp(), *layers), width=width, height=_HEIGHT)
 
 
 def _by_scoring(expected: Mapping[str, str]) -> str:

@@ -205,7 +205,7 @@ def _picks(here: Visit, view: Anatomy) -> Anatomy:
     if view.layout == HEADS:
         picks["column"] = ("Column of W q", view.hidden)
     with parts.row("anatomy-picks"):
-        st.caption("Look at")
+        st.caption("Look at", width="content")
         for name, (title, count) in picks.items():
             if count > 1:
                 spec = Knob(name=name, title=title, default=0, low=0, high=count - 1, step=1)

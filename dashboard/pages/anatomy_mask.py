@@ -8,7 +8,6 @@ from dataclasses import replace
 import numpy as np
 import streamlit as st
 
-from dashboard.charts import difference_heatmap
 from dashboard.charts.matrix import matrix_chart
 from dashboard.charts.stages import Stage, stages
 from dashboard.controls import formula, place
@@ -91,30 +90,38 @@ def draw(here: Visit, catalogue: Catalogue, view: Anatomy, asked: Sequence[Reque
 def _ways(request: Request, result: Result) -> None:
     found = stages(result.tables["stages"])
     masked = _rows(found["allowed"]) == 0
-    _chart(request, found, "scores", "Scores; grey ones do not count", masked)
-    _chart(request, found, "weights", "Right: masked softmax", masked, vmax=1.0)
-    _chart(request, found, "wrong", "Wrong: masked with 0", masked, vmax=1.0)
+    with parts.grid(2):
+        _chart(request, found, "scores", "Scores; grey ones do not count", masked)
+        _chart(request, found, "weights", "Right: masked softmax", masked, vmax=1.0)
+        _chart(request, found, "wrong", "Wrong: masked with 0", masked, vmax=1.0)
+        with st.container(gap="xsmall"):
+            st.markdown("**What masking with 0 changed**")
+            figures.show(
+                f"mask {request.key} difference",
+                lambda: matrix_chart(
+                    _rows(found["wrong"]) - _rows(found["weights"]),
+                    _labels(found["scores"]), found["scores"].labels(-1),
+                    quantity="difference", names=("query", "key"), vmax=1.0, signed=True,
+                ),
+                "Weights of masking with 0, less those of the masked softmax",
+            )  # fmt: skip
     leak = np.array(result.facts["leak"])
     st.caption(
         f"Leaked to padding, row by row: {', '.join(f'{part:.1%}' for part in leak)}. "
         f"On average {leak.mean():.1%} of the weight goes where nothing is."
     )
-    st.markdown("**What masking with 0 changed**")
-    labels = _labels(found["scores"]), found["scores"].labels(-1)
-    figures.show(
-        f"mask {request.key} difference",
-        lambda: difference_heatmap(
-            _rows(found["wrong"]), _rows(found["weights"]), *labels, cell=46, legend=True
-        ),
-        "Weights of masking with 0, less those of the masked softmax",
-    )
     st.subheader("Overwriting the input", anchor=False)
-    st.caption("X[~mask] = 0 on a view of the caller's scores: the caller's own tensor changes.")
-    _chart(request, found, "callers", "The caller's scores afterwards", masked)
-    _chart(request, found, "again", "Softmax of all scores, as they were", None, vmax=1.0)
-    _chart(request, found, "again_wrong", "The same, of what is left of them", None, vmax=1.0)
+    st.caption(
+        "“X[~mask] = 0” on a view of the caller's scores changes the caller's own tensor. Whoever "
+        "asks once more, now for all keys, gets other weights."
+    )
+    with parts.grid(2):
+        _chart(request, found, "scores", "The caller's scores before", None)
+        _chart(request, found, "callers", "The caller's scores after", masked)
+        _chart(request, found, "again", "Weights of all keys, as they were", None, vmax=1.0)
+        _chart(request, found, "again_wrong", "The same of what is left", None, vmax=1.0)
     lost = np.abs(_rows(found["again"]) - _rows(found["again_wrong"])).max()
-    st.caption(f"A second look, now at all keys, is wrong by up to {lost:.3f}.")
+    st.caption(f"The largest of these errors is {lost:.3f}.")
 
 
 def _chart(
@@ -125,15 +132,16 @@ def _chart(
     masked: np.ndarray | None,
     vmax: float | None = None,
 ) -> None:
-    st.markdown(f"**{title}**")
-    figures.show(
-        f"mask {request.key} {name}",
-        lambda: matrix_chart(
-            _rows(found[name]), _labels(found[name]), found[name].labels(-1),
-            quantity=name, names=("query", "key"), masked=masked, vmax=vmax,
-        ),
-        f"{title}: a row per query, a column per key",
-    )  # fmt: skip
+    with st.container(gap="xsmall"):
+        st.markdown(f"**{title}**")
+        figures.show(
+            f"mask {request.key} {title}",
+            lambda: matrix_chart(
+                _rows(found[name]), _labels(found[name]), found[name].labels(-1),
+                quantity=name.partition("_")[0], names=("query", "key"), masked=masked, vmax=vmax,
+            ),
+            f"{title}: a row per query, a column per key",
+        )  # fmt: skip
 
 
 def _rows(stage: Stage) -> np.ndarray:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 import streamlit as st
@@ -14,6 +15,7 @@ from dashboard.charts.matrix import matrix_chart
 from dashboard.charts.stages import Stage, stages
 from dashboard.controls import formula
 from dashboard.pages import anatomy_moves, figures, parts
+from dashboard.runs import tensors
 from dashboard.runs.anatomy_examples import HEADS
 from dashboard.runs.anatomy_view import Anatomy, step_request
 from dashboard.runs.offers import Catalogue, Offer
@@ -36,6 +38,8 @@ class Walk:
     scoring: Offer
     tensors: Mapping[str, Stage]
     facts: Mapping[str, object]
+    words: Any = None  # the place for what is said of a stage
+    numbers: Any = None  # and for its numbers
 
     def matrix(self, name: str) -> np.ndarray:
         """The tensor at the batch row and head that are looked at."""
@@ -72,24 +76,43 @@ def _stages(walk: Walk) -> None:
     drawn += [_encoded] if walk.facts.get("attends", 1) > 1 else []
     for number, stage in enumerate(drawn, start=1):
         with st.container(border=True, key=f"stage-{stage.__name__.strip('_')}"):
-            stage(walk, number)
+            # One matrix fits beside the words, several go below them.
+            below = stage in (_inputs, _model, _heads, _mixed)
+            places = (st.container(), st.container()) if below else st.columns([2, 3], gap="large")
+            stage(replace(walk, words=places[0], numbers=places[1]), number)
 
 
 def _inputs(walk: Walk, number: int) -> None:
     if "x" in walk.tensors:
-        _told(number, "Sequence", r"X", "One row per position; padding behind the valid length.")
-        return _charts(walk, {"x": ("Sequence", (walk.view.query, None))})
+        _told(
+            walk,
+            number,
+            "Sequence",
+            r"X",
+            "One row per position; padding behind the valid length.",
+        )
+        return _charts(walk, {"x": ("Sequence", (walk.view.query, None))}, _padding(walk))
     _told(
-        number, "Queries, keys, values", r"Q,\;K,\;V",
+        walk, number, "Queries, keys, values", r"Q,\;K,\;V",
         "Every query asks, every key answers, every value is what is handed out.",
     )  # fmt: skip
     query, key = (walk.view.query, None), (walk.view.key, None)
     return _charts(walk, {"q": ("Queries", query), "k": ("Keys", key), "v": ("Values", key)})
 
 
+def _padding(walk: Walk) -> np.ndarray | None:
+    """The rows of the sequence beyond its valid length."""
+    known = tensors.lengths(walk.view.lengths)
+    if not known:
+        return None
+    sequence = walk.matrix("x")
+    beyond = np.arange(len(sequence)) >= known[0][walk.view.row]
+    return np.broadcast_to(beyond[:, None], sequence.shape)
+
+
 def _model(walk: Walk, number: int) -> None:
     _told(
-        number, "The model's queries, keys, values", r"Q = X W_q,\;K = X W_k,\;V = X W_v",
+        walk, number, "The model's queries, keys, values", r"Q = X W_q,\;K = X W_k,\;V = X W_v",
         "What the model hands to the scoring, made of the sequence.",
     )  # fmt: skip
     query, key = (walk.view.query, None), (walk.view.key, None)
@@ -101,7 +124,7 @@ def _model(walk: Walk, number: int) -> None:
 
 def _heads(walk: Walk, number: int) -> None:
     _told(
-        number, "Project and cut into heads", r"Q W_q,\quad K W_k,\quad V W_v",
+        walk, number, "Project and cut into heads", r"Q W_q,\quad K W_k,\quad V W_v",
         "One matrix projects for all heads; each head then gets its own columns.",
     )  # fmt: skip
     query, key = (walk.view.query, None), (walk.view.key, None)
@@ -121,7 +144,7 @@ def _projections(walk: Walk, number: int) -> None:
     said = "The scoring brings both into the space where it compares them."
     if walk.facts["as_they_are"]:
         said = "This scoring compares queries and keys as they are: nothing to project."
-    _told(number, "Projections of the scoring", r"\phi(q_i),\quad \psi(k_j)", said)
+    _told(walk, number, "Projections of the scoring", r"\phi(q_i),\quad \psi(k_j)", said)
     if not walk.facts["as_they_are"]:
         _charts(
             walk,
@@ -134,10 +157,10 @@ def _projections(walk: Walk, number: int) -> None:
 
 def _scores(walk: Walk, number: int) -> None:
     _told(
-        number, f"Scores by {walk.scoring.title}", None,
+        walk, number, "Scores", "a(q, k) = " + walk.scoring.formula,
         "Every query against every key: how much the key is worth to the query.",
+        walk.scoring.description,
     )  # fmt: skip
-    formula("a(q, k) = " + walk.scoring.formula, description=walk.scoring.description)
     _charts(walk, {"scores": ("Scores", (walk.view.query, walk.view.key))})
     if "features" in walk.tensors:
         anatomy_moves.broadcast(walk.request, walk.view, walk.tensors)
@@ -148,8 +171,8 @@ def _scores(walk: Walk, number: int) -> None:
 def _mask(walk: Walk, number: int) -> None:
     lengths = walk.view.lengths
     _told(
-        number, "Mask", r"m_{ij} = [\,j < \mathrm{length}\,]",
-        f"Valid lengths {lengths.replace(',', ', ').replace('/', ' / ')}: grey scores do not count."
+        walk, number, "Mask", r"m_{ij} = [\,j < \mathrm{length}\,]",
+        f"Valid lengths {lengths.replace(',', ', ').replace('/', ' / ')}: grey ones do not count."
         if lengths else "No lengths: every key counts.",
     )  # fmt: skip
     pick = (walk.view.query, walk.view.key)
@@ -158,7 +181,8 @@ def _mask(walk: Walk, number: int) -> None:
 
 def _softmax(walk: Walk, number: int) -> None:
     _told(
-        number, "Softmax", r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}",
+        walk, number, "Softmax",
+        r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}",
         "Each row becomes weights that sum to 1; a masked key gets exactly 0.",
     )  # fmt: skip
     pick = (walk.view.query, walk.view.key)
@@ -175,15 +199,16 @@ def _dropout(walk: Walk, number: int) -> None:
             f"Each weight is dropped with probability {rate:g}; what stays is divided by "
             f"{1 - rate:g}, so that the sum is the same on average."
         )
-    _told(number, "Dropout", r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", said)
+    _told(walk, number, "Dropout", r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", said)
     if rate:
         pick = (walk.view.query, walk.view.key)
-        _charts(walk, {"dropped": ("Weights after dropout", pick)})
+        masked = walk.matrix("allowed") == 0
+        _charts(walk, {"dropped": ("Weights after dropout", pick)}, masked=masked)
 
 
 def _output(walk: Walk, number: int) -> None:
     _told(
-        number, "Output", r"o_i = \sum_j \tilde\alpha_{ij}\, v_j",
+        walk, number, "Output", r"o_i = \sum_j \tilde\alpha_{ij}\, v_j",
         "Every query gets the mean of the values, weighted by its row.",
     )  # fmt: skip
     _charts(walk, {"pooled": ("Output", (walk.view.query, None))})
@@ -191,7 +216,7 @@ def _output(walk: Walk, number: int) -> None:
 
 def _mixed(walk: Walk, number: int) -> None:
     _told(
-        number, "Join the heads and mix", r"\mathrm{concat}(o^1, \ldots, o^H)\, W_o",
+        walk, number, "Join the heads and mix", r"\mathrm{concat}(o^1, \ldots, o^H)\, W_o",
         "The heads' outputs stand side by side again, and one matrix mixes them.",
     )  # fmt: skip
     query = (walk.view.query, None)
@@ -201,17 +226,20 @@ def _mixed(walk: Walk, number: int) -> None:
 
 def _encoded(walk: Walk, number: int) -> None:
     _told(
-        number, "The model's output", "",
+        walk, number, "The model's output", "",
         f"The model attends {walk.facts['attends']} times; the stages above are its first.",
     )  # fmt: skip
     _charts(walk, {"encoded": ("Encoded", (walk.view.query, None))})
 
 
-def _told(number: int, title: str, latex: str | None, said: str) -> None:
-    st.subheader(f"{number} · {title}", anchor=False)
-    st.caption(said)
-    if latex:
-        formula(latex)
+def _told(
+    walk: Walk, number: int, title: str, latex: str, said: str, description: str = ""
+) -> None:
+    with walk.words:
+        st.subheader(f"{number} · {title}", anchor=False)
+        st.caption(said)
+        if latex:
+            formula(latex, description=description)
 
 
 def _charts(
@@ -221,7 +249,7 @@ def _charts(
     vmax: float | None = None,
 ) -> None:
     """The named tensors beside each other, each with its shape."""
-    with parts.grid(len(drawn)) if len(drawn) > 1 else st.container():
+    with walk.numbers, parts.grid(len(drawn)) if len(drawn) > 1 else st.container():
         for name, (title, pick) in drawn.items():
             with st.container(gap="xsmall"):
                 _chart(walk, name, title, pick, masked, vmax)
@@ -249,7 +277,7 @@ def _chart(
 def _download(walk: Walk, name: str, values: np.ndarray) -> None:
     """The matrix that is looked at as a table; empty where it is masked."""
     stage = walk.tensors[name]
-    st.download_button(
+    walk.numbers.download_button(
         f"{name}.csv",
         as_csv(values, stage.labels(-2), stage.labels(-1)),
         file_name=f"{name}.csv",

@@ -14,7 +14,7 @@ Matrix = tuple[tuple[float, ...], ...]
 Tensor = tuple[Matrix, ...]
 
 MOST_NUMBERS = 4_000  # of one tensor
-LARGEST = 1e6
+LARGEST, SMALLEST = 1e6, 1e-9
 _LONGEST = 16 * MOST_NUMBERS
 _NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})(e[+-]?[0-9]{1,2})?\Z")
 _LENGTH = re.compile(r"[0-9]{1,9}\Z")
@@ -25,8 +25,8 @@ class TensorError(ValueError):
 
 
 def rounded(value: float) -> float:
-    """To four significant digits, as a text holds it."""
-    return float(f"{value:.4g}")
+    """To four significant digits, as a text holds it; 0 where next to nothing."""
+    return float(f"{value:.4g}") if abs(value) >= SMALLEST else 0.0
 
 
 def write(tensor: Iterable[Iterable[Iterable[float]]]) -> str:
@@ -128,7 +128,7 @@ def _number(text: str) -> float:
 
 def _digits(value: float) -> str:
     # A plus sign would mean a space in an address.
-    text = f"{value:.4g}".replace("e+0", "e").replace("e-0", "e-").replace("e+", "e")
+    text = f"{rounded(value):.4g}".replace("e+0", "e").replace("e-0", "e-")
     return "0" if text == "-0" else text
 
 

@@ -65,6 +65,7 @@ FACTS = {
         named("nadaraya_watson", "regression", [parameter("hidden", 8, 1, 64)]),
         named("other_model", "regression", [parameter("depth", 3, 1, 5)]),
         named("bahdanau", "translation"),
+        named("self_attention", "encoding"),
     ],
     "datasets": [
         named("sine", "regression", [POINTS, NOISE], formula="y = x"),
