@@ -13,6 +13,7 @@ from dashboard.pages import (
     norms,
     positions,
     regression,
+    runs,
     train,
     translation,
 )
@@ -87,6 +88,14 @@ def _sections() -> dict[str, list[Any]]:
                 title="Normalisation",
                 icon=":material/align_vertical_center:",
                 url_path="normalisation",
+            ),
+        ],
+        "Kept": [
+            st.Page(
+                runs.show,
+                title="Runs",
+                icon=":material/bookmark:",
+                url_path="runs",
             ),
         ],
     }

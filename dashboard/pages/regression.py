@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard.controls import choose, knob, knobs, plain
 from dashboard.pages import figures, parts, upload
-from dashboard.pages.regression_panel import Places, panel_controls
+from dashboard.pages.regression_panel import Places, export_menu, panel_controls
 from dashboard.runs.link_parts import LETTERS, MOST_PANELS, SEED, defaults
 from dashboard.runs.offers import Catalogue, Offer
 from dashboard.runs.regression_link import (
@@ -62,15 +62,20 @@ def show() -> None:
     below = st.container()
     here.jobs.want(requests.values())
     here.jobs.wait(parts.PATIENCE)
+    vmax = figures.shared_scale(here.jobs.done())
     for letter, slot, panel in zip(LETTERS, slots, panels, strict=False):
         request = requests.get(letter)
+        if request:
+            with slot.export:
+                title = catalogue.scorings[panel.scoring].title
+                export_menu(request, here.jobs.final(request), letter, title, vmax)
         with slot.result:
             _result(here, letter, request, missing(catalogue, panel))
         with slot.learning:
             if request and panel.learn:
                 _learning(here, letter, request)
     with scale:
-        figures.legend(figures.shared_scale(here.jobs.done()))
+        figures.legend(vmax)
     with below:
         _comparison(here, catalogue, dict(zip(LETTERS, panels, strict=False)), requests)
 

@@ -7,8 +7,11 @@ from typing import Any, NamedTuple
 
 import streamlit as st
 
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.stored import stored_charts
 from dashboard.controls import choose, knobs, place
-from dashboard.pages import parts
+from dashboard.engine.protocol import Event
+from dashboard.pages import export, parts
 from dashboard.runs.link_parts import LETTERS, defaults, pairs
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.regression_link import (
@@ -18,7 +21,7 @@ from dashboard.runs.regression_link import (
     panel_knobs,
     regression_panel,
 )
-from dashboard.runs.request import Pairs
+from dashboard.runs.request import Pairs, Request
 from dashboard.state import Visit
 
 _LEARN_HELP = "By gradient descent, predicting every training point from all others."
@@ -27,6 +30,7 @@ _LEARN_HELP = "By gradient descent, predicting every training point from all oth
 class Places(NamedTuple):
     """Where in a panel things go that come after its controls were read."""
 
+    export: Any
     result: Any
     learning: Any
 
@@ -43,19 +47,20 @@ def panel_controls(
         The places for the result and for the learning curve, and the panel as the widgets say.
     """
     with st.container(key=f"panel-{letter}", gap="small"):
-        chosen = _scoring(here, catalogue, letter, panel, remove)
+        chosen, menu = _scoring(here, catalogue, letter, panel, remove)
         if missing(catalogue, chosen):
-            return Places(st.container(), st.container()), chosen
+            return Places(menu, st.container(), st.container()), chosen
         parts.formula_of(letter, catalogue.scorings[chosen.scoring])
         result = st.container()
         key = f"panel-{letter}-{chosen.scoring}"
         chosen = _parameters(here, catalogue, key, chosen)
-        return Places(result, st.container()), chosen
+        return Places(menu, result, st.container()), chosen
 
 
 def _scoring(
     here: Visit, catalogue: Catalogue, letter: str, panel: RegressionPanel, remove: bool
-) -> RegressionPanel:
+) -> tuple[RegressionPanel, Any]:
+    """What the panel shows; the place for its export menu."""
     offered = catalogue.scorings
 
     def title(name: str) -> str:
@@ -72,12 +77,30 @@ def _scoring(
             title=title,
             label_visibility="collapsed",
         )
+        menu = st.container(width="content")
         if remove:
             parts.remove(letter, _remove, here, letter)
     if scoring == panel.scoring:
-        return panel
+        return panel, menu
     learn = panel.learn and offered[scoring].learns
-    return regression_panel(catalogue, scoring, model=panel.model, learn=learn)
+    return regression_panel(catalogue, scoring, model=panel.model, learn=learn), menu
+
+
+def export_menu(
+    request: Request, event: Event | None, letter: str, title: str, vmax: float
+) -> None:
+    """What may be taken out of a panel, once it has a result.
+
+    Args:
+        title: of the scoring.
+        vmax: the end of the colour scale that all panels share.
+    """
+    if event is None or event.result is None:
+        export.waiting(f"panel-{letter}")
+        return
+    charts = stored_charts(event.result, colour=PANEL_COLOURS[letter], vmax=vmax)
+    title = f"Kernel regression, {title}"
+    export.menu(request, event.result, charts, f"panel-{letter}", title=title)
 
 
 def _remove(here: Visit, letter: str) -> None:

@@ -1,0 +1,209 @@
+"""Charts as files: complete Vega-Lite JSON, SVG, PNG, and HTML that needs no network.
+
+A chart is an Altair chart or its specification as a mapping, as pages keep it. Pictures are
+painted by a process of their own, see :mod:`dashboard.charts.painter`; call from a thread that
+may wait. ``attention_heatmap(weights).save("map.png")`` does for a notebook what this does for a
+server.
+"""
+
+from __future__ import annotations
+
+import functools
+import html as markup
+import json
+import struct
+import subprocess
+import sys
+import threading
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import altair as alt
+
+from dashboard.charts.theme import BACKGROUND, TEXT, Scheme, standalone
+
+AnySpec = alt.TopLevelMixin | Mapping[str, Any]
+
+SCREEN = 2.0  # pixels per px of a chart
+PRINT = 300 / 72  # 300 dpi, where 72 px are an inch
+_PATIENCE = 120.0  # seconds that painting may take, on a machine that is busy
+_MOST_SVG_ROWS = 2_000  # more marks than this answer the pointer faster on a canvas
+_PAINTER = Path(__file__).with_name("painter.py")
+_at_once = threading.BoundedSemaphore(2)
+
+
+class ExportError(ValueError):
+    """A chart that cannot be a file by itself, or a painter that failed, in one sentence."""
+
+
+def complete(chart: AnySpec, scheme: Scheme = "light") -> dict[str, Any]:
+    """The specification for a place without a theme of its own: data inline, colours in it.
+
+    Raises:
+        ExportError: it names data or a picture by address.
+    """
+    spec = chart if isinstance(chart, Mapping) else chart.to_dict(validate=False)
+    for address in _addresses(spec):
+        raise ExportError(f"need a chart that holds its data, got one that names {address!r}")
+    config = standalone(alt.Chart(), scheme).config
+    return {**spec, "config": {**spec.get("config", {}), **config}}
+
+
+def vega_lite(chart: AnySpec, scheme: Scheme = "light") -> bytes:
+    """:func:`complete` as JSON; equal charts give equal bytes."""
+    return json.dumps(complete(chart, scheme), ensure_ascii=False, sort_keys=True).encode()
+
+
+def svg(chart: AnySpec, scheme: Scheme = "light") -> bytes:
+    """A picture that stays sharp at any size.
+
+    Raises:
+        ExportError: see :func:`complete`, or it could not be painted.
+    """
+    return _painted([_order("svg", chart, scheme)])[0]
+
+
+def png(chart: AnySpec, scheme: Scheme = "light", *, scale: float = SCREEN) -> bytes:
+    """A picture of ``scale`` pixels per px of the chart; :data:`PRINT` is 300 dpi.
+
+    Raises:
+        ExportError: as :func:`svg`.
+    """
+    return _painted([_order("png", chart, scheme, scale=scale)])[0]
+
+
+def pictures(charts: Mapping[str, AnySpec], scheme: Scheme = "light") -> dict[str, bytes]:
+    """``<name>.svg`` and ``<name>.png`` of every chart, painted in one go.
+
+    Raises:
+        ExportError: as :func:`svg`.
+    """
+    orders = {}
+    for name, chart in charts.items():
+        orders[f"{name}.svg"] = _order("svg", chart, scheme)
+        orders[f"{name}.png"] = _order("png", chart, scheme, scale=SCREEN)
+    return dict(zip(orders, _painted(list(orders.values())), strict=True)) if orders else {}
+
+
+def html(chart: AnySpec, title: str, note: str = "", scheme: Scheme = "light") -> bytes:
+    """A page with the chart, its data and the scripts that draw it; ``view`` is its Vega view.
+
+    It may load nothing: what it is not allowed to do, it cannot be made to do by a text in it.
+
+    Args:
+        title, note: shown as they stand.
+
+    Raises:
+        ExportError: as :func:`svg`.
+    """
+    spec = complete(chart, scheme)
+    few = _rows(spec) <= _MOST_SVG_ROWS
+    options = {"renderer": "svg" if few else "canvas", "actions": False, "ast": True}
+    return _PAGE.format(
+        title=markup.escape(title),
+        note=markup.escape(note),
+        ink=TEXT[scheme],
+        paper=BACKGROUND[scheme],
+        javascript=_javascript(),
+        spec=_in_script(spec),
+        options=_in_script(options),
+    ).encode()
+
+
+_PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; img-src data:;
+ style-src 'unsafe-inline'; script-src 'unsafe-inline'">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>{title}</title>
+<style>
+body {{ margin: 24px; font-family: system-ui, sans-serif; color: {ink}; background: {paper}; }}
+h1 {{ font-size: 18px; margin: 0 0 4px; }}
+p {{ font-size: 13px; margin: 0 0 16px; overflow-wrap: anywhere; }}
+#chart {{ overflow-x: auto; }}
+</style>
+</head>
+<body>
+<h1>{title}</h1>
+<p>{note}</p>
+<div id="chart"></div>
+<script>{javascript}</script>
+<script>
+vegaEmbed("#chart", {spec}, {options}).then((made) => {{ window.view = made.view; }});
+</script>
+</body>
+</html>
+"""
+
+
+def _in_script(value: Any) -> str:
+    """JSON that cannot end the script it stands in."""
+    text = json.dumps(value, ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")
+
+
+def _addresses(value: Any) -> Iterator[str]:
+    """Every text below a key ``url`` that is not the data itself."""
+    for held in _objects(value):
+        found = held.get("url")
+        if isinstance(found, str) and not found.startswith("data:"):
+            yield found
+
+
+def _rows(spec: Mapping[str, Any]) -> int:
+    sets = [*spec.get("datasets", {}).values(), *(held.get("values") for held in _objects(spec))]
+    return max((len(rows) for rows in sets if isinstance(rows, list)), default=0)
+
+
+def _objects(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every mapping of a specification, apart from the rows of its data sets."""
+    if isinstance(value, Mapping):
+        yield value
+        for name, held in value.items():
+            if name != "datasets":
+                yield from _objects(held)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _objects(held)
+
+
+def _order(kind: str, chart: AnySpec, scheme: Scheme, **more: Any) -> dict[str, Any]:
+    return {"kind": kind, "spec": complete(chart, scheme), **more}
+
+
+@functools.lru_cache(maxsize=1)
+def _javascript() -> str:
+    text = _painted([{"kind": "javascript"}])[0].decode()
+    if "</script" in text.lower():
+        raise ExportError("the scripts that draw charts cannot stand in a page")
+    return text
+
+
+def _painted(orders: Sequence[Mapping[str, Any]]) -> list[bytes]:
+    """What the painter makes of the orders; few work at once, others wait for them."""
+    with _at_once:
+        try:
+            done = subprocess.run(
+                [sys.executable, "-P", str(_PAINTER)],
+                input=json.dumps(orders).encode(),
+                capture_output=True,
+                timeout=_PATIENCE,
+                check=False,
+            )
+        except (subprocess.TimeoutExpired, OSError) as error:
+            raise ExportError(f"the chart could not be painted: {error}") from error
+    if done.returncode:
+        said = done.stderr.decode(errors="replace").strip() or "no reason given"
+        raise ExportError(f"the chart could not be painted: {said.splitlines()[-1][:300]}")
+    return list(_parts(done.stdout, len(orders)))
+
+
+def _parts(answer: bytes, count: int) -> Iterable[bytes]:
+    start = 0
+    for _ in range(count):
+        (size,) = struct.unpack_from("!Q", answer, start)
+        yield answer[start + 8 : start + 8 + size]
+        start += 8 + size
