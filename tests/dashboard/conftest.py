@@ -42,6 +42,11 @@ def checkpoint(name, model, scored, corpus):
     return {"name": name, "card": card, "fault": ""}
 
 
+# Every option of a training but the model's own and the probe.
+QUICK = {
+    "pairs": 401, "held_out": 23, "recipe.epochs": 7, "recipe.batch_size": 64,
+    "recipe.learning_rate": 0.005, "recipe.schedule": "cosine",
+}  # fmt: skip
 FACTS = {
     "scorings": [
         scoring("uniform"),
@@ -64,7 +69,9 @@ FACTS = {
     "models": [
         named("nadaraya_watson", "regression", [parameter("hidden", 8, 1, 64)]),
         named("other_model", "regression", [parameter("depth", 3, 1, 5)]),
-        named("bahdanau", "translation"),
+        named("bahdanau", "translation",
+              [parameter("hidden", 32, 2, 1024), parameter("dropout", 0.1, 0.0, 0.9)]),
+        named("convolution", "translation", [parameter("hidden", 32, 2, 1024)]),
         named("self_attention", "encoding"),
     ],
     "datasets": [
@@ -72,7 +79,8 @@ FACTS = {
         named("step", "regression", [POINTS, NOISE], formula=""),
         named("clash", "regression", [parameter("seed", 3, 0, 9), parameter("a", 0.5, 0.0, 1.0)],
               formula=""),
-        named("pairs", "translation"),
+        named("pairs", "translation", [parameter("pairs", 997, 101, 5003)]),
+        named("more_pairs", "translation"),
     ],
     "checkpoints": [
         checkpoint("one", "bahdanau", "additive", "tatoeba"),
@@ -88,11 +96,33 @@ FACTS = {
             parameter("loss", "mean", choices=["mean", "sum"]),
         ],
         "translation": [parameter("beam", 1, 1, 12)],
+        "training": [
+            parameter("pairs", 401, 0, 10**6), parameter("held_out", 23, 0, 10_000),
+            parameter("recipe.epochs", 7, 1, 10_000),
+            parameter("recipe.batch_size", 64, 1, 10_000),
+            parameter("recipe.learning_rate", 0.005, 1e-7, 10.0, step=0.001),
+            parameter("recipe.schedule", "cosine", choices=["constant", "cosine"]),
+        ],
         **{
             name: [describe(one) for one in task.OPTIONS]
             for name, task in (
                 ("complexity", complexity), ("norms", norms), ("positions", positions),
             )
+        },
+    },
+    "presets": {
+        "quick": {
+            "bahdanau": {
+                **QUICK, "probe": "I am not tired.", "model.hidden": 62, "model.dropout": 0.3,
+            },
+            "convolution": {**QUICK, "probe": "I am not tired.", "model.hidden": 34},
+        },
+        "patient": {
+            "bahdanau": {
+                **QUICK, "pairs": 0, "recipe.epochs": 211, "probe": "I am not tired.",
+                "model.hidden": 128, "model.dropout": 0.1,
+            },
+            "convolution": {**QUICK, "recipe.epochs": 223, "probe": "", "model.hidden": 36},
         },
     },
     "devices": ["auto", "cpu"],
