@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +21,7 @@ from safetensors.torch import save
 from torch import nn
 
 from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes
+from attention_plugins.home import home
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.text import TOKENISERS, Vocabulary
 from attention_plugins.training import stored
@@ -161,20 +163,30 @@ def _write_card(folder: Path, card: Mapping[str, Any]) -> Checkpoint:
 
 
 def find(roots: Iterable[Path]) -> list[CheckpointSpec]:
-    """Every folder with a card directly below the roots, by name."""
-    folders = [card.parent for root in roots for card in sorted(Path(root).glob(f"*/{CARD}"))]
-    return [CheckpointSpec(name=_name_of(folder), path=folder) for folder in folders]
+    """Every folder with a card directly below the roots, by name; the first of a name counts."""
+    found: dict[str, Path] = {}
+    for root in roots:
+        for card in sorted(Path(root).glob(f"*/{CARD}")):
+            found.setdefault(_name_of(card.parent), card.parent)
+    return [CheckpointSpec(name=name, path=folder) for name, folder in found.items()]
 
 
 @hookimpl
 def attention_checkpoints() -> Iterable[CheckpointSpec]:
-    """The shipped checkpoints, and those below ``ATTENTION_CHECKPOINTS`` (a folder)."""
-    extra = os.environ.get("ATTENTION_CHECKPOINTS")
-    return find([SHIPPED, *([Path(extra)] if extra else [])])
+    """The shipped checkpoints, the kept ones, and those below ``ATTENTION_CHECKPOINTS``.
+
+    The kept ones lie in ``checkpoints`` in :func:`~attention_plugins.home.home`.
+    """
+    roots = [SHIPPED, home() / "checkpoints"]
+    if extra := os.environ.get("ATTENTION_CHECKPOINTS"):
+        roots.append(Path(extra))
+    return find(dict.fromkeys(root.resolve() for root in roots))
 
 
 def _name_of(folder: Path) -> str:
-    return folder.name.lower().replace("-", "_")
+    """A name that the contract allows, since one folder must not cost all others."""
+    name = re.sub(r"[^a-z0-9_]", "_", folder.name.lower())
+    return (name if name[0].isalpha() else f"m_{name}")[:40]
 
 
 def _read_weights(folder: Path, wanted: Mapping[str, torch.Size]) -> dict[str, torch.Tensor]:

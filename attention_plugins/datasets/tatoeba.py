@@ -17,12 +17,12 @@ from attention_plugins.contract import (
 )
 from attention_plugins.datasets.parallel import MOST_LINES, read_pairs
 from attention_plugins.download import DownloadError, Progress, fetch
+from attention_plugins.home import home
 
 ADDRESS = "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip"
 SHA1 = "94646ad1522d915e7b0f9296181140edcf86a4f5"
 MEMBER = "fra-eng/fra.txt"
 VARIABLE = "ATTENTION_TATOEBA"
-HOME_VARIABLE = "ATTENTION_WORKBENCH_HOME"
 
 MOST_UNPACKED = 200_000_000
 
@@ -40,12 +40,6 @@ PAIRS = Parameter(
 )
 
 
-def data_folder() -> Path:
-    """Where downloads are kept: ``$ATTENTION_WORKBENCH_HOME`` or the user's data folder."""
-    home = os.environ.get(HOME_VARIABLE)
-    return Path(home) if home else Path.home() / ".local" / "share" / "attention-workbench"
-
-
 def load_pairs(
     path: Path | None = None,
     *,
@@ -56,8 +50,8 @@ def load_pairs(
 
     1. ``path``, then ``$ATTENTION_TATOEBA``: a zip with ``fra-eng/fra.txt`` in it, or a folder
        with ``fra-eng/fra.txt`` or ``fra.txt``; whatever selection of Tatoeba it holds.
-    2. ``corpora/fra-eng.zip`` in :func:`data_folder`, which must be d2l.ai's by its SHA-1; it is
-       downloaded there if missing.
+    2. ``corpora/fra-eng.zip`` in :func:`~attention_plugins.home.home`, which must be d2l.ai's by
+       its SHA-1; it is downloaded there if missing.
 
     Args:
         path: a zip or a folder.
@@ -73,7 +67,7 @@ def load_pairs(
 
 
 def _downloaded(progress: Progress | None) -> Path:
-    target = data_folder() / "corpora" / "fra-eng.zip"
+    target = home() / "corpora" / "fra-eng.zip"
     try:
         return fetch(ADDRESS, target, sha1=SHA1, progress=progress)
     except DownloadError as error:

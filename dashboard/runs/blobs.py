@@ -16,9 +16,12 @@ _SECONDS_AN_UNFINISHED_FILE_STAYS = 3600
 
 
 def default_root() -> Path:
-    """The folder of everything kept: ``ATTENTION_WORKBENCH_HOME``, or one in the user's home."""
-    chosen = os.environ.get("ATTENTION_WORKBENCH_HOME")
-    return Path(chosen) if chosen else Path.home() / ".local/share/attention-workbench"
+    """The folder of everything kept, the same as that of :mod:`attention_plugins.home`."""
+    if chosen := os.environ.get("ATTENTION_WORKBENCH_HOME"):
+        return Path(chosen)
+    data = Path(os.environ.get("XDG_DATA_HOME", ""))
+    folder = data if data.is_absolute() else Path.home() / ".local/share"
+    return folder / "attention-workbench"
 
 
 class Blobs:

@@ -1,6 +1,7 @@
 """A checkpoint read back is the model that was written; a damaged one says what is damaged."""
 
 import json
+import shutil
 
 import pytest
 import torch
@@ -181,3 +182,18 @@ def test_files_that_are_missing_or_other_things_are_named(folder, tmp_path):
     (folder / WEIGHTS).unlink()
     with pytest.raises(CheckpointError, match=r"no model.safetensors in"):
         checkpoints.read(folder).build(REGISTRY)
+
+
+def test_a_folder_of_any_name_is_offered_and_costs_no_other(folder):
+    for name in ("2nd Try!", "Small", "x" * 60):
+        shutil.copytree(folder, folder.parent / name)
+    names = [spec.name for spec in checkpoints.find([folder.parent])]
+    assert sorted(names) == ["m_2nd_try_", "small", "x" * 40]
+
+
+def test_what_was_kept_at_home_is_offered_once(folder, monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path / "home"))
+    shutil.copytree(folder, tmp_path / "home" / "checkpoints" / "mine")
+    monkeypatch.setenv("ATTENTION_CHECKPOINTS", str(tmp_path / "home" / "checkpoints" / "."))
+    names = [spec.name for spec in checkpoints.attention_checkpoints()]
+    assert names.count("mine") == 1

@@ -109,12 +109,6 @@ def test_a_zip_of_another_hash_in_the_data_folder_is_refused_and_kept(home):
     assert place.read_bytes() == before
 
 
-def test_the_default_place_is_in_the_users_data_folder(monkeypatch, tmp_path):
-    monkeypatch.delenv("ATTENTION_WORKBENCH_HOME")
-    monkeypatch.setenv("HOME", str(tmp_path))
-    assert tatoeba.data_folder() == tmp_path / ".local" / "share" / "attention-workbench"
-
-
 def encrypted(path):
     """The zip with the flag of encryption set in both of its headers."""
     data = bytearray(path.read_bytes())

@@ -1,0 +1,23 @@
+from pathlib import Path
+
+import pytest
+
+from attention_plugins.home import home
+from dashboard.runs.blobs import default_root
+
+
+@pytest.mark.parametrize(
+    ("variables", "expected"),
+    [
+        ({"ATTENTION_WORKBENCH_HOME": "/srv/kept", "XDG_DATA_HOME": "/data"}, "/srv/kept"),
+        ({"XDG_DATA_HOME": "/data"}, "/data/attention-workbench"),
+        ({"XDG_DATA_HOME": "relative"}, "/home/ada/.local/share/attention-workbench"),
+        ({}, "/home/ada/.local/share/attention-workbench"),
+    ],
+)
+def test_pages_and_plugins_find_the_same_home(monkeypatch, variables, expected):
+    for name in ("ATTENTION_WORKBENCH_HOME", "XDG_DATA_HOME"):
+        monkeypatch.delenv(name, raising=False)
+    for name, value in {"HOME": "/home/ada", **variables}.items():
+        monkeypatch.setenv(name, value)
+    assert home() == default_root() == Path(expected)
