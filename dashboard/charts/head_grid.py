@@ -21,7 +21,7 @@ from dashboard.charts.heatmap import CELL, map_plot, masked_rows
 from dashboard.charts.image import PICK, palette_png, summarised
 
 MEAN = "mean"
-_SIDE = 46  # px, the height of a small map
+_SIDE = 54  # px, the height of a small map
 _LABEL, _GAP = 13, 4  # px, above a small map for its name, and beside it
 _ABOVE, _BESIDE = 14, 15  # px, between large and small maps, and for the names of layers
 _WIDEST, _NARROWEST = 2.0, 0.7  # of a small map's height
