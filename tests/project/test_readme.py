@@ -19,9 +19,14 @@ from attention_plugins import ModelSizes, Sizes, hookspecs
 from attention_plugins.commands import main
 from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import installed
+from dashboard.runs.anatomy_link import format_anatomy, parse_anatomy
+from dashboard.runs.complexity_link import format_complexity, parse_complexity
+from dashboard.runs.norms_link import format_norms, parse_norms
 from dashboard.runs.offers import Catalogue
+from dashboard.runs.positions_link import format_positions, parse_positions
 from dashboard.runs.regression_link import format_regression, parse_regression
 from dashboard.runs.request import Request
+from dashboard.runs.train_link import format_train, parse_train
 from dashboard.runs.translation_link import format_translation, parse_translation
 from dashboard.tasks.catalogue import perform
 
@@ -149,13 +154,26 @@ def catalogue() -> Catalogue:
     return Catalogue.of(perform(Request.make("catalogue"), None).facts)
 
 
-@pytest.mark.parametrize("link", re.findall(r"`/(?:translation)?\?([^`]+)`", README))
-def test_every_link_shown_is_taken_as_it_stands(link, catalogue):
+LINKS = re.findall(r"`/(\w*)\?([^`]+)`", README)
+PAGES = {
+    "": (parse_regression, format_regression),
+    "translation": (parse_translation, format_translation),
+    "train": (parse_train, format_train),
+    "anatomy": (parse_anatomy, format_anatomy),
+    "positions": (parse_positions, format_positions),
+    "complexity": (parse_complexity, format_complexity),
+    "normalisation": (parse_norms, format_norms),
+}
+
+
+def test_every_page_has_a_link_to_look_at():
+    assert {page for page, _ in LINKS} == set(PAGES)
+
+
+@pytest.mark.parametrize(("page", "link"), LINKS)
+def test_every_link_shown_is_taken_as_it_stands(page, link, catalogue):
     query = dict(parse_qsl(link, strict_parsing=True))
-    parse, write = {
-        True: (parse_translation, format_translation),
-        False: (parse_regression, format_regression),
-    }["text" in query]
+    parse, write = PAGES[page]
     view, problems = parse(query, catalogue)
     assert problems == []
     assert write(view, catalogue) == query
