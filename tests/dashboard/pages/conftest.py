@@ -13,6 +13,7 @@ from streamlit.testing.v1 import AppTest
 from dashboard import state
 from dashboard.engine.protocol import Event
 from dashboard.runs.result import Result
+from dashboard.tasks import anatomy, norms, positions
 
 
 def maps(kind, weights, queries, keys):
@@ -59,6 +60,25 @@ def translation(request):
     return Result(tables={"maps": maps("cross", weights, target, source)}, facts=facts)
 
 
+def complexity(request):
+    sizes = [("n", n, 64) for n in (16, 32)] + [("d", 32, d) for d in (32, 64)]
+    layers = ("cnn", "rnn", "attention")
+    rows = [
+        {"layer": layer, "axis": axis, "n": n, "d": d, "seconds": n * d / 1e6, "multiply_adds": n}
+        for axis, n, d in sizes
+        for layer in layers
+    ]
+    fit = {"exponent": 1.25, "factor": 1e-5, "last": 1.5, "counted": 2.0}
+    facts = {
+        "fits": [{"layer": layer, "axis": axis, **fit} for layer in layers for axis in "nd"],
+        "rounds": 3, "kernel": 3, "device": "cpu", "threads": 1, "torch": "2", "seconds": 1.5,
+    }  # fmt: skip
+    reach = [{"layer": layer, "n": n, "products": n, "hops": n + 1} for layer in layers
+             for n in (16, 32)]  # fmt: skip
+    tables = {"times": pa.Table.from_pylist(rows), "reach": pa.Table.from_pylist(reach)}
+    return Result(tables=tables, facts=facts)
+
+
 class Backend:
     """Answers at once; ``unfinished`` and ``failing`` hold scorings whose jobs do not."""
 
@@ -84,6 +104,11 @@ class Backend:
             "catalogue": lambda r: Result(facts=self.facts),
             "regression": regression,
             "translation": translation,
+            "complexity": complexity,
+            # Made in milliseconds, so by the real tasks.
+            "anatomy": lambda r: anatomy.perform(r, self),
+            "norms": lambda r: norms.perform(r, self),
+            "positions": lambda r: positions.perform(r, self),
         }[request.task](request)
         return Event(number=3, stage="done", result=made)
 
@@ -94,11 +119,32 @@ class Backend:
             Event(number=2, stage="progress", fraction=0.5, note="half *way*", facts=progress),
         ]
 
+    def report(self, fraction, note="", facts=None):
+        """As a task's context."""
+
+    def stopped(self):
+        """As a task's context."""
+        return False
+
     def cancel(self, job):
         self.cancelled.append(self.submitted[job])
 
     def reload(self):
         self.reloads += 1
+
+
+@pytest.fixture
+def rows():
+    """``rows(app, *columns)``: of every chart, the data set with these columns, as records."""
+
+    def of(app, *columns):
+        found = []
+        for chart in app.get("vega_lite_chart"):
+            sets = [pa.ipc.open_stream(d.data.data).read_all() for d in chart.proto.datasets]
+            found.append([t.to_pylist() for t in sets if set(columns) <= set(t.column_names)])
+        return found
+
+    return of
 
 
 @pytest.fixture

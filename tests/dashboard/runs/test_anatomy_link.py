@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.runs import tensors
@@ -59,6 +59,7 @@ def views(draw, catalogue):
     return fitted(replace(view, lengths=lengths))
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.data())
 def test_a_view_survives_its_link(catalogue, data):
     view = data.draw(views(catalogue))
@@ -67,6 +68,7 @@ def test_a_view_survives_its_link(catalogue, data):
     assert all(isinstance(part, str) and part for part in link.values())
 
 
+@settings(max_examples=60, deadline=None)
 @given(
     st.dictionaries(
         st.sampled_from(

@@ -2,7 +2,7 @@ import math
 from contextlib import suppress
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.runs import tensors
@@ -18,6 +18,7 @@ def made(draw):
     return draw(st.tuples(*[st.tuples(*[row] * count)] * batch)), (batch, count, size)
 
 
+@settings(max_examples=60, deadline=None)
 @given(made())
 def test_a_tensor_survives_its_text(drawn):
     tensor, shape = drawn
@@ -93,6 +94,7 @@ def test_lengths_that_do_not_fit_are_named(text, kinds, said):
         tensors.read_lengths(text, 2, 3, kinds)
 
 
+@settings(max_examples=60, deadline=None)
 @given(st.text(max_size=60))
 def test_no_text_breaks_the_readers(text):
     for read in (lambda: tensors.read(text, (2, 2, 2)), lambda: tensors.read_lines(text, (2, 2)),
