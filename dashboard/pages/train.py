@@ -102,7 +102,7 @@ def _cards(
     here: Visit, catalogue: Catalogue, trainings: Sequence[Training], letters: Mapping[str, str]
 ) -> None:
     """Those at work first; the rest by age."""
-    ordered = sorted(trainings, key=lambda training: training.state not in ACTIVE)
+    ordered = sorted(trainings, key=_rank)
     kept = [one for one in ordered if one.state in ACTIVE or one.id in letters]
     others = [one for one in ordered if one not in kept]
     room = max(0, _CARDS - len(kept))
@@ -114,6 +114,10 @@ def _cards(
         with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
             for training in earlier:
                 card(here, training, catalogue, letters, lambda id: _toggle(here, id, letters))
+
+
+def _rank(training: Training) -> int:
+    return 2 if training.state not in ACTIVE else int(training.state == "queued")
 
 
 def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[str, Training]:

@@ -29,7 +29,6 @@ _BADGES: dict[str, tuple[str, Any]] = {
     "cancelled": (":material/block:", "gray"),
 }
 _LONGEST_NAME = 40
-_GONE = "This training is no longer here; it was removed, perhaps in another tab."
 
 
 def planned(training: Training) -> int:
@@ -168,14 +167,13 @@ def _buttons(training: Training, catalogue: Catalogue, key: str) -> None:
 
 
 def _do(key: str, action: Callable[[str], None], id: str) -> None:
+    st.session_state[f"{key} refused"] = ""
     try:
         action(id)
-    except KeyError:
-        st.session_state[f"{key} refused"] = _GONE
+    except KeyError:  # removed in another tab: its card goes with the next look
+        pass
     except ValueError as error:
         st.session_state[f"{key} refused"] = str(error)
-    else:
-        st.session_state.pop(f"{key} refused", None)
 
 
 def _keep(training: Training, catalogue: Catalogue, key: str) -> None:

@@ -40,6 +40,9 @@ def curves(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> None:
     last = last_epoch(chosen)
     with parts.grid(2):
         for name, (title, y_format, zero, read) in _CURVES.items():
+            if name == "bleu" and not any(map(_holds_out, chosen.values())):
+                st.caption("Nothing is held out from these trainings, so there is no BLEU.")
+                continue
             rows = [
                 {"epoch": epoch.epoch, "value": round(read(epoch), 4), "series": titles[letter]}
                 for letter, training in chosen.items()
@@ -53,6 +56,10 @@ def curves(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> None:
                     width="stretch",
                     alt=f"{title} after every epoch",
                 )
+
+
+def _holds_out(training: Training) -> bool:
+    return bool(dict(training.request.options).get("held_out", True))
 
 
 def _frame(rows: list[dict[str, Any]]) -> pd.DataFrame:
