@@ -8,7 +8,10 @@ from dashboard.engine import launch, machine
 
 @pytest.fixture(autouse=True)
 def _plain_environment(monkeypatch):
-    for name in ("ATTENTION_WORKERS", "ATTENTION_WORKER_MEMORY", "OMP_NUM_THREADS", "PYTHONPATH"):
+    for name in (
+        "ATTENTION_WORKERS", "ATTENTION_TRAINERS", "ATTENTION_WORKER_MEMORY", "OMP_NUM_THREADS",
+        "PYTHONPATH",
+    ):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(machine, "cores", lambda: 7)
     monkeypatch.setattr(machine, "default_memory", lambda: 1709)
@@ -18,6 +21,19 @@ def _plain_environment(monkeypatch):
 def test_workers_follow_the_cores(monkeypatch, cores, workers):
     monkeypatch.setattr(machine, "cores", lambda: cores)
     assert launch.workers(None) == workers
+
+
+@pytest.mark.parametrize(("cores", "trainers"), [(1, 1), (2, 1), (3, 2), (64, 2)])
+def test_trainers_follow_the_cores_and_leave_some(monkeypatch, cores, trainers):
+    monkeypatch.setattr(machine, "cores", lambda: cores)
+    assert launch.trainers() == trainers
+    monkeypatch.setenv("ATTENTION_TRAINERS", "5")
+    assert launch.trainers() == 5
+
+
+def test_a_niceness_is_passed_on():
+    words = launch.command("x", 0, warm=False, nice=3)
+    assert words[-3:] == ["--nice", "3", "--cold"]
 
 
 def test_a_given_number_wins_over_the_variable_and_that_over_the_cores(monkeypatch):
