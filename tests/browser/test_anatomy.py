@@ -1,0 +1,55 @@
+"""The page *Anatomy*, as painted."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+
+def matrices(seen, stage):
+    """The matrices of a stage as painted."""
+    found = []
+    for rows in seen.rows("r", "c", "value", key=f"stage-{stage}"):
+        grid = np.full((max(r["r"] for r in rows) + 1, max(r["c"] for r in rows) + 1), np.nan)
+        for row in rows:
+            grid[row["r"], row["c"]] = row["value"]
+        found.append(grid)
+    return found
+
+
+def drawn(seen):
+    return seen.until(lambda: matrices(seen, "output"), "the output").settle()
+
+
+def test_an_edited_number_goes_all_the_way_and_into_the_link(window):
+    seen = drawn(window("anatomy"))
+    (before,) = matrices(seen, "scores")
+    (weights,) = matrices(seen, "softmax")
+    np.testing.assert_allclose(weights.sum(axis=1), 1, atol=5e-3)
+    seen.page.get_by_role("button", name="Edit numbers").click()
+    field = seen.page.get_by_label("Queries, 3 × 4")
+    field.fill("9 0 0 0\n0 0 0 0\n1 1 1 1")
+    field.press("Control+Enter")
+    seen.until(
+        lambda: matrices(seen, "scores") and not np.array_equal(matrices(seen, "scores")[0], before),
+        "other scores",
+    ).settle()  # fmt: skip
+    (after,) = matrices(seen, "scores")
+    keys = matrices(seen, "inputs")[1]
+    np.testing.assert_allclose(after[0], keys[:, 0] * 4.5, atol=5e-3)
+    np.testing.assert_allclose(after[1], 0)
+    np.testing.assert_allclose(matrices(seen, "softmax")[0][1], [0.25] * 4 + [0], atol=1e-3)
+    seen.until(lambda: "q=9" in seen.page.url, "the link")
+    again = drawn(window(seen.page.url.removeprefix(f"{seen.url}/")))
+    np.testing.assert_array_equal(matrices(again, "scores")[0], after)
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (390, "dark")])
+def test_heads_fit_the_window(window, width, scheme):
+    seen = drawn(window("anatomy?example=heads&column=7", width=width, scheme=scheme))
+    flows = seen.rows("step", "name", "label", key="stage-heads")
+    assert {row["label"] for row in flows[0]} == {"B = 2", "n = 4", "H = 3", "d = 3"}
+    assert seen.overflow() <= 0
+    seen.screenshot(f"anatomy-heads-{width}")
