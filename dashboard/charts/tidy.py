@@ -11,9 +11,10 @@ from pyarrow import csv
 
 from dashboard.charts.frames import MapFrame, maps
 
-# What a spreadsheet would run as a formula. A number such as -1.5 stays one.
+# What a spreadsheet would run as a formula. Numbers such as -1.5 stay what they are.
 _FORMULA = r"^[=+\-@\t\r]"
-_NUMBER = r"^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?(, .*)?$"
+_ONE = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+_NUMBERS = rf"^{_ONE}(, {_ONE})*$"
 
 
 def tidy_weights(table: pa.Table) -> pa.Table:
@@ -68,6 +69,6 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         return column
     runs = pc.and_(
         pc.match_substring_regex(column, _FORMULA),
-        pc.invert(pc.match_substring_regex(column, _NUMBER)),
+        pc.invert(pc.match_substring_regex(column, _NUMBERS)),
     )
     return pc.if_else(runs, pc.binary_join_element_wise("'", column, ""), column)

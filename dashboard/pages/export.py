@@ -35,6 +35,7 @@ def menu(
     key: str,
     *,
     title: str = "",
+    link: Mapping[str, str] | None = None,
     keeps: bool = True,
 ) -> None:
     """A button that opens the menu; call it where the panel has its other buttons.
@@ -45,9 +46,11 @@ def menu(
             what a page changes later.
         key: of the panel, for the widgets' keys.
         title: what a run that is kept is called.
+        link: parameters of the page's link that ask for this result; else those of the page as
+            it is.
         keeps: whether the run may be kept.
     """
-    _menu(request, result, charts, key, title or request.task, keeps, _here())
+    _menu(request, result, charts, key, title or request.task, keeps, _here(link))
 
 
 def waiting(key: str) -> None:
@@ -188,9 +191,11 @@ def _spec(chart: Chart) -> dict[str, Any]:
     return dict(drawn) if isinstance(drawn, Mapping) else drawn.to_dict(validate=False)
 
 
-def _here() -> str:
-    """The link to the page as it is now, without the server's address."""
+def _here(link: Mapping[str, str] | None) -> str:
+    """The link to this page, without the server's address."""
     page = urlsplit(st.context.url or "").path.rstrip("/").rpartition("/")[2]
-    query = {name: st.query_params.get_all(name) for name in st.query_params}
+    query: Mapping[str, Any] = (
+        {name: st.query_params.get_all(name) for name in st.query_params} if link is None else link
+    )
     words = page if page.isascii() and page.isalpha() and page.islower() else ""
     return f"/{words}" + (f"?{urlencode(query, doseq=True)}" if query else "")

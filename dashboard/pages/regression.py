@@ -68,7 +68,8 @@ def show() -> None:
         if request:
             with slot.export:
                 title = catalogue.scorings[panel.scoring].title
-                export_menu(request, here.jobs.final(request), letter, title, vmax)
+                alone = format_regression(replace(view, panels=(panel,)), catalogue)
+                export_menu(request, here.jobs.final(request), letter, title, vmax, alone)
         with slot.result:
             _result(here, letter, request, missing(catalogue, panel))
         with slot.learning:

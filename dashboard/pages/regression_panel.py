@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
@@ -87,20 +88,26 @@ def _scoring(
 
 
 def export_menu(
-    request: Request, event: Event | None, letter: str, title: str, vmax: float
+    request: Request,
+    event: Event | None,
+    letter: str,
+    title: str,
+    vmax: float,
+    link: Mapping[str, str],
 ) -> None:
     """What may be taken out of a panel, once it has a result.
 
     Args:
         title: of the scoring.
         vmax: the end of the colour scale that all panels share.
+        link: parameters of the link to this panel alone.
     """
     if event is None or event.result is None:
         export.waiting(f"panel-{letter}")
         return
     charts = stored_charts(event.result, colour=PANEL_COLOURS[letter], vmax=vmax)
     title = f"Kernel regression, {title}"
-    export.menu(request, event.result, charts, f"panel-{letter}", title=title)
+    export.menu(request, event.result, charts, f"panel-{letter}", title=title, link=link)
 
 
 def _remove(here: Visit, letter: str) -> None:

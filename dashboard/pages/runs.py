@@ -168,7 +168,8 @@ def _one(here: Visit, id: str, link: Mapping[str, str]) -> None:
     with words:
         _title(run)
     with buttons, st.container(horizontal=True, horizontal_alignment="right"):
-        export.menu(held.request, held.result, charts, "run", title=held.title, keeps=False)
+        with st.container(width="content"):
+            export.menu(held.request, held.result, charts, "run", title=held.title, keeps=False)
         _save_and_delete(here, run)
     if problem := st.session_state.get("runs problem"):
         st.text(problem)

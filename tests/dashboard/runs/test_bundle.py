@@ -5,6 +5,7 @@ import io
 import json
 import struct
 import zipfile
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -163,7 +164,8 @@ def test_a_missing_entry_is_refused(name):
     [
         "../x", "/etc/passwd", "tables/../x.arrow", "tables\\x.arrow", "C:\\x.arrow", "tables/",
         "tables/a/b.arrow", "tables/.arrow", "tables/A.arrow", "pictures/x.html", "x",
-        "tables/x.arrow\0.txt", "tables/x.arrow\n", "charts/x.json", "tables/" + "a" * 61 + ".arrow",
+        "tables/x.arrow\0.txt", "tables/x.arrow\n", "charts/x.json",
+        "tables/" + "a" * 61 + ".arrow",
     ],
 )  # fmt: skip
 def test_names_that_a_bundle_does_not_have_are_refused(name):
@@ -269,8 +271,9 @@ def test_a_request_of_another_kind_is_refused(changes):
 @pytest.mark.parametrize(
     "text",
     [
-        b"[" * 100_000, b'{"a":' * 100_000, b"{}{}", b"[]", b"\xff", b'{"a": NaN}', b'{"a": 1e999}',
-        b'{"a": 1, "a": 2}', b'{"a": "\\ud800"}', b'{"\\ud800": 1}', b"", b'{"a":' * 70 + b"1" + b"}" * 70,
+        b"[" * 100_000, b'{"a":' * 100_000, b"{}{}", b"[]", b"\xff", b'{"a": NaN}',
+        b'{"a": 1e999}', b'{"a": 1, "a": 2}', b'{"a": "\\ud800"}', b'{"\\ud800": 1}', b"",
+        b'{"a":' * 70 + b"1" + b"}" * 70,
     ],
 )  # fmt: skip
 def test_json_that_is_none_or_too_deep_is_refused(text):
@@ -367,12 +370,8 @@ def test_any_change_of_bytes_is_refused_or_changes_nothing(flips, cut, put):
         data[put[0] : put[0]] = put[1]
     if cut is not None:
         del data[cut:]
-    try:
-        taken = read(bytes(data))
-    except BundleError as error:
-        assert str(error)
-    else:
-        assert write(taken) == BYTES
+    with suppress(BundleError):
+        assert write(read(bytes(data))) == BYTES
 
 
 names = sorted(contents())
@@ -386,14 +385,9 @@ def test_any_change_of_an_entry_that_is_vouched_for_is_refused_or_is_a_run(name,
     place = draw.draw(st.integers(0, len(old) - 1))
     new = draw.draw(st.binary(max_size=8))
     data = old[:place] + new + old[place + draw.draw(st.integers(0, 8)) :]
-    forged = (
-        packed(contents() | {name: data}) if name == "manifest.json" else with_entry(name, data)
-    )
-    try:
-        taken = read(forged)
-    except BundleError as error:
-        assert str(error)
-    else:
+    whole = packed(contents() | {name: data})
+    with suppress(BundleError):
+        taken = read(whole if name == "manifest.json" else with_entry(name, data))
         assert read(write(taken)).request == taken.request
         for table in taken.result.tables.values():
             table.to_pandas()
