@@ -17,16 +17,17 @@ from dashboard.runs.result import Result
 from dashboard.runs.translation_link import KINDS, Translation, spots_of, with_spots
 from dashboard.state import Visit
 
-_KINDS = {
-    "cross": "Cross-attention",
-    "encoder": "Encoder self-attention",
-    "decoder": "Decoder self-attention",
+_KINDS = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}
+_NAMES = {
+    "cross": "cross-attention",
+    "encoder": "self-attention in its encoder",
+    "decoder": "self-attention in its decoder",
 }
 _AXES = {
     "cross": "Down: the words being written. Across: the words of the sentence.",
-    "encoder": "Down and across: the words of the sentence, each looking at all of them.",
-    "decoder": "Down: the words being written. Across: the words written before. What comes later "
-    "is masked, grey and crossed out.",
+    "encoder": "Self-attention. Down and across: the words of the sentence, each looking at all.",
+    "decoder": "Self-attention. Down: the words being written. Across: the words written before. "
+    "What comes later is masked, grey and crossed out.",
 }
 _CLICK = " Each small map is a head, or the mean of its layer: click it to see it large."
 
@@ -132,7 +133,7 @@ def translation(here: Visit, request: Request, result: Result, letter: str) -> N
             lambda spot: here.settle(_with_spot(here.view, letter, spot)),
         )  # fmt: skip
     else:
-        st.caption(f"This model has no {_KINDS[view.kind].lower()}.")
+        st.caption(f"This model has no {_NAMES[view.kind]}.")
     for kind, words in (("sentence", "unknown"), ("translation", "target_unknown")):
         if facts[words]:
             unknown = ", ".join(plain(word) for word in dict.fromkeys(facts[words]))

@@ -17,17 +17,36 @@ from dashboard.tasks import anatomy, norms, positions
 
 
 def maps(kind, weights, queries, keys):
+    """The maps of one kind: ``weights (layers, heads, queries, keys)``, or less of the first."""
+    layers = weights.reshape(-1, *weights.shape[-3:]) if weights.ndim > 2 else weights[None, None]
+    count = len(layers)
     return pa.table(
         {
-            "kind": [kind],
-            "layer": pa.array([0], pa.int32()),
-            "heads": pa.array([1], pa.int32()),
-            "queries": [queries],
-            "keys": [keys],
-            "causal": [kind == "decoder"],
-            "weights": pa.array([weights.reshape(-1).tolist()], pa.list_(pa.float32())),
+            "kind": [kind] * count,
+            "layer": pa.array(range(count), pa.int32()),
+            "heads": pa.array([layers.shape[1]] * count, pa.int32()),
+            "queries": [queries] * count,
+            "keys": [keys] * count,
+            "causal": [kind == "decoder"] * count,
+            "weights": pa.array([w.ravel().tolist() for w in layers], pa.list_(pa.float32())),
         }
     )
+
+
+def transformer_maps(source, target):
+    """Two layers of three heads of every kind; head h of layer l looks at word l + h alone."""
+    read = ["<bos>", *target[:-1]]
+    tables = []
+    for kind, queries, keys in (
+        ("encoder", source, source), ("decoder", target, read), ("cross", target, source),
+    ):  # fmt: skip
+        weights = np.zeros((2, 3, len(queries), len(keys)))
+        for layer, head in np.ndindex(2, 3):
+            for row in range(len(queries)):
+                last = row if kind == "decoder" else len(keys) - 1
+                weights[layer, head, row, min(layer + head, last)] = 1.0
+        tables.append(maps(kind, weights, queries, keys))
+    return pa.concat_tables(tables)
 
 
 def regression(request):
@@ -57,6 +76,8 @@ def translation(request):
         "unknown": [w for w in words if w == "zebra"], "target_unknown": [], "forced": False,
         "log_probability": -1.5,
     }  # fmt: skip
+    if request.data.startswith("transformer"):
+        return Result(tables={"maps": transformer_maps(source, target)}, facts=facts)
     return Result(tables={"maps": maps("cross", weights, target, source)}, facts=facts)
 
 

@@ -1,5 +1,7 @@
 import json
 
+import pytest
+
 from dashboard.engine.protocol import Event
 
 
@@ -115,3 +117,71 @@ def test_a_sentence_that_is_too_long_for_the_model_is_said_in_its_place(opened, 
     app = opened("translation")
     assert "need at most 9 tokens" in words(app)
     assert len(charts(app)) == 1 + 2
+
+
+@pytest.fixture
+def transformer(backend):
+    """The catalogue also has a Transformer's checkpoint, whose results have maps of all kinds."""
+    backend.facts["models"].append(dict(backend.facts["models"][-2], name="transformer"))
+    kept = json.loads(json.dumps(backend.facts["checkpoints"][0]))
+    kept["name"], kept["card"]["model"] = "transformer_one", "transformer"
+    backend.facts["checkpoints"].append(kept)
+
+
+def grids(app):
+    """The titles of all maps of each chart that has several, and the one that it starts with."""
+    found = []
+    for chart in charts(app):
+        params = {param["name"]: param for param in chart.get("params", ())}
+        if "names" in params:
+            (start,) = params["head"]["value"]
+            found.append((params["names"]["value"], start["map"]))
+    return found
+
+
+@pytest.mark.usefixtures("transformer")
+def test_a_transformer_shows_every_head_of_every_layer(opened):
+    app = opened("translation", a="transformer.additive", b="bahdanau.additive")
+    assert not app.exception
+    ((names, start),) = grids(app)
+    assert len(names) == 2 * (1 + 3)
+    assert names[0] == "layer 1 · mean of 3 heads, a summary"
+    assert names[-1] == "layer 2 · head 3"
+    assert start == "2.mean"
+    assert len(charts(app)) == 1 + 2
+    assert "click it to see it large" in words(app)
+
+
+@pytest.mark.usefixtures("transformer")
+def test_a_link_opens_a_map_and_one_that_is_not_there_gives_the_usual_one(opened):
+    app = opened("translation", a="transformer.additive", b="transformer.additive",
+                 map="decoder.2.3", b__map="7.1")  # fmt: skip
+    assert [start for _, start in grids(app)] == ["2.3", "2.mean"]
+    assert "masked, grey and crossed out" in words(app)
+
+
+@pytest.mark.usefixtures("transformer")
+def test_another_kind_goes_into_the_link_and_a_model_without_it_says_so(opened, backend):
+    app = opened("translation", a="transformer.additive", b="bahdanau.additive", a__map="1.2")
+    before = len(asked(backend))
+    app.button_group("translation-kind").set_value("encoder").run()
+    assert not app.exception
+    assert link(app) == {"a": "transformer.additive", "b": "bahdanau.additive", "map": "encoder"}
+    assert len(asked(backend)) == before
+    assert "This model has no self-attention in its encoder" in words(app)
+    app.button_group("translation-kind").set_value(None).run()
+    assert link(app)["map"] == "encoder"
+
+
+@pytest.mark.usefixtures("transformer")
+def test_bahdanau_alone_has_no_choice_of_kinds(opened):
+    app = opened("translation", a="bahdanau.additive")
+    assert not [one for one in app.get("button_group") if one.key == "translation-kind"]
+    assert grids(app) == []
+
+
+@pytest.mark.usefixtures("transformer")
+def test_a_panel_takes_its_map_along_when_another_one_is_removed(opened):
+    app = opened("translation", a="bahdanau.additive", b="transformer.additive", b__map="1.2")
+    app.button("panel-a-remove").click().run()
+    assert link(app) == {"a": "transformer.additive", "map": "cross.1.2"}

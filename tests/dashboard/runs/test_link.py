@@ -22,11 +22,15 @@ from dashboard.runs.regression_link import (
     regression_request,
 )
 from dashboard.runs.translation_link import (
+    KINDS,
     Translation,
     beam_knob,
     default_translation,
     format_translation,
     parse_translation,
+    spots_of,
+    translation_request,
+    with_spots,
 )
 
 UPLOAD = "upload:" + "0123456789abcdef" * 4
@@ -85,14 +89,18 @@ def translations(draw, catalogue):
         "phrasebook": ["twin_a", "twin_b"],
     }[corpus]
     panels = st.sampled_from([*offered, "bahdanau.from_a_friend", "transformer.additive"])
-    return Translation(
+    chosen = tuple(draw(st.lists(panels, min_size=1, max_size=4)))
+    spots = st.sampled_from(["", "1.1", "2.3", "12.mean", "99.99"])
+    view = Translation(
         corpus=corpus,
-        panels=tuple(draw(st.lists(panels, min_size=1, max_size=4))),
+        panels=chosen,
+        kind=draw(st.sampled_from(KINDS)),
         text=tidy(draw(st.text(max_size=250))),
         target=tidy(draw(st.text(max_size=40))),
         beam=draw(value(beam_knob(catalogue))),
         device=draw(st.sampled_from(["auto", "cpu"])),
     )
+    return with_spots(view, draw(st.lists(spots, max_size=len(chosen))))
 
 
 def through_the_address_bar(link):
@@ -115,15 +123,18 @@ def test_a_translation_link_restores_the_view(catalogue, data):
 
 KEYS = st.one_of(
     st.text(max_size=60),
-    st.sampled_from(["data", "seed", "device", "text", "target", "beam", "corpus", "points"]),
-    st.builds("{}.{}".format, st.sampled_from(LETTERS), st.sampled_from(["width", "learn", "x"])),
+    st.sampled_from(["data", "seed", "device", "text", "target", "beam", "corpus", "map"]),
+    st.builds(
+        "{}.{}".format, st.sampled_from(LETTERS), st.sampled_from(["width", "learn", "map", "x"])
+    ),
     st.sampled_from(LETTERS),
 )
 NASTY = st.one_of(
     st.text(max_size=300),
     st.sampled_from(
         ["gaussian", "nan", "1e999", "-inf", "../../etc/passwd", "<img src=x>", "٣", "1_0", "0x10",
-         "\ud800", "\u202e", "a" * 10_000, "9" * 500, "1", "0", "", UPLOAD, "upload:../x"]
+         "\ud800", "\u202e", "a" * 10_000, "9" * 500, "1", "0", "", UPLOAD, "upload:../x",
+         "cross.1.2", "encoder", "decoder.2", "2.mean", "0.1", "2.3\n"]
     ),
 )  # fmt: skip
 
@@ -171,6 +182,35 @@ def test_a_link_is_short_and_readable(catalogue):
     assert usual.panels == ("bahdanau.additive", "bahdanau.scaled_dot", "bahdanau.bilinear")
 
 
+def test_a_map_for_all_panels_is_written_once_and_others_with_their_panel(catalogue):
+    usual = default_translation(catalogue)
+    encoder = replace(usual, kind="encoder")
+    links = {
+        (): {"map": "encoder"},
+        ("2.3", "2.3", "2.3"): {"map": "encoder.2.3"},
+        ("", "2.3"): {"map": "encoder", "b.map": "2.3"},
+    }
+    for spots, link in links.items():
+        assert format_translation(with_spots(encoder, spots), catalogue) == link
+    given = {
+        "a": "bahdanau.additive",
+        "c": "bahdanau.bilinear",
+        "map": "cross.1.2",
+        "c.map": "2.1",
+    }
+    view, problems = parse_translation(given, catalogue)
+    assert problems == []
+    assert (view.kind, view.spots) == ("cross", ("1.2", "2.1"))
+    assert spots_of(parse_translation({"b.map": "1.2"}, catalogue)[0]) == ("", "1.2", "")
+
+
+def test_the_map_that_is_shown_large_is_no_part_of_the_request(catalogue):
+    view = default_translation(catalogue)
+    other = with_spots(replace(view, kind="decoder"), ["1.2"])
+    (checkpoint,) = [c for c in catalogue.checkpoints.values() if c.name == "one"]
+    assert translation_request(view, checkpoint) == translation_request(other, checkpoint)
+
+
 def test_an_empty_sentence_is_kept_and_not_replaced_by_the_example(catalogue):
     view = replace(default_translation(catalogue), text="")
     link = through_the_address_bar(format_translation(view, catalogue))
@@ -214,6 +254,14 @@ def test_every_mended_parameter_is_named(catalogue, query, named):
     [
         ({"a": "../x"}, "a=‘../x’ is not a model.scoring"),
         ({"corpus": "moon"}, "corpus=‘moon’; offered: tatoeba, phrasebook"),
+        (
+            {"map": "pooling"},
+            "map=‘pooling’ is not cross, encoder, decoder, alone or with a layer",
+        ),
+        ({"map": "cross.0.1"}, "map=‘cross.0.1’ is not"),
+        ({"map": "cross."}, "map=‘cross.’ is not"),
+        ({"a.map": "2"}, "a.map=‘2’ is not a layer and a head such as 2.3 or 2.mean; ignored"),
+        ({"a": "bahdanau.additive", "b.map": "1.1"}, "unknown parameter ‘b.map’: ignored"),
         ({"beam": "13"}, "beam=‘13’: need 1 <= beam <= 12, so 12 is used"),
         ({"text": "x" * 10_000}, "text has 10,000 characters; the first 200 are used"),
     ],
