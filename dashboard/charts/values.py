@@ -13,7 +13,7 @@ from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.labels import MOST_ROOM, displayed, room, thinned
 
-MOST_CELLS = 7_000  # what a browser repaints in a fifth of a second
+MOST_CELLS = 5_000  # as many rows as Altair takes; a browser repaints them in a fifth of a second
 _LINE = theme.FONT_SIZE + 3  # px, of a level label
 _TITLE = 18  # px, of an axis title
 _INK = (  # of a number, by the cell that it is written on

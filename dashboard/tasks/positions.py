@@ -24,13 +24,13 @@ OPTIONS = (
         high=64,
         help="Columns of the encoding: as many as a token's embedding has.",
     ),
-    Parameter(name="positions", title="Positions n", default=60, low=2, high=100),
+    Parameter(name="positions", title="Positions n", default=60, low=2, high=75),
     Parameter(
         name="position",
         title="Position i",
         default=4,
         low=0,
-        high=99,
+        high=74,
         help="Where the rotation starts.",
     ),
     Parameter(
