@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import pyarrow as pa
@@ -59,6 +60,17 @@ def maps(table: pa.Table) -> list[MapFrame]:
 def matrix(table: pa.Table) -> np.ndarray:
     """A table of numbers as ``(rows, columns)``."""
     return np.column_stack([column.to_numpy() for column in table.columns])
+
+
+def array_of(values: Any) -> np.ndarray:
+    """A copy as float64 of nested lists, or of whatever a notebook holds its numbers in.
+
+    A tensor may be on a device, need a gradient, or be of a type that NumPy does not have: it is
+    brought over by its own methods, since this process knows no tensor library.
+    """
+    for step in ("detach", "cpu", "double"):
+        values = getattr(values, step)() if hasattr(values, step) else values
+    return np.array(values, dtype=np.float64)
 
 
 def top_weight(weights: Sequence[np.ndarray]) -> float:

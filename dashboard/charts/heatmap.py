@@ -9,6 +9,7 @@ import numpy as np
 
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, images, rects
+from dashboard.charts.frames import array_of
 from dashboard.charts.labels import MOST_ROOM, displayed, room
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
@@ -35,8 +36,9 @@ def attention_heatmap(
     """Attention weights; hovering a cell frames its row and column and tells its weight.
 
     Args:
-        weights: ``(queries, keys)``, or ``(heads, queries, keys)`` for a grid of heads. NaN is a
-            masked cell, and so is every cell of a row whose weights are all 0.
+        weights: ``(queries, keys)``, or ``(heads, queries, keys)`` for a grid of heads: an array,
+            nested lists, a tensor. NaN is a masked cell, and so is every cell of a row whose
+            weights are all 0.
         query_labels, key_labels: one per row and per column; positions where None.
         mask: boolean ``(queries, keys)``, False where a cell is masked.
         vmax: the end of the colour scale; panels that are compared need the same one.
@@ -106,7 +108,7 @@ def label_room(labels: Sequence[object]) -> int:
 
 def _checked(weights: np.ndarray) -> np.ndarray:
     """A copy of the weights as float64 ``(heads, queries, keys)``."""
-    values = np.array(weights, dtype=np.float64)
+    values = array_of(weights)
     values = values[None] if values.ndim == 2 else values
     if values.ndim != 3 or not values.size:
         raise ValueError(

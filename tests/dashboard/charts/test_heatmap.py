@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+import torch
 
 from dashboard.charts import attention_heatmap, difference_heatmap, label_room
 from dashboard.charts.theme import MAX_RECTS, QUIET, SEQUENTIAL
@@ -27,6 +28,30 @@ def test_the_numbers_are_those_of_the_array(survives, rows):
     for row in table:
         assert row["value"] == pytest.approx(array[row["q"], row["k"]], rel=1e-4)
     assert spec["title"]["text"] == "Additive"
+
+
+class Held:
+    """Numbers of some other library."""
+
+    def __array__(self, dtype=None, copy=None):
+        return np.eye(2, dtype=dtype)
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        [[1, 0], [0, 1]], ((1.0, 0.0), (0.0, 1.0)), np.eye(2, dtype=np.float16), Held(),
+        torch.eye(2), torch.eye(2, requires_grad=True), torch.eye(2, dtype=torch.bfloat16),
+        torch.eye(2, dtype=torch.bool),
+    ],
+)  # fmt: skip
+def test_any_array_is_drawn_with_labels_or_without(given, rows):
+    for labels in ((), (["a", "b"],), (None, ["c", "d"])):
+        spec = attention_heatmap(given, *labels).to_dict()
+        assert [row["value"] for row in rows(spec, "q", "k", "value")] == [1, 0, 0, 1]
+    assert {p["name"]: p.get("value") for p in spec["params"]} >= {
+        "queries": ["0", "1"], "keys": ["c", "d"],
+    }.items()  # fmt: skip
 
 
 def test_cells_lie_by_position_even_where_tokens_repeat(painted):
