@@ -1,0 +1,75 @@
+import numpy as np
+import pytest
+
+from dashboard.charts.values import MOST_CELLS, values_heatmap
+
+GRID = np.array([[1.0, -0.5, np.nan], [0.25, 0.0, -2.0]])
+
+
+def test_every_number_has_its_cell(survives, rows):
+    spec = survives(lambda: values_heatmap(GRID, rows=["a", "b"], numbers=".2f"))
+    cells = {(row["r"], row["c"]): row["value"] for row in rows(spec, "r", "c", "value")}
+    assert cells[1, 2] == -2.0
+    assert cells[0, 2] is None
+
+
+def test_rows_run_down_and_columns_across(painted):
+    scene = painted(values_heatmap(GRID, cell=(30, 20)), width=400)
+    cells = scene.items("cells_marks")
+    assert len(cells) == 5, "what is not a number is left empty"
+    assert {round(cell["width"]) for cell in cells} == {29}
+    assert {round(cell["height"]) for cell in cells} == {19}
+    assert cells[1]["left"] > cells[0]["left"]
+    assert cells[2]["top"] > cells[0]["top"]
+
+
+def test_cells_narrow_with_their_host(painted):
+    scene = painted(values_heatmap(np.ones((2, 31)), cell=(30, 20)), width=200)
+    assert scene.width == pytest.approx(200, abs=1)
+    assert {round(c["height"]) for c in scene.items("cells_marks")} == {19}
+    assert max(c["width"] for c in scene.items("cells_marks")) < 8
+
+
+def test_numbers_are_written_with_a_minus(painted):
+    texts = [
+        item["text"]
+        for item in painted(values_heatmap(GRID, numbers=".2f")).items("numbers_marks")
+    ]
+    assert texts == ["1.00", "−0.50", "0.25", "0.00", "−2.00"]
+
+
+@pytest.mark.parametrize(
+    ("framed", "count", "sides"), [("rows", 2, (90, 20)), ("columns", 3, (30, 40))]
+)
+def test_frames_go_around_rows_or_columns(painted, framed, count, sides):
+    boxes = painted(values_heatmap(GRID, framed=framed, cell=(30, 20)), width=400).items(
+        "frames_marks"
+    )
+    assert [(round(b["width"]) + 4, round(b["height"]) + 4) for b in boxes] == [sides] * count
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_one_colour_for_one_value_whatever_else_is_drawn(painted, scheme):
+    fills = [
+        painted(values_heatmap(values, vmax=4), scheme).items("cells_marks")[0]["fill"]
+        for values in ([[1.0, 2.0]], [[1.0, -3.0]])
+    ]
+    assert fills[0] == fills[1]
+
+
+def test_all_zeros_have_a_scale(survives):
+    survives(lambda: values_heatmap(np.zeros((2, 3))))
+
+
+@pytest.mark.parametrize(
+    ("values", "labels"),
+    [(np.ones(3), {}), (np.ones((0, 2)), {}), (np.ones((1, MOST_CELLS + 1)), {}),
+     (GRID, {"rows": ["a"]}), (GRID, {"columns": "ab"})],
+)  # fmt: skip
+def test_what_is_no_matrix_is_refused(values, labels):
+    with pytest.raises(ValueError, match="need"):
+        values_heatmap(values, **labels)
+
+
+def test_the_largest_matrix_can_be_sent():
+    values_heatmap(np.ones((50, MOST_CELLS // 50))).to_dict()
