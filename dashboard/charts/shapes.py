@@ -69,7 +69,7 @@ def shape_flow(
         .properties(name="ones"),
         _words(solid, scales, "#ffffff", 600),
         _words(hollow, scales, _INK, 400),
-        _said(steps, scales[1]),
+        _said(steps, blocks, scales[1]),
     ]
     return theme.finished(alt.layer(theme.ramp(), *layers), width=width, height=height)
 
@@ -156,8 +156,12 @@ def _words(
     ).encode(**place, text="label:N")
 
 
-def _said(steps: Sequence[Shape], y: alt.Scale) -> alt.Chart:
-    rows = [{"top": _top(i) - _LABEL / 2, "text": step.said} for i, step in enumerate(steps)]
+def _said(steps: Sequence[Shape], blocks: Sequence[Mapping[str, Any]], y: alt.Scale) -> alt.Chart:
+    shapes = {block["step"]: block["shape"] for block in blocks}
+    rows = [
+        {"top": _top(i) - _LABEL / 2, "text": f"{step.said}: {shapes[i]}"}
+        for i, step in enumerate(steps)
+    ]
     return (
         alt.Chart(pd.DataFrame(rows))
         .mark_text(align="left", fontSize=theme.FONT_SIZE, color=_INK)

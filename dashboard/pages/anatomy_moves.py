@@ -27,9 +27,9 @@ def heads(request: Request, view: Anatomy, tensors: Mapping[str, Stage]) -> None
         st.markdown("**How the shape moves**")
         steps = (
             Shape(said="projected, all heads in one row", axes=(_BATCH, ("n",), ("H", "d"))),
-            Shape(said="reshape: cut each row into heads", axes=(_BATCH, ("n",), ("H",), ("d",))),
-            Shape(said="transpose: heads before positions", axes=(_BATCH, ("H",), ("n",), ("d",))),
-            Shape(said="reshape: every head a batch row", axes=(("B", "H"), ("n",), ("d",))),
+            Shape(said="reshape, each row cut into heads", axes=(_BATCH, ("n",), ("H",), ("d",))),
+            Shape(said="transpose, heads before positions", axes=(_BATCH, ("H",), ("n",), ("d",))),
+            Shape(said="reshape, every head a batch row", axes=(("B", "H"), ("n",), ("d",))),
         )
         _flow(request, "heads", steps, {"B": batch, "n": rows, "H": count, "d": size})
     linear, split = tensors["linear_q"].values, tensors["split_q"].values
@@ -58,9 +58,9 @@ def joined(request: Request, view: Anatomy, tensors: Mapping[str, Stage]) -> Non
         st.markdown("**How the shape moves back**")
         steps = (
             Shape(said="output of every head", axes=(("B", "H"), ("n",), ("d",))),
-            Shape(said="reshape: batch rows apart", axes=(_BATCH, ("H",), ("n",), ("d",))),
-            Shape(said="transpose: positions before heads", axes=(_BATCH, ("n",), ("H",), ("d",))),
-            Shape(said="reshape: heads side by side", axes=(_BATCH, ("n",), ("H", "d"))),
+            Shape(said="reshape, batch rows apart", axes=(_BATCH, ("H",), ("n",), ("d",))),
+            Shape(said="transpose, positions before heads", axes=(_BATCH, ("n",), ("H",), ("d",))),
+            Shape(said="reshape, heads side by side", axes=(_BATCH, ("n",), ("H", "d"))),
         )
         _flow(request, "joined", steps, {"B": batch, "n": rows, "H": count, "d": size})
     pooled, merged = tensors["pooled"].values, tensors["merged"].values
@@ -86,8 +86,10 @@ def broadcast(request: Request, view: Anatomy, tensors: Mapping[str, Stage]) -> 
     steps = (
         Shape(said="queries, with a new axis", axes=(*lead, ("n_q",), ("(n_k)",), ("h",)), into=2),
         Shape(said="keys, with a new axis", axes=(*lead, ("(n_q)",), ("n_k",), ("h",))),
-        Shape(said="their sum: both stretch; then tanh", axes=(*lead, ("n_q",), ("n_k",), ("h",))),
-        Shape(said="times v: the last axis is summed away", axes=(*lead, ("n_q",), ("n_k",))),
+        Shape(
+            said="their sum, both stretched; then tanh", axes=(*lead, ("n_q",), ("n_k",), ("h",))
+        ),
+        Shape(said="times v, the last axis summed away", axes=(*lead, ("n_q",), ("n_k",))),
     )
     moves, numbers = st.columns(2, gap="large")
     with moves:

@@ -90,8 +90,8 @@ def draw_landscape(
     (request,) = asked
     formula("a(q, k) = " + catalogue.scorings[view.scoring].formula)
     st.caption(
-        "Every point is a key of two numbers, the ring is the query. Left: what the scoring says "
-        "of each key. Right: the weight of each key if all of them were asked at once."
+        "Every point is a key of two numbers, the ring is the query: what the scoring says of "
+        "each key, and the weight of each key if all of them were asked at once."
     )
 
     def planes(result: Result) -> None:

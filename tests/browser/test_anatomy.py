@@ -19,6 +19,11 @@ def matrices(seen, stage):
     return found
 
 
+def changed(seen, before):
+    found = matrices(seen, "scores")
+    return found and not np.array_equal(found[0], before)
+
+
 def drawn(seen):
     return seen.until(lambda: matrices(seen, "output"), "the output").settle()
 
@@ -32,10 +37,7 @@ def test_an_edited_number_goes_all_the_way_and_into_the_link(window):
     field = seen.page.get_by_label("Queries, 3 × 4")
     field.fill("9 0 0 0\n0 0 0 0\n1 1 1 1")
     field.press("Control+Enter")
-    seen.until(
-        lambda: matrices(seen, "scores") and not np.array_equal(matrices(seen, "scores")[0], before),
-        "other scores",
-    ).settle()  # fmt: skip
+    seen.until(lambda: changed(seen, before), "other scores").settle()
     (after,) = matrices(seen, "scores")
     keys = matrices(seen, "inputs")[1]
     np.testing.assert_allclose(after[0], keys[:, 0] * 4.5, atol=5e-3)

@@ -20,6 +20,10 @@ def test_every_step_has_its_shape(survives, rows):
     found = blocks(spec, rows)
     shapes = [next(b["shape"] for b in found if b["step"] == step) for step in range(4)]
     assert shapes == ["(2, 5, 21)", "(2, 5, 3, 7)", "(2, 3, 5, 7)", "(6, 5, 7)"]
+    assert [said["text"] for said in rows(spec, "text")] == [
+        "one row: (2, 5, 21)", "cut: (2, 5, 3, 7)", "transpose: (2, 3, 5, 7)",
+        "batch rows: (6, 5, 7)",
+    ]  # fmt: skip
     colours = {b["name"]: b["colour"] for b in found}
     assert len(set(colours.values())) == 4
     assert all(b["colour"] == colours[b["name"]] for b in found)
