@@ -28,7 +28,12 @@ def input_axis(drawn: Problem, field: str = "x") -> alt.X:
     ends = [drawn.curve["left"].min(), drawn.curve["right"].max()]
     ends += [drawn.points["x"].min(), drawn.points["x"].max()] if len(drawn.points) else []
     axis = alt.Axis(
-        title=drawn.x_title, orient="bottom", grid=False, labelFlush=True, tickCount=5, format="~g"
+        title=drawn.x_title,
+        orient="bottom",
+        grid=False,
+        labelFlush=True,
+        tickCount=5,
+        format=theme.NUMBER,
     )
     scale = alt.Scale(domain=[float(min(ends)), float(max(ends))], nice=False, zero=False)
     return alt.X(f"{field}:Q", scale=scale, axis=axis)
@@ -43,7 +48,7 @@ def value_axis(lane: Lane, drawn: Iterable[Problem], title: str) -> alt.Y:
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     margin = (high - low) * _MARGIN or 0.5
     scale = lane.scale(*rounded(np.array([low - margin, high + margin])).tolist())
-    return alt.Y("y:Q", scale=scale, axis=lane.axis(title, ROOM, format="~g"))
+    return alt.Y("y:Q", scale=scale, axis=lane.axis(title, ROOM, format=theme.NUMBER))
 
 
 def strips(drawn: Problem, hover: alt.Parameter, height: float) -> alt.Chart:

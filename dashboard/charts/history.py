@@ -97,6 +97,6 @@ def _curve(
     else:
         margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
         scale = lane.scale(low - margin, high + margin)
-    axis = lane.axis(title, _ROOM, format="~g")
+    axis = lane.axis(title, _ROOM, format=theme.NUMBER)
     mark = base.mark_line(color=colour, strokeWidth=2 if column == "loss" else 1.5)
     return mark.encode(x=x, y=alt.Y(f"{column}:Q", scale=scale, axis=axis))

@@ -55,6 +55,7 @@ POINTER = "#e0497c"  # what the pointer is on: far from both ramps
 
 WIDTH = 320  # of a chart whose host does not stretch it, in px
 FONT_SIZE = 11
+NUMBER = ".6~g"  # of an axis; without digits Vega takes those that ticks differ by, "1e+1" for 10
 MAX_RECTS = 3_600  # above, restyling on hover takes longer than a frame or two
 
 

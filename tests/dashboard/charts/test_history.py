@@ -118,3 +118,10 @@ def test_the_legend_has_nothing_to_tell_the_pointer():
 def test_the_legend_of_differences_has_nothing_in_its_middle(painted):
     labels = painted(weights_legend(0.5, difference=True)).items(role="axis-label")
     assert [text["text"] for text in labels] == ["−0.5", "0", "0.5"]
+
+
+def test_numbers_on_an_axis_are_written_out(painted):
+    steps = pd.DataFrame({"step": [0, 1, 2], "loss": [13.0, 5.0, 0.5]})
+    labels = {item["text"] for item in painted(loss_chart(steps)).items(role="axis-label")}
+    assert "10" in labels
+    assert not [label for label in labels if "e" in label]
