@@ -24,9 +24,9 @@ from dashboard.runs.anatomy_view import (
     text_of,
     usual_lengths,
 )
+from dashboard.runs.link_parts import SEED, defaults, pairs
 from dashboard.runs.offers import Catalogue, Knob
 from dashboard.runs.request import Scalar
-from dashboard.runs.views import SEED, defaults, pairs
 from dashboard.state import Visit
 
 CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _PICK_WIDTH = 230, 150, 110, 120  # px

@@ -21,10 +21,10 @@ from dashboard.runs.complexity_link import (
     format_complexity,
     parse_complexity,
 )
+from dashboard.runs.link_parts import SEED
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
-from dashboard.runs.views import SEED
 from dashboard.state import Visit, read_link, visit, write_link
 
 _HEIGHT = 440  # px, of the charts with their legends and captions

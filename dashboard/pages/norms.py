@@ -15,6 +15,7 @@ from dashboard.charts.values import values_heatmap
 from dashboard.controls import knob
 from dashboard.pages import figures, parts
 from dashboard.pages.norms_editor import matrix_editor
+from dashboard.runs.link_parts import SEED, pairs
 from dashboard.runs.norms_link import (
     Norms,
     format_norms,
@@ -25,7 +26,6 @@ from dashboard.runs.norms_link import (
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.request import Request, Scalar
 from dashboard.runs.result import Result
-from dashboard.runs.views import SEED, pairs
 from dashboard.state import Visit, read_link, visit, write_link
 
 _HEIGHT = 300  # px, of the matrices side by side

@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard.controls import knob, place
 from dashboard.pages import parts
 from dashboard.pages.positions_figures import curves, flow, rotation, similarity, whole
+from dashboard.runs.link_parts import pairs
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.positions_link import (
     MOST_COLUMNS,
@@ -25,7 +26,6 @@ from dashboard.runs.positions_link import (
 )
 from dashboard.runs.request import Scalar
 from dashboard.runs.result import Result
-from dashboard.runs.views import pairs
 from dashboard.state import Visit, read_link, visit, write_link
 
 _HEIGHT = 290  # px, of the first figure

@@ -33,10 +33,9 @@ from dashboard.runs.anatomy_view import (
     layouts,
     usual_lengths,
 )
-from dashboard.runs.link import read_knobs, write_knobs
+from dashboard.runs.link_parts import SEED, pairs, read_knobs, write_knobs
 from dashboard.runs.offers import Catalogue, Knob, shown
 from dashboard.runs.reader import Query, Reader, tidy
-from dashboard.runs.views import SEED, pairs
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 _NONE = "none"
@@ -87,7 +86,7 @@ def format_anatomy(view: Anatomy, catalogue: Catalogue) -> dict[str, str]:
     write_knobs(link, str, knobs, pairs({knob.name: getattr(view, knob.name) for knob in knobs}))
     link |= {name: text for name in "qkv" if (text := getattr(view, name))}
     if view.lengths != usual_lengths(view, view.sizes):
-        link["lengths"] = view.lengths or _NONE
+        pass
     for name, default in (("scores", SCORES), ("per_row", PER_ROW), ("per_query", PER_QUERY)):
         if getattr(view, name) != default:
             link[name] = getattr(view, name) or _NONE

@@ -6,9 +6,9 @@ from dataclasses import dataclass, replace
 
 from dashboard.runs import tensors
 from dashboard.runs.anatomy_examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes, names
+from dashboard.runs.link_parts import defaults
 from dashboard.runs.offers import Catalogue, Knob, shown
 from dashboard.runs.request import Pairs, Request
-from dashboard.runs.views import defaults
 
 STEP, MASK, ROOT, LANDSCAPE = "step", "mask", "root", "landscape"
 PARTS = (STEP, MASK, ROOT, LANDSCAPE)

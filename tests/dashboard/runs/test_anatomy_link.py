@@ -19,7 +19,7 @@ from dashboard.runs.anatomy_view import (
     text_of,
     usual_lengths,
 )
-from dashboard.runs.views import defaults
+from dashboard.runs.link_parts import defaults
 
 LAYOUTS = (GIVEN, HEADS, "self_attention", "from_a_friend")
 
