@@ -26,6 +26,7 @@ from dashboard.runs.offers import Catalogue
 from dashboard.runs.positions_link import format_positions, parse_positions
 from dashboard.runs.regression_link import format_regression, parse_regression
 from dashboard.runs.request import Request
+from dashboard.runs.runs_link import format_runs, parse_runs
 from dashboard.runs.train_link import format_train, parse_train
 from dashboard.runs.translation_link import format_translation, parse_translation
 from dashboard.tasks.catalogue import perform
@@ -42,7 +43,9 @@ class Block(NamedTuple):
 
 
 BLOCKS = [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```$", README, re.S | re.M)]
-CODE = [block.text for block in BLOCKS if block.language == "python"]
+PYTHON = [block.text for block in BLOCKS if block.language == "python"]
+CODE = [text for text in PYTHON if "@hookimpl" in text]
+NOTEBOOK = [text for text in PYTHON if text not in CODE]
 LINES = [line for b in BLOCKS if b.language == "bash" for line in b.text.splitlines()]
 COMMANDS = [line for line in LINES if line.startswith("python -m attention_plugins ")]
 
@@ -92,6 +95,18 @@ def batch():
     source, target = torch.randint(4, 13, (2, 5)), torch.randint(4, 17, (2, 3))
     source[1, 3:] = target[1, 2:] = 1
     return Batch(source, torch.tensor([5, 3]), target, torch.tensor([3, 2]))
+
+
+def test_the_notebook_chapter_draws_what_it_says(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    (code,) = NOTEBOOK
+    names: dict = {}
+    exec(compile(code, "README.md", "exec"), names)
+    (rows,) = names["chart"].to_dict()["datasets"].values()
+    assert [row["value"] for row in rows] == [0.7, 0.2, 0.1, 0.1, 0.1, 0.8]
+    page = (tmp_path / "map.html").read_text("utf-8")
+    assert "leaving" in page
+    assert not re.search(r"<script[^>]* src=", page)
 
 
 def test_the_smallest_plugin_needs_at_most_ten_lines():
@@ -163,6 +178,7 @@ PAGES = {
     "positions": (parse_positions, format_positions),
     "complexity": (parse_complexity, format_complexity),
     "normalisation": (parse_norms, format_norms),
+    "runs": (parse_runs, format_runs),
 }
 
 

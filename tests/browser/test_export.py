@@ -1,0 +1,137 @@
+"""What leaves the app: pages that work without it, and runs that come in again."""
+
+from __future__ import annotations
+
+import csv
+import io
+import zipfile
+
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+LINK = "?a=gaussian&a.width=0.5&points=29&queries=31"
+DIGITS = 2e-4  # charts carry five significant digits
+PATIENCE = 240_000  # ms, a picture takes seconds on a small machine
+
+# Every data set of a page's chart by name, as the browser tests read them in the app.
+DATA = """() => {
+  const plain = (row) => Object.fromEntries(Object.entries(row)
+    .filter(([name, value]) => value === null || typeof value !== 'object'));
+  const names = Object.keys(window.view.getState({data: () => true, signals: () => false}).data);
+  return names.map((name) => (window.view.data(name) || []).map(plain));
+}"""
+
+
+def drawn(seen, key="panel-a"):
+    return seen.until(lambda: seen.rows("q", "x", "prediction", key=key), "a curve").settle()
+
+
+def menu(seen):
+    seen.page.locator(".st-key-panel-a-export button").first.click()
+    seen.page.get_by_role("button", name="Keep this run").wait_for(timeout=PATIENCE)
+    return seen.settle()
+
+
+def download(seen, name):
+    with seen.page.expect_download(timeout=PATIENCE) as coming:
+        seen.page.get_by_role("button", name=name, exact=True).click()
+    return coming.value.path()
+
+
+def rows(sets, *columns):
+    """The largest of these data sets that has the columns, by query and key."""
+    found = max((r for r in sets if r and {*columns} <= r[0].keys()), key=len)
+    return sorted(({c: row[c] for c in columns} for row in found), key=lambda row: [*row.values()])
+
+
+def test_an_exported_page_draws_the_same_data_without_a_network(window, browser, tmp_path):
+    seen = menu(drawn(window(LINK)))
+    page = tmp_path / "chart.html"
+    page.write_bytes(download(seen, "HTML").read_bytes())
+    weights = list(csv.DictReader(io.StringIO(download(seen, "weights").read_text("utf-8"))))
+    in_app = [rows for view in seen.views("panel-a") for rows in view.values()]
+    context = browser.new_context(offline=True)
+    offline, asked, errors = context.new_page(), [], []
+    offline.on("request", lambda request: asked.append(request.url))
+    offline.on("console", lambda m: errors.append(m.text) if m.type == "error" else None)
+    offline.on("pageerror", lambda error: errors.append(str(error)))
+    offline.goto(page.as_uri())
+    offline.wait_for_function("window.view !== undefined", timeout=PATIENCE)
+    outside = offline.evaluate(DATA)
+    marks = offline.locator("#chart svg path, #chart canvas").count()
+    offline.screenshot(path=tmp_path / "chart.png")
+    context.close()
+    assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
+    assert errors == []
+    assert marks > 0
+    for columns in (("q", "x", "prediction"), ("k", "x", "y"), ("q", "k", "weight")):
+        assert rows(outside, *columns) == rows(in_app, *columns)
+    cells = rows(outside, "q", "k", "weight")
+    assert len(cells) == len(weights) == 29 * 31
+    np.testing.assert_allclose(
+        [cell["weight"] for cell in cells],
+        [float(row["weight"]) for row in weights],
+        rtol=DIGITS, atol=1e-30,
+    )  # fmt: skip
+
+
+def take_in(seen, data):
+    seen.page.get_by_role("button", name="Import a bundle").click()
+    seen.page.locator("input[type=file]").set_input_files(
+        {"name": "from a friend.zip", "mimeType": "application/zip", "buffer": data}
+    )
+
+
+def test_a_bundle_goes_out_and_comes_in_again(window):
+    seen = menu(drawn(window(LINK)))
+    before = rows([r for v in seen.views("panel-a") for r in v.values()], "q", "x", "prediction")
+    bundle = download(seen, "Bundle").read_bytes()
+    with zipfile.ZipFile(io.BytesIO(bundle)) as opened:
+        assert opened.read("pictures/curve-and-weights.png").startswith(b"\x89PNG")
+        assert b"<svg" in opened.read("pictures/curve-and-weights.svg")
+    other = window("runs")
+    take_in(other, bundle)
+    other.until(lambda: "id=" in other.page.url, "the run's address")
+    drawn(other, "run-chart-curve-and-weights")
+    sets = [r for v in other.views("run-chart-curve-and-weights") for r in v.values()]
+    assert rows(sets, "q", "x", "prediction") == before
+    assert "imported from from a friend.zip" in other.text()
+    other.screenshot("runs-imported")
+
+
+def test_a_tampered_bundle_is_refused_on_the_page(window):
+    seen = menu(drawn(window(LINK)))
+    data = bytearray(download(seen, "Bundle").read_bytes())
+    data[len(data) // 2] ^= 1
+    other = window("runs")
+    take_in(other, bytes(data))
+    other.until(lambda: "Refused:" in other.text(), "the reason")
+    assert "id=" not in other.page.url
+
+
+def test_a_run_that_is_kept_is_seen_again_on_a_page_of_its_own(window):
+    seen = menu(drawn(window(LINK)))
+    seen.page.get_by_role("button", name="Keep this run").click()
+    opens = seen.page.get_by_role("link", name="Kept: open it")
+    opens.wait_for(timeout=PATIENCE)
+    again = window(opens.get_attribute("href").lstrip("/"))
+    drawn(again, "run-chart-curve-and-weights")
+    sets = [r for v in again.views("run-chart-curve-and-weights") for r in v.values()]
+    first = [r for v in seen.views("panel-a") for r in v.values()]
+    for columns in (("q", "x", "prediction"), ("q", "k", "weight")):
+        assert rows(sets, *columns) == rows(first, *columns)
+    assert "/?a=gaussian&a.width=0.5&points=29&queries=31" in again.text()
+    assert again.overflow() <= 0
+    again.screenshot("runs-1280")
+    narrow = window(opens.get_attribute("href").lstrip("/"), width=390, scheme="dark")
+    drawn(narrow, "run-chart-curve-and-weights")
+    assert narrow.overflow() <= 0
+    narrow.screenshot("runs-390-dark")
+
+
+def test_a_hostile_id_in_a_link_is_named(window):
+    seen = window("runs?id=%3Cimg%20src%3Dx%3E").settle()
+    assert "32 hexadecimal digits" in seen.page.inner_text(".st-key-link-problems")
+    assert seen.page.locator("img[src=x]").count() == 0
