@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
-import secrets
 import shutil
 import threading
 from collections.abc import Callable, Collection, Mapping
@@ -16,23 +14,23 @@ from typing import Any
 import pyarrow as pa
 
 from dashboard.engine import launch
+from dashboard.engine.keeping import copy, free_name
 from dashboard.engine.local import LocalPool
-from dashboard.engine.protocol import Event, JobBackend
+from dashboard.engine.protocol import JobBackend
+from dashboard.engine.standing import paused, standing
+from dashboard.runs.files import StorageError
 from dashboard.runs.request import Request
 from dashboard.runs.training_folder import (
     History,
-    StorageError,
     TrainingFolder,
     checkpoints_root,
     trainings_root,
 )
-from dashboard.runs.trainings import ENDED, State, Training
+from dashboard.runs.trainings import State, Training
 
-_NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 _NICENESS = 5  # pages come first: three times a trainer's share of a busy core
 _GRACE = 60.0  # seconds for a step, a snapshot, and the scoring of an epoch
 _WAIT = 3600.0
-_LOST = "The server stopped in the meantime; resume to go on."
 
 
 def lane() -> JobBackend:
@@ -65,7 +63,7 @@ class Trainings:
         self._backend: JobBackend | None = None
         self._jobs: dict[str, str] = {}
         self._wishes: dict[str, str] = {}  # "pause", "cancel" or "remove", until the job ended
-        self._outcomes: dict[str, History] = {}  # of jobs that ended here
+        self._outcomes: dict[str, History] = {}  # those that could not be noted on disk
         self._requests: dict[str, tuple[Request, float]] = {}
         self._histories: dict[str, tuple[tuple[int, int], History]] = {}
 
@@ -104,16 +102,18 @@ class Trainings:
                 raise KeyError(f"training {id!r} was removed")
             job = self._jobs.get(id)
             events = self._backend.events(job) if job and self._backend else []
-            state, note, live = self._standing(folder, history, events)
+            outcome = self._outcomes.get(id) or history
+            stopping = id in self._wishes
+        how = standing(outcome, events, stopping=stopping, elsewhere=folder.busy)
         names = {"model": request.model, "scoring": request.scoring, "corpus": request.data}
         title = f"{request.model} with {request.scoring} on {request.data}"
         kept = history.checkpoint
         if not (checkpoints_root(self._root) / kept).is_dir():
             kept = ""
         return Training(
-            id=id, request=request, created=created, state=state, note=note, live=live,
+            id=id, request=request, created=created, **how._asdict(),
             epochs=history.epochs, checkpoint=kept,
-            facts={"title": title, **names, **(history.facts or {})},
+            facts={"title": title, **names, **(history.facts or {}), **(outcome.facts or {})},
         )  # fmt: skip
 
     def probe(self, id: str, epoch: int) -> pa.Table:
@@ -197,8 +197,9 @@ class Trainings:
             model = folder.model()
             if model is None:
                 raise ValueError("this training has not finished an epoch, so it has no model yet")
-            name = self._free(name)
-            _copy(model, folder.path, checkpoints_root(self._root) / name)
+            root = checkpoints_root(self._root)
+            name = free_name(name, root, self._taken())
+            copy(model, folder.path, root / name)
             folder.note_checkpoint(name)
         self._on_keep()
         return name
@@ -250,16 +251,16 @@ class Trainings:
             elif wish == "cancel":
                 folder.forget_snapshot()
             elif event.stage == "cancelled" and wish == "pause":
-                self._conclude(id, "paused", _paused(folder.history()))
+                self._conclude(id, "paused", paused(folder.history()))
             del self._jobs[id]
 
     def _conclude(
         self, id: str, state: State, note: str, facts: Mapping[str, Any] | None = None
     ) -> None:
-        # In memory too: what failed for a full disk cannot be noted there.
-        self._outcomes[id] = History(state=state, note=note, facts=facts)
-        with suppress(StorageError):
+        try:
             TrainingFolder(id, self._root).note_state(state, note, facts)
+        except StorageError:  # as after a full disk, of which the note may tell
+            self._outcomes[id] = History(state=state, note=note, facts=facts)
 
     def _forget(self, folder: TrainingFolder) -> None:
         shutil.rmtree(folder.path, ignore_errors=True)
@@ -277,53 +278,3 @@ class Trainings:
         if known is None or known[0] != stamp:
             known = self._histories[folder.id] = (stamp, folder.history())
         return known[1]
-
-    def _standing(
-        self, folder: TrainingFolder, history: History, events: list[Event]
-    ) -> tuple[State, str, Mapping[str, Any]]:
-        """State, note and live figures."""
-        outcome = self._outcomes.get(folder.id)
-        if outcome or history.state in (*ENDED, "paused"):
-            said = outcome or history
-            return said.state, said.note, {}
-        if not events:
-            return ("running", "Another server works on it.", {}) if folder.busy() else (
-                "paused", _LOST, {},
-            )  # fmt: skip
-        state: State = "pausing" if folder.id in self._wishes else "running"
-        if state == "running" and not any(event.stage == "started" for event in events):
-            return "queued", "Waits until a trainer is free.", {}
-        last = next((event for event in reversed(events) if event.stage == "progress"), None)
-        return (state, last.note, last.facts) if last else (state, "Starting.", {})
-
-    def _free(self, name: str) -> str:
-        tidy = name.strip().lower().replace("-", "_")
-        if not _NAME.match(tidy):
-            raise ValueError(
-                "need a name of 1 to 40 of a-z, 0-9, _ and -, starting with a letter; "
-                f"got {name[:80]!r}"
-            )
-        if tidy in self._taken() or (checkpoints_root(self._root) / tidy).exists():
-            raise ValueError(f"there is a checkpoint {tidy!r} already; choose another name")
-        return tidy
-
-
-def _paused(history: History) -> str:
-    done = len(history.epochs)
-    return f"Paused after {done} epoch{'' if done == 1 else 's'}; resume to go on."
-
-
-def _copy(model: Path, workplace: Path, target: Path) -> None:
-    """Copy a checkpoint so that it appears at once, whole."""
-    unfinished = workplace / f".{secrets.token_hex(4)}"
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        unfinished.mkdir()
-        for path in model.iterdir():
-            if path.suffix != ".arrow":
-                shutil.copyfile(path, unfinished / path.name)
-        unfinished.rename(target)
-    except OSError as error:
-        raise StorageError(f"cannot write {target}: {error.strerror or error}") from error
-    finally:
-        shutil.rmtree(unfinished, ignore_errors=True)

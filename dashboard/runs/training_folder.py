@@ -8,7 +8,6 @@ a checkpoint.
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 import shutil
@@ -17,11 +16,12 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import pyarrow as pa
 
 from dashboard.runs.blobs import default_root
+from dashboard.runs.files import StorageError, replace, try_lock, writing
 from dashboard.runs.request import Request
 from dashboard.runs.trainings import Epoch, State
 
@@ -29,10 +29,6 @@ SNAPSHOT = "snapshot.safetensors"
 _REQUEST, _HISTORY, _LOCK, _PROBE = "request.json", "history.jsonl", "lock", "probe.arrow"
 _ID = re.compile(r"[0-9a-f]{32}\Z")
 _MODEL = ("model.safetensors", "card.json")
-
-
-class StorageError(ValueError):
-    """A folder that cannot be written, in one sentence."""
 
 
 @dataclass(frozen=True)
@@ -72,7 +68,7 @@ class TrainingFolder:
         """
         made = cls(secrets.token_hex(16), root)
         facts = {"request": json.loads(request.to_json()), "created": time.time()}
-        with _writing(made.path):
+        with writing(made.path):
             made.path.mkdir(parents=True, mode=0o700)
             (made.path / "epochs").mkdir()
             replace(made.path / _REQUEST, json.dumps(facts, ensure_ascii=False).encode())
@@ -113,7 +109,7 @@ class TrainingFolder:
     def _append(self, entry: Mapping[str, Any]) -> None:
         # The line break before it: what a full disk cut short must not spoil the next line.
         line = f"\n{json.dumps(entry, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace")
-        with _writing(self.path), (self.path / _HISTORY).open("ab", buffering=0) as file:
+        with writing(self.path), (self.path / _HISTORY).open("ab", buffering=0) as file:
             if file.write(line) < len(line):
                 raise OSError(None, "the disk is full")
 
@@ -158,7 +154,7 @@ class TrainingFolder:
 
         The model of the epoch before is removed then.
         """
-        with _writing(self.path):
+        with writing(self.path):
             place, folder = self._epoch(epoch), self.path / "epochs" / f".{secrets.token_hex(4)}"
             folder.mkdir()
             try:
@@ -205,7 +201,7 @@ class TrainingFolder:
         Raises:
             StorageError: the folder cannot be written; the last snapshot stays.
         """
-        with _writing(self.path):
+        with writing(self.path):
             replace(self.path / SNAPSHOT, payload)
 
     def snapshot(self) -> Path | None:
@@ -228,8 +224,8 @@ class TrainingFolder:
             patience: seconds to wait for whoever holds it; then False is yielded.
         """
         end = time.monotonic() + patience
-        with _writing(self.path), (self.path / _LOCK).open("ab") as file:
-            while not (held := _lock(file)) and time.monotonic() < end:
+        with writing(self.path), (self.path / _LOCK).open("ab") as file:
+            while not (held := try_lock(file)) and time.monotonic() < end:
                 time.sleep(0.05)
             yield held
 
@@ -242,18 +238,6 @@ class TrainingFolder:
             return False
 
 
-def _lock(file: IO[bytes]) -> bool:
-    try:
-        import fcntl
-    except ImportError:  # Windows: nobody to ask
-        return True
-    try:
-        fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except BlockingIOError:
-        return False
-    return True
-
-
 def trainings_root(root: Path | None = None) -> Path:
     """The folder with one folder for each training."""
     return (root or default_root()) / "trainings"
@@ -262,27 +246,3 @@ def trainings_root(root: Path | None = None) -> Path:
 def checkpoints_root(root: Path | None = None) -> Path:
     """The folder of kept checkpoints, one folder each."""
     return (root or default_root()) / "checkpoints"
-
-
-def replace(path: Path, payload: bytes) -> None:
-    """Write a file so that there is either the old one or the new one, whole."""
-    unfinished = path.with_name(f".{path.name}.{secrets.token_hex(4)}")
-    try:
-        with unfinished.open("wb") as file:
-            file.write(payload)
-            file.flush()
-            os.fsync(file.fileno())
-        os.replace(unfinished, path)
-    finally:
-        unfinished.unlink(missing_ok=True)
-
-
-@contextmanager
-def _writing(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except OSError as error:
-        raise StorageError(
-            f"cannot write {path}: {error.strerror or error}; free some space there, or set "
-            "ATTENTION_WORKBENCH_HOME to a folder that can be written"
-        ) from error

@@ -17,6 +17,7 @@ from safetensors.torch import save
 
 from attention_plugins import checkpoints
 from attention_plugins.contract import ContractError
+from attention_plugins.datasets.parallel import references
 from attention_plugins.devices import resolve
 from attention_plugins.experiment import (
     Prepared,
@@ -85,6 +86,8 @@ class _Work:
         self._device = device
         self._trainer = Trainer(ready.model, ready.encoded, ready.recipe, device)
         self._held_out = sample(ready.held_out, _MOST_SCORED)
+        sampled = len(references(ready.held_out)) > _MOST_SCORED
+        self._score_name = f"{'held-out sample' if sampled else 'held out'}, greedy"
         self._saved = time.monotonic()
 
     def run(self) -> None:
@@ -122,10 +125,7 @@ class _Work:
             said = self._say(translator)
         card = card_after(self._ready, progress, self._device)
         if score:
-            part = "held out" if score["sentences"] == card["corpus"]["held_out_sources"] else (
-                "held-out sample"
-            )  # fmt: skip
-            card["scores"] = {f"{part}, greedy": score}
+            card["scores"] = {self._score_name: score}
         with self._folder.new_epoch(progress.epoch) as place:
             checkpoints.write(place, self._ready.model, card)
             if said:

@@ -13,11 +13,12 @@ from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import installed
 from attention_plugins.translator import Translator
-from dashboard.runs import training_folder
+from dashboard.runs import files
 from dashboard.runs.blobs import Blobs
+from dashboard.runs.files import StorageError
 from dashboard.runs.offers import Knob
 from dashboard.runs.request import Request
-from dashboard.runs.training_folder import StorageError, TrainingFolder
+from dashboard.runs.training_folder import TrainingFolder
 from dashboard.tasks import perform, training, training_order
 from dashboard.tasks.context import Cancelled
 
@@ -137,7 +138,8 @@ def test_a_stopped_training_goes_on_bit_for_bit(order, model, stop_at):
     assert len(outline(stopped)) == (stop_at - 1) // 2
     assert stopped.snapshot()
     torch.rand(7)
-    train(request, stopped)
+    _, rest = train(request, stopped)
+    assert len(rest.steps) == 6 - stop_at
     assert outline(stopped) == outline(whole)
     weights = [(f.model() / "model.safetensors").read_bytes() for f in (stopped, whole)]
     assert weights[0] == weights[1]
@@ -177,7 +179,7 @@ def test_a_full_disk_is_a_sentence_and_the_last_snapshot_stays(order, monkeypatc
         raise OSError(errno.ENOSPC, "No space left on device")
 
     with monkeypatch.context() as patch:
-        patch.setattr(training_folder.os, "fsync", full)
+        patch.setattr(files.os, "fsync", full)
         with pytest.raises(StorageError, match="No space left on device; free some space there"):
             train(order(), folder)
     assert folder.snapshot().read_bytes() == before
