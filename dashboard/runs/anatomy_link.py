@@ -86,7 +86,7 @@ def format_anatomy(view: Anatomy, catalogue: Catalogue) -> dict[str, str]:
     write_knobs(link, str, knobs, pairs({knob.name: getattr(view, knob.name) for knob in knobs}))
     link |= {name: text for name in "qkv" if (text := getattr(view, name))}
     if view.lengths != usual_lengths(view, view.sizes):
-        pass
+        link["lengths"] = view.lengths or _NONE
     for name, default in (("scores", SCORES), ("per_row", PER_ROW), ("per_query", PER_QUERY)):
         if getattr(view, name) != default:
             link[name] = getattr(view, name) or _NONE
