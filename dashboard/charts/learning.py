@@ -12,6 +12,7 @@ from dashboard.charts import theme
 DATA = "epochs"  # the name of the data set: a host may replace it, and the chart stays
 _ROOM = 44  # px, for the labels at the left
 _FEW_EPOCHS = 40  # up to which every one has a point
+_CHARACTER, _SYMBOL = 5.8, 34  # px, of a legend's text, and of what stands before and after it
 
 
 def learning_chart(
@@ -61,12 +62,14 @@ def learning_chart(
             titleY=-8, minExtent=_ROOM, maxExtent=_ROOM, tickCount=5, format=y_format,
         ),
     )  # fmt: skip
+    entry = _CHARACTER * max(map(len, colours), default=0) + _SYMBOL
     stroke = alt.Stroke(
         "series:N",
         scale=alt.Scale(domain=list(colours), range=list(colours.values())),
         legend=alt.Legend(
             orient="bottom", direction="horizontal", title=None, symbolType="stroke",
-            symbolStrokeWidth=2, columns=alt.ExprRef("width < 420 ? 2 : 4"), labelLimit=260,
+            symbolStrokeWidth=2, columns=alt.ExprRef(f"max(1, floor(width / {entry:.0f}))"),
+            labelLimit=alt.ExprRef("max(80, width - 24)"),
         ),
     )  # fmt: skip
     hover = alt.selection_point(

@@ -17,7 +17,6 @@ from dashboard.pages import parts
 from dashboard.pages.train_cards import ACTIVE, card
 from dashboard.pages.train_figures import curves, probes
 from dashboard.pages.train_setup import setup, start
-from dashboard.pages.train_titles import series_titles
 from dashboard.runs.link_parts import LETTERS
 from dashboard.runs.offers import Catalogue, shown
 from dashboard.runs.train_link import MOST_SHOWN, SHORT, format_train, parse_train
@@ -81,11 +80,10 @@ def _trainings(here: Visit, catalogue: Catalogue, trainings: Sequence[Training])
     if not chosen:
         st.caption("Choose “In the charts” on a card to see its learning curve.")
         return
-    titles = series_titles(chosen, catalogue)
     st.subheader("Learning curves", anchor=False)
-    curves(chosen, titles)
+    curves(chosen, catalogue)
     st.subheader("The probe sentence", anchor=False)
-    probes(chosen, titles, here.view.epoch, lambda epoch: _look_at(here, epoch))
+    probes(chosen, catalogue, here.view.epoch, lambda epoch: _look_at(here, epoch))
 
 
 def _empty() -> None:

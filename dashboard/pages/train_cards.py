@@ -55,9 +55,10 @@ def card(
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if letter := letters.get(training.id):
                 parts.badge(letter)
-            st.markdown(f"**{plain(training_title(training, catalogue))}**", width="stretch")
             icon, colour = _BADGES[training.state]
             st.badge(training.state, icon=icon, color=colour)
+            st.caption(plain(_clock(training.created)))
+        st.markdown(f"**{plain(training_title(training, catalogue))}**")
         st.caption(plain(_setup(training)))
         _progress(training)
         _figures(training)
@@ -74,7 +75,7 @@ def card(
 
 def _setup(training: Training) -> str:
     options = dict(training.request.options)
-    words = [_clock(training.created)]
+    words = []
     size = training.facts.get("trained_on") or options.get("pairs")
     if size:
         words.append(f"{size:,} pairs")

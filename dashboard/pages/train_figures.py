@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import pandas as pd
@@ -14,6 +14,8 @@ from dashboard.charts.learning import DATA, learning_chart
 from dashboard.controls import place, plain
 from dashboard.pages import figures, parts
 from dashboard.pages.train_cards import planned
+from dashboard.pages.train_titles import other_titles, scoring_title, series_titles
+from dashboard.runs.offers import Catalogue
 from dashboard.runs.trainings import Epoch, Training
 from dashboard.state import workbench
 
@@ -34,8 +36,9 @@ def last_epoch(chosen: Mapping[str, Training]) -> int:
     return max(1, *ends)
 
 
-def curves(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> None:
+def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     """Loss and BLEU of the chosen trainings, by letter."""
+    titles = series_titles(chosen, catalogue)
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
     last = last_epoch(chosen)
     with parts.grid(2):
@@ -77,7 +80,7 @@ def _still(
 
 def probes(
     chosen: Mapping[str, Training],
-    titles: Mapping[str, str],
+    catalogue: Catalogue,
     epoch: int,
     choose_epoch: Callable[[int], None],
 ) -> None:
@@ -92,11 +95,13 @@ def probes(
         _slider(last_epoch(chosen), epoch, choose_epoch)
     with scale:
         figures.legend(1.0)
+    others = other_titles(chosen, catalogue)
     with parts.grid(len(chosen)):
         for letter, training in chosen.items():
             with st.container(height=_PROBE_HEIGHT, border=False, key=f"probe-{letter}"):
-                _probe(letter, training, titles[letter], epoch)
-    _table(chosen, titles)
+                _name(letter, training, catalogue, others[letter])
+                _probe(letter, training, epoch)
+    _table(chosen, series_titles(chosen, catalogue))
 
 
 def _slider(last: int, epoch: int, choose_epoch: Callable[[int], None]) -> None:
@@ -114,10 +119,15 @@ def _slider(last: int, epoch: int, choose_epoch: Callable[[int], None]) -> None:
     )
 
 
-def _probe(letter: str, training: Training, title: str, epoch: int) -> None:
+def _name(letter: str, training: Training, catalogue: Catalogue, others: Sequence[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         parts.badge(letter)
-        st.markdown(f"**{plain(title.removeprefix(letter).strip())}**")
+        st.markdown(f"**{plain(scoring_title(training.request.scoring, catalogue))}**")
+    if others:
+        st.caption(plain(" · ".join(others)))
+
+
+def _probe(letter: str, training: Training, epoch: int) -> None:
     sentence = dict(training.request.options).get("probe", "")
     found = _after(training, epoch)
     if not sentence or found is None:

@@ -40,19 +40,30 @@ def training_title(training: Training, catalogue: Catalogue) -> str:
 
 
 def series_titles(chosen: Mapping[str, Training], catalogue: Catalogue) -> dict[str, str]:
-    """By letter, what tells the trainings apart, behind the letter that keeps it unique."""
+    """By letter, the scoring and what else tells the trainings apart, behind the letter."""
+    others = other_titles(chosen, catalogue)
+    return {
+        letter: " · ".join(
+            [f"{letter} {scoring_title(training.request.scoring, catalogue)}", *others[letter]]
+        )
+        for letter, training in chosen.items()
+    }
+
+
+def other_titles(
+    chosen: Mapping[str, Training], catalogue: Catalogue
+) -> dict[str, tuple[str, ...]]:
+    """By letter, the model where there are several, the corpus where there are several."""
     requests = [training.request for training in chosen.values()]
     several_models = len({request.model for request in requests}) > 1
     several_corpora = len({request.data for request in requests}) > 1
-    titles = {}
-    for letter, training in chosen.items():
-        words = [scoring_title(training.request.scoring, catalogue)]
-        if several_models:
-            words.append(model_title(training.request.model, catalogue))
-        if several_corpora:
-            words.append(corpus_title(training.request.data, catalogue))
-        titles[letter] = f"{letter} {' · '.join(words)}"
-    return titles
+    return {
+        letter: (
+            *([model_title(training.request.model, catalogue)] if several_models else []),
+            *([corpus_title(training.request.data, catalogue)] if several_corpora else []),
+        )
+        for letter, training in chosen.items()
+    }
 
 
 def _title(name: str, offers: Mapping[str, Offer]) -> str:
