@@ -60,7 +60,7 @@ def head_grid(
     look like its layer's mean. The selection ``head`` tells by ``map`` what is clicked.
 
     Args:
-        frames: of all layers, equal in queries, keys and heads.
+        frames: of all layers, with the same queries and keys.
         chosen: one of :func:`spots`; :func:`usual_spot` where it is none of them.
         vmax: the end of the colour scale of all maps.
         cell, query_room, key_room: as of :func:`~dashboard.charts.heatmap.attention_heatmap`.
@@ -70,9 +70,9 @@ def head_grid(
     Raises:
         ValueError: no maps, or maps of different shapes.
     """
-    if len({frame.weights.shape for frame in frames}) != 1:
-        shapes = [frame.weights.shape for frame in frames]
-        raise ValueError(f"need maps of one shape (heads, queries, keys), got {shapes}")
+    shapes = [frame.weights.shape[1:] for frame in frames]
+    if len(set(shapes)) != 1:
+        raise ValueError(f"need maps of one shape (queries, keys), got {shapes}")
     drawn = _maps(frames)
     first = frames[0]
     labels = (first.query_labels, first.key_labels)
@@ -115,13 +115,18 @@ def head_grid(
 
 def spots(frames: Sequence[MapFrame]) -> list[str]:
     """What can be enlarged: ``layer.head`` counted from 1, or ``layer.mean`` for all its heads."""
-    return [one.spot for one in _maps(frames)]
+    found = []
+    for frame in sorted(frames, key=lambda frame: frame.layer):
+        heads = len(frame.weights)
+        means = [MEAN] if heads > 1 else []
+        found += [f"{frame.layer + 1}.{head}" for head in (*means, *range(1, heads + 1))]
+    return found
 
 
 def usual_spot(frames: Sequence[MapFrame]) -> str:
     """The last layer: the mean of its heads, or its only head."""
-    last = max(frame.layer for frame in frames) + 1
-    return f"{last}.{MEAN if frames[0].weights.shape[0] > 1 else 1}"
+    last = max(frames, key=lambda frame: frame.layer)
+    return spots([last])[0]
 
 
 def grid_height(frames: Sequence[MapFrame]) -> int:
@@ -132,15 +137,13 @@ def grid_height(frames: Sequence[MapFrame]) -> int:
 def _maps(frames: Sequence[MapFrame]) -> list[_Map]:
     found = []
     for frame in sorted(frames, key=lambda frame: frame.layer):
-        layer, heads = f"layer {frame.layer + 1}", len(frame.weights)
+        layer, heads = f"{frame.layer + 1}", len(frame.weights)
         if heads > 1:
-            name = f"{layer} · mean of {heads} heads, a summary"
+            name = f"layer {layer} · mean of {heads} heads, a summary"
             mean = frame.weights.astype(np.float64).mean(axis=0)
-            found.append(
-                _Map(f"{frame.layer + 1}.{MEAN}", name, layer, f"mean of {heads}", "avg", mean)
-            )
+            found.append(_Map(f"{layer}.{MEAN}", name, layer, f"mean of {heads}", "avg", mean))
         for head, weights in enumerate(frame.weights, start=1):
-            spot, name = f"{frame.layer + 1}.{head}", f"{layer} · head {head}"
+            spot, name = f"{layer}.{head}", f"layer {layer} · head {head}"
             found.append(_Map(spot, name, layer, f"{head}", f"{head}", weights))
     return [one._replace(weights=masked_rows(one.weights)) for one in found]
 
@@ -155,7 +158,7 @@ def _thumbnails(drawn: Sequence[_Map], vmax: float) -> alt.Chart:
         small, _ = summarised(one.weights)
         pictures = {scheme: palette_png(small, vmax, scheme) for scheme in theme.SEQUENTIAL}
         long = MEAN if one.spot.endswith(MEAN) else f"head {one.head}"
-        names = {"name": one.name, "layer": one.layer, "long": long, "short": one.short}
+        names = {"name": one.name, "layer": f"layer {one.layer}", "long": long, "short": one.short}
         rows.append({"map": one.spot, "row": row, "column": column, **names, **pictures})
     return alt.Chart(pd.DataFrame(rows))
 

@@ -103,8 +103,9 @@ def overlay(
 
 
 def maps_of(result: Result, kind: str) -> list[MapFrame]:
-    """The maps of one kind of attention, a frame per layer."""
-    return [frame for frame in frames(result) if frame.kind == kind]
+    """The maps of one kind of attention, a frame per layer; of those as large as the last one."""
+    found = [frame for frame in frames(result) if frame.kind == kind]
+    return [frame for frame in found if frame.weights.shape[1:] == found[-1].weights.shape[1:]]
 
 
 def has_grid(shared: Sequence[Result], kind: str) -> bool:

@@ -46,6 +46,13 @@ def test_layers_and_heads_are_counted_from_1_and_a_mean_leads_each_layer():
     assert usual_spot(FRAMES) == "2.mean"
     assert spots([frame(0, heads=1)]) == ["1.1"]
     assert usual_spot([frame(0, heads=1), frame(1, heads=1)]) == "2.1"
+    assert spots([frame(1, heads=2), frame(0, heads=1)]) == ["1.1", "2.mean", "2.1", "2.2"]
+
+
+def test_layers_may_have_different_numbers_of_heads(painted):
+    scene = painted(head_grid([frame(1, heads=2), frame(0, heads=1)]))
+    places = [(mark["left"], mark["top"]) for mark in scene.items("heads_marks")]
+    assert len(places) == len(set(places)) == 4
 
 
 def test_the_usual_map_is_the_mean_and_is_called_a_summary(painted, survives):
@@ -153,7 +160,7 @@ def test_maps_too_large_for_cells_are_images_with_axes(painted, survives):
 
 
 def test_maps_of_other_sizes_are_refused():
-    with pytest.raises(ValueError, match=r"one shape .* got \[\(3, 5, 7\), \(2, 5, 7\)\]"):
-        head_grid([frame(0), frame(1, heads=2)])
+    with pytest.raises(ValueError, match=r"one shape .* got \[\(5, 7\), \(3, 7\)\]"):
+        head_grid([frame(0), frame(1, queries=TARGET[:3])])
     with pytest.raises(ValueError, match="one shape"):
         head_grid([])
