@@ -22,7 +22,7 @@ from dashboard.state import Visit, address, read_link, visit, write_link
 
 _NOTHING_INSTALLED = Catalogue()  # this page needs no plugin, and no worker
 _ROWS = 20
-_UPLOAD = "runs-import"
+_UPLOAD, _PROBLEM = "runs-import", "runs problem"
 _LONGEST_FACT = 200
 _ORIGINS = {"kept": "kept from", "imported": "imported from"}
 
@@ -43,6 +43,7 @@ def show() -> None:
     with buttons:
         _import(here)
     parts.notice(problems)
+    _problem()
     if here.view.id:
         _one(here, here.view.id, link)
     else:
@@ -61,19 +62,24 @@ def _import(here: Visit) -> None:
             args=(here,),
             label_visibility="collapsed",
         )
-        if problem := st.session_state.get(f"{_UPLOAD} problem"):
+
+
+def _problem() -> None:
+    """What became of the last import or deletion, if it failed; on the page, not in a menu."""
+    if problem := st.session_state.get(_PROBLEM):
+        with st.container(border=True, key="runs-problem"):
             st.text(problem)
 
 
 def _take(here: Visit) -> None:
     file = st.session_state[_UPLOAD]
-    st.session_state.pop(f"{_UPLOAD} problem", None)
+    st.session_state.pop(_PROBLEM, None)
     if file is None:
         return
     try:
         here.change(RunsView(id=Runs().take_in(file.getvalue(), file.name).id))
     except (BundleError, StoreError) as error:
-        st.session_state[f"{_UPLOAD} problem"] = f"Refused: {error}."
+        st.session_state[_PROBLEM] = f"Refused: {error}."
 
 
 def _all(here: Visit) -> None:
@@ -138,12 +144,12 @@ def _packed(run: Kept) -> bytes:
 
 
 def _delete(here: Visit, id: str) -> None:
-    st.session_state.pop("runs problem", None)
+    st.session_state.pop(_PROBLEM, None)
     try:
         Runs().delete(id)
         here.change(RunsView())
     except StoreError as error:
-        st.session_state["runs problem"] = str(error)
+        st.session_state[_PROBLEM] = f"Not deleted: {error}."
 
 
 def _one(here: Visit, id: str, link: Mapping[str, str]) -> None:
@@ -171,8 +177,6 @@ def _one(here: Visit, id: str, link: Mapping[str, str]) -> None:
         with st.container(width="content"):
             export.menu(held.request, held.result, charts, "run", title=held.title, keeps=False)
         _save_and_delete(here, run)
-    if problem := st.session_state.get("runs problem"):
-        st.text(problem)
     _draw(run, held, charts)
     _origin(held, link)
 

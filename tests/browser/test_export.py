@@ -108,6 +108,7 @@ def test_a_tampered_bundle_is_refused_on_the_page(window):
     other = window("runs")
     take_in(other, bytes(data))
     other.until(lambda: "Refused:" in other.text(), "the reason")
+    other.screenshot("runs-refused")
     assert "id=" not in other.page.url
 
 
