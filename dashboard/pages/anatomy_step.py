@@ -2,48 +2,24 @@
 
 from __future__ import annotations
 
-import csv
-import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import replace
 
 import numpy as np
 import streamlit as st
 
-from dashboard.charts.matrix import matrix_chart
-from dashboard.charts.stages import Stage, stages
-from dashboard.controls import formula
-from dashboard.pages import anatomy_moves, figures, parts
+from dashboard.charts.stages import stages
+from dashboard.pages import anatomy_moves, parts
+from dashboard.pages.anatomy_walk import Walk, charts, download, told
 from dashboard.runs import tensors
 from dashboard.runs.anatomy_examples import HEADS
 from dashboard.runs.anatomy_view import Anatomy, step_request
-from dashboard.runs.offers import Catalogue, Offer
+from dashboard.runs.offers import Catalogue
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.state import Visit
 
 _HEIGHT = 420  # px, of the place while it waits
-_NAMES = {"n_q": "query", "n_k": "key", "n": "position"}
-
-Pick = tuple[int | None, int | None]
-
-
-@dataclass(frozen=True)
-class Walk:
-    """One result on its way through the stages: where it came from and what is looked at."""
-
-    request: Request
-    view: Anatomy
-    scoring: Offer
-    tensors: Mapping[str, Stage]
-    facts: Mapping[str, object]
-    words: Any = None  # the place for what is said of a stage
-    numbers: Any = None  # and for its numbers
-
-    def matrix(self, name: str) -> np.ndarray:
-        """The tensor at the batch row and head that are looked at."""
-        return self.tensors[name].matrix(self.view.row, self.view.head)
 
 
 def requests(view: Anatomy) -> list[Request]:
@@ -84,20 +60,20 @@ def _stages(walk: Walk) -> None:
 
 def _inputs(walk: Walk, number: int) -> None:
     if "x" in walk.tensors:
-        _told(
+        told(
             walk,
             number,
             "Sequence",
             r"X",
             "One row per position; padding behind the valid length.",
         )
-        return _charts(walk, {"x": ("Sequence", (walk.view.query, None))}, _padding(walk))
-    _told(
+        return charts(walk, {"x": ("Sequence", (walk.view.query, None))}, _padding(walk))
+    told(
         walk, number, "Queries, keys, values", r"Q,\;K,\;V",
         "Every query asks, every key answers, every value is what is handed out.",
     )  # fmt: skip
     query, key = (walk.view.query, None), (walk.view.key, None)
-    return _charts(walk, {"q": ("Queries", query), "k": ("Keys", key), "v": ("Values", key)})
+    return charts(walk, {"q": ("Queries", query), "k": ("Keys", key), "v": ("Values", key)})
 
 
 def _padding(walk: Walk) -> np.ndarray | None:
@@ -111,24 +87,24 @@ def _padding(walk: Walk) -> np.ndarray | None:
 
 
 def _model(walk: Walk, number: int) -> None:
-    _told(
+    told(
         walk, number, "The model's queries, keys, values", r"Q = X W_q,\;K = X W_k,\;V = X W_v",
         "What the model hands to the scoring, made of the sequence.",
     )  # fmt: skip
     query, key = (walk.view.query, None), (walk.view.key, None)
-    _charts(
+    charts(
         walk,
         {"model_q": ("Queries", query), "model_k": ("Keys", key), "model_v": ("Values", key)},
     )
 
 
 def _heads(walk: Walk, number: int) -> None:
-    _told(
+    told(
         walk, number, "Project and cut into heads", r"Q W_q,\quad K W_k,\quad V W_v",
         "One matrix projects for all heads; each head then gets its own columns.",
     )  # fmt: skip
     query, key = (walk.view.query, None), (walk.view.key, None)
-    _charts(
+    charts(
         walk,
         {
             "linear_q": ("Q projected, all heads", (walk.view.query, walk.view.column)),
@@ -144,9 +120,9 @@ def _projections(walk: Walk, number: int) -> None:
     said = "The scoring brings both into the space where it compares them."
     if walk.facts["as_they_are"]:
         said = "This scoring compares queries and keys as they are: nothing to project."
-    _told(walk, number, "Projections of the scoring", r"\phi(q_i),\quad \psi(k_j)", said)
+    told(walk, number, "Projections of the scoring", r"\phi(q_i),\quad \psi(k_j)", said)
     if not walk.facts["as_they_are"]:
-        _charts(
+        charts(
             walk,
             {
                 "projected_q": ("Queries", (walk.view.query, None)),
@@ -156,39 +132,39 @@ def _projections(walk: Walk, number: int) -> None:
 
 
 def _scores(walk: Walk, number: int) -> None:
-    _told(
+    told(
         walk, number, "Scores", "a(q, k) = " + walk.scoring.formula,
         "Every query against every key: how much the key is worth to the query.",
         walk.scoring.description,
     )  # fmt: skip
-    _charts(walk, {"scores": ("Scores", (walk.view.query, walk.view.key))})
+    charts(walk, {"scores": ("Scores", (walk.view.query, walk.view.key))})
     if "features" in walk.tensors:
         anatomy_moves.broadcast(walk.request, walk.view, walk.tensors)
     masked = np.where(walk.matrix("allowed") > 0, walk.matrix("scores"), np.nan)
-    _download(walk, "scores", masked)
+    download(walk, "scores", masked)
 
 
 def _mask(walk: Walk, number: int) -> None:
     lengths = walk.view.lengths
-    _told(
+    told(
         walk, number, "Mask", r"m_{ij} = [\,j < \mathrm{length}\,]",
         f"Valid lengths {lengths.replace(',', ', ').replace('/', ' / ')}: grey ones do not count."
         if lengths else "No lengths: every key counts.",
     )  # fmt: skip
     pick = (walk.view.query, walk.view.key)
-    _charts(walk, {"scores": ("Scores that count", pick)}, masked=walk.matrix("allowed") == 0)
+    charts(walk, {"scores": ("Scores that count", pick)}, masked=walk.matrix("allowed") == 0)
 
 
 def _softmax(walk: Walk, number: int) -> None:
-    _told(
+    told(
         walk, number, "Softmax",
         r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}",
         "Each row becomes weights that sum to 1; a masked key gets exactly 0.",
     )  # fmt: skip
     pick = (walk.view.query, walk.view.key)
     masked = walk.matrix("allowed") == 0
-    _charts(walk, {"weights": ("Weights", pick)}, masked=masked, vmax=1.0)
-    _download(walk, "weights", walk.matrix("weights"))
+    charts(walk, {"weights": ("Weights", pick)}, masked=masked, vmax=1.0)
+    download(walk, "weights", walk.matrix("weights"))
 
 
 def _dropout(walk: Walk, number: int) -> None:
@@ -199,102 +175,34 @@ def _dropout(walk: Walk, number: int) -> None:
             f"Each weight is dropped with probability {rate:g}; what stays is divided by "
             f"{1 - rate:g}, so that the sum is the same on average."
         )
-    _told(walk, number, "Dropout", r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", said)
+    told(walk, number, "Dropout", r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", said)
     if rate:
         pick = (walk.view.query, walk.view.key)
         masked = walk.matrix("allowed") == 0
-        _charts(walk, {"dropped": ("Weights after dropout", pick)}, masked=masked)
+        charts(walk, {"dropped": ("Weights after dropout", pick)}, masked=masked)
 
 
 def _output(walk: Walk, number: int) -> None:
-    _told(
+    told(
         walk, number, "Output", r"o_i = \sum_j \tilde\alpha_{ij}\, v_j",
         "Every query gets the mean of the values, weighted by its row.",
     )  # fmt: skip
-    _charts(walk, {"pooled": ("Output", (walk.view.query, None))})
+    charts(walk, {"pooled": ("Output", (walk.view.query, None))})
 
 
 def _mixed(walk: Walk, number: int) -> None:
-    _told(
+    told(
         walk, number, "Join the heads and mix", r"\mathrm{concat}(o^1, \ldots, o^H)\, W_o",
         "The heads' outputs stand side by side again, and one matrix mixes them.",
     )  # fmt: skip
     query = (walk.view.query, None)
-    _charts(walk, {"merged": ("Heads side by side", query), "mixed": ("Output", query)})
+    charts(walk, {"merged": ("Heads side by side", query), "mixed": ("Output", query)})
     anatomy_moves.joined(walk.request, walk.view, walk.tensors)
 
 
 def _encoded(walk: Walk, number: int) -> None:
-    _told(
+    told(
         walk, number, "The model's output", "",
         f"The model attends {walk.facts['attends']} times; the stages above are its first.",
     )  # fmt: skip
-    _charts(walk, {"encoded": ("Encoded", (walk.view.query, None))})
-
-
-def _told(
-    walk: Walk, number: int, title: str, latex: str, said: str, description: str = ""
-) -> None:
-    with walk.words:
-        st.subheader(f"{number} · {title}", anchor=False)
-        st.caption(said)
-        if latex:
-            formula(latex, description=description)
-
-
-def _charts(
-    walk: Walk,
-    drawn: Mapping[str, tuple[str, Pick]],
-    masked: np.ndarray | None = None,
-    vmax: float | None = None,
-) -> None:
-    """The named tensors beside each other, each with its shape."""
-    with walk.numbers, parts.grid(len(drawn)) if len(drawn) > 1 else st.container():
-        for name, (title, pick) in drawn.items():
-            with st.container(gap="xsmall"):
-                _chart(walk, name, title, pick, masked, vmax)
-
-
-def _chart(
-    walk: Walk, name: str, title: str, pick: Pick, masked: np.ndarray | None, vmax: float | None
-) -> None:
-    stage, view = walk.tensors[name], walk.view
-    values = walk.matrix(name)
-    st.markdown(f"**{title}** `{stage.shape}`")
-
-    def make() -> object:
-        return matrix_chart(
-            values, stage.labels(-2), stage.labels(-1), quantity=name.partition("_")[0],
-            names=(_NAMES.get(stage.axes[-2], "row"), _NAMES.get(stage.axes[-1], "column")),
-            masked=masked, vmax=vmax, picked=pick,
-        )  # fmt: skip
-
-    kind = "masked" if masked is not None else ""
-    key = f"anatomy {walk.request.key} {name} {kind} {view.row} {view.head} {pick}"
-    figures.show(key, make, f"{title}: {' by '.join(map(str, values.shape))} numbers")
-
-
-def _download(walk: Walk, name: str, values: np.ndarray) -> None:
-    """The matrix that is looked at as a table; empty where it is masked."""
-    stage = walk.tensors[name]
-    walk.numbers.download_button(
-        f"{name}.csv",
-        as_csv(values, stage.labels(-2), stage.labels(-1)),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        key=f"anatomy-{name}-csv",
-        type="tertiary",
-        help=f"{name.capitalize()} of batch row {walk.view.row}, as they stand above.",
-        on_click="ignore",
-    )
-
-
-def as_csv(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> str:
-    """A line per query with the query's name first; empty where a number is missing."""
-    text = io.StringIO()
-    writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(["query", *columns])
-    for row, numbers in zip(rows, values.tolist(), strict=True):
-        writer.writerow([row, *("" if np.isnan(n) else repr(n) for n in numbers)])
-    return text.getvalue()
+    charts(walk, {"encoded": ("Encoded", (walk.view.query, None))})

@@ -7,7 +7,7 @@ import pyarrow as pa
 import pytest
 
 from dashboard.engine.protocol import Event
-from dashboard.pages.anatomy_step import as_csv
+from dashboard.pages.anatomy_walk import as_csv
 
 
 def link(app):
