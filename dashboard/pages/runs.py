@@ -214,7 +214,7 @@ def _draw(run: Kept, held: Bundle, charts: Mapping[str, Any]) -> None:
             if name.endswith(".png"):
                 st.image(picture, caption=plain(name))
         return
-    with parts.grid(min(len(charts), 2)):
+    with parts.grid(2):  # a single chart is not stretched over the whole page
         for name, spec in charts.items():
             with st.container(key=f"run-chart-{export.slug(name)}"):
                 st.caption(plain(name))
