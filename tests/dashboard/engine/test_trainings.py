@@ -15,7 +15,8 @@ from dashboard.runs.blobs import Blobs
 from dashboard.runs.request import Request
 from dashboard.runs.training_folder import TrainingFolder
 
-PATIENCE = 200  # seconds; a busy machine may start a process slowly
+pytestmark = pytest.mark.timeout(900)  # three processes may start, each of them slowly
+PATIENCE = 200  # seconds
 ROWS = [
     (f"I see {a} {n}{sign}", f"Je vois {b} {m} !")
     for a, b in (("a", "un"), ("the", "le"), ("my", "mon"))
