@@ -127,6 +127,7 @@ def test_a_page_may_load_nothing_and_holds_the_data():
     assert "unsafe-eval" not in page
     assert not re.search(r"""(?:src|href)=["']""", page)
     text = re.search(r'vegaEmbed\("#chart", (.*), (\{"renderer.*?\})\)', page)
+    assert "<" not in text[1]  # neither an end of the script nor the start of a comment
     assert json.loads(text[1]) == json.loads(export.vega_lite(heatmap()))
     assert json.loads(text[2])["renderer"] == "svg"
 
