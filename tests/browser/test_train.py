@@ -1,0 +1,108 @@
+"""The page *Train*: two scorings learn, one is cancelled, the other is kept and translates."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(900)]
+
+# Small enough for a minute, long enough to be watched.
+SMALL = (
+    "train?scorings=additive,scaled_dot&pairs=150&held_out=7&epochs=200&batch_size=50"
+    "&min_frequency=1&model.hidden=16&model.embed=16&learning_rate=0.02&probe=Go away."
+)
+
+
+@pytest.fixture(scope="module")
+def app(tmp_path_factory, server):
+    """An app of its own, where nothing was trained before."""
+    with server(tmp_path_factory.mktemp("train"), ATTENTION_TRAINERS="2") as url:
+        yield url
+
+
+def card(seen, scoring):
+    """The card of the training of that scoring."""
+    cards = seen.page.locator('[class*="st-key-training-"]')
+    return cards.filter(has_text=f"· {scoring} ·").first
+
+
+def loss(seen, scoring):
+    """As the card says; None before the first step."""
+    found = re.search(r"loss ([\d.]+)", card(seen, scoring).inner_text())
+    return float(found[1]) if found else None
+
+
+def says(seen, scoring, *states):
+    there = card(seen, scoring)
+    # The badge's line begins with the name of its icon.
+    lines = there.inner_text().split("\n") if there.count() else []
+    return any(line.split()[1:] == [state] for line in lines for state in states)
+
+
+def curve(seen, series):
+    """The points of a learning curve as painted, ``(epochs, 2)``."""
+    found = seen.rows("epoch", "value", "series", key="train-loss")
+    rows = [row for row in found[0] if row["series"].endswith(series)] if found else []
+    return np.array([(row["epoch"], row["value"]) for row in rows]).reshape(-1, 2)
+
+
+def test_two_scorings_learn_one_is_cancelled_the_other_is_kept_and_translates(window):
+    seen = window(SMALL)
+    seen.until(lambda: "Nothing trained yet" in seen.text(), "an empty page")
+    seen.screenshot("train-empty")
+    seen.page.locator(".st-key-train-start button").click()
+    for scoring in ("Additive", "Scaled dot product"):
+        seen.until(lambda name=scoring: loss(seen, name), f"live figures of {scoring}")
+    first = loss(seen, "Additive")
+    assert says(seen, "Additive", "running")
+    card(seen, "Scaled dot product").get_by_role("button", name="Cancel").click()
+    seen.until(lambda: says(seen, "Scaled dot product", "cancelled"), "the cancelled training")
+    seen.until(lambda: loss(seen, "Additive") < 0.8 * first, "a falling loss")
+
+    seen.until(lambda: len(curve(seen, "Additive")) >= 2, "a learning curve")
+    chart = seen.page.locator(".st-key-train-loss [role=graphics-document]").first
+    chart.evaluate("(element) => { element.dataset.stays = 'yes'; }")
+    drawn = len(curve(seen, "Additive"))
+    seen.until(lambda: len(curve(seen, "Additive")) > drawn, "another epoch")
+    assert chart.get_attribute("data-stays") == "yes", "the chart was made anew"
+
+    card(seen, "Additive").get_by_role("button", name="Pause").click()
+    seen.until(lambda: says(seen, "Additive", "paused"), "the paused training")
+    seen.page.reload(wait_until="domcontentloaded")
+    seen.until(lambda: says(seen, "Additive", "paused"), "the training after a reload").settle()
+    assert says(seen, "Scaled dot product", "cancelled")
+    assert 0 < len(curve(seen, "Additive")) < 200
+    card(seen, "Additive").get_by_role("button", name="Resume").click()
+    seen.until(lambda: says(seen, "Additive", "done"), "the end of the training")
+    seen.settle()
+    learned = curve(seen, "Additive")
+    np.testing.assert_array_equal(learned[:, 0], np.arange(1, 201))
+    assert learned[-1, 1] < 0.5 * learned[0, 1]
+    (weights,) = seen.rows("q", "k", "value", key="probe-a")
+    for row in {cell["q"] for cell in weights}:
+        assert sum(c["value"] for c in weights if c["q"] == row) == pytest.approx(1, abs=5e-3)
+    seen.screenshot("train-1280-light")
+
+    card(seen, "Additive").get_by_role("button", name="Keep").click()
+    seen.page.get_by_role("textbox", name="Name").fill("my-first")
+    seen.page.get_by_role("button", name="Keep it").click()
+    link = seen.page.get_by_role("link", name="See it translate")
+    seen.until(link.count, "a way to the Translation page")
+    link.click()
+    seen.until(lambda: seen.rows("q", "k", "value", key="panel-a"), "its map on that page")
+    assert "my_first" in seen.page.url
+    assert "text=Go" in seen.page.url
+    seen.settle().screenshot("train-kept-translates")
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light")])
+def test_what_was_trained_is_there_in_another_window(window, width, scheme):
+    seen = window("train", width=width, scheme=scheme)
+    seen.until(lambda: says(seen, "Additive", "done"), "the training of another tab")
+    seen.until(lambda: len(curve(seen, "Additive")) == 200, "its learning curve")
+    assert seen.overflow() <= 0
+    assert "Kept as my_first" in seen.text()
+    seen.screenshot(f"train-{width}-{scheme}")
