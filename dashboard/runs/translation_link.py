@@ -21,6 +21,10 @@ from dashboard.runs.request import Request
 SENTENCE = "i'm home ."
 KINDS = ("cross", "encoder", "decoder")
 
+_USUAL = (
+    "bahdanau.additive", "bahdanau.scaled_dot", "transformer.scaled_dot", "bahdanau.bilinear",
+)  # fmt: skip
+_USUAL_PANELS = 3
 _SPOT = re.compile(r"[1-9][0-9]?\.(mean|[1-9][0-9]?)\Z")
 
 
@@ -42,12 +46,14 @@ class Translation:
 
 
 def default_translation(catalogue: Catalogue, corpus: str = "") -> Translation:
-    """The first checkpoints of the corpus, or of the first corpus there is."""
+    """Some checkpoints of the corpus, or of that with most checkpoints.
+
+    Two that differ in their scoring alone, and one of another model, if they are here.
+    """
     corpus = corpus or next(iter(catalogue.corpora()), "")
     names = [reference(catalogue, c) for c in catalogue.checkpoints.values() if c.corpus == corpus]
-    usual = [f"bahdanau.{scoring}" for scoring in ("additive", "scaled_dot", "bilinear")]
-    chosen = [name for name in usual if name in names] or names[: len(usual)]
-    return Translation(panels=tuple(chosen), corpus=corpus)
+    chosen = [name for name in _USUAL if name in names] or names
+    return Translation(panels=tuple(chosen[:_USUAL_PANELS]), corpus=corpus)
 
 
 def spots_of(view: Translation) -> tuple[str, ...]:
