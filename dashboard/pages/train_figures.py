@@ -24,7 +24,7 @@ _CURVES = {
     "bleu": ("validation BLEU", ".1f", True, lambda epoch: epoch.bleu),
 }
 _PROBE_HEIGHT = 470  # px of one panel, whatever the translation
-_MAP_HEIGHT, _LARGEST_CELL, _QUERY_ROOM = 300, 30, 72  # px
+_MAP_HEIGHT, _LARGEST_CELL, _QUERY_ROOM = 300, 38, 72  # px
 _MOST_STOPS = 200  # of the slider
 _SPECS_KEPT = 200
 _ENDED = ("done", "failed", "cancelled")

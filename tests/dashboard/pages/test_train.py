@@ -408,3 +408,19 @@ def test_a_training_whose_plugin_is_gone_is_still_shown(opened, service):
     app = opened("train")
     assert not app.exception
     assert r"entmax \(not installed\)" in words(app)
+
+
+def test_what_was_just_started_is_in_the_charts_whatever_was_chosen_before(opened, service):
+    trained(service, 1)
+    app = opened("train", show="11111111", epoch="2", scorings="uniform")
+    app.button("train-start").click().run()
+    assert link(app) == {"scorings": "uniform"}
+    assert len([one for one in app.checkbox if one.value]) == 2
+
+
+def test_a_file_of_ones_own_is_a_corpus(opened, service):
+    data = f"upload:{'4f' * 32}"
+    app = opened("train", data=data, scorings="additive")
+    assert app.selectbox("train-data").options[-1] == "Pairs 4f4f4f4f…"
+    app.button("train-start").click().run()
+    assert [one.request.data for one in service.list()] == [data]
