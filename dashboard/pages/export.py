@@ -14,8 +14,10 @@ from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 
-from dashboard.charts import export, tidy
+from dashboard.charts import PANEL_COLOURS, export, tidy
+from dashboard.charts.stored import stored_charts
 from dashboard.controls import plain
+from dashboard.engine.protocol import Event
 from dashboard.runs import bundle
 from dashboard.runs.bundle import Bundle, BundleError, slug
 from dashboard.runs.request import Request
@@ -51,6 +53,29 @@ def menu(
         keeps: whether the run may be kept.
     """
     _menu(request, result, charts, key, title or request.task, keeps, _here(link))
+
+
+def panel_menu(
+    request: Request,
+    event: Event | None,
+    letter: str,
+    title: str,
+    link: Mapping[str, str],
+    vmax: float | None = None,
+) -> None:
+    """What may be taken out of a panel, once it has a result.
+
+    Args:
+        event: how the job ended, or None while it has not.
+        title: what a run that is kept is called.
+        link: parameters of the link to this panel alone.
+        vmax: the end of the colour scale that all panels share.
+    """
+    if event is None or event.result is None:
+        waiting(f"panel-{letter}")
+        return
+    charts = stored_charts(event.result, colour=PANEL_COLOURS[letter], vmax=vmax)
+    menu(request, event.result, charts, f"panel-{letter}", title=title, link=link)
 
 
 def waiting(key: str) -> None:

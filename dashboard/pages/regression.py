@@ -10,8 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.controls import choose, knob, knobs, plain
-from dashboard.pages import figures, parts, upload
-from dashboard.pages.regression_panel import Places, export_menu, panel_controls
+from dashboard.pages import export, figures, parts, upload
+from dashboard.pages.regression_panel import Places, panel_controls
 from dashboard.runs.link_parts import LETTERS, MOST_PANELS, SEED, defaults
 from dashboard.runs.offers import Catalogue, Offer
 from dashboard.runs.regression_link import (
@@ -67,9 +67,9 @@ def show() -> None:
         request = requests.get(letter)
         if request:
             with slot.export:
-                title = catalogue.scorings[panel.scoring].title
+                title = f"Kernel regression, {catalogue.scorings[panel.scoring].title}"
                 alone = format_regression(replace(view, panels=(panel,)), catalogue)
-                export_menu(request, here.jobs.final(request), letter, title, vmax, alone)
+                export.panel_menu(request, here.jobs.final(request), letter, title, alone, vmax)
         with slot.result:
             _result(here, letter, request, missing(catalogue, panel))
         with slot.learning:

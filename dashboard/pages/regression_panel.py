@@ -2,17 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any, NamedTuple
 
 import streamlit as st
 
-from dashboard.charts import PANEL_COLOURS
-from dashboard.charts.stored import stored_charts
 from dashboard.controls import choose, knobs, place
-from dashboard.engine.protocol import Event
-from dashboard.pages import export, parts
+from dashboard.pages import parts
 from dashboard.runs.link_parts import LETTERS, defaults, pairs
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.regression_link import (
@@ -22,7 +18,7 @@ from dashboard.runs.regression_link import (
     panel_knobs,
     regression_panel,
 )
-from dashboard.runs.request import Pairs, Request
+from dashboard.runs.request import Pairs
 from dashboard.state import Visit
 
 _LEARN_HELP = "By gradient descent, predicting every training point from all others."
@@ -85,29 +81,6 @@ def _scoring(
         return panel, menu
     learn = panel.learn and offered[scoring].learns
     return regression_panel(catalogue, scoring, model=panel.model, learn=learn), menu
-
-
-def export_menu(
-    request: Request,
-    event: Event | None,
-    letter: str,
-    title: str,
-    vmax: float,
-    link: Mapping[str, str],
-) -> None:
-    """What may be taken out of a panel, once it has a result.
-
-    Args:
-        title: of the scoring.
-        vmax: the end of the colour scale that all panels share.
-        link: parameters of the link to this panel alone.
-    """
-    if event is None or event.result is None:
-        export.waiting(f"panel-{letter}")
-        return
-    charts = stored_charts(event.result, colour=PANEL_COLOURS[letter], vmax=vmax)
-    title = f"Kernel regression, {title}"
-    export.menu(request, event.result, charts, f"panel-{letter}", title=title, link=link)
 
 
 def _remove(here: Visit, letter: str) -> None:

@@ -4,13 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
 
 import streamlit as st
 
 from dashboard.controls import choose, knob, place
-from dashboard.pages import figures, parts
-from dashboard.pages.translation_panel import kind_control, origin, panel_controls, translation
+from dashboard.pages import export, figures, parts
+from dashboard.pages.translation_panel import (
+    Places,
+    kind_control,
+    origin,
+    panel_controls,
+    title_of,
+    translation,
+)
 from dashboard.runs.link_parts import LETTERS, MOST_PANELS
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.reader import LONGEST_TEXT, tidy
@@ -83,13 +89,26 @@ def show() -> None:
         kind_control(here, here.jobs.done())
     height = figures.translation_height(view.target or view.text, here.jobs.done(), view.kind)
     for letter, slot, panel in zip(LETTERS, slots, panels, strict=False):
-        with slot:
+        if letter in requests:
+            with slot.export:
+                _export(here, catalogue, letter, panel, requests[letter])
+        with slot.result:
             if found[letter] is None:
                 sentence = untrained(catalogue, view.corpus, panel)
                 parts.absent(sentence, height, f"panel-{letter}-result")
             else:
                 _result(here, letter, requests.get(letter), height)
                 st.caption(origin(found[letter]))
+
+
+def _export(here: Visit, catalogue: Catalogue, letter: str, panel: str, request: Request) -> None:
+    view: Translation = here.view
+    title = title_of(catalogue, resolve(catalogue, view.corpus, panel), panel)
+    alone = replace(view, panels=(panel,), spots=())
+    export.panel_menu(
+        request, here.jobs.final(request), letter, f"Translation, {title}",
+        format_translation(alone, catalogue), vmax=1.0,
+    )  # fmt: skip
 
 
 def _nothing_trained() -> None:
@@ -156,7 +175,9 @@ def _use_example(here: Visit) -> None:
         here.change(replace(here.view, text=sentence, target=""))
 
 
-def _panels(here: Visit, catalogue: Catalogue, corpus: str) -> tuple[list[Any], tuple[str, ...]]:
+def _panels(
+    here: Visit, catalogue: Catalogue, corpus: str
+) -> tuple[list[Places], tuple[str, ...]]:
     """Each panel's choice of model; the places for the results, and what was chosen."""
     names = {
         reference(catalogue, entry): entry

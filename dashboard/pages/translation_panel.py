@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -32,10 +32,17 @@ _AXES = {
 _CLICK = " Each small map is a head, or the mean of its layer: click it to see it large."
 
 
+class Places(NamedTuple):
+    """Where in a panel things go that come after its controls were read."""
+
+    export: Any
+    result: Any
+
+
 def panel_controls(
     here: Visit, catalogue: Catalogue, letter: str, panel: str, names: dict[str, Checkpoint]
-) -> tuple[Any, str]:
-    """Which model a panel shows; the place for its result, and the choice.
+) -> tuple[Places, str]:
+    """Which model a panel shows; the places for what comes of it, and the choice.
 
     Args:
         names: the checkpoints of the page's corpus, by what a panel calls them.
@@ -49,17 +56,19 @@ def panel_controls(
                 panel,
                 f"translation-{letter}",
                 here.fresh,
-                title=lambda name: _title(catalogue, names.get(name), name),
+                title=lambda name: title_of(catalogue, names.get(name), name),
                 label_visibility="collapsed",
             )
+            menu = st.container(width="content")
             if len(here.view.panels) > 1:
                 parts.remove(letter, _remove, here, letter)
         if chosen in names and names[chosen].scoring in catalogue.scorings:
             parts.formula_of(letter, catalogue.scorings[names[chosen].scoring])
-        return st.container(), chosen
+        return Places(menu, st.container()), chosen
 
 
-def _title(catalogue: Catalogue, checkpoint: Checkpoint | None, name: str) -> str:
+def title_of(catalogue: Catalogue, checkpoint: Checkpoint | None, name: str) -> str:
+    """What a panel's model is called."""
     if checkpoint is None:
         return f"{name} (not here)"
     model, scoring = (
