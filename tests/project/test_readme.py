@@ -198,12 +198,19 @@ def test_every_link_shown_is_taken_as_it_stands(page, link, catalogue):
 CARDS = [json.loads(path.read_text("utf-8")) for path in sorted(ROOT.glob("trained/*/card.json"))]
 
 
-@pytest.mark.parametrize("card", CARDS, ids=lambda card: card["scoring"])
+@pytest.mark.parametrize(
+    "card",
+    CARDS,
+    ids=lambda card: "-".join([card["model"], card["scoring"], card["corpus"]["name"]]),
+)
 def test_the_results_shown_are_those_of_the_cards(card):
     scores, corpus = card["scores"], card["corpus"]
     cells = [f"{scores[name]['bleu']:.2f}" for name in ("held out, greedy", "held out, beam 5")]
     cells.append(f"{card['training']['loss']:.3f}")
-    assert f"| {' | '.join(cells)} |" in README
+    (row,) = [line for line in README.splitlines() if f"| {' | '.join(cells)} |" in line]
+    assert [cell.strip().lower() for cell in row.split("|")[1:3]] == [
+        corpus["name"], card["model"],
+    ]  # fmt: skip
     assert f"{corpus['trained_on']:,} pairs" in README
     assert f"{corpus['pairs']:,} pairs" in README
 
