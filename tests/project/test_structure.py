@@ -60,7 +60,10 @@ def test_the_pins_lie_in_the_ranges():
     assert not outside
 
 
-MODULE_OF = {"pillow": "PIL", "vl-convert-python": "vl_convert"}  # where it is not the distribution's name
+MODULE_OF = {
+    "pillow": "PIL",
+    "vl-convert-python": "vl_convert",
+}  # where it is not the distribution's name
 
 
 def imported_by_us() -> set[str]:
