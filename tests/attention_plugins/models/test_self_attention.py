@@ -55,7 +55,7 @@ def test_the_projections_have_no_biases():
 
 def test_a_tensor_may_be_wider_than_its_longest_sequence():
     layer, sequence = make(), draw(2, 11, 7)
-    output, weights = run(layer, sequence, [3, 5])
+    output, _ = run(layer, sequence, [3, 5])
     assert output.shape == (2, 11, 5)
     narrow, _ = run(layer, sequence[:, :5], [3, 5])
     torch.testing.assert_close(output[:, :5], narrow)
