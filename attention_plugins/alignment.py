@@ -1,45 +1,13 @@
-"""Word alignments: read from text, read off attention weights, and scored against gold ones."""
+"""Word alignments, read off attention weights and scored against gold ones."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable
 from typing import NamedTuple
 
 from torch import Tensor
 
-from attention_plugins.contract import ContractError
-
 Links = frozenset[tuple[int, int]]
-
-_LINK = re.compile(r"([0-9]{1,4})-([0-9]{1,4})\Z")
-
-
-def parse_pharaoh(text: str, source_length: int, target_length: int) -> Links:
-    """Links of the Pharaoh format: ``0-0 1-2``, source index first, from 0.
-
-    Raises:
-        ContractError: a word that is no link, or a link beyond a sentence's end.
-    """
-    links = set()
-    for word in text.split():
-        found = _LINK.match(word)
-        if not found:
-            raise ContractError(f"need links such as 0-0 1-2, got {word[:20]!r}")
-        source, target = int(found[1]), int(found[2])
-        if source >= source_length or target >= target_length:
-            raise ContractError(
-                f"link {word} is beyond the sentences' {source_length} and {target_length} words "
-                "(counted from 0)"
-            )
-        links.add((source, target))
-    return frozenset(links)
-
-
-def format_pharaoh(links: Iterable[tuple[int, int]]) -> str:
-    """What :func:`parse_pharaoh` reads, in order of the target."""
-    ordered = sorted(links, key=lambda link: (link[1], link[0]))
-    return " ".join(f"{source}-{target}" for source, target in ordered)
 
 
 def strongest_links(weights: Tensor, source_length: int, target_length: int) -> Links:

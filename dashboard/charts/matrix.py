@@ -18,10 +18,6 @@ _LEAST = 31  # px, that a number needs
 _LOWEST, _TALLEST = 12, 420  # px, of a row without numbers, and of the plot
 _HEADER = 18  # px, for the columns' labels
 _GAP = 0.5
-_ON_CELL = (
-    f"luminance(scale('color', datum.value)) > 0.3 ? '{theme.TEXT['light']}' : "
-    f"'{theme.BACKGROUND['light']}'"
-)
 
 
 def matrix_chart(
@@ -132,7 +128,7 @@ def _numbers(base: alt.Chart, fits: str) -> list[alt.Chart]:
     place = {"x": alt.X("middle:Q"), "y": alt.Y("centre:Q"), "text": alt.Text("text:N")}
     return [
         short.transform_filter("!datum.out")
-        .mark_text(color=alt.ExprRef(_ON_CELL), **look)
+        .mark_text(color=alt.ExprRef(theme.ON_CELL), **look)
         .encode(**place)
         .properties(name="numbers"),
         short.transform_filter("datum.out")

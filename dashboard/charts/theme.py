@@ -45,6 +45,10 @@ DIVERGING: dict[Scheme, tuple[str, ...]] = {
 PANEL_COLOURS: dict[str, str] = {"a": "#3284d0", "b": "#ce6a1e", "c": "#25956f", "d": "#a853ad"}
 BACKGROUND: dict[Scheme, str] = {"light": "#ffffff", "dark": "#12161c"}
 TEXT: dict[Scheme, str] = {"light": "#1f2933", "dark": "#e4e8ee"}
+# The colour of a number, by the cell that it is written on.
+ON_CELL = (
+    f"luminance(scale('color', datum.value)) > 0.3 ? '{TEXT['light']}' : '{BACKGROUND['light']}'"
+)
 # In a Vega expression: whether the host's page is light. Needs a ramp in the view, see `ramp`.
 ON_LIGHT = "luminance(scale('color', 0)) > 0.5"
 # In a Vega expression: the colour of text, as ON_LIGHT.

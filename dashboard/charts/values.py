@@ -15,11 +15,6 @@ from dashboard.charts.labels import MOST_ROOM, displayed, room, thinned
 
 MOST_CELLS = 5_000  # as many rows as Altair takes; a browser repaints them in a fifth of a second
 _LINE = theme.FONT_SIZE + 3  # px, of a level label
-_TITLE = 18  # px, of an axis title
-_INK = (  # of a number, by the cell that it is written on
-    f"luminance(scale('color', datum.value)) > 0.3 ? '{theme.TEXT['light']}' : "
-    f"'{theme.BACKGROUND['light']}'"
-)
 
 
 def values_heatmap(
@@ -152,7 +147,7 @@ def _numbers(base: alt.Chart, form: str) -> alt.Chart:
             down="datum.r + 0.5",
             said=f"replace(format(datum.value, '{form}'), '-', '−')",
         )
-        .mark_text(fontSize=theme.FONT_SIZE, color=alt.ExprRef(_INK), aria=False)
+        .mark_text(fontSize=theme.FONT_SIZE, color=alt.ExprRef(theme.ON_CELL), aria=False)
         .encode(x="across:Q", y="down:Q", text="said:N")
         .properties(name="numbers")
     )

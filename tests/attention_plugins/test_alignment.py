@@ -6,11 +6,8 @@ import torch
 from attention_plugins.alignment import (
     Agreement,
     compare,
-    format_pharaoh,
-    parse_pharaoh,
     strongest_links,
 )
-from attention_plugins.contract import ContractError
 
 
 def test_the_error_rate_of_a_case_by_hand():
@@ -40,25 +37,3 @@ def test_links_are_the_largest_weights_on_words():
     )
     # Three source words and <eos>; the third target word looks at <eos>, the fourth row is <eos>.
     assert strongest_links(weights, 3, 3) == {(1, 0), (0, 1)}
-
-
-def test_pharaohs_format_goes_both_ways():
-    links = parse_pharaoh(" 0-0  2-1 1-2", 3, 3)
-    assert links == {(0, 0), (2, 1), (1, 2)}
-    assert format_pharaoh(links) == "0-0 2-1 1-2"
-    assert parse_pharaoh("", 3, 3) == frozenset()
-
-
-@pytest.mark.parametrize(
-    ("text", "message"),
-    [
-        ("0-0 1:2", "need links such as 0-0 1-2, got '1:2'"),
-        ("0--1", "need links such as"),
-        ("²-1", "need links such as"),
-        ("3-0", "link 3-0 is beyond the sentences' 3 and 5 words"),
-        ("0-5", "link 0-5 is beyond"),
-    ],
-)
-def test_what_is_no_link_is_named(text, message):
-    with pytest.raises(ContractError, match=message):
-        parse_pharaoh(text, 3, 5)

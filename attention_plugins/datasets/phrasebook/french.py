@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from functools import cache
 
-PERSONS = ("je", "tu", "il", "nous", "vous", "ils")
-
 # Present of the six persons; past participle; stem of future and conditional.
 _IRREGULAR_LINES = """
 être: suis es est sommes êtes sont; été; ser

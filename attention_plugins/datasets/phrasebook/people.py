@@ -93,14 +93,6 @@ def asked_about(dice: Dice) -> Subject:
     return subject
 
 
-def third_person(dice: Dice) -> Subject:
-    """Any subject but I, you and we."""
-    subject = somebody(dice)
-    while subject.pronoun and subject.english in ("i", "you", "we"):
-        subject = somebody(dice)
-    return subject
-
-
 def other_person(dice: Dice, subject: Subject) -> Phrase:
     """Somebody else than the subject; kin and friends are the subject's own, or mine."""
     while True:
