@@ -20,18 +20,20 @@ hookimpl = pluggy.HookimplMarker(PROJECT)
 
 @hookspec
 def attention_scorings() -> Iterable[ScoringSpec]:
-    r"""Yield scoring functions. A whole plugin::
+    r"""Yield scoring functions.
 
-    from torch.nn.functional import normalize
-    from attention_plugins import hookimpl, scoring
+    A whole plugin::
 
-    @scoring("cosine_example", formula=r"\cos(q, k)", same_size=True)
-    def cosine(queries, keys):
-        return normalize(queries, dim=-1) @ normalize(keys, dim=-1).mT
+        from torch.nn.functional import normalize
+        from attention_plugins import hookimpl, scoring
 
-    @hookimpl
-    def attention_scorings():
-        yield cosine
+        @scoring("cosine_example", formula=r"\cos(q, k)", same_size=True)
+        def cosine(queries, keys):
+            return normalize(queries, dim=-1) @ normalize(keys, dim=-1).mT
+
+        @hookimpl
+        def attention_scorings():
+            yield cosine
     """
 
 

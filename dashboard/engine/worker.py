@@ -27,6 +27,7 @@ from dashboard.engine import faults, frames, machine
 from dashboard.engine.process import NEW_JOB
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
+from dashboard.tasks import warming
 from dashboard.tasks.context import Cancelled
 
 _SECONDS_BETWEEN_REPORTS = 1 / 30
@@ -138,9 +139,9 @@ def main(argv: list[str] | None = None) -> None:
     faulthandler.enable(all_threads=False)
     perform = importlib.import_module(arguments.tasks).perform
     answers, orders = Answers(stdout), Orders(stdin)
-    chores = [] if arguments.cold else [_first_optimiser]
+    chores = [] if arguments.cold else [warming.first_optimiser]
     if not arguments.cold:
-        _load()
+        warming.load()
     answers.send({"say": "ready"})
     while True:
         number, request = next_work(orders.work, chores)
@@ -203,24 +204,6 @@ def next_work(
             return work.get(timeout=_SECONDS_UNTIL_CHORES)
         chores.pop(0)()
     return work.get()
-
-
-def _load() -> None:
-    """What every task needs: torch, and the first table, which imports a good deal too."""
-    Result().to_bytes()
-    with suppress(Exception):
-        import torch  # noqa: F401
-
-
-def _first_optimiser() -> None:
-    """The first optimiser of a process imports as much again as torch: not while work waits."""
-    with suppress(Exception):
-        import torch
-
-        weight = torch.zeros(2, requires_grad=True)
-        optimiser = torch.optim.Adam([weight])
-        weight.square().sum().backward()
-        optimiser.step()
 
 
 if __name__ == "__main__":

@@ -35,9 +35,9 @@ def test_a_head_that_looks_right_makes_no_error():
 
 def test_heads_are_scored_one_by_one_and_together():
     """The wrong head finds two links, one of them right; a target word on <eos> has no link."""
-    rates = alignment_error(_translator(RIGHT, WRONG, RIGHT), PAIRS)
+    rates = alignment_error(_translator(WRONG, RIGHT, RIGHT), PAIRS)
     wrong = 1 - (1 + 1) / (2 + 3)
-    assert rates[Site("cross", 1)] == pytest.approx([0.0, wrong, 0.0, 0.0])
+    assert rates[Site("cross", 1)] == pytest.approx([wrong, 0.0, 0.0, 0.0])
 
 
 def test_indices_that_count_other_tokens_are_refused():

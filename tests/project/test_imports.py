@@ -69,7 +69,11 @@ LAYERS = {
     "a model never chooses its scoring": (
         ("attention_plugins/models/**/*.py",), ("attention_plugins.scorings",), (),
     ),
+    # The worker is a process of its own. It calls the tasks, and leaves torch and plugins to them.
     "the page process is light": (PAGE_PROCESS, HEAVY, ("dashboard/engine/worker.py",)),
+    "a worker leaves torch to its tasks": (
+        ("dashboard/engine/worker.py",), ("torch", "attention_plugins"), (),
+    ),
     "charts, runs and the engine know no Streamlit": (
         ("dashboard/charts/**/*.py", "dashboard/runs/**/*.py", "dashboard/engine/**/*.py"),
         ("streamlit", *PAGES), (),

@@ -1,7 +1,6 @@
 """The Transformer against torch's own, and the promises that every decoder must keep."""
 
 import math
-from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 import torch
@@ -9,13 +8,12 @@ from torch import nn
 from torch.nn.functional import cross_entropy
 
 from attention_plugins.contract import ContractError, ModelSizes
-from attention_plugins.decoding import beam, force, greedy
+from attention_plugins.decoding import beam, force
 from attention_plugins.models.positions import sinusoidal_positions
-from attention_plugins.models.protocols import Batch
 from attention_plugins.models.transformer import TRANSFORMER
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention, Site, Tap
-from attention_plugins.text import BOS_ID, PAD_ID
+from attention_plugins.text import BOS_ID
 
 SIZES = ModelSizes(source=19, target=13)
 POST = {"hidden": 12, "heads": 3, "layers": 2, "ffn": 10, "dropout": 0.0}
@@ -26,24 +24,6 @@ SCORINGS = load(allow=[]).scorings
 def _model(scoring="scaled_dot", values=POST):
     torch.manual_seed(5)
     return TRANSFORMER.create(SCORINGS[scoring].factory(), SIZES, values).double().eval()
-
-
-def _batch():
-    """Three pairs with padding planted on both sides."""
-    torch.manual_seed(7)
-    source, target = torch.randint(4, 19, (3, 7)), torch.randint(4, 13, (3, 5))
-    source_lengths, target_lengths = torch.tensor([7, 3, 1]), torch.tensor([2, 5, 3])
-    for tokens, lengths in ((source, source_lengths), (target, target_lengths)):
-        for row, length in zip(tokens, lengths, strict=True):
-            row[length:] = PAD_ID
-    return Batch(source, source_lengths, target, target_lengths)
-
-
-def _widened(batch):
-    return Batch(
-        nn.functional.pad(batch.source, (0, 4), value=PAD_ID), batch.source_lengths,
-        nn.functional.pad(batch.target, (0, 2), value=PAD_ID), batch.target_lengths,
-    )  # fmt: skip
 
 
 def _copy_attention(theirs, mine):
@@ -104,8 +84,8 @@ def _torchs_logits(theirs, model, batch):
 @pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")
 @pytest.mark.parametrize("training", [False, True])
 @pytest.mark.parametrize("values", [POST, PRE])
-def test_equals_torchs_transformer_in_outputs_and_gradients(values, training):
-    model, batch = _model(values=values), _batch()
+def test_equals_torchs_transformer_in_outputs_and_gradients(values, training, batch):
+    model = _model(values=values)
     theirs = _torchs(model, values).train(training)
     model.train(training)  # dropout is 0
     counted = torch.arange(5) < batch.target_lengths[:, None]
@@ -136,9 +116,9 @@ def test_equals_torchs_transformer_in_outputs_and_gradients(values, training):
 
 @pytest.mark.parametrize("values", [POST, PRE])
 @pytest.mark.parametrize("scoring", SCORINGS)
-def test_decoding_word_by_word_equals_all_words_at_once(scoring, values):
+def test_decoding_word_by_word_equals_all_words_at_once(scoring, values, batch):
     """Positions move on, and cached keys are those that a full pass would make."""
-    model, batch = _model(scoring, values), _batch()
+    model = _model(scoring, values)
     found, sites = force(model, batch.source, batch.source_lengths, batch.target)
     features = model.forced(batch.source, batch.source_lengths, batch.target, Tap())
     at_once = model.output(features).log_softmax(dim=-1)
@@ -150,8 +130,8 @@ def test_decoding_word_by_word_equals_all_words_at_once(scoring, values):
     }
 
 
-def test_a_later_word_changes_nothing_before_it():
-    model, batch = _model(), _batch()
+def test_a_later_word_changes_nothing_before_it(batch):
+    model = _model()
     changed = batch.target.clone()
     changed[:, 2] = (changed[:, 2] - 3) % 9 + 4
     before, after = (
@@ -162,22 +142,8 @@ def test_a_later_word_changes_nothing_before_it():
     assert not torch.allclose(before[:, 3:], after[:, 3:])
 
 
-@pytest.mark.parametrize("scoring", SCORINGS)
-def test_more_padding_changes_no_loss_and_no_gradient(scoring):
-    model, batch = _model(scoring, PRE), _batch()
-    parameters = [p for p in model.parameters() if p.requires_grad]
-    narrow, wide = model.loss(batch), model.loss(_widened(batch))
-    torch.testing.assert_close(narrow, wide, rtol=1e-11, atol=1e-12)
-    for mine, other in zip(
-        torch.autograd.grad(narrow, parameters, allow_unused=True),
-        torch.autograd.grad(wide, parameters, allow_unused=True),
-        strict=True,
-    ):
-        torch.testing.assert_close(mine, other, rtol=1e-7, atol=1e-11)
-
-
-def test_no_weight_falls_on_padding_or_on_the_future():
-    model, batch = _model(), _batch()
+def test_no_weight_falls_on_padding_or_on_the_future(batch):
+    model = _model()
     _, sites = force(model, batch.source, batch.source_lengths, batch.target)
     for site, weights in sites.items():
         sums = weights.sum(dim=-1)
@@ -189,23 +155,8 @@ def test_no_weight_falls_on_padding_or_on_the_future():
             assert weights[2, :, :, 0].eq(1).all()
 
 
-def test_every_parameter_learns():
-    for values in (POST, PRE):
-        model = _model("additive", values)
-        model.loss(_batch()).backward()
-        still = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()]
-        assert still == []
-
-
-def test_dropout_draws_in_training_only():
-    model, batch = _model(values={**POST, "dropout": 0.5}), _batch()
-    assert model.loss(batch) == model.loss(batch)
-    model.train()
-    assert model.loss(batch) != model.loss(batch)
-
-
-def test_a_beam_that_reorders_hypotheses_takes_their_caches_along():
-    model, batch = _model(), _batch()
+def test_a_beam_that_reorders_hypotheses_takes_their_caches_along(batch):
+    model = _model()
     for row, hypotheses in enumerate(
         beam(model, batch.source, batch.source_lengths, width=3, limit=7)
     ):
@@ -216,32 +167,8 @@ def test_a_beam_that_reorders_hypotheses_takes_their_caches_along():
             assert scores.sum().item() == pytest.approx(hypothesis.log_probability, abs=1e-9)
 
 
-def test_two_users_may_share_one_model():
-    model, batch = _model(), _batch()
-    before = {name: set(vars(module)) for name, module in model.named_modules()}
-
-    def decode(row):
-        n = batch.source_lengths[row]
-        return greedy(model, batch.source[row : row + 1, :n], n[None], limit=11)[0]
-
-    alone = [decode(row) for row in (0, 1, 2)] * 8
-    with ThreadPoolExecutor(4) as pool:
-        together = list(pool.map(decode, [0, 1, 2] * 8))
-    assert together == alone
-    assert {name: set(vars(module)) for name, module in model.named_modules()} == before
-
-
-def test_a_state_is_tensors_with_the_batch_first():
-    model, batch = _model(), _batch()
-    state = model.start(batch.source, batch.source_lengths, Tap())
-    _, after = model.step(state, torch.tensor([BOS_ID] * 3), Tap())
-    for one in (state, after):
-        assert {name: len(tensor) for name, tensor in one.items()} == dict.fromkeys(one, 3)
-    assert "keys 0" not in state  # the step made a state of its own
-
-
-def test_a_head_can_be_switched_off_and_a_word_can_be_pinned():
-    model, batch = _model(), _batch()
+def test_a_head_can_be_switched_off_and_a_word_can_be_pinned(batch):
+    model = _model()
     source, lengths, target = batch.source, batch.source_lengths, batch.target
     usual, _ = force(model, source, lengths, target)
     off = [Intervention(site=Site("cross", 1), action="off", head=2)]

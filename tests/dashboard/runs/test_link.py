@@ -182,6 +182,26 @@ def test_a_link_is_short_and_readable(catalogue):
     assert usual.panels == ("bahdanau.additive", "bahdanau.scaled_dot", "bahdanau.bilinear")
 
 
+def test_the_usual_translations_are_two_scorings_and_another_model(catalogue):
+    other = replace(catalogue.checkpoints["one"], name="other", model="transformer", scoring="dot")
+    scaled = replace(other, name="scaled", scoring="scaled_dot")
+    more = replace(catalogue, checkpoints={**catalogue.checkpoints, "o": other, "s": scaled})
+    assert default_translation(more).panels == (
+        "bahdanau.additive", "bahdanau.scaled_dot", "transformer.scaled_dot",
+    )  # fmt: skip
+    alone = replace(catalogue, checkpoints={"o": other})
+    assert default_translation(alone).panels == ("transformer.dot",)
+
+
+def test_the_corpus_of_most_checkpoints_comes_first(catalogue):
+    few = [c for c in catalogue.checkpoints.values() if c.corpus == "tatoeba"][:1]
+    twins = [c for c in catalogue.checkpoints.values() if c.corpus == "phrasebook"]
+    reordered = replace(catalogue, checkpoints={c.name: c for c in (*few, *twins)})
+    assert len(twins) > 1
+    assert reordered.corpora() == ("phrasebook", "tatoeba")
+    assert default_translation(reordered).corpus == "phrasebook"
+
+
 def test_a_map_for_all_panels_is_written_once_and_others_with_their_panel(catalogue):
     usual = default_translation(catalogue)
     encoder = replace(usual, kind="encoder")
