@@ -1,0 +1,130 @@
+"""Rules, what they find, and waivers of them."""
+
+from __future__ import annotations
+
+import functools
+import time
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from typing import Any
+
+import torch
+
+from attention_plugins.contract import ContractError, Spec
+from attention_plugins.discovery import HOOKS, last_line
+
+Rule = Callable[[Any], None]
+
+
+class Broken(AssertionError):
+    """A rule that does not hold: what is wrong and what to change, in one or two sentences."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Finding:
+    """What one rule found in one record.
+
+    Args:
+        rule: the rule's sentence, which is its function's name without ``check_``.
+        passed: whether it holds, or was expected not to and does not.
+        message: what is wrong and what to change; empty if nothing is.
+        waived: why it was expected not to hold; empty if it was not.
+        seconds: how long the rule took.
+    """
+
+    rule: str
+    passed: bool
+    message: str = ""
+    waived: str = ""
+    seconds: float = 0.0
+
+
+@dataclass(frozen=True)
+class _Entry:
+    check: Rule
+    applies: Callable[[Any], bool]
+
+
+_RULES: dict[str, dict[str, _Entry]] = {kind: {} for kind in HOOKS}
+
+
+def rule(kind: str, applies: Callable[[Any], bool] = lambda spec: True) -> Callable[[Rule], Rule]:
+    """Register ``check_<sentence>(spec)`` as a rule of a kind of records.
+
+    The rule draws what it likes: torch's generators are afterwards as they were before.
+
+    Args:
+        kind: ``"scorings"``, ``"models"``, ``"checkpoints"`` or ``"datasets"``.
+        applies: whether a record can be asked for it at all.
+    """
+
+    def register(check: Rule) -> Rule:
+        @functools.wraps(check)
+        def apart(spec: Any) -> None:
+            with torch.random.fork_rng(devices=[]), torch.enable_grad():
+                check(spec)
+
+        _RULES[kind][check.__name__.removeprefix("check_")] = _Entry(apart, applies)
+        return apart
+
+    return register
+
+
+def rules(kind: str, spec: Spec) -> dict[str, Rule]:
+    """The rules that a record must keep, by their sentences, in the order in which they run.
+
+    Raises:
+        ContractError: no such kind of records, or a record of another kind.
+    """
+    if kind not in _RULES:
+        raise ContractError(f"need a kind of {', '.join(_RULES)}; got {kind!r}")
+    if not isinstance(spec, HOOKS[kind].record):
+        wanted, got = HOOKS[kind].record.__name__, type(spec).__name__
+        raise ContractError(f"{kind} are checked from a {wanted}; got {got}")
+    return {name: entry.check for name, entry in _RULES[kind].items() if entry.applies(spec)}
+
+
+def findings(kind: str, spec: Spec, expected_failures: Mapping[str, str]) -> Iterator[Finding]:
+    """Every rule's finding as soon as it is there; see ``check``."""
+    found = rules(kind, spec)
+    for name in expected_failures.keys() - found.keys():
+        message = f"there is no rule {name!r} for {spec.name!r}; take its waiver away"
+        yield Finding(rule=name, passed=False, message=message)
+    for name, check in found.items():
+        began = time.perf_counter()
+        finding = judge(name, check, spec, expected_failures.get(name, ""))
+        yield replace(finding, seconds=time.perf_counter() - began)
+
+
+def judge(name: str, check: Rule, spec: Spec, reason: str) -> Finding:
+    """What a rule finds; ``reason`` is why it is expected not to hold, if it is."""
+    message = broken(check, spec)
+    if not reason:
+        return Finding(rule=name, passed=not message, message=message)
+    if message:
+        return Finding(rule=name, passed=True, waived=reason)
+    message = f"it was expected to fail ({reason}) but holds; take its waiver away"
+    return Finding(rule=name, passed=False, message=message)
+
+
+def broken(check: Rule, spec: Spec) -> str:
+    """What is wrong and what to change; empty if the rule holds."""
+    try:
+        check(spec)
+    except Broken as error:
+        return str(error)
+    except (Exception, SystemExit) as error:
+        return f"it raised {last_line(error)}; mend that line"
+    return ""
+
+
+@contextmanager
+def attempt(what: str, advice: str) -> Iterator[None]:
+    """Turn whatever the plugin raises inside into :class:`Broken`, with what to change."""
+    try:
+        yield
+    except Broken:
+        raise
+    except (Exception, SystemExit) as error:
+        raise Broken(f"{what} it raised {last_line(error)}; {advice}") from error

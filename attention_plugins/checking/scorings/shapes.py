@@ -1,0 +1,46 @@
+"""Scores have the shape of queries by keys, whatever the sizes."""
+
+from __future__ import annotations
+
+from attention_plugins.checking.findings import rule
+from attention_plugins.checking.scorings.common import (
+    KEYS,
+    QUERIES,
+    SIZE,
+    draw,
+    inputs,
+    make,
+    require_shape,
+    scores,
+)
+from attention_plugins.contract import ScoringSpec
+
+_LEADING = ((), (3,), (2, 3), (2, 1, 3))
+
+
+@rule("scorings")
+def check_scores_have_the_shape_of_queries_by_keys(spec: ScoringSpec) -> None:
+    """``(..., n_q, d)`` and ``(..., n_k, d)`` give ``(..., n_q, n_k)``, whatever leads."""
+    scoring = make(spec)
+    for leading in _LEADING:
+        found = scores(scoring, *inputs(*leading))
+        require_shape(
+            found, (*leading, QUERIES, KEYS),
+            f"for queries {(*leading, QUERIES, SIZE)} and keys {(*leading, KEYS, SIZE)}",
+            "count dimensions from the end: keys.mT, dim=-1, queries.unsqueeze(-2)",
+        )  # fmt: skip
+
+
+@rule("scorings")
+def check_dimensions_of_one_stay(spec: ScoringSpec) -> None:
+    """One query, one key, one number per vector, one row: each is a dimension all the same."""
+    for n_queries, n_keys, size in ((1, KEYS, SIZE), (QUERIES, 1, SIZE), (QUERIES, KEYS, 1)):
+        found = scores(
+            make(spec, query=size, key=size),
+            draw(1, n_queries, size), draw(1, n_keys, size, seed=1),
+        )  # fmt: skip
+        require_shape(
+            found, (1, n_queries, n_keys),
+            f"for queries {(1, n_queries, size)} and keys {(1, n_keys, size)}",
+            "write squeeze(-1), never squeeze(), which takes every dimension of one away",
+        )  # fmt: skip
