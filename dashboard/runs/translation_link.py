@@ -120,16 +120,9 @@ def translation_request(state: Translation, checkpoint: Checkpoint) -> Request:
 def parse_translation(query: Query, catalogue: Catalogue) -> tuple[Translation, list[str]]:
     """The view that a link asks for, and a sentence on everything that was mended."""
     reader = Reader(query)
-    usual = default_translation(catalogue, _read_corpus(reader, catalogue))
+    usual = default_translation(catalogue, read_corpus(reader, catalogue))
     kind, spot = _read_map(reader)
-    given = {
-        letter: _read_checkpoint(reader, letter, catalogue, usual.corpus)
-        for letter in LETTERS
-        if reader.has(letter)
-    }
-    if not any(given.values()):
-        given |= dict(zip(LETTERS, usual.panels, strict=False))
-    named = [(panel, _read_spot(reader, letter, spot)) for letter, panel in given.items() if panel]
+    named = read_panels(reader, catalogue, usual, spot)
     view = replace(
         usual,
         panels=tuple(panel for panel, _ in named),
@@ -144,7 +137,14 @@ def parse_translation(query: Query, catalogue: Catalogue) -> tuple[Translation, 
 
 def format_translation(view: Translation, catalogue: Catalogue) -> dict[str, str]:
     """The parameters of the link to ``view``, without what is at its default."""
-    usual = default_translation(catalogue, view.corpus)
+    link = write_panels(view, default_translation(catalogue, view.corpus), catalogue)
+    _write_maps(link, view)
+    write_common(link, beam_knob(catalogue), view.beam, view.device)
+    return link
+
+
+def write_panels(view: Translation, usual: Translation, catalogue: Catalogue) -> dict[str, str]:
+    """The parameters that say what panels show and read, without what is as in ``usual``."""
     link: dict[str, str] = {}
     if view.panels != usual.panels:
         link.update(zip(LETTERS, view.panels, strict=False))
@@ -154,12 +154,11 @@ def format_translation(view: Translation, catalogue: Catalogue) -> dict[str, str
         link["target"] = view.target
     if view.corpus != default_translation(catalogue).corpus:
         link["corpus"] = view.corpus
-    _write_maps(link, view)
-    write_common(link, beam_knob(catalogue), view.beam, view.device)
     return link
 
 
-def _read_corpus(reader: Reader, catalogue: Catalogue) -> str:
+def read_corpus(reader: Reader, catalogue: Catalogue) -> str:
+    """The parameter ``corpus``, if something here was trained on it; else empty."""
     given = reader.take("corpus")
     corpora = catalogue.corpora()
     if given is None or given in corpora:
@@ -167,6 +166,24 @@ def _read_corpus(reader: Reader, catalogue: Catalogue) -> str:
     offered = ", ".join(corpora) or "none"
     reader.problem(f"no checkpoint here was trained on corpus={shown(given)}; offered: {offered}")
     return ""
+
+
+def read_panels(
+    reader: Reader, catalogue: Catalogue, usual: Translation, spot: str = ""
+) -> list[tuple[str, str]]:
+    """Every panel that a link names, or those of ``usual``, each with its spot.
+
+    Args:
+        spot: of panels that the link gives none.
+    """
+    given = {
+        letter: _read_checkpoint(reader, letter, catalogue, usual.corpus)
+        for letter in LETTERS
+        if reader.has(letter)
+    }
+    if not any(given.values()):
+        given |= dict(zip(LETTERS, usual.panels, strict=False))
+    return [(panel, _read_spot(reader, letter, spot)) for letter, panel in given.items() if panel]
 
 
 def _read_map(reader: Reader) -> tuple[str, str]:
@@ -200,7 +217,13 @@ def _write_maps(link: dict[str, str], view: Translation) -> None:
         return
     if view.kind != KINDS[0]:
         link["map"] = view.kind
-    link.update({f"{letter}.map": s for letter, s in zip(LETTERS, spots, strict=False) if s})
+    link.update(write_spots(view))
+
+
+def write_spots(view: Translation) -> dict[str, str]:
+    """The parameter ``b.map`` of every panel that has a spot."""
+    spots = zip(LETTERS, spots_of(view), strict=False)
+    return {f"{letter}.map": spot for letter, spot in spots if spot}
 
 
 def _read_checkpoint(reader: Reader, letter: str, catalogue: Catalogue, corpus: str) -> str | None:
