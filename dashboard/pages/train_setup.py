@@ -10,11 +10,10 @@ import streamlit as st
 from dashboard.controls import choose, knob, place, plain
 from dashboard.pages import parts, upload
 from dashboard.pages.train_titles import corpus_title, model_title, scoring_title
-from dashboard.runs.link_parts import SEED, pairs
+from dashboard.runs.link_parts import MOST_SCORINGS, SEED, pairs
 from dashboard.runs.offers import Catalogue, Knob
 from dashboard.runs.reader import LONGEST_TEXT, tidy
 from dashboard.runs.request import Scalar
-from dashboard.runs.train_link import MOST_SCORINGS
 from dashboard.runs.train_view import (
     MODEL,
     Train,

@@ -9,7 +9,7 @@ the link survives.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
 from dashboard.runs.offers import Catalogue, Knob, shown
 from dashboard.runs.reader import Reader
@@ -18,6 +18,9 @@ from dashboard.runs.request import Pairs, Scalar
 LETTERS = "abcd"  # of a page's panels
 MOST_PANELS = len(LETTERS)
 AUTO = "auto"
+NOBODY = "none"  # stands for an empty list, since a parameter that is left out is its default
+MOST_SCORINGS = 8  # of a page that lists them
+UPLOAD = re.compile(r"upload:[0-9a-f]{64}\Z")
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")  # of a model or a scoring, installed here or not
 
 SEED = Knob(
@@ -59,6 +62,36 @@ def read_device(reader: Reader, catalogue: Catalogue) -> str:
     offered = ", ".join(catalogue.devices)
     reader.problem(f"device={shown(given)} is not here; {AUTO} is used (offered: {offered})")
     return AUTO
+
+
+def read_data(reader: Reader, catalogue: Catalogue, task: str, usual: str) -> str:
+    """The parameter ``data``: a data set of the task, or an uploaded file."""
+    given = reader.take("data")
+    offered = catalogue.of_task("datasets", task)
+    if given is None or given in offered or UPLOAD.match(given):
+        return given or usual
+    reader.problem(
+        f"data={shown(given)} is not installed here; {usual} is used "
+        f"(offered: {', '.join(offered)})"
+    )
+    return usual
+
+
+def read_scorings(reader: Reader, usual: Sequence[str], most: int) -> tuple[str, ...]:
+    """The parameter ``scorings``: names with commas between them, installed here or not."""
+    given = reader.take("scorings")
+    if given is None:
+        return tuple(usual)
+    if given == NOBODY:
+        return ()
+    names = dict.fromkeys(given.split(","))
+    for name in names:
+        if not NAME.match(name):
+            reader.problem(f"scorings: {shown(name)} is not a scoring's name; it is left out")
+    kept = [name for name in names if NAME.match(name)]
+    if len(kept) > most:
+        reader.problem(f"scorings: {len(kept)} of them; the first {most} are used")
+    return tuple(kept[:most]) or tuple(usual)
 
 
 def read_knobs(reader: Reader, key_of: KeyOf, knobs: Iterable[Knob]) -> Pairs:

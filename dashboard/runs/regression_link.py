@@ -19,6 +19,7 @@ from dashboard.runs.link_parts import (
     defaults,
     not_installed,
     pairs,
+    read_data,
     read_device,
     read_knobs,
     write_common,
@@ -35,7 +36,6 @@ _FALLBACK = "gaussian"
 _LEARN, _STANDARDISE = "learn", "standardise"
 _LEARNS = Knob(name=_LEARN, title="Learn", default=False)
 _FOREIGN = re.compile(r"[a-z][a-z0-9_.]{0,59}\Z")
-_UPLOAD = re.compile(rf"{UPLOAD}[0-9a-f]{{64}}\Z")
 _OWN = frozenset((*LETTERS, "data", SEED.name, "device"))
 
 
@@ -143,7 +143,7 @@ def parse_regression(query: Query, catalogue: Catalogue) -> tuple[Regression, li
     panels = tuple(
         _read_panel(reader, letter, catalogue) for letter in LETTERS if reader.has(letter)
     )
-    data = _read_data(reader, catalogue)
+    data = read_data(reader, catalogue, "regression", DATA)
     view = Regression(
         panels=panels or default_regression(catalogue).panels,
         data=data,
@@ -213,18 +213,6 @@ def _write_panel(
         link[f"{letter}.{_LEARN}"] = "1"
         how = fitting_knobs(catalogue)
         write_knobs(link, lambda name: f"{letter}.{name}", how, panel.fitting)
-
-
-def _read_data(reader: Reader, catalogue: Catalogue) -> str:
-    given = reader.take("data")
-    offered = catalogue.of_task("datasets", "regression")
-    if given is None or given in offered or _UPLOAD.match(given):
-        return given or DATA
-    reader.problem(
-        f"data={shown(given)} is not installed here; {DATA} is used "
-        f"(offered: {', '.join(offered)})"
-    )
-    return DATA
 
 
 def _panel_key(catalogue: Catalogue, letter: str, name: str) -> str:

@@ -7,14 +7,17 @@ A link says what would be trained and which trainings are looked at; it never st
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import replace
 
 from dashboard.runs.link_parts import (
+    MOST_SCORINGS,
     NAME,
+    NOBODY,
     SEED,
+    read_data,
     read_device,
     read_knobs,
+    read_scorings,
     write_common,
     write_knobs,
 )
@@ -24,7 +27,6 @@ from dashboard.runs.train_view import (
     MODEL,
     PROBE,
     RECIPE,
-    UPLOAD,
     Train,
     default_train,
     scoring_knobs,
@@ -32,11 +34,9 @@ from dashboard.runs.train_view import (
     usual_probe,
 )
 
-MOST_SCORINGS, MOST_SHOWN = 8, 4
+MOST_SHOWN = 4
 SHORT = 8  # hexadecimal digits that name a training in a link
 
-_NOBODY = "none"
-_UPLOAD = re.compile(rf"{UPLOAD}[0-9a-f]{{64}}\Z")
 _TRAINING = re.compile(rf"[0-9a-f]{{{SHORT},32}}\Z")
 _EPOCH = Knob(name="epoch", title="Epoch", default=0, low=0, high=10_000, step=1)
 
@@ -47,8 +47,8 @@ def parse_train(query: Query, catalogue: Catalogue) -> tuple[Train, list[str]]:
     usual = default_train(catalogue)
     view = Train(
         model=_read_model(reader, usual.model),
-        scorings=_read_scorings(reader, usual.scorings),
-        data=_read_data(reader, catalogue, usual.data),
+        scorings=read_scorings(reader, usual.scorings, MOST_SCORINGS),
+        data=read_data(reader, catalogue, "translation", usual.data),
         start=_read_start(reader, catalogue, usual.start),
     )
     view = replace(
@@ -73,14 +73,14 @@ def format_train(view: Train, catalogue: Catalogue) -> dict[str, str]:
         if getattr(view, name) != getattr(usual, name)
     }
     if view.scorings != usual.scorings:
-        link["scorings"] = ",".join(view.scorings) or _NOBODY
+        link["scorings"] = ",".join(view.scorings) or NOBODY
     write_knobs(link, _key, setting_knobs(view, catalogue), view.settings)
     write_knobs(link, _scoring_key, scoring_knobs(view, catalogue), view.parameters)
     if view.probe != usual_probe(view, catalogue):
         link[PROBE] = view.probe
     write_common(link, SEED, view.seed, view.device)
     if view.shown is not None:
-        link["show"] = ",".join(view.shown) or _NOBODY
+        link["show"] = ",".join(view.shown) or NOBODY
     write_knobs(link, str, (_EPOCH,), ((_EPOCH.name, view.epoch),))
     return link
 
@@ -102,34 +102,6 @@ def _read_model(reader: Reader, usual: str) -> str:
     return usual
 
 
-def _read_scorings(reader: Reader, usual: Sequence[str]) -> tuple[str, ...]:
-    given = reader.take("scorings")
-    if given is None:
-        return tuple(usual)
-    if given == _NOBODY:
-        return ()
-    names = dict.fromkeys(given.split(","))
-    for name in names:
-        if not NAME.match(name):
-            reader.problem(f"scorings: {shown(name)} is not a scoring's name; it is left out")
-    kept = [name for name in names if NAME.match(name)]
-    if len(kept) > MOST_SCORINGS:
-        reader.problem(f"scorings: {len(kept)} of them; the first {MOST_SCORINGS} are used")
-    return tuple(kept[:MOST_SCORINGS]) or tuple(usual)
-
-
-def _read_data(reader: Reader, catalogue: Catalogue, usual: str) -> str:
-    given = reader.take("data")
-    offered = catalogue.of_task("datasets", "translation")
-    if given is None or given in offered or _UPLOAD.match(given):
-        return given or usual
-    reader.problem(
-        f"data={shown(given)} is not installed here; {usual} is used "
-        f"(offered: {', '.join(offered)})"
-    )
-    return usual
-
-
 def _read_start(reader: Reader, catalogue: Catalogue, usual: str) -> str:
     given = reader.take("start")
     if given is None or given in catalogue.presets:
@@ -143,7 +115,7 @@ def _read_start(reader: Reader, catalogue: Catalogue, usual: str) -> str:
 
 def _read_shown(reader: Reader) -> tuple[str, ...] | None:
     given = reader.take("show")
-    if given is None or given == _NOBODY:
+    if given is None or given == NOBODY:
         return None if given is None else ()
     wanted = list(dict.fromkeys(given.split(",")))
     for one in wanted:
