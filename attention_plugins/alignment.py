@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from math import nan
 from typing import NamedTuple
 
 from torch import Tensor
@@ -44,6 +45,16 @@ class Agreement(NamedTuple):
         if not self.found + self.sure:
             return 0.0
         return 1 - (self.found_sure + self.found_possible) / (self.found + self.sure)
+
+    @property
+    def precision(self) -> float:
+        """The share of found links that are sure or possible; NaN where none was found."""
+        return self.found_possible / self.found if self.found else nan
+
+    @property
+    def recall(self) -> float:
+        """The share of sure links that were found; NaN where there is none."""
+        return self.found_sure / self.sure if self.sure else nan
 
 
 def compare(

@@ -17,7 +17,7 @@ from attention_plugins.registry import Plugin, Registry
 _SHOWN = {
     "scorings": ("name", "title", "formula", "reference", "description", "same_size"),
     "models": ("name", "title", "task", "reference", "description"),
-    "datasets": ("name", "title", "task", "formula", "reference", "description"),
+    "datasets": ("name", "title", "task", "formula", "reference", "description", "aligned"),
 }
 
 

@@ -162,6 +162,34 @@ def divide(
     return split_by_source(pairs, held_out=held_out, seed=seed)
 
 
+def unseen(
+    card: Mapping[str, Any], pairs: Sequence[SentencePair], name: str
+) -> Sequence[SentencePair]:
+    """The pairs that a checkpoint's training was kept from.
+
+    Args:
+        card: of the checkpoint.
+        pairs: its corpus, or more of the same.
+        name: what messages call these pairs.
+
+    Raises:
+        ContractError: another corpus than the card's, or one that was learned as a whole.
+    """
+    corpus = card["corpus"]
+    pairs = pairs[: corpus["pairs"]]
+    if fingerprint(pairs) != corpus["sha256"]:
+        raise ContractError(
+            f"{name} is not the corpus of this checkpoint's card "
+            f"({corpus['name']}, {corpus['pairs']:,} pairs), "
+            "so its held-out sources are unknown"
+        )
+    if not corpus["held_out_sources"]:
+        raise ContractError(
+            f"this checkpoint learned its whole corpus ({corpus['name']}); nothing was held out"
+        )
+    return divide(pairs, corpus["held_out_sources"], corpus["split_seed"])[1]
+
+
 def keep(trained: Trained, folder: Path) -> Checkpoint:
     """Store the model with its card."""
     return write(folder, trained.model, trained.card)

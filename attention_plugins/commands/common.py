@@ -39,12 +39,18 @@ def device(given: argparse.Namespace) -> torch.device:
 
 
 def load_corpus(
-    name: str, registry: Registry, *, pairs: int = 0, seed: int = 0
+    name: str,
+    registry: Registry,
+    *,
+    pairs: int = 0,
+    seed: int = 0,
+    alignments: bool | None = False,
 ) -> Sequence[SentencePair]:
     """Sentence pairs of a data set's name, a TSV file, or a zip or folder in d2l's format.
 
     Args:
         pairs: only the first so many; 0 for all.
+        alignments: of a TSV file, see :func:`~attention_plugins.datasets.parallel.read_pairs`.
 
     Raises:
         ContractError: neither a data set nor a readable corpus.
@@ -52,7 +58,7 @@ def load_corpus(
     path = Path(name)
     if path.exists():
         archive = path.is_dir() or path.suffix == ".zip"
-        loaded = load_pairs(path) if archive else read_pairs(path)
+        loaded = load_pairs(path) if archive else read_pairs(path, alignments=alignments)
     elif path.suffix or len(path.parts) > 1:
         raise ContractError(
             f"no file {name}; need a TSV file, a zip, a folder or a data set's name"

@@ -11,8 +11,7 @@ from attention_plugins import experiment
 from attention_plugins.checkpoints import Checkpoint, add_score, read
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError, SentencePair
-from attention_plugins.datasets.parallel import fingerprint
-from attention_plugins.gold import GOLD_TOKENISER, alignment_error
+from attention_plugins.gold import GOLD_TOKENISER, alignment_error, has_gold
 from attention_plugins.registry import installed
 from attention_plugins.translator import Translator
 
@@ -21,8 +20,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which checkpoint on which corpus."""
     parser.add_argument("--checkpoint", type=Path, required=True, help="a checkpoint's folder")
     parser.add_argument(
-        "--corpus", required=True, help="a TSV file, a data set's name, or a d2l zip or folder"
-    )
+        "--corpus", required=True,
+        help="a TSV file, a data set's name, or a d2l zip or folder; word links in a file's "
+        "third column, such as 0-0 1-2, are gold alignments, and their error rate is printed too",
+    )  # fmt: skip
     parser.add_argument(
         "--held-out", action="store_true",
         help="only the source sentences that the card says were kept away from training",
@@ -40,19 +41,9 @@ def run(given: argparse.Namespace) -> None:
         raise ContractError("a card keeps held-out scores only; add --held-out or drop --keep")
     registry, device = installed(), common.device(given)
     checkpoint = read(given.checkpoint)
-    pairs = common.load_corpus(given.corpus, registry)
+    pairs = common.load_corpus(given.corpus, registry, alignments=None)
     if given.held_out:
-        corpus = checkpoint.card["corpus"]
-        pairs = pairs[: corpus["pairs"]]
-        if fingerprint(pairs) != corpus["sha256"]:
-            raise ContractError(
-                f"{given.corpus} is not the corpus of this checkpoint's card "
-                f"({corpus['name']}, {corpus['pairs']:,} pairs), "
-                "so its held-out sources are unknown"
-            )
-        if not corpus["held_out_sources"]:
-            raise ContractError("this checkpoint was trained on its whole corpus; drop --held-out")
-        _, pairs = experiment.divide(pairs, corpus["held_out_sources"], corpus["split_seed"])
+        pairs = experiment.unseen(checkpoint.card, pairs, given.corpus)
     translator = Translator(checkpoint, registry, device)
     score = experiment.evaluate(translator, pairs, width=given.beam)
     if given.keep:
@@ -67,7 +58,7 @@ def run(given: argparse.Namespace) -> None:
 
 def _alignment_error(translator: Translator, pairs: Sequence[SentencePair]) -> dict[str, float]:
     """By cross-attention head, where the corpus has gold alignments that this model can follow."""
-    if translator.card["tokeniser"] != GOLD_TOKENISER or not any(p.alignment for p in pairs):
+    if translator.card["tokeniser"] != GOLD_TOKENISER or not any(map(has_gold, pairs)):
         return {}
     rates = {}
     for site, heads in alignment_error(translator, pairs).items():

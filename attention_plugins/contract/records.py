@@ -99,11 +99,13 @@ class SentencePair(NamedTuple):
 
     ``alignment`` holds ``(source index, target index)`` pairs, from 0, over the tokens of
     :func:`attention_plugins.text.tokenise_clitics`; empty where no gold alignment is known.
+    ``possible`` are links that may but need not be found, besides those sure ones.
     """
 
     source: str
     target: str
     alignment: tuple[tuple[int, int], ...] = ()
+    possible: tuple[tuple[int, int], ...] = ()
 
 
 DatasetLoad = Callable[[Mapping[str, Scalar], int], "RegressionData | Sequence[SentencePair]"]
@@ -122,6 +124,7 @@ class DatasetSpec:
         reference: where the data come from.
         formula: LaTeX of the noise-free function, where there is one.
         description: one sentence on what is in it.
+        aligned: whether its sentence pairs have gold word alignments.
     """
 
     name: str
@@ -132,6 +135,7 @@ class DatasetSpec:
     reference: str = ""
     formula: str = ""
     description: str = ""
+    aligned: bool = False
 
     def __post_init__(self) -> None:
         check_record(self, "data set", "load")

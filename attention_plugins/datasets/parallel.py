@@ -10,7 +10,7 @@ import hashlib
 import io
 import random
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, BinaryIO, TextIO
@@ -23,7 +23,8 @@ LONGEST_SIDE = 1000
 
 # Two sides of four-byte characters and a generous third column; a longer line is never read whole.
 _LONGEST_LINE = 65_536
-_LINK = re.compile(r"([0-9]{1,4})-([0-9]{1,4})\Z")
+_LINK = re.compile(r"([0-9]{1,4})([-?p])([0-9]{1,4})\Z")
+_TOKENS_TOLD = 16
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
@@ -31,16 +32,17 @@ def read_pairs(
     source: Path | bytes | TextIO | BinaryIO,
     *,
     limit: int | None = None,
-    alignments: bool = False,
+    least: int = 2,
+    alignments: bool | None = False,
 ) -> list[SentencePair]:
     """The pairs of a two-column file, in its order; empty lines are skipped.
 
     Args:
         source: a path, the bytes of an upload, or an open file; read line by line.
         limit: stop after so many pairs; None reads all.
-        alignments: read the third column as word links in Pharaoh format (``0-0 1-2``: source
-            token 0 stands for target token 0) over the tokens of
-            :func:`~attention_plugins.text.tokenise_clitics`; else it is passed over.
+        least: how many pairs there must be.
+        alignments: read the third column as word links, see :func:`aligned_pair`; else it is
+            passed over. None reads it where the first one that is not empty begins with a link.
 
     Raises:
         ContractError: what is wrong, in which line, and what would be right.
@@ -51,13 +53,18 @@ def read_pairs(
     with _opened(source) as (stream, name):
         for where, line in _lines(stream, name):
             if line.strip():
-                pairs.append(_pair(line, where, alignments))
+                sides, third = _columns(line, where)
+                if alignments is None and third.strip():
+                    alignments = bool(_LINK.match(third.split()[0]))
+                links = third if alignments else ""
+                pairs.append(aligned_pair(*sides, links, where))
             if len(pairs) == limit:
                 break
-    if len(pairs) < 2:
+    if len(pairs) < least:
+        plural = "s" * (least > 1)
         raise ContractError(
-            f"need at least 2 sentence pairs in {name}, one a line as source<TAB>target; "
-            f"found {len(pairs)}"
+            f"need at least {least} sentence pair{plural} in {name}, one a line as "
+            f"source<TAB>target; found {len(pairs)}"
         )
     return pairs
 
@@ -114,7 +121,8 @@ def _text(data: bytes, offset: int, where: str) -> str:
     return line
 
 
-def _pair(line: str, where: str, alignments: bool) -> SentencePair:
+def _columns(line: str, where: str) -> tuple[list[str], str]:
+    """Both sides of a line, and its third column."""
     columns = line.split("\t")
     if len(columns) < 2:
         raise ContractError(f"{where} has one column; need source<TAB>target")
@@ -126,27 +134,49 @@ def _pair(line: str, where: str, alignments: bool) -> SentencePair:
             raise ContractError(
                 f"{where} has a {side} of {len(text):,} characters; need at most {LONGEST_SIDE:,}"
             )
-    links = columns[2].split() if alignments and len(columns) > 2 else []
-    return SentencePair(*sides, _alignment(links, sides, where) if links else ())
+    return sides, columns[2] if len(columns) > 2 else ""
 
 
-def _alignment(links: list[str], sides: list[str], where: str) -> tuple[tuple[int, int], ...]:
-    counts = [len(tokenise_clitics(side)) for side in sides]
-    alignment = []
-    for link in links:
-        found = _LINK.match(link)
-        if not found:
+def aligned_pair(source: str, target: str, links: str, where: str = "the pair") -> SentencePair:
+    """A sentence pair with its word links in Pharaoh format.
+
+    Args:
+        links: ``0-0 1-2``: source token 0 stands for target token 0, and 1 for 2, over the
+            tokens of :func:`~attention_plugins.text.tokenise_clitics`. ``1?2`` or ``1p2`` is a
+            link that is possible only.
+        where: what messages call the pair.
+
+    Raises:
+        ContractError: something else than links, or one beyond a sentence's tokens.
+    """
+    sides = {"source": source, "target": target}
+    found: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
+    # Most pairs have no links, and cutting a sentence into tokens takes its time.
+    tokens = {side: tokenise_clitics(text) for side, text in sides.items()} if links else {}
+    for link in links.split():
+        parts = _LINK.match(link)
+        if not parts:
             raise ContractError(
                 f"{where} has {link[:20]!r} in its alignment; need links such as 0-0 1-2"
             )
-        ends = int(found[1]), int(found[2])
-        if ends[0] >= counts[0] or ends[1] >= counts[1]:
-            raise ContractError(
-                f"{where} links {link}, but its sides have {counts[0]} and {counts[1]} tokens, "
-                "numbered from 0"
-            )
-        alignment.append(ends)
-    return tuple(alignment)
+        ends = int(parts[1]), int(parts[3])
+        for end, (side, words) in zip(ends, tokens.items(), strict=True):
+            if end >= len(words):
+                raise ContractError(
+                    f"{where} links {link}, but its {side} has {len(words)} "
+                    f"token{'s' * (len(words) != 1)}, numbered from 0: {numbered(words)}"
+                )
+        found[parts[2] == "-"].append(ends)
+    return SentencePair(source, target, tuple(found[True]), tuple(found[False]))
+
+
+def numbered(tokens: Sequence[str]) -> str:
+    """Tokens as links count them: ``0 i, 1 'm, 2 home``; of many the first and the last ones."""
+    told = [f"{number} {token}" for number, token in enumerate(tokens)]
+    if len(told) > _TOKENS_TOLD:
+        half = _TOKENS_TOLD // 2
+        told = [*told[:half], "…", *told[-half:]]
+    return ", ".join(told)
 
 
 def split_by_source(

@@ -110,6 +110,7 @@ class Offer:
     reference: str = ""
     task: str = ""
     learns: bool = False
+    aligned: bool = False
     knobs: tuple[Knob, ...] = ()
 
     @classmethod

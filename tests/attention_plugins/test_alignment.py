@@ -1,5 +1,7 @@
 """Alignment error rate by a case worked out by hand, and links read off weights."""
 
+from math import isnan
+
 import pytest
 import torch
 
@@ -16,6 +18,8 @@ def test_the_error_rate_of_a_case_by_hand():
     agreement = compare({(0, 0), (1, 1), (2, 2), (4, 4)}, sure, possible)
     assert agreement == Agreement(found=4, sure=3, found_sure=2, found_possible=3)
     assert agreement.error_rate == pytest.approx(1 - (2 + 3) / (4 + 3))
+    assert agreement.precision == pytest.approx(3 / 4)
+    assert agreement.recall == pytest.approx(2 / 3)
 
 
 def test_a_perfect_alignment_has_no_error_and_a_wrong_one_nothing_else():
@@ -23,6 +27,8 @@ def test_a_perfect_alignment_has_no_error_and_a_wrong_one_nothing_else():
     assert compare(links, links).error_rate == 0
     assert compare({(5, 5)}, links).error_rate == 1
     assert compare((), ()).error_rate == 0
+    assert isnan(compare((), links).precision)
+    assert isnan(compare(links, ()).recall)
 
 
 def test_sentences_are_counted_together_not_averaged():

@@ -5,9 +5,13 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from attention_plugins import checkpoints, experiment, registry
 from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.datasets.phrasebook import phrasebook
 from attention_plugins.gold import alignment_error
 from attention_plugins.tap import Site
+from attention_plugins.translator import Translator
+from attention_plugins.untrained import Untrained
 
 PAIRS = [
     SentencePair("a b c", "x y", ((0, 0), (2, 1))),
@@ -48,3 +52,34 @@ def test_indices_that_count_other_tokens_are_refused():
 def test_a_corpus_without_gold_is_refused():
     with pytest.raises(ContractError, match="need at least one pair with a gold alignment"):
         alignment_error(_translator(RIGHT), [PAIRS[1]])
+
+
+def test_a_possible_link_that_is_found_or_missed_is_no_error():
+    pairs = [SentencePair("a b c", "x y", ((0, 0),), ((2, 1),)), PAIRS[2]]
+    assert alignment_error(_translator(RIGHT), pairs) == {Site("cross", 1): [0.0]}
+    only_possible = [SentencePair("a b c", "x y", (), ((0, 0), (2, 1), (1, 1))), PAIRS[2]]
+    assert alignment_error(_translator(RIGHT), only_possible) == {Site("cross", 1): [0.0]}
+
+
+def test_the_shipped_model_looks_where_gold_says_and_its_untrained_copy_does_not():
+    found = registry.load(allow=[])
+    trained = checkpoints.read(checkpoints.SHIPPED / "bahdanau-additive-phrasebook")
+    pairs = experiment.unseen(trained.card, phrasebook(), "phrasebook")[:200]
+    untrained = Untrained(trained.folder, trained.card)
+    learned, fresh = (
+        alignment_error(Translator(one, found), pairs)[Site("cross", 0)][0]
+        for one in (trained, untrained)
+    )
+    assert learned <= 0.25
+    assert fresh >= 0.6
+    again = Translator(untrained, found).model.state_dict()
+    assert all(map(torch.equal, again.values(), untrained.build(found).state_dict().values()))
+
+
+def test_what_a_checkpoint_has_not_seen_is_known_of_its_own_corpus_alone():
+    card = checkpoints.read(checkpoints.SHIPPED / "bahdanau-additive-phrasebook").card
+    with pytest.raises(ContractError, match=r"pairs.tsv is not the corpus of this checkpoint's"):
+        experiment.unseen(card, phrasebook()[1:], "pairs.tsv")
+    whole = {**card, "corpus": {**card["corpus"], "held_out_sources": 0}}
+    with pytest.raises(ContractError, match=r"learned its whole corpus \(phrasebook\)"):
+        experiment.unseen(whole, phrasebook(), "phrasebook")

@@ -53,4 +53,5 @@ PHRASEBOOK = DatasetSpec(
     ),
     reference="Drawn from a synchronous grammar; sure links as in Och and Ney (2003).",
     description="Everyday sentences with the word alignment they were built with.",
+    aligned=True,
 )

@@ -5,6 +5,7 @@ import json
 
 import pytest
 
+from attention_plugins.checkpoints import SHIPPED
 from attention_plugins.commands import main
 from attention_plugins.registry import installed
 
@@ -100,6 +101,25 @@ def test_evaluate_prints_the_score_and_its_signature(checkpoint, corpus, capsys)
     score, signature = capsys.readouterr().out.splitlines()
     assert 0 < float(score.removeprefix("BLEU ")) <= 100
     assert "case:lc" in signature
+
+
+def test_word_links_of_a_file_are_evaluated_too(tmp_path, capsys):
+    path = tmp_path / "pairs.tsv"
+    path.write_text("He's calm.\tIl est calme.\t0-0 1-1 2-2 3-3\nGo on\tVa\n", "utf-8")
+    shipped = SHIPPED / "bahdanau-additive-phrasebook"
+    given = ["evaluate", "--checkpoint", str(shipped), "--corpus", str(path)]
+    assert main([*given, "--json"]) == 0
+    ((place, rate),) = _json(capsys)["alignment_error"].items()
+    assert place == "cross-attention layer 1, head 1"
+    assert 0 <= rate < 0.6
+    assert main(given) == 0
+    assert f"AER {rate:.3f} ({place})" in capsys.readouterr().out
+    path.write_text("He's calm.\tIl est calme.\t0-0 7-1\nGo on\tVa\n", "utf-8")
+    line = _refused(capsys, *given)
+    assert line.endswith(
+        "line 1 of pairs.tsv links 7-1, but its source has 4 tokens, numbered from 0: "
+        "0 he, 1 's, 2 calm, 3 ."
+    )
 
 
 def test_translate_takes_arguments_or_lines(checkpoint, capsys, monkeypatch):

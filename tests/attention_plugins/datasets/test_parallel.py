@@ -9,6 +9,7 @@ from attention_plugins.datasets import parallel
 from attention_plugins.datasets.parallel import (
     LONGEST_SIDE,
     fingerprint,
+    numbered,
     read_pairs,
     references,
     split_by_source,
@@ -176,6 +177,28 @@ def test_word_links_are_read_only_when_asked_for():
     assert {pair.alignment for pair in read_pairs(data)} == {()}
 
 
+def test_links_may_be_sure_or_only_possible():
+    (pair,) = read_pairs(b"The cat sleeps\tLe chat dort\t1p0 0-0 2?2", least=1, alignments=True)
+    assert pair.alignment == ((0, 0),)
+    assert pair.possible == ((1, 0), (2, 2))
+
+
+def test_a_third_column_of_links_is_recognised_and_an_attribution_passed_over():
+    links = b"Yes\tOui\nThe cat\tLe chat\t0-0 1-1\nGo on\tVa\t0-0 1-0\n"
+    assert [len(pair.alignment) for pair in read_pairs(links, alignments=None)] == [0, 2, 2]
+    credits_ = b"Yes\tOui\tCC-BY 2.0\nThe cat\tLe chat\t0-0 1-1\n"
+    assert [len(pair.alignment) for pair in read_pairs(credits_, alignments=None)] == [0, 0]
+    with pytest.raises(ContractError, match="line 4 of the file links 0-3, but its target has 2"):
+        read_pairs(links + b"Well done\tBien fait\t0-3\n", alignments=None)
+
+
+def test_of_many_tokens_the_first_and_the_last_are_told():
+    assert numbered("abc") == "0 a, 1 b, 2 c"
+    assert numbered("abcdefghijklmnopqrs") == (
+        "0 a, 1 b, 2 c, 3 d, 4 e, 5 f, 6 g, 7 h, …, 11 l, 12 m, 13 n, 14 o, 15 p, 16 q, 17 r, 18 s"
+    )
+
+
 @pytest.mark.parametrize(
     ("links", "message"),
     [
@@ -183,11 +206,13 @@ def test_word_links_are_read_only_when_asked_for():
         ("CC-BY", "line 2 of the file has 'CC-BY' in its alignment; need links such as 0-0 1-2"),
         (
             "3-0",
-            "line 2 of the file links 3-0, but its sides have 3 and 2 tokens, numbered from 0",
+            "line 2 of the file links 3-0, but its source has 3 tokens, numbered from 0: "
+            "0 i, 1 'm, 2 home",
         ),
         (
             "0-2",
-            "line 2 of the file links 0-2, but its sides have 3 and 2 tokens, numbered from 0",
+            "line 2 of the file links 0-2, but its target has 2 tokens, numbered from 0: "
+            "0 j', 1 arrive",
         ),
     ],
 )
@@ -288,7 +313,7 @@ def test_every_target_of_a_normalised_source_is_a_reference_once():
 def test_a_fingerprint_sees_words_and_order_but_not_case_and_kinds_of_space():
     expected = fingerprint(PAIRS)
     assert len(expected) == 64
-    same = [SentencePair(s.upper(), t.replace("\u202f", " "), ((0, 0),)) for s, t, _ in PAIRS]
+    same = [SentencePair(s.upper(), t.replace("\u202f", " "), ((0, 0),)) for s, t, *_ in PAIRS]
     assert fingerprint(same) == expected
     assert fingerprint(PAIRS[::-1]) != expected
     assert fingerprint(PAIRS[:2]) != expected
