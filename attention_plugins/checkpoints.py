@@ -75,16 +75,29 @@ class Checkpoint:
                 finite, a file that is not safetensors.
             ContractError: a model or scoring that is not installed.
         """
-        sizes = ModelSizes(*(len(self.card[f"{side}_vocabulary"]) for side in _SIDES))
-        factory = registry.scoring(self.card["scoring"]).factory(self.card["scoring_parameters"])
-        spec, values = registry.model(self.card["model"]), self.card["model_parameters"]
         with torch.device("meta"):  # takes no memory: shapes are checked before any is taken
-            wanted = {n: t.shape for n, t in stored(spec.create(factory, sizes, values)).items()}
+            wanted = {name: t.shape for name, t in stored(self._create(registry)).items()}
         weights = _read_weights(self.folder, wanted)
         with torch.random.fork_rng(devices=[]):
-            model = spec.create(factory, sizes, values)
+            model = self._create(registry)
         model.load_state_dict(weights, strict=False)  # names were checked; tied ones stand for two
         return model.eval()
+
+    def untrained(self, registry: Any) -> nn.Module:
+        """The same model as its training began, from the card's seed; raises as :meth:`build`.
+
+        Bit for bit so with the version of torch that is on the card; else another draw.
+        """
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(int(self.card["training"].get("seed", 0)))
+            return self._create(registry).eval()
+
+    def _create(self, registry: Any) -> nn.Module:
+        sizes = ModelSizes(*(len(self.card[f"{side}_vocabulary"]) for side in _SIDES))
+        factory = registry.scoring(self.card["scoring"]).factory(self.card["scoring_parameters"])
+        return registry.model(self.card["model"]).create(
+            factory, sizes, self.card["model_parameters"]
+        )
 
 
 _SIDES = ("source", "target")

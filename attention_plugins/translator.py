@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
@@ -44,6 +45,17 @@ class Translation:
     def log_probability(self) -> float:
         """Of all tokens together, in nats."""
         return sum(self.log_probabilities)
+
+
+class Pair(NamedTuple):
+    """One sentence and its translation as :func:`~attention_plugins.decoding.force` takes them.
+
+    ``source (1, n)``, ``lengths (1,)``, ``target (1, m)``: ids with ``<eos>``.
+    """
+
+    source: Tensor
+    lengths: Tensor
+    target: Tensor
 
 
 @dataclass(frozen=True)
@@ -113,15 +125,9 @@ class Translator:
         Raises:
             ContractError: an empty or over-long sentence or target, a bad width.
         """
-        read = self._read(sentence, "the sentence")
-        if target.strip():
-            written = self._read(target, "the target", self.target_vocabulary)
-        else:
-            ids = self._decode([read], width, interventions)[0].ids
-            written = _Sentence(self.target_vocabulary.words(ids), ids)
-        source, lengths = self._tensors([read])
-        wanted = torch.tensor([written.ids], device=self.device)
-        scores, sites = force(self.model, source, lengths, wanted, interventions=interventions)
+        read, written = self._read_pair(sentence, target, width, interventions)
+        pair = self._pair(read, written)
+        scores, sites = force(self.model, *pair, interventions=interventions)
         return Translation(
             text=self._text(written.words),
             tokens=tuple(written.words),
@@ -134,6 +140,10 @@ class Translator:
                 for site, weights in sites.items()
             ),
         )
+
+    def pair(self, sentence: str, target: str = "", *, width: int = 1) -> Pair:
+        """The ids of a sentence and of ``target``, or its own translation; raises as explain."""
+        return self._pair(*self._read_pair(sentence, target, width, ()))
 
     def look(
         self,
@@ -164,6 +174,19 @@ class Translator:
     def reads(self, sentence: str) -> bool:
         """Whether the sentence is neither empty nor too long for this model."""
         return 0 < len(self._tokenise(sentence)) < self.max_tokens
+
+    def _read_pair(
+        self, sentence: str, target: str, width: int, interventions: Sequence[Intervention]
+    ) -> tuple[_Sentence, _Sentence]:
+        read = self._read(sentence, "the sentence")
+        if target.strip():
+            return read, self._read(target, "the target", self.target_vocabulary)
+        ids = self._decode([read], width, interventions)[0].ids
+        return read, _Sentence(self.target_vocabulary.words(ids), ids)
+
+    def _pair(self, read: _Sentence, written: _Sentence) -> Pair:
+        source, lengths = self._tensors([read])
+        return Pair(source, lengths, torch.tensor([written.ids], device=self.device))
 
     def _tokenise(self, text: str) -> list[str]:
         return TOKENISERS[self.card["tokeniser"]](text)

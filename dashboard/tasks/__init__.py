@@ -8,6 +8,9 @@ its last line and the plugin to blame where one is known.
 from __future__ import annotations
 
 import importlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from typing import Any
 
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
@@ -18,6 +21,8 @@ TASKS = {
     "anatomy": "dashboard.tasks.anatomy",
     "catalogue": "dashboard.tasks.catalogue",
     "complexity": "dashboard.tasks.complexity",
+    "conformance": "dashboard.tasks.conformance",
+    "heads": "dashboard.tasks.heads",
     "norms": "dashboard.tasks.norms",
     "positions": "dashboard.tasks.positions",
     "regression": "dashboard.tasks.regression",
@@ -35,3 +40,13 @@ def perform(request: Request, context: Context) -> Result:
     if request.task not in TASKS:
         raise ValueError(f"no task {request.task!r}; there are {', '.join(TASKS)}")
     return importlib.import_module(TASKS[request.task]).perform(request, context)
+
+
+def watch(
+    tell: Callable[[Mapping[str, Any] | None], None], quarantined: Iterable[Mapping[str, str]]
+) -> None:
+    """Have plugins announced before their code is loaded; see ``attention_plugins.watching``."""
+    with suppress(Exception):  # without torch a worker still says what is missing, job by job
+        from attention_plugins import watching
+
+        watching.watch(tell, quarantined)

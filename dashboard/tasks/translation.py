@@ -4,17 +4,22 @@ from __future__ import annotations
 
 import functools
 import time
+from collections.abc import Sequence
+from typing import Any
 
 import pyarrow as pa
 import torch
 
 from attention_plugins import checkpoints
 from attention_plugins.contract import ContractError, Parameter, settle
+from attention_plugins.decoding import force
 from attention_plugins.devices import resolve
 from attention_plugins.registry import installed
 from attention_plugins.translator import MAX_BEAM, Translation, Translator
+from dashboard.runs.changes import Change, read_changes, write_changes
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
+from dashboard.tasks.changes import interventions
 from dashboard.tasks.context import Context
 from dashboard.tasks.tables import maps_table
 
@@ -26,24 +31,27 @@ BEAM = Parameter(
     high=MAX_BEAM,
     help="How many translations are followed at once; 1 takes the likeliest word at every step.",
 )
-_TEXTS = ("text", "target")
+_TEXTS = ("text", "target", "changes")
 
 
 def perform(request: Request, context: Context) -> Result:
     """Translate, or decode a forced target, and record every site.
 
-    Options of the request: ``text`` (the sentence), ``target`` (words to force; optional) and
-    :data:`BEAM`. ``data`` is a checkpoint's name.
+    Options of the request: ``text`` (the sentence), ``target`` (words to force; optional),
+    ``changes`` (to heads, see :mod:`dashboard.runs.changes`; optional) and :data:`BEAM`. ``data``
+    is a checkpoint's name.
 
     Returns:
         Tables ``maps`` and ``tokens`` (``token``, ``log_probability`` in nats); facts
         ``translation``, ``tokens``, ``source_tokens``, ``unknown``, ``target_unknown``,
         ``forced``, ``log_probability``, ``model``, ``scoring``, ``corpus``, ``card``, ``device``,
-        ``torch``, ``seconds``.
+        ``torch``, ``seconds``; with changes also ``changes`` and ``unchanged``: the model's
+        ``translation``, ``tokens`` and ``log_probability`` without them, and the
+        ``changed_log_probability`` of these tokens under them.
 
     Raises:
         ValueError: an unknown checkpoint or option, a checkpoint that cannot be used, an empty
-            or over-long sentence.
+            or over-long sentence, a change to what the model does not have.
     """
     began = time.perf_counter()
     texts, width = _options(request)
@@ -51,9 +59,13 @@ def perform(request: Request, context: Context) -> Result:
         raise ContractError("need a checkpoint to translate with, got none")
     device = str(resolve(request.device))
     context.report(0.1, "loading the model")
-    translator = _translator(request.data, device)
+    translator = translator_of(request.data, device)
     context.report(0.5, "translating")
     said = translator.explain(texts["text"], width=width, target=texts["target"])
+    changes, more = read_changes(texts["changes"]), {}
+    if changes:
+        context.report(0.7, "translating with the changes")
+        said, more = _changed(translator, texts, width, changes, said)
     return Result(
         tables={"maps": maps_table(said.maps), "tokens": _tokens_table(said)},
         facts={
@@ -65,9 +77,10 @@ def perform(request: Request, context: Context) -> Result:
             "forced": bool(texts["target"].strip()),
             "log_probability": said.log_probability,
             "beam": width,
-            **_provenance(translator),
+            **provenance(translator),
             "device": device,
             "seconds": time.perf_counter() - began,
+            **more,
         },
     )
 
@@ -81,13 +94,43 @@ def _options(request: Request) -> tuple[dict[str, str], int]:
     return texts, settle([BEAM], given)["beam"]
 
 
+def _changed(
+    translator: Translator,
+    texts: dict[str, str],
+    width: int,
+    changes: Sequence[Change],
+    usual: Translation,
+) -> tuple[Translation, dict[str, Any]]:
+    """The translation under the changes; what it was without them, as facts."""
+    made = interventions(changes, usual.maps)
+    text, target = texts["text"], texts["target"]
+    said = translator.explain(text, width=width, target=target, interventions=made)
+    kept, _ = force(translator.model, *translator.pair(text, target, width=width),
+                    interventions=made)  # fmt: skip
+    return said, {
+        "changes": write_changes(changes),
+        "unchanged": {
+            "translation": usual.text,
+            "tokens": list(usual.tokens),
+            "log_probability": usual.log_probability,
+            "changed_log_probability": sum(kept[0].tolist()),
+        },
+    }
+
+
 @functools.lru_cache(maxsize=8)
-def _translator(name: str, device: str) -> Translator:
+def translator_of(name: str, device: str) -> Translator:
+    """The translator of a checkpoint, kept for the next request.
+
+    Raises:
+        ContractError: no such checkpoint, or one that cannot be used.
+    """
     registry = installed()
     return Translator(checkpoints.read(registry.checkpoint(name).path), registry, device)
 
 
-def _provenance(translator: Translator) -> dict[str, object]:
+def provenance(translator: Translator) -> dict[str, Any]:
+    """The facts on what a result was made with."""
     card = translator.summary
     scoring = installed().provider("scorings", card["scoring"])
     return {

@@ -49,9 +49,9 @@ def _checkpoint(tmp_path_factory):
         patch.setenv("ATTENTION_CHECKPOINTS", str(root))
         found = registry.load(allow=[])
         patch.setattr(translation, "installed", lambda: found)
-        translation._translator.cache_clear()
+        translation.translator_of.cache_clear()
         yield
-    translation._translator.cache_clear()
+    translation.translator_of.cache_clear()
 
 
 def _perform(**options):

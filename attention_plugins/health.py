@@ -1,0 +1,133 @@
+"""Figures of a map that tell a bug from a finding.
+
+A row that does not sum to 1, or weight on padding, is a bug of whoever made the weights. That a
+head always looks at one key, at all keys alike or where it looked before training is a finding:
+worth knowing, and possibly just what the model learned.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor
+
+ROW_ERROR = 1e-3  # what single precision leaves of a softmax stays far below
+PADDING = 1e-6
+# Where a finding begins; chosen so that none says it of what a reader would not see in the map.
+ON_EOS, STUCK, UNIFORM, UNTRAINED = 0.5, 0.75, 0.9, 0.05
+
+BUGS = ("row_sums", "padding")
+FINDINGS = ("eos", "stuck", "uniform", "untrained")
+
+
+def figures(weights: Tensor, untrained: Tensor, *, causal: bool, eos: int | None) -> dict:
+    """Every figure of one map's heads, each ``(heads,)``, by name.
+
+    Args:
+        weights, untrained: ``(heads, queries, keys)`` of a model and of itself before training.
+        causal: query q may look at the keys up to q alone.
+        eos: which key is ``<eos>``; None where there is none, its share is then NaN.
+
+    Returns:
+        ``row_error``, ``eos``, ``entropy`` (relative), ``stuckness``, ``diagonality``,
+        ``distance`` (mean Jensen-Shannon divergence of the rows, in bits).
+    """
+    weights, untrained = weights.double(), untrained.double()
+    allowed = torch.ones_like(weights[0], dtype=torch.bool)
+    ends = torch.arange(weights.shape[-1], device=weights.device) == eos
+    nowhere = torch.full_like(weights[:, 0, 0], torch.nan)
+    return {
+        "row_error": row_error(weights),
+        "eos": nowhere if eos is None else share(weights, ends),
+        "entropy": relative_entropy(weights, allowed.tril() if causal else allowed),
+        "stuckness": stuckness(weights),
+        "diagonality": diagonality(weights),
+        "distance": jensen_shannon(weights, untrained).mean(dim=-1),
+    }
+
+
+def verdicts(one: Mapping[str, float]) -> list[str]:
+    """What is to be said of a head: some of :data:`BUGS` and :data:`FINDINGS`.
+
+    Args:
+        one: the head's :func:`figures`, and ``padding``: its weight on padded keys. NaN says
+            nothing, but for the rows' error: weights that are no numbers are a bug.
+    """
+    said = {
+        "row_sums": not one["row_error"] <= ROW_ERROR,
+        "padding": one["padding"] > PADDING,
+        "eos": one["eos"] >= ON_EOS,
+        "stuck": one["stuckness"] >= STUCK and not one["eos"] >= ON_EOS,
+        "uniform": one["entropy"] >= UNIFORM,
+        "untrained": one["distance"] <= UNTRAINED,
+    }
+    return [name for name in (*BUGS, *FINDINGS) if said[name]]
+
+
+def entropy(weights: Tensor) -> Tensor:
+    """Of each row ``(..., keys)``, in nats, ``(...)``; 0 where all weight is on one key."""
+    return torch.special.entr(weights).sum(dim=-1)
+
+
+def relative_entropy(weights: Tensor, allowed: Tensor) -> Tensor:
+    """Mean over the rows of entropy over the largest possible one: 0 one key, 1 all alike.
+
+    Args:
+        weights: ``(heads, queries, keys)``.
+        allowed: boolean, ``(queries, keys)``; rows with fewer than two allowed keys have no
+            choice and do not count.
+
+    Returns:
+        ``(heads,)``; NaN where no row has a choice.
+    """
+    choices = allowed.sum(dim=-1)
+    rows = choices > 1
+    return (entropy(weights)[:, rows] / choices[rows].log()).mean(dim=-1)
+
+
+def row_error(weights: Tensor) -> Tensor:
+    """The largest distance of a row's sum from 1, ``(heads,)``."""
+    return (weights.sum(dim=-1) - 1).abs().amax(dim=-1)
+
+
+def share(weights: Tensor, columns: Tensor) -> Tensor:
+    """Mean weight of the rows on the chosen keys, ``(heads,)``.
+
+    Args:
+        columns: boolean, ``(keys,)`` or ``(queries, keys)``: ``<eos>``, or what is masked.
+    """
+    return (weights * columns).sum(dim=-1).mean(dim=-1)
+
+
+def stuckness(weights: Tensor) -> Tensor:
+    """The mean weight on the key that gets most of it, ``(heads,)``: 1 if all look at one."""
+    return weights.mean(dim=-2).amax(dim=-1)
+
+
+def diagonality(weights: Tensor) -> Tensor:
+    """Correlation of the query's and the key's position under the weights, ``(heads,)``.
+
+    1 on a diagonal, -1 on an anti-diagonal, 0 where the position of a query says nothing about
+    where it looks, or where there is but one position.
+    """
+    _, queries, keys = weights.shape
+    joint = weights / weights.sum(dim=(-2, -1), keepdim=True)
+    rows = torch.arange(queries, dtype=weights.dtype, device=weights.device)
+    columns = torch.arange(keys, dtype=weights.dtype, device=weights.device)
+    by_row, by_column = joint.sum(dim=-1), joint.sum(dim=-2)
+    row_mean, column_mean = by_row @ rows, by_column @ columns
+    row_spread = by_row @ rows.square() - row_mean.square()
+    column_spread = by_column @ columns.square() - column_mean.square()
+    together = torch.einsum("hqk,q,k->h", joint, rows, columns) - row_mean * column_mean
+    scale = (row_spread * column_spread).clamp(min=0).sqrt()
+    defined = scale > 1e-9 * max(queries, keys) ** 2
+    return torch.where(defined, together / scale.clamp(min=1e-30), torch.zeros_like(scale))
+
+
+def jensen_shannon(one: Tensor, other: Tensor) -> Tensor:
+    """Divergence of two rows ``(..., keys)``, in bits, ``(...)``: 0 alike, 1 nothing in common."""
+    middle = (one + other) / 2
+    nats = entropy(middle) - (entropy(one) + entropy(other)) / 2
+    return (nats / math.log(2)).clamp(0.0, 1.0)

@@ -1,0 +1,88 @@
+"""Changes to a model's heads as text: ``off:cross.2.3 uniform:encoder.1.all pin:cross.2.1:3>0``.
+
+Layers and heads are counted from 1, as on the maps; the words of a pin from 0, as in alignments:
+row 3 of that map, the fourth word, looks at key 0, the first one, alone.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dashboard.runs.offers import shown
+
+ACTIONS = ("off", "uniform", "pin")  # in the order in which a page applies them
+KINDS = ("cross", "encoder", "decoder")
+ALL = "all"
+MOST_CHANGES = 200
+
+_HEAD = re.compile(rf"({'|'.join(KINDS)})\.([1-9][0-9]?)\.({ALL}|[1-9][0-9]?)\Z")
+_PIN = re.compile(r"(.*):([0-9]{1,3})>([0-9]{1,3})\Z")
+_EXAMPLES = {"off": "cross.2.3", "uniform": "encoder.1.all", "pin": "cross.2.1:3>0"}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Change:
+    """One change to a head, or to all heads of a layer where ``head`` is None.
+
+    ``row`` and ``key`` are a pin's; the other actions change whole maps.
+    """
+
+    action: str
+    kind: str
+    layer: int
+    head: int | None = None
+    row: int | None = None
+    key: int | None = None
+
+    @property
+    def where(self) -> str:
+        """What a link says of it, such as ``cross.2.3`` or ``cross.2.1:3>0``."""
+        head = f"{self.kind}.{self.layer}.{self.head or ALL}"
+        return head if self.row is None else f"{head}:{self.row}>{self.key}"
+
+    def __str__(self) -> str:
+        return f"{self.action}:{self.where}"
+
+
+def read_change(action: str, where: str) -> Change:
+    """The change that ``where`` says, such as ``cross.2.3`` for ``"off"``.
+
+    Raises:
+        ValueError: an unknown action, kind of attention, or another form.
+    """
+    if action not in ACTIONS:
+        raise ValueError(f"need one of {', '.join(ACTIONS)} before a colon, got {shown(action)}")
+    pin = _PIN.match(where) if action == "pin" else None
+    head = _HEAD.match(pin[1] if pin else where)
+    if head is None or (pin is None) == (action == "pin"):
+        raise ValueError(
+            f"need {action} of a head such as {_EXAMPLES[action]} (kinds: {', '.join(KINDS)}), "
+            f"got {shown(where)}"
+        )
+    return Change(
+        action=action,
+        kind=head[1],
+        layer=int(head[2]),
+        head=None if head[3] == ALL else int(head[3]),
+        row=int(pin[2]) if pin else None,
+        key=int(pin[3]) if pin else None,
+    )
+
+
+def read_changes(text: str) -> tuple[Change, ...]:
+    """The changes that :func:`write_changes` wrote, or that a reader typed.
+
+    Raises:
+        ValueError: as :func:`read_change`, or too many changes.
+    """
+    parts = text.split()
+    if len(parts) > MOST_CHANGES:
+        raise ValueError(f"need at most {MOST_CHANGES} changes, got {len(parts):,}")
+    return tuple(read_change(*part.partition(":")[::2]) for part in parts)
+
+
+def write_changes(changes: Iterable[Change]) -> str:
+    """One line, the changes in their order."""
+    return " ".join(map(str, changes))
