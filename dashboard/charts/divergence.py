@@ -22,7 +22,7 @@ class Match(NamedTuple):
 
 
 def jensen_shannon(weights: np.ndarray, reference: np.ndarray) -> np.ndarray:
-    """The Jensen–Shannon divergence of every row, in bits: 0 where equal, 1 where nothing is shared.
+    """The Jensen–Shannon divergence of every row, in bits: 0 where equal, 1 where disjoint.
 
     Half the Kullback–Leibler divergence of each row from the mean of both, added (Lin 1991). Rows
     are scaled to sum to 1; a masked cell, NaN, counts as 0.

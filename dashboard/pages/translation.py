@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import replace
 
 import streamlit as st
@@ -10,14 +9,15 @@ import streamlit as st
 from dashboard.controls import choose, knob, place
 from dashboard.pages import export, figures, parts
 from dashboard.pages.translation_panel import (
-    Places,
+    choose_panels,
+    examples,
     kind_control,
+    nothing_trained,
     origin,
-    panel_controls,
     title_of,
     translation,
 )
-from dashboard.runs.link_parts import LETTERS, MOST_PANELS
+from dashboard.runs.link_parts import LETTERS
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.reader import LONGEST_TEXT, tidy
 from dashboard.runs.request import Request
@@ -29,20 +29,14 @@ from dashboard.runs.translation_link import (
     default_translation,
     format_translation,
     parse_translation,
-    reference,
     resolve,
     translation_request,
     untrained,
 )
 from dashboard.state import Visit, read_link, visit, write_link
 
-_EXAMPLES = ("i'm home .", "he's calm .", "go .", "i lost .", "would you like a cup of tea ?")
 _USUAL_PANELS = 3
 _CHOICE_WIDTH, _SLIDER_WIDTH = 170, 150  # px
-_TRAIN = (
-    "python -m attention_plugins train --corpus phrasebook --scoring additive "
-    "--output trained/bahdanau-additive-phrasebook"
-)
 
 
 def show() -> None:
@@ -59,14 +53,14 @@ def show() -> None:
         return
     if not catalogue.checkpoints:
         parts.actions(buttons, {}, catalogue)
-        _nothing_trained()
+        nothing_trained()
         return
     here = visit("translation")
     read_link(here, catalogue, parse_translation, format_translation)
     problems = st.empty()
     view = _sentence(here, catalogue)
     kinds = st.container(gap="xsmall")
-    slots, panels = _panels(here, catalogue, view.corpus)
+    slots, panels = choose_panels(here, catalogue, view.corpus)
     view = replace(view, panels=panels)
     here.settle(view)
     link = format_translation(view, catalogue)
@@ -111,16 +105,6 @@ def _export(here: Visit, catalogue: Catalogue, letter: str, panel: str, request:
     )  # fmt: skip
 
 
-def _nothing_trained() -> None:
-    with st.container(border=True, key="nothing-trained"):
-        st.markdown(":material/model_training: **No trained model yet**")
-        st.text(
-            "This page needs a checkpoint. The command below trains one on the built-in "
-            "phrasebook, without a network; when it is done, press “Reload plugins”."
-        )
-        st.code(_TRAIN, language="bash", wrap_lines=True)
-
-
 def _sentence(here: Visit, catalogue: Catalogue) -> Translation:
     """What to translate and how: the rows above the panels."""
     view: Translation = here.view
@@ -150,16 +134,8 @@ def _sentence(here: Visit, catalogue: Catalogue) -> Translation:
             beam_knob(catalogue), view.beam, "translation-beam", here.fresh, width=_SLIDER_WIDTH
         )
         device = parts.device(catalogue, view.device, "translation-device", here.fresh)
-    examples, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
-    chosen = text if text in _EXAMPLES else None
-    examples.pills(
-        "Examples",
-        _EXAMPLES,
-        key=place("translation-examples", chosen, fresh=True),
-        on_change=_use_example,
-        args=(here,),
-        label_visibility="collapsed",
-    )
+    pills, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
+    examples(pills, here, text)
     with scale:
         figures.legend(1.0)
     if corpus != view.corpus:
@@ -167,38 +143,6 @@ def _sentence(here: Visit, catalogue: Catalogue) -> Translation:
     return replace(
         here.view, text=tidy(text), target=tidy(target), corpus=corpus, beam=beam, device=device
     )
-
-
-def _use_example(here: Visit) -> None:
-    sentence = st.session_state["translation-examples"]
-    if sentence is not None:
-        here.change(replace(here.view, text=sentence, target=""))
-
-
-def _panels(
-    here: Visit, catalogue: Catalogue, corpus: str
-) -> tuple[list[Places], tuple[str, ...]]:
-    """Each panel's choice of model; the places for the results, and what was chosen."""
-    names = {
-        reference(catalogue, entry): entry
-        for entry in catalogue.checkpoints.values()
-        if entry.corpus == corpus
-    }
-    letters = LETTERS[: len(here.view.panels)]
-    with parts.grid(len(letters)):
-        drawn = [
-            panel_controls(here, catalogue, letter, panel, names)
-            for letter, panel in zip(letters, here.view.panels, strict=True)
-        ]
-    if len(letters) < MOST_PANELS:
-        st.button("Add a panel", icon=":material/add:", on_click=_add, args=(here, tuple(names)))
-    return [slot for slot, _ in drawn], tuple(panel for _, panel in drawn)
-
-
-def _add(here: Visit, names: Sequence[str]) -> None:
-    unused = [name for name in names if name not in here.view.panels]
-    new = (unused or names)[0]
-    here.change(replace(here.view, panels=(*here.view.panels, new)))
 
 
 def _result(here: Visit, letter: str, request: Request | None, height: int) -> None:

@@ -10,11 +10,17 @@ import streamlit as st
 
 from dashboard.controls import choose, place, plain
 from dashboard.pages import figures, parts
-from dashboard.runs.link_parts import LETTERS
+from dashboard.runs.link_parts import LETTERS, MOST_PANELS
 from dashboard.runs.offers import Catalogue, Checkpoint
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
-from dashboard.runs.translation_link import KINDS, Translation, spots_of, with_spots
+from dashboard.runs.translation_link import (
+    KINDS,
+    Translation,
+    reference,
+    spots_of,
+    with_spots,
+)
 from dashboard.state import Visit
 
 _KINDS = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}
@@ -30,6 +36,11 @@ _AXES = {
     "What comes later is masked, grey and crossed out.",
 }
 _CLICK = " Each small map is a head, or the mean of its layer: click it to see it large."
+_EXAMPLES = ("i'm home .", "he's calm .", "go .", "i lost .", "would you like a cup of tea ?")
+_TRAIN = (
+    "python -m attention_plugins train --corpus phrasebook --scoring additive "
+    "--output trained/bahdanau-additive-phrasebook"
+)
 
 
 class Places(NamedTuple):
@@ -39,14 +50,73 @@ class Places(NamedTuple):
     result: Any
 
 
-def panel_controls(
-    here: Visit, catalogue: Catalogue, letter: str, panel: str, names: dict[str, Checkpoint]
-) -> tuple[Places, str]:
-    """Which model a panel shows; the places for what comes of it, and the choice.
+def nothing_trained() -> None:
+    """What a page says where there is no checkpoint at all."""
+    with st.container(border=True, key="nothing-trained"):
+        st.markdown(":material/model_training: **No trained model yet**")
+        st.text(
+            "This page needs a checkpoint. The command below trains one on the built-in "
+            "phrasebook, without a network; when it is done, press “Reload plugins”."
+        )
+        st.code(_TRAIN, language="bash", wrap_lines=True)
+
+
+def examples(place_of: Any, here: Visit, text: str, page: str = "translation") -> None:
+    """Sentences to start with; a click on one replaces ``text`` and forgets the target."""
+    place_of.pills(
+        "Examples",
+        _EXAMPLES,
+        key=place(f"{page}-examples", text if text in _EXAMPLES else None, fresh=True),
+        on_change=_use_example,
+        args=(here, page),
+        label_visibility="collapsed",
+    )
+
+
+def _use_example(here: Visit, page: str) -> None:
+    sentence = st.session_state[f"{page}-examples"]
+    if sentence is not None:
+        here.change(replace(here.view, text=sentence, target=""))
+
+
+def choose_panels(
+    here: Visit, catalogue: Catalogue, corpus: str, page: str = "translation"
+) -> tuple[list[Places], tuple[str, ...]]:
+    """Each panel's choice of model; the places for the results, and what was chosen.
 
     Args:
-        names: the checkpoints of the page's corpus, by what a panel calls them.
+        page: begins the widgets' keys.
     """
+    names = {
+        reference(catalogue, entry): entry
+        for entry in catalogue.checkpoints.values()
+        if entry.corpus == corpus
+    }
+    letters = LETTERS[: len(here.view.panels)]
+    with parts.grid(len(letters)):
+        drawn = [
+            _panel_controls(here, catalogue, letter, panel, names, page)
+            for letter, panel in zip(letters, here.view.panels, strict=True)
+        ]
+    if len(letters) < MOST_PANELS:
+        st.button("Add a panel", icon=":material/add:", on_click=_add, args=(here, tuple(names)))
+    return [slot for slot, _ in drawn], tuple(panel for _, panel in drawn)
+
+
+def _add(here: Visit, names: Sequence[str]) -> None:
+    unused = [name for name in names if name not in here.view.panels]
+    new = (unused or names)[0]
+    here.change(replace(here.view, panels=(*here.view.panels, new)))
+
+
+def _panel_controls(
+    here: Visit,
+    catalogue: Catalogue,
+    letter: str,
+    panel: str,
+    names: dict[str, Checkpoint],
+    page: str,
+) -> tuple[Places, str]:
     with st.container(key=f"panel-{letter}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
             parts.badge(letter)
@@ -54,7 +124,7 @@ def panel_controls(
                 f"Model of panel {letter}",
                 list(names),
                 panel,
-                f"translation-{letter}",
+                f"{page}-{letter}",
                 here.fresh,
                 title=lambda name: title_of(catalogue, names.get(name), name),
                 label_visibility="collapsed",
@@ -103,8 +173,14 @@ def origin(checkpoint: Checkpoint) -> str:
     return " · ".join(words)
 
 
-def kind_control(here: Visit, results: Sequence[Result]) -> None:
-    """Which kind of attention all panels show, where a model has several; what its axes are."""
+def kind_control(
+    here: Visit, results: Sequence[Result], page: str = "translation", hint: str = _CLICK
+) -> None:
+    """Which kind of attention all panels show, where a model has several; what its axes are.
+
+    Args:
+        hint: said where a model has several maps of the kind.
+    """
     kinds = [kind for kind in KINDS if any(figures.maps_of(one, kind) for one in results)]
     if len({*kinds, here.view.kind}) < 2:
         return
@@ -112,18 +188,18 @@ def kind_control(here: Visit, results: Sequence[Result]) -> None:
     st.segmented_control(
         "Kind of attention",
         offered,
-        key=place("translation-kind", here.view.kind, fresh=True),
+        key=place(f"{page}-kind", here.view.kind, fresh=True),
         format_func=_KINDS.get,
         on_change=_show_kind,
-        args=(here,),
+        args=(here, page),
         label_visibility="collapsed",
     )
     several = figures.has_grid(results, here.view.kind)
-    st.caption(_AXES[here.view.kind] + (_CLICK if several else ""))
+    st.caption(_AXES[here.view.kind] + (hint if several else ""))
 
 
-def _show_kind(here: Visit) -> None:
-    kind = st.session_state["translation-kind"]
+def _show_kind(here: Visit, page: str) -> None:
+    kind = st.session_state[f"{page}-kind"]
     if kind is not None:  # None where the chosen one was clicked again
         here.change(replace(here.view, kind=kind, spots=()))
 
@@ -132,8 +208,7 @@ def translation(here: Visit, request: Request, result: Result, letter: str) -> N
     """The words, how likely they are, where the model looked, and what it did not know."""
     facts = result.facts
     st.markdown(f"#### {plain(facts['translation']) or '—'}")
-    likelihood = f"log-probability {facts['log_probability']:.2f}".replace("-", "−")
-    st.caption(("forced · " if facts["forced"] else "") + likelihood.replace("log−", "log-"))
+    st.caption(("forced · " if facts["forced"] else "") + likelihood(result))
     view: Translation = here.view
     if figures.maps_of(result, view.kind):
         figures.attention_maps(
@@ -142,7 +217,23 @@ def translation(here: Visit, request: Request, result: Result, letter: str) -> N
             lambda spot: here.settle(_with_spot(here.view, letter, spot)),
         )  # fmt: skip
     else:
-        st.caption(f"This model has no {_NAMES[view.kind]}.")
+        st.caption(without(view.kind))
+    unknown_words(result)
+
+
+def without(kind: str) -> str:
+    """What is said of a model that has no such attention."""
+    return f"This model has no {_NAMES[kind]}."
+
+
+def likelihood(result: Result) -> str:
+    """How likely the model finds the words, in nats."""
+    return f"log-probability {result.facts['log_probability']:.2f}".replace(" -", " −")
+
+
+def unknown_words(result: Result) -> None:
+    """The words that are not in the model's vocabulary."""
+    facts = result.facts
     for kind, words in (("sentence", "unknown"), ("translation", "target_unknown")):
         if facts[words]:
             unknown = ", ".join(plain(word) for word in dict.fromkeys(facts[words]))
