@@ -50,7 +50,9 @@ class Training:
         checkpoint: what it was kept as, empty before.
         facts: ``title``, ``model``, ``scoring``, ``corpus``; once it has begun also
             ``parameters``, ``source_words``, ``target_words``, ``trained_on``,
-            ``held_out_sources``; if it failed what is known of ``culprit`` and ``traceback``.
+            ``held_out_sources``; once it is done ``alignment_error``, ``relative_entropy``,
+            ``peak_memory`` in megabytes (None where not measured) and ``memory_of``, whose; if it
+            failed what is known of ``culprit`` and ``traceback``.
     """
 
     id: str

@@ -69,8 +69,9 @@ def perform(request: Request, context: Context) -> Result:
 
     Returns:
         Tables ``curve`` (``x0`` …, ``prediction``, ``truth`` or null), ``points`` (``x0`` …,
-        ``y``), ``maps`` (unless too large), ``history`` (if learned); facts as in
-        :func:`_facts`.
+        ``y``), ``maps`` (unless too large), ``history`` (if learned); facts ``metrics``,
+        ``parameters`` (how many weights the model has), ``learned``, ``notes``, and where it all
+        came from.
 
     Raises:
         ValueError: an unknown name or option, a value out of bounds, a faulty table, a scoring
@@ -100,6 +101,7 @@ def perform(request: Request, context: Context) -> Result:
         tables=_tables(problem.data, prediction, learned),
         facts={
             "metrics": metrics,
+            "parameters": sum(weights.numel() for weights in model.parameters()),
             "learned": learned_values(model, scoring.parameters) if learned else {},
             "notes": _notes(cells, scale, learned),
             "x_names": list(problem.names[:-1]),

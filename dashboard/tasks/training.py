@@ -36,7 +36,9 @@ from dashboard.runs.training_folder import TrainingFolder
 from dashboard.runs.trainings import Epoch
 from dashboard.tasks import training_order
 from dashboard.tasks.context import Cancelled, Context
+from dashboard.tasks.peak_memory import PeakMemory
 from dashboard.tasks.tables import maps_table
+from dashboard.tasks.training_figures import final_figures, with_alignments
 from dashboard.tasks.training_order import Order
 
 _MOST_SCORED = 200  # held-out sources: greedy, so that scoring costs little beside an epoch
@@ -89,6 +91,7 @@ class _Work:
         sampled = len(references(ready.held_out)) > _MOST_SCORED
         self._score_name = f"{'held-out sample' if sampled else 'held out'}, greedy"
         self._saved = time.monotonic()
+        self._memory = PeakMemory(device)
 
     def run(self) -> None:
         with at_rest(self._ready, self._device) as translator:
@@ -104,7 +107,9 @@ class _Work:
         except FloatingPointError as error:
             raise ContractError(str(error)) from error
         last = self._folder.history().epochs[-1]
-        self._folder.note_state("done", f"Trained for {last.epoch} epochs; loss {last.loss:.3f}.")
+        self._folder.note_state(
+            "done", f"Trained for {last.epoch} epochs; loss {last.loss:.3f}.", self._figures()
+        )
         self._folder.forget_snapshot()
 
     def _after_step(self, now: Progress) -> None:
@@ -148,10 +153,20 @@ class _Work:
     def _say(self, translator: Translator) -> Translation | None:
         return translator.explain(self._order.probe) if self._order.probe else None
 
+    def _figures(self) -> dict[str, Any]:
+        """Of the whole training; the peak of memory before what is measured at its end."""
+        memory = {
+            "peak_memory": self._memory.megabytes(), "memory_of": self._memory.meaning,
+        }  # fmt: skip
+        pairs = with_alignments(self._held_out, self._ready.held_out)
+        with at_rest(self._ready, self._device) as translator:
+            return {**memory, **final_figures(translator, pairs)}
+
     def _save(self) -> None:
         tensors, facts = self._trainer.state()
         copies = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
         facts["corpus"] = self._ready.card["corpus"]["sha256"]
+        facts["peak_memory"] = self._memory.megabytes()
         self._folder.write_snapshot(save(copies, {_SNAPSHOT: json.dumps(facts)}))
         self._saved = time.monotonic()
 
@@ -168,6 +183,7 @@ class _Work:
             raise ContractError(
                 "the corpus has changed since this training began; start a new training"
             )
+        self._memory.before = facts.pop("peak_memory", None) or 0.0
         self._trainer.restore(tensors, facts)
 
 

@@ -91,6 +91,7 @@ def test_the_default_request_gives_the_whole_picture():
         "truth_mse", "leave_one_out_mse", "training_mse", "effective_neighbours",
     }  # fmt: skip
     assert again.facts["learned"] == {}
+    assert again.facts["parameters"] == 1  # the Gaussian's width
     assert again.facts["notes"] == []
     assert again.facts["standardised"] is None
     assert (again.facts["x_names"], again.facts["y_name"]) == (["x"], "y")

@@ -99,7 +99,13 @@ def test_a_training_leaves_epochs_probes_and_a_checkpoint(order):
         "target_words": len(installed_words(folder, "target")),
         "trained_on": 7,
         "held_out_sources": 2,
+        "alignment_error": None,  # no gold in an uploaded file
+        "relative_entropy": history.facts["relative_entropy"],
+        "peak_memory": history.facts["peak_memory"],
+        "memory_of": history.facts["memory_of"],
     }
+    assert 0 < history.facts["relative_entropy"] < 1
+    assert history.facts["peak_memory"] > 50
     fractions = [fraction for fraction, _, _ in watch.steps]
     assert fractions == sorted(fractions)
     assert len(fractions) == 6  # seven pairs in batches of four, three times
