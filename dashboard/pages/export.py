@@ -31,7 +31,7 @@ _HELP = "Export, or keep this run"
 
 
 def menu(
-    request: Request,
+    request: Request | None,
     result: Result,
     charts: Mapping[str, Chart],
     key: str,
@@ -43,6 +43,7 @@ def menu(
     """A button that opens the menu; call it where the panel has its other buttons.
 
     Args:
+        request: of the result; None where it was made from several, so that there is no run.
         charts: as they are seen, by a name for their reader; functions are called only when a
             file of theirs is asked for, on another thread, so they may use neither Streamlit nor
             what a page changes later.
@@ -52,7 +53,8 @@ def menu(
             it is.
         keeps: whether the run may be kept.
     """
-    _menu(request, result, charts, key, title or request.task, keeps, _here(link))
+    name = title or (request.task if request else key)
+    _menu(request, result, charts, key, name, keeps, _here(link))
 
 
 def panel_menu(
@@ -85,7 +87,7 @@ def waiting(key: str) -> None:
 
 @st.fragment
 def _menu(
-    request: Request,
+    request: Request | None,
     result: Result,
     charts: Mapping[str, Chart],
     key: str,
@@ -110,12 +112,13 @@ def _menu(
         )
 
     with opened:
-        name = slug(f"{title} {request.key[:8]}")
+        name = slug(f"{title} {request.key[:8]}" if request else title)
         if charts:
             _pictures(charts, key, title, name)
         if result.tables:
             _tables(result, key, name)
-        _run(run, key, name, request.key, keeps, link)
+        if request:
+            _run(run, key, name, request.key, keeps, link)
 
 
 def _pictures(charts: Mapping[str, Chart], key: str, title: str, name: str) -> None:
