@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import random
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
@@ -52,7 +53,7 @@ _RULES: dict[str, dict[str, _Entry]] = {kind: {} for kind in HOOKS}
 def rule(kind: str, applies: Callable[[Any], bool] = lambda spec: True) -> Callable[[Rule], Rule]:
     """Register ``check_<sentence>(spec)`` as a rule of a kind of records.
 
-    The rule draws what it likes: torch's generators are afterwards as they were before.
+    The rule draws what it likes: torch's and Python's generators are afterwards as before.
 
     Args:
         kind: ``"scorings"``, ``"models"``, ``"checkpoints"`` or ``"datasets"``.
@@ -62,8 +63,12 @@ def rule(kind: str, applies: Callable[[Any], bool] = lambda spec: True) -> Calla
     def register(check: Rule) -> Rule:
         @functools.wraps(check)
         def apart(spec: Any) -> None:
-            with torch.random.fork_rng(devices=[]), torch.enable_grad():
-                check(spec)
+            drawn = random.getstate()
+            try:
+                with torch.random.fork_rng(devices=[]), torch.enable_grad():
+                    check(spec)
+            finally:
+                random.setstate(drawn)
 
         _RULES[kind][check.__name__.removeprefix("check_")] = _Entry(apart, applies)
         return apart

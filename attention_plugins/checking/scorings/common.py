@@ -6,6 +6,8 @@ in float64, where rounding hides nothing.
 
 from __future__ import annotations
 
+import random
+
 import torch
 from torch import Tensor
 
@@ -25,6 +27,7 @@ def make(
 ) -> Scoring:
     """A scoring in evaluation mode, the same at every call with equal arguments."""
     torch.manual_seed(7)
+    random.seed(7)
     return spec.create(Sizes(query, key, HIDDEN), values).to(dtype).eval()
 
 
@@ -40,8 +43,21 @@ def inputs(*leading: int, queries: int = QUERIES, keys: int = KEYS) -> tuple[Ten
 
 
 def scores(scoring: Scoring, queries: Tensor, keys: Tensor) -> Tensor:
-    """Scores of queries and keys that are not projected yet."""
-    return scoring(scoring.project_queries(queries), scoring.project_keys(keys))
+    """Scores of queries and keys that are not projected yet.
+
+    Both are copied: a scoring that overwrites them is one rule's matter and no other's.
+    """
+    projected = scoring.project_queries(queries.clone()), scoring.project_keys(keys.clone())
+    return scoring(*projected)
+
+
+def trained_in(spec: ScoringSpec) -> torch.dtype:
+    """float32, unless the scoring cannot: then that is the matter of another rule."""
+    try:
+        scores(make(spec, dtype=torch.float32), *(part.float() for part in inputs(2)))
+    except Exception:
+        return torch.float64
+    return torch.float32
 
 
 def require_shape(found: object, wanted: tuple[int, ...], what: str, advice: str) -> None:
@@ -56,5 +72,7 @@ def equal(one: Tensor, other: Tensor, tolerance: float = 1e-9) -> bool:
     """Whether two tensors agree up to rounding, relative to the larger one's largest number."""
     if one.shape != other.shape:
         return False
+    if one.dtype != torch.float64:  # what is cast down is the matter of the rule on precision
+        tolerance = max(tolerance, 1e-4)
     size = max(1.0, float(one.detach().abs().max()), float(other.detach().abs().max()))
     return bool(torch.allclose(one, other, rtol=0.0, atol=tolerance * size, equal_nan=True))

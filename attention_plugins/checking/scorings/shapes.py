@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention_plugins.checking.findings import rule
+from attention_plugins.checking.findings import attempt, rule
 from attention_plugins.checking.scorings.common import (
     KEYS,
     QUERIES,
@@ -15,7 +15,7 @@ from attention_plugins.checking.scorings.common import (
 )
 from attention_plugins.contract import ScoringSpec
 
-_LEADING = ((), (3,), (2, 3), (2, 1, 3))
+_LEADING = ((), (3,), (2, 3), (2, 3, 2))
 
 
 @rule("scorings")
@@ -44,3 +44,15 @@ def check_dimensions_of_one_stay(spec: ScoringSpec) -> None:
             f"for queries {(1, n_queries, size)} and keys {(1, n_keys, size)}",
             "write squeeze(-1), never squeeze(), which takes every dimension of one away",
         )  # fmt: skip
+
+
+@rule("scorings")
+def check_queries_and_keys_may_differ_in_size(spec: ScoringSpec) -> None:
+    """Models may compare queries of one size with keys of another."""
+    advice = (
+        "build for both sizes.query and sizes.key, or set same_size=True on the record, which "
+        "puts a learned projection before the keys"
+    )
+    with attempt("for queries of size 5 and keys of size 3", advice):
+        found = scores(make(spec, query=5, key=3), draw(2, QUERIES, 5), draw(2, KEYS, 3, seed=1))
+    require_shape(found, (2, QUERIES, KEYS), "for queries of size 5 and keys of size 3", advice)

@@ -1,0 +1,97 @@
+"""A score is made of one query and one key, whoever stands beside them."""
+
+from __future__ import annotations
+
+import torch
+
+from attention_plugins.attention import attend
+from attention_plugins.checking.findings import Broken, rule
+from attention_plugins.checking.scorings.common import KEYS, draw, equal, inputs, make, scores
+from attention_plugins.contract import ScoringSpec
+
+_MASKED = 8  # keys, of 13
+
+
+@rule("scorings")
+def check_batch_rows_do_not_meet(spec: ScoringSpec) -> None:
+    """A sentence or a head scores alone as it does among others."""
+    scoring = make(spec)
+    queries, keys = inputs(2, 3)
+    together = scores(scoring, queries, keys)
+    for row in range(2):
+        for head in range(3):
+            alone = scores(scoring, queries[row, head], keys[row, head])
+            if not equal(together[row, head], alone):
+                raise Broken(
+                    "a batch row scores differently alone than among others; work on the last "
+                    "two dimensions only: no mean, norm or softmax over the leading ones"
+                )
+
+
+@rule("scorings")
+def check_queries_do_not_meet(spec: ScoringSpec) -> None:
+    """A decoder asks one query at a time and must get what all at once would get."""
+    scoring = make(spec)
+    queries, keys = inputs(2)
+    together = scores(scoring, queries, keys)
+    parts = [scores(scoring, part, keys) for part in queries.split((2, 5), dim=-2)]
+    if not equal(together, torch.cat(parts, dim=-2)):
+        raise Broken(
+            "a query scores differently alone than among others; nothing may be computed over "
+            "the queries' dimension (-2 of queries and of scores), such as a mean or a position"
+        )
+
+
+@rule("scorings")
+def check_moving_a_key_moves_its_scores(spec: ScoringSpec) -> None:
+    """Keys in another order give the same scores in that order."""
+    scoring, order = make(spec), draw(KEYS, seed=2).argsort()
+    queries, keys = inputs(2)
+    moved = scores(scoring, queries, keys[:, order])
+    if not equal(moved, scores(scoring, queries, keys)[..., order]):
+        raise Broken(
+            "scores depend on the order of the keys; take positions, triangular masks, cumsum "
+            "and sort out of it: models add positions to the keys, and mask through the tap"
+        )
+
+
+@rule("scorings")
+def check_a_masked_key_changes_nothing(spec: ScoringSpec) -> None:
+    """Attention's output does not depend on keys that the mask hides, such as padding."""
+    scoring = make(spec)
+    queries, keys = inputs(2)
+    values, lengths = draw(2, KEYS, 3, seed=2), torch.tensor([KEYS - _MASKED] * 2)
+    other = keys.clone()
+    other[:, -_MASKED:] = draw(2, _MASKED, keys.shape[-1], seed=3)
+    outputs = [
+        attend(scoring, queries.clone(), each.clone(), values, lengths)[0]
+        for each in (keys, other)
+    ]
+    if not equal(*outputs):
+        raise Broken(
+            "a key behind the mask changed attention's output; compute nothing over the keys' "
+            "dimension, such as a softmax, a norm or a mean: return raw scores, attend() masks "
+            "and normalises them"
+        )
+
+
+@rule("scorings")
+def check_keys_are_projected_one_by_one(spec: ScoringSpec) -> None:
+    """Keys that join while decoding are projected when they come, and kept."""
+    scoring = make(spec)
+    queries, keys = inputs(2)
+    parts = [scoring.project_keys(part.clone()) for part in keys.split((6, 7), dim=-2)]
+    projected = scoring.project_queries(queries.clone())
+    try:
+        found = scoring(projected, torch.cat(parts, dim=-2))
+    except RuntimeError as error:
+        shapes = " and ".join(str(tuple(part.shape)) for part in parts)
+        raise Broken(
+            f"projected keys {shapes} do not go together ({error}); project_keys must return "
+            "(..., n_k, h)"
+        ) from error
+    if not equal(found, scores(scoring, queries, keys)):
+        raise Broken(
+            "keys projected in two parts score differently than together; let project_keys look "
+            "at each key alone, and at nothing over dimension -2"
+        )
