@@ -10,6 +10,7 @@ from PIL import Image
 from dashboard.pages import (
     anatomy,
     complexity,
+    experiment,
     norms,
     positions,
     regression,
@@ -62,6 +63,12 @@ def _sections() -> dict[str, list[Any]]:
                 title="Train",
                 icon=":material/model_training:",
                 url_path="train",
+            ),
+            st.Page(
+                experiment.show,
+                title="Experiment",
+                icon=":material/science:",
+                url_path="experiment",
             ),
         ],
         "Understand": [

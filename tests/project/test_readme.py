@@ -21,6 +21,7 @@ from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import installed
 from dashboard.runs.anatomy_link import format_anatomy, parse_anatomy
 from dashboard.runs.complexity_link import format_complexity, parse_complexity
+from dashboard.runs.experiment_link import format_experiment, parse_experiment
 from dashboard.runs.norms_link import format_norms, parse_norms
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.positions_link import format_positions, parse_positions
@@ -174,6 +175,7 @@ PAGES = {
     "": (parse_regression, format_regression),
     "translation": (parse_translation, format_translation),
     "train": (parse_train, format_train),
+    "experiment": (parse_experiment, format_experiment),
     "anatomy": (parse_anatomy, format_anatomy),
     "positions": (parse_positions, format_positions),
     "complexity": (parse_complexity, format_complexity),
