@@ -7,10 +7,11 @@ In: :func:`maps` decodes a result's table ``maps`` into :class:`MapFrame`; the t
 
 Out:
 
-* ``attention_heatmap(weights, query_labels, key_labels, *, mask, vmax, title, cell, width,
-  query_room, key_room, columns, legend)``
+* ``attention_heatmap(weights, query_labels, key_labels, *, mask, outlined, possible, vmax,
+  title, cell, width, query_room, key_room, columns, legend)``
 * ``difference_heatmap(weights, reference, query_labels, key_labels, *, ...)``
-* ``head_grid(frames, *, chosen, vmax, cell, query_room, key_room, height, width)``
+* ``head_grid(frames, *, chosen, outlined, possible, vmax, cell, query_room, key_room, height,
+  width)``
 * ``regression_chart(curve, points, weights, *, colour, vmax, x_title, y_title, title, width)``
 * ``overlay_curves(curves, points, *, colours, x_title, y_title, width, height)``
 * ``loss_chart(history, *, colour, log, loss_title, width)``

@@ -11,13 +11,13 @@ import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
+from dashboard.charts.gold import OTHER, SMALL, inset, outlines
 from dashboard.charts.image import PICK, palette_png, summarised
 from dashboard.charts.labels import MOST_ROOM, thinned
 from dashboard.charts.labels import room as label_width
 
 _LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
 _GAP = 0.5  # px, half the space between cells that are large enough for one
-_FOR_GAPS = 12  # px, the side of such cells
 
 
 class Plot(NamedTuple):
@@ -62,16 +62,27 @@ class Plot(NamedTuple):
 
 
 def rects(
-    values: np.ndarray, plot: Plot, scale: alt.Scale, legend: bool
+    values: np.ndarray,
+    plot: Plot,
+    scale: alt.Scale,
+    legend: bool,
+    links: np.ndarray | None = None,
 ) -> alt.LayerChart | alt.FacetChart:
-    """Values ``(heads, queries, keys)`` as rectangles, NaN as masked."""
+    """Values ``(heads, queries, keys)`` as rectangles, NaN as masked.
+
+    Args:
+        links: what gold says of the cells, see :func:`~dashboard.charts.gold.gold_cells`.
+    """
     head, query, key = (axis.ravel() for axis in np.indices(values.shape))
     table = pd.DataFrame({"head": head, "q": query, "k": key, "value": rounded(values.ravel())})
     table = table if plot.heads > 1 else table.drop(columns="head")
     told = [alt.Tooltip("head:Q")] if plot.heads > 1 else []
+    if links is not None:
+        table["gold"] = np.broadcast_to(links, values.shape).ravel()
     layers = cell_layers(
-        plot, scale, told=told, legend=legend, masked=bool(np.isnan(values).any())
-    )
+        plot, scale, told=told, legend=legend, masked=bool(np.isnan(values).any()),
+        gold=links is not None,
+    )  # fmt: skip
     return _composed(layers, table, plot)
 
 
@@ -83,6 +94,7 @@ def cell_layers(
     told: Sequence[alt.Tooltip] = (),
     legend: bool = False,
     masked: bool = True,
+    gold: bool = False,
 ) -> list[alt.Chart]:
     """Rectangles of the rows ``q``, ``k``, ``value`` of ``source``, and what the pointer frames.
 
@@ -90,6 +102,8 @@ def cell_layers(
         source: makes these columns of its data; None where the data of the whole chart have them.
         told: more lines for the tooltip.
         masked: whether a value may be invalid, which looks grey and crossed out.
+        gold: whether the rows have a column ``gold``, see
+            :func:`~dashboard.charts.gold.gold_cells`.
     """
     hover = alt.selection_point(
         name="hover", fields=["q", "k"], on="pointerover", clear="pointerout", empty=False
@@ -98,10 +112,12 @@ def cell_layers(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         query="queries[datum.q]", key="keys[datum.k]",
         shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
-        said=f"'query ' + datum.query + ', key ' + datum.key + ', {plot.quantity} ' + datum.shown",
+        said=f"'query ' + datum.query + ', key ' + datum.key + ', {plot.quantity} ' + datum.shown"
+        + (" + ', ' + datum.gold" if gold else ""),
     )  # fmt: skip
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
     tooltip += [alt.Tooltip("shown:N", title=plot.quantity), *told]
+    tooltip += [alt.Tooltip("gold:N", title="alignment")] if gold else []
     place = {
         "x": _x(plot),
         "x2": alt.X2("right:Q"),
@@ -109,41 +125,46 @@ def cell_layers(
         "y2": alt.Y2("bottom:Q"),
     }
     said = {"tooltip": tooltip, "description": alt.Description("said:N")}
-    gap = _GAP if plot.row >= _FOR_GAPS else 0
-    inset = {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}
+    within = inset(_GAP if plot.row >= SMALL else 0)
     drawn = (
         base.transform_filter("isValid(datum.value)")
-        .mark_rect(**inset)
+        .mark_rect(**within)
         .encode(
             **place, **said, color=alt.Color("value:Q", scale=scale, legend=_legend(plot, legend))
         )
         .add_params(hover)
         .properties(name="cells")
     )
-    layers = [drawn, *_frames(base, hover, plot)]
+    gold_ones = outlines(base, plot.row, {**place, **said}) if gold else []
+    layers = [drawn, *gold_ones, *_frames(base, hover, plot)]
     if masked:
         unseen = base.transform_filter("!isValid(datum.value)")
         look = {"fill": theme.QUIET, "fillOpacity": theme.MASKED_OPACITY}
-        layers.insert(0, unseen.mark_rect(**look, **inset).encode(**place, **said))
+        layers.insert(0, unseen.mark_rect(**look, **within).encode(**place, **said))
         # A stroke from corner to corner: a faint grey alone could be taken for a faint weight.
         stroke = unseen.mark_rule(
-            stroke=theme.QUIET, strokeWidth=1, strokeOpacity=0.6, aria=False, **inset
+            stroke=theme.QUIET, strokeWidth=1, strokeOpacity=0.6, aria=False, **within
         )
         layers.append(stroke.encode(**place).properties(name="crossed"))
     return layers
 
 
-def images(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart | alt.FacetChart:
+def images(
+    values: np.ndarray, plot: Plot, vmax: float, links: np.ndarray | None = None
+) -> alt.LayerChart | alt.FacetChart:
     """Weights ``(heads, queries, keys)`` as an image per head, NaN as masked."""
     rows = []
     for head, weights in enumerate(values):
         small, note = summarised(weights)
         pictures = {scheme: palette_png(small, vmax, scheme) for scheme in theme.SEQUENTIAL}
         rows.append({"head": head, **pictures})
-    return _composed(picture_layers(alt.Chart(), plot, vmax), pd.DataFrame(rows), plot, note)
+    layers = picture_layers(alt.Chart(), plot, vmax, links)
+    return _composed(layers, pd.DataFrame(rows), plot, note)
 
 
-def picture_layers(source: alt.Chart, plot: Plot, vmax: float) -> list[alt.Chart]:
+def picture_layers(
+    source: alt.Chart, plot: Plot, vmax: float, links: np.ndarray | None = None
+) -> list[alt.Chart]:
     """The one row of ``source`` as an image: ``light`` or ``dark``, whichever the page is."""
     # Nothing is seen of this one: it carries the axes, and the ramp that the host has chosen.
     unseen = (
@@ -167,7 +188,18 @@ def picture_layers(source: alt.Chart, plot: Plot, vmax: float) -> list[alt.Chart
         )
         .encode(url=alt.Url("url:N"), x=alt.XValue(0), y=alt.YValue(0))
     )  # fmt: skip
-    return [picture, unseen]
+    if links is None:
+        return [picture, unseen]
+    query, key = np.nonzero(links != OTHER)
+    table = pd.DataFrame({"q": query, "k": key, "gold": links[query, key]})
+    cells = alt.Chart(table).transform_calculate(
+        left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
+        query="queries[datum.q]", key="keys[datum.k]",
+    )  # fmt: skip
+    tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
+    place = {"x": _x(plot), "x2": alt.X2("right:Q"), "y": _y(plot), "y2": alt.Y2("bottom:Q"),
+             "tooltip": [*tooltip, alt.Tooltip("gold:N", title="alignment")]}  # fmt: skip
+    return [picture, unseen, *outlines(cells, plot.row, place)]
 
 
 def _x(plot: Plot) -> alt.X:

@@ -7,7 +7,7 @@ weights up in a list that travels with the chart.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import NamedTuple
 
 import altair as alt
@@ -17,6 +17,7 @@ import pandas as pd
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, cell_layers, picture_layers
 from dashboard.charts.frames import MapFrame
+from dashboard.charts.gold import Cell, gold_cells
 from dashboard.charts.heatmap import CELL, map_plot, masked_rows
 from dashboard.charts.image import PICK, palette_png, summarised
 
@@ -47,6 +48,8 @@ def head_grid(
     frames: Sequence[MapFrame],
     *,
     chosen: str = "",
+    outlined: Iterable[Cell] | None = None,
+    possible: Iterable[Cell] = (),
     vmax: float = 1.0,
     cell: int = CELL,
     query_room: int | None = None,
@@ -62,13 +65,15 @@ def head_grid(
     Args:
         frames: of all layers, with the same queries and keys.
         chosen: one of :func:`spots`; :func:`usual_spot` where it is none of them.
+        outlined, possible: cells of the large map, as of
+            :func:`~dashboard.charts.heatmap.attention_heatmap`.
         vmax: the end of the colour scale of all maps.
         cell, query_room, key_room: as of :func:`~dashboard.charts.heatmap.attention_heatmap`.
         height: px, at least, from the large map's top to its end: equal ones align panels.
         width: px, of the whole chart where the host does not stretch it.
 
     Raises:
-        ValueError: no maps, or maps of different shapes.
+        ValueError: no maps, maps of different shapes, or outlined cells that they do not have.
     """
     shapes = [frame.weights.shape[1:] for frame in frames]
     if len(set(shapes)) != 1:
@@ -81,12 +86,13 @@ def head_grid(
     top = max(plot.height, height) + _ABOVE
     small = _thumbnails(drawn, vmax)
     values = np.stack([one.weights for one in drawn])
+    links = None if outlined is None else gold_cells(shapes[0], outlined, possible)
     if values[0].size <= theme.MAX_RECTS:
-        large = _cells(values, plot, vmax)
+        large = _cells(values, plot, vmax, links)
         weights = [_written(one.weights) for one in drawn]
     else:
         large, weights = (
-            picture_layers(small.transform_filter("datum.map == chosen"), plot, vmax),
+            picture_layers(small.transform_filter("datum.map == chosen"), plot, vmax, links),
             [],
         )
     start = chosen if chosen in spots(frames) else usual_spot(frames)
@@ -171,12 +177,17 @@ def _written(weights: np.ndarray) -> str:
     return "".join(np.where(np.isnan(weights).ravel(), _MASKED, pairs))
 
 
-def _cells(values: np.ndarray, plot: Plot, vmax: float) -> list[alt.Chart]:
+def _cells(
+    values: np.ndarray, plot: Plot, vmax: float, links: np.ndarray | None
+) -> list[alt.Chart]:
     """The cells of the chosen map, each with the weight that it has there."""
     queries, keys = values.shape[1:]
     query, key = (axis.ravel() for axis in np.indices((queries, keys)))
+    table = pd.DataFrame({"q": query, "k": key})
+    if links is not None:
+        table["gold"] = links.ravel()
     source = (
-        alt.Chart(pd.DataFrame({"q": query, "k": key}))
+        alt.Chart(table)
         .transform_calculate(at=f"2 * (datum.q * {keys} + datum.k)")
         .transform_calculate(code="substring(weights[shown], datum.at, datum.at + 2)")
         .transform_calculate(
@@ -187,8 +198,9 @@ def _cells(values: np.ndarray, plot: Plot, vmax: float) -> list[alt.Chart]:
     )
     told = [alt.Tooltip("layer:N"), alt.Tooltip("head:N")]
     return cell_layers(
-        plot, theme.sequential(vmax), source=source, told=told, masked=np.isnan(values).any()
-    )
+        plot, theme.sequential(vmax), source=source, told=told,
+        masked=np.isnan(values).any(), gold=links is not None,
+    )  # fmt: skip
 
 
 def _grid(

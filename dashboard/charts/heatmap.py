@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import altair as alt
 import numpy as np
@@ -10,6 +10,7 @@ import numpy as np
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, images, rects
 from dashboard.charts.frames import array_of
+from dashboard.charts.gold import Cell, gold_cells
 from dashboard.charts.labels import MOST_ROOM, displayed, room
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
@@ -24,6 +25,8 @@ def attention_heatmap(
     key_labels: Sequence[object] | None = None,
     *,
     mask: np.ndarray | None = None,
+    outlined: Iterable[Cell] | None = None,
+    possible: Iterable[Cell] = (),
     vmax: float = 1.0,
     title: str = "",
     cell: int = CELL,
@@ -41,6 +44,9 @@ def attention_heatmap(
             weights are all 0.
         query_labels, key_labels: one per row and per column; positions where None.
         mask: boolean ``(queries, keys)``, False where a cell is masked.
+        outlined: the cells ``(query, key)`` that a gold alignment links; the tooltip says of
+            every cell whether it is gold, unless this is None.
+        possible: more such cells, which are outlined by a broken line.
         vmax: the end of the colour scale; panels that are compared need the same one.
         cell: px, side of a cell where there is room.
         width: px, of the whole chart where the host does not stretch it.
@@ -53,7 +59,8 @@ def attention_heatmap(
         Up to :data:`~dashboard.charts.theme.MAX_RECTS` cells as rectangles, more as images.
 
     Raises:
-        ValueError: weights of another shape, without cells, or labels or a mask that do not fit.
+        ValueError: weights of another shape, without cells, or labels, a mask or outlined cells
+            that do not fit.
     """
     values = _checked(weights)
     if mask is not None:
@@ -63,9 +70,10 @@ def attention_heatmap(
     values = masked_rows(values)
     look = {"title": title, "width": width, "columns": columns, "quantity": "weight"}
     plot = map_plot(values, (query_labels, key_labels), (query_room, key_room), cell, look)
+    links = None if outlined is None else gold_cells(values.shape[1:], outlined, possible)
     if values.size <= theme.MAX_RECTS:
-        return rects(values, plot, theme.sequential(vmax), legend)
-    return images(values, plot, vmax)
+        return rects(values, plot, theme.sequential(vmax), legend, links)
+    return images(values, plot, vmax, links)
 
 
 def difference_heatmap(

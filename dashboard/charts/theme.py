@@ -56,6 +56,8 @@ INK = f"{ON_LIGHT} ? '{TEXT['light']}' : '{TEXT['dark']}'"
 QUIET = "#808a96"  # truth, rules, masked cells: readable on both backgrounds
 MASKED_OPACITY = 0.3  # of QUIET, in a masked cell
 POINTER = "#e0497c"  # what the pointer is on: far from both ramps
+# What gold alignments link. Edged in dark, so that it stands out from both ends of both ramps.
+GOLD, GOLD_EDGE = "#ffb000", "#1f2933"
 
 WIDTH = 320  # of a chart whose host does not stretch it, in px
 FONT_SIZE = 11

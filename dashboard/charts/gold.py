@@ -1,0 +1,67 @@
+"""What a gold alignment says of the cells of a map, and the outlines of those that it links."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+import altair as alt
+import numpy as np
+
+from dashboard.charts import theme
+
+SURE, POSSIBLE, OTHER = "gold", "gold, possible", "not gold"  # as a tooltip says it
+SMALL = 12  # px, the side below which a cell has no room for gaps and thick lines
+
+Cell = tuple[int, int]
+
+_DASH = [4, 4]  # px, of a link that is possible only
+_EDGE = 1.5  # px, of the dark line under a gold one, both sides together
+
+
+def gold_cells(
+    shape: tuple[int, int], sure: Iterable[Cell], possible: Iterable[Cell]
+) -> np.ndarray:
+    """What gold says of every cell, in words ``(queries, keys)``.
+
+    Raises:
+        ValueError: a cell ``(query, key)`` that is not there.
+    """
+    said = np.full(shape, OTHER, dtype=object)
+    for cells, word in ((possible, POSSIBLE), (sure, SURE)):
+        for query, key in cells:
+            if not (0 <= query < shape[0] and 0 <= key < shape[1]):
+                raise ValueError(
+                    f"need outlined cells (query, key) of a map of {shape[0]} x {shape[1]}, "
+                    f"got ({query}, {key})"
+                )
+            said[query, key] = word
+    return said
+
+
+def outlines(cells: alt.Chart, row: float, encoded: Mapping[str, Any]) -> list[alt.Chart]:
+    """Gold cells within their sides: a line with a dark edge, broken where a link is possible.
+
+    Args:
+        cells: their column ``gold`` holds what :func:`gold_cells` says.
+        row: px, the height of a cell.
+        encoded: their places and tooltips.
+    """
+    thick = 2 if row >= SMALL else 1
+    return [
+        cells.transform_filter(f"datum.gold {which}")
+        .mark_rect(filled=False, aria=False, **look, **inset(thick))
+        .encode(**encoded)
+        .properties(name=name)
+        for name, which, look in (
+            ("edges", f"!== '{OTHER}'", {"stroke": theme.GOLD_EDGE, "strokeWidth": thick + _EDGE}),
+            ("gold", f"=== '{SURE}'", {"stroke": theme.GOLD, "strokeWidth": thick}),
+            ("possible", f"=== '{POSSIBLE}'",
+             {"stroke": theme.GOLD, "strokeWidth": thick, "strokeDash": _DASH}),
+        )
+    ]  # fmt: skip
+
+
+def inset(gap: float) -> dict[str, float]:
+    """Offsets of a rectangle that leaves so many px free within its cell's sides."""
+    return {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}
