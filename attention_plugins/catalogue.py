@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
+import inspect
 import json
+import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
 import torch
 
-from attention_plugins import checkpoints
+from attention_plugins import checkpoints, hookspecs
 from attention_plugins.contract import CONTRACT_VERSION, CheckpointSpec, Parameter
 from attention_plugins.devices import available
-from attention_plugins.registry import Plugin, Registry
+from attention_plugins.distributions import described
+from attention_plugins.origins import Failure, Plugin
+from attention_plugins.refusal import last_line, let_go
+from attention_plugins.registry import Registry
+from attention_plugins.watching import running
 
 _SHOWN = {
     "scorings": ("name", "title", "formula", "reference", "description", "same_size"),
@@ -27,37 +33,75 @@ def catalogue(registry: Registry) -> dict[str, Any]:
     Returns:
         ``scorings``, ``models``, ``datasets``, ``checkpoints``: lists of records, each with its
         ``plugin`` (name, distribution, version, built_in); ``plugins``, ``failures``: as in the
-        registry; ``versions`` of the contract and of torch; ``devices``: those that exist.
+        registry; ``distributions`` that any of these came from, with ``name``, ``version``,
+        ``summary`` and ``links``; ``versions`` of the contract and of torch; ``devices``: those
+        that exist; ``example``: the source of a whole plugin.
     """
-    described = {kind: _records(registry, kind, shown) for kind, shown in _SHOWN.items()}
+    failures = list(registry.failures)
+    kinds = {kind: _records(registry, kind, failures) for kind in (*_SHOWN, "checkpoints")}
+    known = {each.distribution: each.version for each in (*registry.plugins, *failures)}
     return {
-        **described,
-        "checkpoints": [
-            {**_checkpoint(spec), "plugin": _origin(registry.provider("checkpoints", name))}
-            for name, spec in registry.checkpoints.items()
-        ],
+        **kinds,
         "plugins": [
-            {**_origin(plugin), "module": plugin.module, "offers": _plain(plugin.offers)}
+            {
+                **_origin(plugin),
+                "module": plugin.module,
+                "contract": plugin.contract,
+                "offers": _plain(plugin.offers),
+            }
             for plugin in registry.plugins
         ],
-        "failures": [asdict(failure) for failure in registry.failures],
+        "failures": [asdict(failure) for failure in failures],
+        "distributions": [described(name, version) for name, version in known.items()],
         "versions": {
             "contract": ".".join(map(str, CONTRACT_VERSION)),
             "torch": str(torch.__version__),
         },
         "devices": available(),
+        "example": example(),
     }
 
 
-def _records(registry: Registry, kind: str, shown: Sequence[str]) -> list[dict[str, Any]]:
-    return [
-        {
-            **{field: getattr(spec, field) for field in shown},
-            "parameters": [describe(parameter) for parameter in spec.parameters],
-            "plugin": _origin(registry.provider(kind, name)),
-        }
-        for name, spec in getattr(registry, kind).items()
-    ]
+def example() -> str:
+    """The smallest whole plugin, as the first hook's documentation has it."""
+    documentation = inspect.getdoc(hookspecs.attention_scorings) or ""
+    return textwrap.dedent(documentation.partition("::\n\n")[2])
+
+
+def _records(registry: Registry, kind: str, failures: list[Failure]) -> list[dict[str, Any]]:
+    """Those that can be described; why another cannot joins the failures."""
+    records = []
+    for name, spec in getattr(registry, kind).items():
+        plugin = registry.provider(kind, name)
+        try:
+            with running(plugin):
+                record = _record(kind, spec)
+                json.dumps(record, allow_nan=False)
+            records.append({**record, "plugin": _origin(plugin)})
+        except BaseException as error:  # a record may compute what it says
+            let_go(error)
+            failures.append(_indescribable(plugin, name, error))
+    return records
+
+
+def _record(kind: str, spec: Any) -> dict[str, Any]:
+    if kind == "checkpoints":
+        return _checkpoint(spec)
+    shown = {field: getattr(spec, field) for field in _SHOWN[kind]}
+    return {**shown, "parameters": [describe(parameter) for parameter in spec.parameters]}
+
+
+def _indescribable(plugin: Plugin, name: str, error: BaseException) -> Failure:
+    return Failure(
+        plugin=plugin.name,
+        distribution=plugin.distribution,
+        version=plugin.version,
+        module=plugin.module,
+        built_in=plugin.built_in,
+        stage="describe",
+        message=f'reading the record "{name}" raised {last_line(error)}',
+        advice=f"report it to the authors of {plugin.distribution}, or update it",
+    )
 
 
 def describe(parameter: Parameter) -> dict[str, Any]:

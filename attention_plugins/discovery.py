@@ -9,13 +9,11 @@ import functools
 import importlib
 import itertools
 import re
-import traceback
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import metadata
-from pathlib import Path
-from typing import Any, Literal, NamedTuple
+from typing import Any, NamedTuple
 
 import pluggy
 
@@ -28,6 +26,7 @@ from attention_plugins.contract import (
     ScoringSpec,
     Spec,
 )
+from attention_plugins.refusal import Refused, last_line, let_go
 
 GROUP = "attention_plugins"
 DISTRIBUTION = "attention-workbench"
@@ -37,11 +36,6 @@ BUILT_INS = tuple(
 
 # More records than any plugin means to yield: a generator without end must not hang a worker.
 _MOST_RECORDS = 1000
-_LONGEST_MESSAGE = 300
-_OURS = Path(__file__).parent
-
-
-Stage = Literal["blocked", "import", "contract", "hooks", "call", "record", "clash", "duplicate"]
 
 
 class Hook(NamedTuple):
@@ -58,14 +52,6 @@ HOOKS = {
     "checkpoints": Hook("attention_checkpoints", CheckpointSpec, "checkpoint"),
     "datasets": Hook("attention_datasets", DatasetSpec, "data set"),
 }
-
-
-class Refused(Exception):
-    """A plugin, or a part of one, that cannot be taken in."""
-
-    def __init__(self, stage: Stage, message: str, advice: str) -> None:
-        super().__init__(message)
-        self.stage, self.message, self.advice = stage, message, advice
 
 
 @dataclass(frozen=True)
@@ -90,7 +76,8 @@ class Source:
         """
         try:
             return self.find()
-        except (Exception, SystemExit) as error:
+        except BaseException as error:
+            let_go(error)
             raise Refused(
                 "import",
                 last_line(error),
@@ -131,7 +118,7 @@ def implementations(plugin: Any, source: Source) -> list[tuple[str, Callable[[],
         Refused: it needs another contract, misspells a hook, takes arguments that a hook does
             not give, wraps a hook, or implements none.
     """
-    _check_contract(plugin, source)
+    _check_contract(getattr(plugin, "ATTENTION_CONTRACT", None), source)
     # A manager of its own: what one plugin does to it cannot meet another plugin.
     manager = pluggy.PluginManager(hookspecs.PROJECT)
     manager.add_hookspecs(hookspecs)
@@ -139,7 +126,7 @@ def implementations(plugin: Any, source: Source) -> list[tuple[str, Callable[[],
     try:
         manager.register(plugin, str(source))
     except Exception as error:
-        message = str(error).strip().splitlines()[-1]
+        message = (str(error).strip().splitlines() or [repr(error)])[-1]
         raise Refused("hooks", message, "the hooks take no arguments") from error
     found = []
     for caller in manager.get_hookcallers(plugin) or ():
@@ -172,8 +159,8 @@ def _check_plain(name: str, implementation: pluggy.HookImpl) -> None:
         )
 
 
-def _check_contract(plugin: Any, source: Source) -> None:
-    needed = getattr(plugin, "ATTENTION_CONTRACT", None)
+def _check_contract(needed: object, source: Source) -> None:
+    """Within a major version hooks only gain arguments: what fits an older minor one fits."""
     if needed is None:
         return
     offered = ".".join(map(str, CONTRACT_VERSION))
@@ -189,13 +176,14 @@ def _check_contract(plugin: Any, source: Source) -> None:
         raise Refused(
             "contract",
             f"it was written for contract {needed}; this workbench has {offered}",
-            f"update {source.distribution}",
+            f"update {source.distribution} to a version for contract {offered}",
         )
     if (major, minor) > CONTRACT_VERSION:
         raise Refused(
             "contract",
             f"it needs contract {needed}; this workbench has {offered}",
-            f"update {DISTRIBUTION}",
+            f"update {DISTRIBUTION}, or take a version of {source.distribution} "
+            f"for contract {offered}",
         )
 
 
@@ -224,22 +212,9 @@ def drain(
                 got = type(record).__name__
                 message = f"{hook.name} yielded {got}, need {article}"
                 faults.append(Refused("record", message, f"make it a {hook.record.__name__}"))
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        let_go(error)
         message = f"{hook.name} raised after {len(records)} records: {last_line(error)}"
         advice = f"report it to the authors of {source.distribution}, or update it"
         faults.append(Refused("call", message, advice))
     return records, faults
-
-
-def last_line(error: BaseException) -> str:
-    """The last line of the error's traceback and, where a file is to blame, its place."""
-    lines = traceback.format_exception_only(error)[-1].strip().splitlines() or [repr(error)]
-    line = lines[-1].removeprefix(f"{type(error).__module__}.")[:_LONGEST_MESSAGE]
-    places = [(Path(f.filename), f.lineno) for f in traceback.extract_tb(error.__traceback__)]
-    if isinstance(error, SyntaxError) and error.filename:
-        places.append((Path(error.filename), error.lineno))
-    machinery = {Path(__file__), *(Path(module.__file__) for module in (importlib, metadata))}
-    places = [place for place in places if place[0].is_absolute() and place[0] not in machinery]
-    # The contract raises on behalf of a plugin; its own frames are to blame only if alone.
-    outside = [place for place in places if _OURS not in place[0].parents] or places
-    return f"{line} ({outside[-1][0].name}, line {outside[-1][1]})" if outside else line

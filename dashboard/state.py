@@ -60,7 +60,7 @@ class Workbench:
 
     def reload(self) -> None:
         """Start new workers, which find newly installed plugins; forget everything computed."""
-        self.backend.reload()
+        self.backend.reload(pardon=True)
         self.trainings.reload()
         with self._lock:
             self._job, self._catalogue = "", None

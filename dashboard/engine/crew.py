@@ -7,30 +7,21 @@ import threading
 import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import Any
 
 from dashboard.engine import faults
 from dashboard.engine.frames import FrameError
 from dashboard.engine.jobs import Computation
 from dashboard.engine.ledger import Ledger
+from dashboard.engine.post import Patience, Post
 from dashboard.engine.process import Answer, WorkerProcess
 from dashboard.engine.protocol import Stage
+from dashboard.engine.quarantine import Quarantine, Suspect
 
 _STARTS_TRIED = 3
 _SECONDS_TO_CLOSE = 5.0
+_SECONDS_TO_DUMP = 0.5
 _GONE = (EOFError, FrameError, OSError)
-
-
-@dataclass(eq=False, kw_only=True)
-class _Post:
-    """A living worker, what it does, and when to lose patience with it (monotonic seconds)."""
-
-    worker: WorkerProcess
-    generation: int
-    deadline: float
-    task: Computation | None = None
-    proven: bool = False  # it has accepted a job
 
 
 class Crew:
@@ -42,8 +33,7 @@ class Crew:
         ledger: where the work comes from, and where its end is written.
         ended: notified whenever jobs ended.
         lock: guards the ledger and is the one of ``ended``.
-        grace: seconds between the wish that a job stop and the end of its worker.
-        start_limit: seconds in which a worker must start, and take a job that it is given.
+        patience: how long to wait for a worker.
     """
 
     def __init__(
@@ -55,15 +45,16 @@ class Crew:
         ledger: Ledger,
         ended: threading.Condition,
         lock: threading.RLock,
-        grace: float,
-        start_limit: float,
+        patience: Patience,
     ) -> None:
         self._command, self._environment = command, environment
         self._ledger, self._lock, self._ended = ledger, lock, ended
-        self._grace, self._start_limit = grace, start_limit
+        self._patience = patience
+        self._quarantine = Quarantine()
+        self._origins: dict[str, tuple[str, ...]] = {}  # where plugins lie
         self._offered = threading.Condition(lock)  # there is work, or a worker must go
         self._watched = threading.Condition(lock)  # a deadline was set
-        self._posts: list[_Post] = []
+        self._posts: list[Post] = []
         self._failed_starts = 0  # in a row
         self._generation = 0
         self._closed = False
@@ -92,8 +83,13 @@ class Crew:
         """Workers that live, and how many of them are busy."""
         return len(self._posts), sum(post.task is not None for post in self._posts)
 
-    def replace(self) -> None:
-        """Put fresh workers in the place of all, of a busy one after its job."""
+    def replace(self, pardon: bool = False) -> None:
+        """Put fresh workers in the place of all, of a busy one after its job.
+
+        ``pardon`` has them load plugins again that ended a worker.
+        """
+        if pardon:
+            self._quarantine.clear()
         self._generation += 1
         for post in self._posts:
             if post.task:
@@ -140,11 +136,13 @@ class Crew:
             self._offered.wait_for(lambda: self._closed or self._failed_starts < _STARTS_TRIED)
             return not self._closed
 
-    def _start(self) -> _Post:
-        generation = self._generation
-        worker = WorkerProcess(self._command, self._environment, self._wake)
-        deadline = time.monotonic() + self._start_limit
-        post = _Post(worker=worker, generation=generation, deadline=deadline)
+    def _start(self) -> Post:
+        with self._lock:
+            generation = self._generation
+            command = [*self._command, *self._quarantine.arguments()]
+        worker = WorkerProcess(command, self._environment, self._wake)
+        deadline = time.monotonic() + self._patience.start
+        post = Post(worker=worker, generation=generation, deadline=deadline)
         with self._lock:
             self._posts.append(post)
             self._watched.notify()
@@ -156,21 +154,21 @@ class Crew:
         with self._lock:
             self._offered.notify_all()
 
-    def _next(self, post: _Post) -> Computation | None:
+    def _next(self, post: Post) -> Computation | None:
         """Wait for work; None when the worker is out of date, dead, or the pool closed."""
         with self._lock:
             self._offered.wait_for(lambda: self._ledger.queue or self._outdated(post))
             if self._outdated(post):
                 return None
             post.task = self._ledger.queue.popleft()
-            self._extend(post, self._start_limit)
+            self._extend(post, self._patience.start)
             return post.task
 
-    def _outdated(self, post: _Post) -> bool:
+    def _outdated(self, post: Post) -> bool:
         replaced = post.generation != self._generation
         return self._closed or replaced or post.worker.ended
 
-    def _work(self, post: _Post, task: Computation) -> None:
+    def _work(self, post: Post, task: Computation) -> None:
         request = task.request.to_json()
         post.worker.send({"say": "work", "work": task.number, "request": request})
         while post.task:
@@ -178,37 +176,67 @@ class Crew:
             with self._lock:
                 self._hear(post, task, answer)
 
-    def _hear(self, post: _Post, task: Computation, answer: Answer) -> None:
+    def _hear(self, post: Post, task: Computation, answer: Answer) -> None:
+        post.heard = time.monotonic()
         match answer.say:
             case "accepted":
-                task.started = time.monotonic()
+                task.started = post.heard
                 post.proven = True
                 self._failed_starts = 0
                 task.tell("started")
                 if task.stopping:
                     self._ask_to_stop(post)
                 else:
-                    self._extend(post, task.time_limit)
+                    self._look_after(post)
+            case "runs":
+                post.suspect = Suspect.of(answer.fields["facts"])
+                self._origins[post.suspect.distribution] = post.suspect.paths
+                self._look_after(post)
+            case "ran":
+                post.suspect, post.condemned = None, False
+                self._look_after(post)
             case "progress":
                 task.tell("progress", **answer.fields)
             case final:
                 post.task = None
                 self._extend(post, math.inf)
+                task.explain(post.worker.words(), self._origins)
                 self._conclude(task, final, answer.size, **answer.fields)
 
-    def _bury(self, post: _Post) -> None:
+    def _bury(self, post: Post) -> None:
         code, stderr = post.worker.bury()
         with self._lock:
             self._posts.remove(post)
-            if post.task and (post.task.started or post.task.stopping):
-                note, facts = faults.died(post.task.request, code, stderr)
+            if post.suspect and not self._closed and not post.task.stopping:
+                self._lock_away(post, code, stderr)
+            elif post.task and (post.task.started or post.task.stopping):
+                note, facts = faults.died(post.task.request, code, stderr, self._origins)
+                post.task.explain(stderr, self._origins)
                 self._conclude(post.task, "failed", note=note, facts=facts)
             elif post.task:
-                self._ledger.queue.appendleft(post.task)
-                self._offered.notify_all()
+                self._return(post.task)
             if not post.proven and post.generation == self._generation:
                 reason = faults.last_words(stderr) or f"it ended with exit code {code}"
                 self._start_failed(reason)
+
+    def _lock_away(self, post: Post, code: int | None, stderr: str) -> None:
+        """The plugin that a worker did not survive goes; the job is no worse for it."""
+        reason = (
+            faults.too_slow(self._patience.plugin, stderr, self._origins)
+            if post.condemned
+            else f"the process that loaded it {faults.ending(code, stderr, self._origins)}"
+        )
+        if self._quarantine.add(post.suspect, reason):
+            self.replace()
+            for other in self._posts:
+                if other.suspect == post.suspect:
+                    other.worker.kill()
+        self._return(post.task)
+
+    def _return(self, task: Computation) -> None:
+        task.started = None
+        self._ledger.queue.appendleft(task)
+        self._offered.notify_all()
 
     def _start_failed(self, reason: str) -> None:
         self._failed_starts += 1
@@ -234,30 +262,38 @@ class Crew:
                 wait = next_deadline - time.monotonic()
                 self._watched.wait(None if math.isinf(wait) else max(0.0, wait))
 
-    def _expire(self, post: _Post) -> None:
-        task = post.task
-        if task is None or task.started is None or task.stopping:
+    def _expire(self, post: Post) -> None:
+        if not post.can_wait():
             self._extend(post, math.inf)
             post.worker.kill()
-        elif (left := task.started + task.time_limit - time.monotonic()) > 0:
-            self._extend(post, left)  # a job that joined later asked for more
+        elif (left := post.left(self._patience, time.monotonic())) > 0:
+            self._extend(post, left)  # it was heard of, or a job that joined asked for more
+        elif post.suspect:
+            post.condemned = True
+            post.worker.dump()
+            self._extend(post, _SECONDS_TO_DUMP)
         else:
+            post.worker.dump()
+            post.task.verdict = post.verdict(self._patience, time.monotonic())
             self._stop(post, "failed")
 
-    def _stop(self, post: _Post, stage: Stage) -> None:
+    def _look_after(self, post: Post) -> None:
+        self._extend(post, post.left(self._patience, time.monotonic()))
+
+    def _stop(self, post: Post, stage: Stage) -> None:
         """Make the computation end in that stage: ask now, kill after the grace period."""
         post.task.stopping = stage
         self._ledger.seclude(post.task)
-        self._extend(post, self._grace)
+        self._extend(post, self._patience.grace)
         if post.task.started:
             self._ask_to_stop(post)
 
-    def _ask_to_stop(self, post: _Post) -> None:
+    def _ask_to_stop(self, post: Post) -> None:
         # Cannot block under the lock: a worker that accepted has emptied its pipe.
         with suppress(OSError):
             post.worker.send({"say": "stop", "work": post.task.number})
 
-    def _extend(self, post: _Post, seconds: float) -> None:
+    def _extend(self, post: Post, seconds: float) -> None:
         with self._lock:
             post.deadline = time.monotonic() + seconds
             self._watched.notify()

@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import secrets
+from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from dashboard.engine.faults import Fault, Origins
 from dashboard.engine.protocol import FINAL, Event, Stage
 from dashboard.runs.request import Request
+
+Verdict = Callable[[str, Origins], Fault]
 
 EVENTS_KEPT = 500
 _NUMBERS = count(1)
@@ -40,7 +44,8 @@ class Computation:
         request: what to compute.
 
     ``time_limit``, in seconds of running, is the longest that one of the jobs asked for;
-    ``stopping`` is how the jobs will end once the worker obeyed.
+    ``stopping`` is how the jobs will end once the worker obeyed. If that is a failure, ``verdict``
+    says why from what the worker wrote to stderr and where plugins lie: ``fault``.
     """
 
     def __init__(self, request: Request) -> None:
@@ -50,6 +55,13 @@ class Computation:
         self.jobs: list[Job] = []
         self.started: float | None = None  # when a worker accepted it, in monotonic seconds
         self.stopping: Stage | None = None
+        self.verdict: Verdict | None = None
+        self.fault: Fault | None = None
+
+    def explain(self, stderr: str, origins: Origins) -> None:
+        """Have the verdict spoken, if there is one."""
+        if self.verdict:
+            self.fault = self.verdict(stderr, origins)
 
     def join(self, time_limit: float) -> Job:
         """A further job for the request, with everything that happened so far."""

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import math
 import os
 import sys
 from collections.abc import Mapping
 from pathlib import Path
 
-from dashboard.engine import machine
+from dashboard.engine import faults, machine
 
+_SECONDS_TO_LOAD = 30.0
 _ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -28,6 +30,24 @@ def trainers() -> int:
         ValueError: fewer than one, or no whole number.
     """
     return _setting("ATTENTION_TRAINERS", None, 1 if machine.cores() <= 2 else 2, least=1)
+
+
+def silence(given: float | None, otherwise: float) -> float:
+    """Seconds that a job may compute unheard: as given, else ``ATTENTION_SILENCE_LIMIT``.
+
+    Raises:
+        ValueError: no number of seconds above 0.
+    """
+    return _seconds(faults.SILENCE, given, otherwise)
+
+
+def loading(given: float | None) -> float:
+    """Seconds in which a plugin must be loaded: else ``ATTENTION_PLUGIN_LIMIT``, else 30.
+
+    Raises:
+        ValueError: no number of seconds above 0.
+    """
+    return _seconds(faults.LOADING, given, _SECONDS_TO_LOAD)
 
 
 def command(tasks: str, memory: int | None, warm: bool, nice: int = 0) -> list[str]:
@@ -74,4 +94,15 @@ def _setting(variable: str, given: int | None, otherwise: int, *, least: int) ->
         value = least - 1
     if value < least:
         raise ValueError(f"need a whole number of at least {least}, got {text} ({variable})")
+    return value
+
+
+def _seconds(variable: str, given: float | None, otherwise: float) -> float:
+    text = os.environ.get(variable, "") if given is None else str(given)
+    try:
+        value = float(text) if text else otherwise
+    except ValueError:
+        value = math.nan
+    if not value > 0:
+        raise ValueError(f"need a number of seconds above 0, got {text} ({variable})")
     return value

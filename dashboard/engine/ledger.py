@@ -98,7 +98,9 @@ class Ledger:
         if computation.stopping == "cancelled":
             stage, size, fields = "cancelled", 0, {}
         elif computation.stopping and stage != "done":
-            note, facts = faults.took_too_long(computation.request, computation.time_limit)
+            note, facts = computation.fault or faults.took_too_long(
+                computation.request, computation.time_limit
+            )
             stage, fields = "failed", {"note": note, "facts": facts}
         if stage == "done" and self._shared.get(computation.request.key) is computation:
             self._cache.put(computation.request, fields["result"], size)

@@ -9,8 +9,11 @@ from collections.abc import Mapping
 from dashboard.engine import launch
 from dashboard.engine.crew import Crew
 from dashboard.engine.ledger import Ledger
+from dashboard.engine.post import Patience
 from dashboard.engine.protocol import Capacity, Event
 from dashboard.runs.request import Request
+
+_SILENCE = 60.0  # seconds
 
 
 class LocalPool:
@@ -25,6 +28,10 @@ class LocalPool:
         time_limit: seconds of running, for jobs that name none.
         grace: seconds between the wish that a job stop and the end of its worker.
         start_limit: seconds in which a worker must start, and take a job that it is given.
+        silence: seconds that a job may compute without a report; else
+            ``ATTENTION_SILENCE_LIMIT``, or 60.
+        plugin_limit: seconds in which a plugin must be loaded; else ``ATTENTION_PLUGIN_LIMIT``,
+            or 30. One that takes longer, or ends its worker, is quarantined until ``reload``.
         memory: megabytes a worker may allocate, 0 for no limit; else
             ``ATTENTION_WORKER_MEMORY``, or 70 % of the machine's.
         warm: import torch in workers before their first job.
@@ -44,6 +51,8 @@ class LocalPool:
         time_limit: float = 120.0,
         grace: float = 5.0,
         start_limit: float = 180.0,
+        silence: float | None = None,
+        plugin_limit: float | None = None,
         memory: int | None = None,
         warm: bool = True,
         cache: int = 256 * 2**20,
@@ -65,8 +74,12 @@ class LocalPool:
             ledger=self._ledger,
             ended=self._ended,
             lock=self._lock,
-            grace=grace,
-            start_limit=start_limit,
+            patience=Patience(
+                start=start_limit,
+                grace=grace,
+                silence=launch.silence(silence, _SILENCE),
+                plugin=launch.loading(plugin_limit),
+            ),
         )
         atexit.register(self.close)
 
@@ -118,11 +131,15 @@ class LocalPool:
             workers, running = self._crew.count()
             return Capacity(workers=workers, running=running, queued=len(self._ledger.queue))
 
-    def reload(self) -> None:
-        """Replace the workers, a busy one after its job, and forget the kept results."""
+    def reload(self, *, pardon: bool = False) -> None:
+        """Replace the workers, a busy one after its job, and forget the kept results.
+
+        Args:
+            pardon: try plugins again that took a worker down.
+        """
         with self._lock:
             self._ledger.forget_results()
-            self._crew.replace()
+            self._crew.replace(pardon)
 
     def close(self) -> None:
         """Cancel every job and end the workers; further jobs are refused."""

@@ -14,8 +14,9 @@ from dashboard.engine import frames
 from dashboard.runs.result import Result
 
 _FIELDS = ("fraction", "note", "facts")
-_TAIL = 8192
+_TAIL = 32768  # holds the deepest stack that faulthandler writes
 NEW_JOB = b"\x1e"  # ASCII's record separator: a worker writes it to stderr before each job
+DUMP = getattr(signal, "SIGUSR1", None)  # asks a worker to write to stderr where it is
 _SECONDS_TO_END = 1.0
 
 
@@ -90,13 +91,24 @@ class WorkerProcess:
                 raise frames.FrameError(str(error)) from error
         return Answer(header["say"], fields, len(payload))
 
+    def dump(self) -> None:
+        """Have the process write to stderr where it is; does not wait."""
+        self._unless_buried(self._ask_to_dump)
+
+    def words(self) -> str:
+        """What its last job has written to stderr so far."""
+        return self._tail.rpartition(NEW_JOB)[2].decode(errors="replace")
+
     def kill(self) -> None:
         """End the process and what it started; does not wait."""
+        self._unless_buried(self._kill_group)
+
+    def _unless_buried(self, act: Callable[[], None]) -> None:
         if not self._ending.acquire(blocking=False):
             return  # it is being buried, so it was killed
         try:
             if self._process.returncode is None:
-                self._kill_group()
+                act()
         finally:
             self._ending.release()
 
@@ -114,7 +126,12 @@ class WorkerProcess:
         with self._sending, suppress(OSError):  # unsent bytes in the buffer
             self._process.stdin.close()
         self._process.stdout.close()
-        return code, self._tail.rpartition(NEW_JOB)[2].decode(errors="replace")
+        return code, self.words()
+
+    def _ask_to_dump(self) -> None:
+        if DUMP is not None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, DUMP)
 
     def _kill_group(self) -> None:
         with suppress(ProcessLookupError, PermissionError):

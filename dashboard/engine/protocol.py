@@ -61,8 +61,11 @@ class JobBackend(Protocol):
     def capacity(self) -> Capacity:
         """How busy the workers are."""
 
-    def reload(self) -> None:
-        """Replace the workers, so that newly installed plugins are found."""
+    def reload(self, *, pardon: bool = False) -> None:
+        """Replace the workers, so that newly installed plugins are found.
+
+        ``pardon`` tries plugins again that took a worker down while they were loaded.
+        """
 
     def close(self) -> None:
         """Stop all workers; running jobs are cancelled."""

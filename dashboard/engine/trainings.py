@@ -30,12 +30,20 @@ from dashboard.runs.trainings import State, Training
 
 _NICENESS = 5  # pages come first: three times a trainer's share of a busy core
 _GRACE = 60.0  # seconds for a step, a snapshot, and the scoring of an epoch
+_SILENCE = 900.0  # seconds: to download and read a corpus, to score an epoch on a busy machine
 _WAIT = 3600.0
 
 
 def lane() -> JobBackend:
     """The workers of trainings: as many as ``ATTENTION_TRAINERS`` says, without a time limit."""
-    return LocalPool(launch.trainers(), time_limit=math.inf, grace=_GRACE, cache=0, nice=_NICENESS)
+    return LocalPool(
+        launch.trainers(),
+        time_limit=math.inf,
+        grace=_GRACE,
+        silence=launch.silence(None, _SILENCE),
+        cache=0,
+        nice=_NICENESS,
+    )
 
 
 class Trainings:
@@ -208,7 +216,7 @@ class Trainings:
         """Replace the workers, busy ones after their training."""
         with self._lock:
             if self._backend:
-                self._backend.reload()
+                self._backend.reload(pardon=True)
 
     def close(self) -> None:
         """End the workers; whoever opens the folder finds what ran as paused."""

@@ -5,7 +5,8 @@ first, so that a ``print`` goes to standard error and an ``input`` finds nothing
 
 In: ``{"say": "work", "work": number, "request": JSON}``, ``{"say": "stop", "work": number}``.
 Out: ``ready`` once; per work ``accepted``, any number of ``progress``, then one of ``done`` (with
-the result's bytes), ``failed``, ``cancelled``.
+the result's bytes), ``failed``, ``cancelled``. Among them ``runs`` before the code of a plugin is
+loaded, and ``ran`` after it.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ from __future__ import annotations
 import argparse
 import faulthandler
 import importlib
+import json
 import os
 import sys
 import threading
@@ -24,7 +26,8 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 from dashboard.engine import faults, frames, machine
-from dashboard.engine.process import NEW_JOB
+from dashboard.engine.process import DUMP, NEW_JOB
+from dashboard.engine.quarantine import Suspect
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.tasks import warming
@@ -100,6 +103,23 @@ class Orders:
             os._exit(0)
 
 
+class Witness:
+    """Tells the pool whose code is loaded, and remembers where it lies."""
+
+    def __init__(self, answers: Answers) -> None:
+        self._answers = answers
+        self.origins: dict[str, tuple[str, ...]] = {}
+
+    def tell(self, suspect: Mapping[str, Any] | None) -> None:
+        """See ``attention_plugins.watching.watch``."""
+        if suspect is None:
+            self._answers.send({"say": "ran"})
+            return
+        known = Suspect.of(suspect)
+        self.origins[known.distribution] = known.paths
+        self._answers.send({"say": "runs", "facts": dict(suspect)})
+
+
 class Job:
     """The :class:`~dashboard.tasks.context.Context` of one work."""
 
@@ -125,11 +145,14 @@ class Job:
 def main(argv: list[str] | None = None) -> None:
     """Work until the pool goes, or until memory ran out: what a plugin leaked goes with us."""
     parser = argparse.ArgumentParser(prog="python -m dashboard.engine.worker")
-    parser.add_argument("--tasks", default="dashboard.tasks", help="module with perform()")
+    parser.add_argument(
+        "--tasks", default="dashboard.tasks", help="module with perform(), perhaps watch()"
+    )
     parser.add_argument("--parent", type=int, required=True, help="process id of the pool")
     parser.add_argument("--memory", type=int, default=0, help="limit in MB, 0 for none")
     parser.add_argument("--nice", type=int, default=0, help="leave the processor to others")
     parser.add_argument("--cold", action="store_true", help="do not import torch in advance")
+    parser.add_argument("--quarantined", type=json.loads, default=[], help="plugins, as JSON")
     arguments = parser.parse_args(argv)
 
     machine.die_with(arguments.parent)
@@ -137,17 +160,23 @@ def main(argv: list[str] | None = None) -> None:
     machine.yield_to_others(arguments.nice)
     stdin, stdout = _take_pipes()
     faulthandler.enable(all_threads=False)
-    perform = importlib.import_module(arguments.tasks).perform
+    if DUMP is not None:
+        faulthandler.register(DUMP, all_threads=False)
+    tasks = importlib.import_module(arguments.tasks)
     answers, orders = Answers(stdout), Orders(stdin)
+    witness = Witness(answers)
     chores = [] if arguments.cold else [warming.first_optimiser]
     if not arguments.cold:
         warming.load()
+    if hasattr(tasks, "watch"):
+        tasks.watch(witness.tell, arguments.quarantined)
     answers.send({"say": "ready"})
     while True:
         number, request = next_work(orders.work, chores)
         os.write(2, NEW_JOB)
         answers.send({"say": "accepted", "work": number})
-        outcome = _attempt(perform, request, Job(number, answers, orders), arguments.memory)
+        job = Job(number, answers, orders)
+        outcome = _attempt(tasks.perform, request, job, arguments.memory, witness.origins)
         header = {"say": outcome.say, "note": outcome.note, "facts": dict(outcome.facts)}
         answers.send({"work": number, **header}, outcome.payload)
         if outcome.exhausted:
@@ -165,7 +194,11 @@ class Outcome(NamedTuple):
 
 
 def _attempt(
-    perform: Callable[[Request, Job], Result], request: Request, job: Job, memory: int
+    perform: Callable[[Request, Job], Result],
+    request: Request,
+    job: Job,
+    memory: int,
+    origins: faults.Origins,
 ) -> Outcome:
     try:
         try:
@@ -178,7 +211,7 @@ def _attempt(
     except Cancelled:
         return Outcome("cancelled")
     except BaseException as error:  # a plugin's sys.exit() must not end the worker
-        note, facts = faults.raised(request, error, memory)
+        note, facts = faults.raised(request, error, memory, origins)
         return Outcome("failed", note, facts, exhausted=faults.out_of_memory(error))
 
 

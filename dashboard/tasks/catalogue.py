@@ -6,7 +6,9 @@ from typing import Any
 
 from attention_plugins.catalogue import catalogue, describe
 from attention_plugins.contract import ScoringSpec, Sizes
-from attention_plugins.registry import installed
+from attention_plugins.refusal import let_go
+from attention_plugins.registry import Registry, installed
+from attention_plugins.watching import running
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.tasks import (
@@ -33,7 +35,7 @@ def perform(request: Request, context: Context) -> Result:
     registry = installed()
     described = catalogue(registry)
     described["scorings"] = [
-        {**record, "learns": _learns(registry.scoring(record["name"]))}
+        {**record, "learns": _learns_of(registry, record["name"])}
         for record in described["scorings"]
     ]
     return Result(
@@ -46,15 +48,20 @@ def perform(request: Request, context: Context) -> Result:
     )
 
 
+def _learns_of(registry: Registry, name: str) -> bool:
+    with running(registry.provider("scorings", name)):
+        return _learns(registry.scoring(name))
+
+
 def _learns(scoring: ScoringSpec) -> bool:
     """Whether training can change it: a learnable parameter, or weights of its own."""
     if any(parameter.learnable for parameter in scoring.parameters):
         return True
     try:
-        built = scoring.create(Sizes(2, 2, 2))
-    except (Exception, SystemExit):  # a stranger's code; its own job will say why
+        return any(True for _ in scoring.create(Sizes(2, 2, 2)).parameters())
+    except BaseException as error:  # a stranger's code; its own job will say why
+        let_go(error)
         return False
-    return any(True for _ in built.parameters())
 
 
 def _options() -> dict[str, list[dict[str, Any]]]:

@@ -85,9 +85,10 @@ def test_versions_and_failures_are_told():
     failure = Failure(plugin="p", distribution="d", stage="import", message="m", advice="a")
     described = catalogue(Registry(failures=(failure,)))
     assert described["versions"] == {"contract": "1.0", "torch": str(torch.__version__)}
-    assert described["failures"] == [
-        {"plugin": "p", "distribution": "d", "stage": "import", "message": "m", "advice": "a"}
-    ]
+    (told,) = described["failures"]
+    assert told | {"plugin": "p", "distribution": "d", "stage": "import"} == told
+    assert (told["message"], told["advice"]) == ("m", "a")
+    assert [each["name"] for each in described["distributions"]] == ["d"]
 
 
 @pytest.mark.parametrize(

@@ -82,7 +82,9 @@ def test_the_culprit_has_the_name_of_its_distribution():
 )
 def test_lack_of_memory_names_the_limit(error):
     assert faults.out_of_memory(error)
-    assert faults.raised(REQUEST, error, 1709)[0].endswith("; a worker may use 1,709 MB")
+    note = faults.raised(REQUEST, error, 1709)[0]
+    assert "it asked for more memory than a worker may use, 1,709 MB (ATTENTION_W" in note
+    assert note.endswith(str(error))
 
 
 def test_a_death_names_the_signal_the_last_words_and_who_is_blamed():

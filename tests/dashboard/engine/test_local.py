@@ -120,7 +120,10 @@ def test_too_much_memory_fails_one_job_and_the_worker_is_replaced(make_pool, req
     pool = make_pool(memory=700)
     before = pool.wait(pool.submit(request_for("echo")), PATIENCE).result.facts["pid"]
     event = pool.wait(pool.submit(request_for("allocate", megabytes=20_000)), PATIENCE)
-    assert event.note == "allocate with gaussian: MemoryError; a worker may use 700 MB"
+    assert event.note == (
+        "allocate with gaussian: fake_tasks asked for more memory than a worker may use, 700 MB "
+        "(ATTENTION_WORKER_MEMORY): MemoryError"
+    )
     fine = pool.wait(pool.submit(request_for("allocate", megabytes=50)), PATIENCE)
     assert fine.result.facts["size"] == 50 * 2**20
     assert pool.wait(pool.submit(request_for("echo", n=2)), PATIENCE).result.facts["pid"] != before
