@@ -7,19 +7,21 @@ row 3 of that map, the fourth word, looks at key 0, the first one, alone.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from dashboard.runs.offers import shown
 
 ACTIONS = ("off", "uniform", "pin")  # in the order in which a page applies them
 KINDS = ("cross", "encoder", "decoder")
-ALL = "all"
+ALL, ON = "all", "on"
 MOST_CHANGES = 200
 
 _HEAD = re.compile(rf"({'|'.join(KINDS)})\.([1-9][0-9]?)\.({ALL}|[1-9][0-9]?)\Z")
 _PIN = re.compile(r"(.*):([0-9]{1,3})>([0-9]{1,3})\Z")
 _EXAMPLES = {"off": "cross.2.3", "uniform": "encoder.1.all", "pin": "cross.2.1:3>0"}
+
+Place = tuple[str, int, int]  # kind, layer and head, as a reader counts
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -81,6 +83,49 @@ def read_changes(text: str) -> tuple[Change, ...]:
     if len(parts) > MOST_CHANGES:
         raise ValueError(f"need at most {MOST_CHANGES} changes, got {len(parts):,}")
     return tuple(read_change(*part.partition(":")[::2]) for part in parts)
+
+
+def in_order(changes: Iterable[Change]) -> tuple[Change, ...]:
+    """Each change once: off, uniform, pins; by kind, layer and head."""
+    return tuple(
+        sorted(
+            dict.fromkeys(changes),
+            key=lambda c: (
+                ACTIONS.index(c.action), KINDS.index(c.kind), c.layer, c.head or 0,
+                c.row or 0, c.key or 0,
+            ),
+        )
+    )  # fmt: skip
+
+
+def state_of(changes: Iterable[Change], place: Place) -> str:
+    """``"on"``, ``"off"`` or ``"uniform"``: what the last change to this head says, pins aside."""
+    state = ON
+    for change in changes:
+        meant = (change.kind, change.layer, change.head or place[2])
+        if change.action != "pin" and meant == place:
+            state = change.action
+    return state
+
+
+def of_states(states: Mapping[Place, str]) -> tuple[Change, ...]:
+    """The changes that bring about the state of every head of a model, in order.
+
+    A layer whose heads are all off, or all uniform, is one change.
+    """
+    layers: dict[tuple[str, int], dict[int, str]] = {}
+    for (kind, layer, head), state in states.items():
+        layers.setdefault((kind, layer), {})[head] = state
+    found = []
+    for (kind, layer), heads in layers.items():
+        shared = {*heads.values()}
+        chosen = {None: shared.pop()} if len(heads) > 1 and len(shared) == 1 else heads
+        found += [
+            Change(action=state, kind=kind, layer=layer, head=head)
+            for head, state in chosen.items()
+            if state != ON
+        ]
+    return in_order(found)
 
 
 def write_changes(changes: Iterable[Change]) -> str:

@@ -43,7 +43,8 @@ def perform(request: Request, context: Context) -> Result:
         figures of :func:`attention_plugins.health.figures`, ``padding`` (the largest weight that
         a row has on padded keys, in a batch beside a longer sentence; NaN where a map has no
         such), ``leave_one_out`` (change of the target's log-probability without this head, in
-        nats), and ``verdicts``: see :func:`attention_plugins.health.verdicts`. Facts ``tokens``,
+        nats), and ``verdicts``: those of :func:`attention_plugins.health.verdicts`, a space
+        between two. Facts ``tokens``,
         ``log_probability``, ``forced``, ``padded_to`` (source tokens; 0 where the model reads no
         longer sentence), ``plugins`` (who made the model and its scoring), and those of
         :func:`dashboard.tasks.translation.provenance`.
@@ -160,7 +161,7 @@ def _rows(
         own = {name: float(values[head]) for name, values in found.items()}
         own["leave_one_out"] = worth[Head(site, head)]
         place = {"kind": site.kind, "layer": site.layer, "head": head}
-        rows.append(place | own | {"verdicts": verdicts(own)})
+        rows.append(place | own | {"verdicts": " ".join(verdicts(own))})
     return rows
 
 
@@ -185,5 +186,5 @@ def _schema() -> pa.Schema:
     return pa.schema(
         [("kind", pa.string()), ("layer", pa.int32()), ("head", pa.int32())]
         + [(name, pa.float64()) for name in _FIGURES]
-        + [("verdicts", pa.list_(pa.string()))]
+        + [("verdicts", pa.string())]
     )

@@ -1,0 +1,103 @@
+"""What the model says without changes and with them, and where it looks."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from difflib import SequenceMatcher
+from typing import Any
+
+import streamlit as st
+
+from dashboard.controls import plain
+from dashboard.pages import figures, parts
+from dashboard.runs.heads_link import Heads
+from dashboard.runs.request import Request
+from dashboard.runs.result import Result
+from dashboard.state import Visit
+
+_TITLES = {"before": "**Unchanged**", "after": "**With the changes**"}
+_NOTHING = "—"
+
+
+def compared(before: str, after: str) -> tuple[str, str, int]:
+    """Both texts as Markdown, and how many words of ``after`` are new.
+
+    Words that vanished are struck through in the first, new ones stand out in the second.
+    """
+    old, new = before.split(), after.split()
+    left: list[str] = []
+    right: list[str] = []
+    fresh = 0
+    for same, a, b, c, d in SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        gone, come = map(plain, old[a:b]), map(plain, new[c:d])
+        if same == "equal":
+            left += gone
+            right += come
+        else:
+            left += [f"~~{word}~~" for word in gone]
+            right += [f":orange-background[**{word}**]" for word in come]
+            fresh += d - c
+    return " ".join(left) or _NOTHING, " ".join(right) or _NOTHING, fresh
+
+
+def outcome(result: Result) -> None:
+    """The translation; where there are changes, beside the one without them."""
+    facts = result.facts
+    unchanged = facts.get("unchanged")
+    if unchanged is None:
+        st.markdown(f"#### {plain(facts['translation']) or _NOTHING}")
+        st.caption(
+            f"{_forced(facts)}{_nats('log-probability', facts['log_probability'])}. Switch heads "
+            "off below, and what the model then says appears here."
+        )
+        return
+    before, after, fresh = compared(unchanged["translation"], facts["translation"])
+    with parts.grid(2):
+        with st.container(gap="xsmall", key="heads-before"):
+            st.markdown(f"{_TITLES['before']}\n#### {before}")
+            st.caption(_forced(facts) + _nats("log-probability", unchanged["log_probability"]))
+        with st.container(gap="xsmall", key="heads-after"):
+            st.markdown(f"{_TITLES['after']}\n#### {after}")
+            st.caption(_told(facts, unchanged, fresh))
+
+
+def _told(facts: dict[str, Any], unchanged: dict[str, Any], fresh: int) -> str:
+    if facts["forced"]:
+        return _forced(facts) + _nats("log-probability", facts["log_probability"])
+    gone = fresh == 0 and facts["translation"] != unchanged["translation"]
+    words = "words are gone" if gone else f"{fresh or 'no'} word{'s' * (fresh != 1)} changed"
+    return " · ".join(
+        (
+            words,
+            _nats("log-probability", facts["log_probability"]),
+            _nats("of the unchanged words under them", unchanged["changed_log_probability"]),
+        )
+    )
+
+
+def _forced(facts: dict[str, Any]) -> str:
+    return "forced · " if facts["forced"] else ""
+
+
+def _nats(what: str, value: float) -> str:
+    return f"{what} " + f"{value:.2f}".replace("-", "−")
+
+
+def attention(here: Visit, request: Request, result: Result, kind: str, name: str) -> None:
+    """The maps of one kind, one large.
+
+    Args:
+        name: ``"before"`` or ``"after"``.
+    """
+    st.markdown(_TITLES[name])
+    if not figures.maps_of(result, kind):
+        st.caption(f"This model has no {kind} attention of its own.")
+        return
+    figures.attention_maps(
+        request, result, name, here.jobs.done(), kind, here.view.spot,
+        lambda spot: here.settle(_with_spot(here.view, spot)),
+    )  # fmt: skip
+
+
+def _with_spot(view: Heads, spot: str) -> Heads:
+    return replace(view, spot=spot)

@@ -1,0 +1,86 @@
+"""Pinning a row of a head to one word, on the page *Heads*."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.charts import MapFrame
+from dashboard.controls import plain
+from dashboard.pages import figures
+from dashboard.runs.changes import ALL, KINDS, Change, in_order
+from dashboard.runs.request import Request
+from dashboard.state import Visit
+
+Frames = Mapping[tuple[str, int], MapFrame]  # by kind, and layer as a reader counts
+
+
+def pins(here: Visit, usual: Request) -> None:
+    """What is pinned, each with a way to end it, and a small form for another pin.
+
+    Args:
+        usual: the translation without changes, whose words are offered.
+    """
+    event = here.jobs.final(usual)
+    found = figures.frames(event.result) if event and event.result else []
+    frames = {(frame.kind, frame.layer + 1): frame for frame in found}
+    with st.container(horizontal=True, gap="small", key="heads-pins"):
+        if frames:
+            with st.popover("Pin a word", icon=":material/push_pin:"):
+                _form(here, frames)
+        for pin in here.view.changes:
+            if pin.action == "pin":
+                st.button(
+                    plain(_said(pin, frames)), icon=":material/close:", key=f"heads-{pin}",
+                    help="End this pin", on_click=_end, args=(here, pin),
+                )  # fmt: skip
+
+
+def _form(here: Visit, frames: Frames) -> None:
+    st.caption("At one written word, the head looks at one word alone.")
+    ordered = sorted(frames, key=lambda site: (KINDS.index(site[0]), site[1]))
+    heads = [
+        (*site, head)
+        for site in ordered
+        for head in (None, *range(1, len(frames[site].weights) + 1))
+    ]
+    kind, layer, head = st.selectbox(
+        "Head", heads, index=1, key="heads-pin-head",
+        format_func=lambda one: f"{one[0]} {one[1]}.{one[2] or ALL}",
+    )  # fmt: skip
+    frame = frames[kind, layer]
+    row = st.selectbox(
+        "Row: the word that looks", range(len(frame.query_labels)),
+        format_func=lambda i: f"{i}: {frame.query_labels[i]}", key=f"heads-pin-row-{kind}",
+    )  # fmt: skip
+    # A word being written sees those before it alone.
+    last = row + 1 if kind == "decoder" else len(frame.key_labels)
+    key = st.selectbox(
+        "Key: the word that it looks at", range(last),
+        format_func=lambda i: f"{i}: {frame.key_labels[i]}", key=f"heads-pin-key-{kind}",
+    )  # fmt: skip
+    pin = Change(action="pin", kind=kind, layer=layer, head=head, row=row, key=key)
+    st.button("Pin", type="primary", on_click=_add, args=(here, pin), key="heads-pin-add")
+
+
+def _add(here: Visit, pin: Change) -> None:
+    here.change(replace(here.view, changes=in_order((*here.view.changes, pin))))
+
+
+def _end(here: Visit, pin: Change) -> None:
+    kept = tuple(change for change in here.view.changes if change != pin)
+    here.change(replace(here.view, changes=kept))
+
+
+def _said(pin: Change, frames: Frames) -> str:
+    frame = frames.get((pin.kind, pin.layer))
+    row, key = (
+        labels[at] if at < len(labels) else str(at)
+        for labels, at in (
+            (frame.query_labels if frame else (), pin.row),
+            (frame.key_labels if frame else (), pin.key),
+        )
+    )
+    return f"{pin.kind} {pin.layer}.{pin.head or ALL}: {row} → {key}"
