@@ -15,7 +15,12 @@ from torch import nn
 
 from attention_plugins.checkpoints import Checkpoint, write
 from attention_plugins.contract import ContractError, ModelSizes, Scalar, SentencePair, settle
-from attention_plugins.datasets.parallel import fingerprint, references, split_by_source
+from attention_plugins.datasets.parallel import (
+    fingerprint,
+    references,
+    source_key,
+    split_by_source,
+)
 from attention_plugins.encoding import Encoded, encode
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry
@@ -188,6 +193,21 @@ def unseen(
             f"this checkpoint learned its whole corpus ({corpus['name']}); nothing was held out"
         )
     return divide(pairs, corpus["held_out_sources"], corpus["split_seed"])[1]
+
+
+def new_to(card: Mapping[str, Any], pairs: Sequence[SentencePair]) -> list[SentencePair]:
+    """The pairs whose sources a checkpoint did not learn, in their order.
+
+    Of its own corpus these are the held-out ones, and those beyond its part of the corpus; of
+    another one all, since what its card says of the corpus is its fingerprint alone.
+    """
+    corpus = card["corpus"]
+    own, beyond = pairs[: corpus["pairs"]], pairs[corpus["pairs"] :]
+    if fingerprint(own) != corpus["sha256"]:
+        return list(pairs)
+    learned, held_out = divide(own, corpus["held_out_sources"], corpus["split_seed"])
+    known = {source_key(pair.source) for pair in learned}
+    return [*held_out, *(pair for pair in beyond if source_key(pair.source) not in known)]
 
 
 def keep(trained: Trained, folder: Path) -> Checkpoint:

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from typing import Any
+
+from torch import nn
 
 from attention_plugins.alignment import Agreement, compare, strongest_links
+from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.tap import Site
 from attention_plugins.text import tokenise_clitics
@@ -12,6 +16,17 @@ from attention_plugins.translator import Translator
 
 # What the indices of a gold alignment count.
 GOLD_TOKENISER = "clitics"
+
+
+class Untrained(Checkpoint):
+    """A checkpoint's model as it was before its training: what learned figures are held against.
+
+    With the weights that the training's seed draws; see :meth:`Checkpoint.untrained`.
+    """
+
+    def build(self, registry: Any) -> nn.Module:
+        """The model with fresh weights, in evaluation mode, on the CPU."""
+        return self.untrained(registry)
 
 
 def has_gold(pair: SentencePair) -> bool:

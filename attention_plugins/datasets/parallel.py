@@ -196,7 +196,7 @@ def split_by_source(
         ContractError: held_out leaves no source to train on.
     """
     pairs = list(pairs)
-    keys = [_bare(pair.source) for pair in pairs]
+    keys = [source_key(pair.source) for pair in pairs]
     sources = sorted(set(keys))
     if not 0 <= held_out < len(sources):
         raise ContractError(
@@ -208,8 +208,8 @@ def split_by_source(
     return training, [pair for pair, key in zip(pairs, keys, strict=True) if key in chosen]
 
 
-def _bare(text: str) -> str:
-    """The letters and digits alone; the whole text where it has none."""
+def source_key(text: str) -> str:
+    """What sentences have in common that count as one source: letters and digits, if any."""
     text = normalise(text)
     return _NO_LETTER.sub("", text) or text
 

@@ -18,6 +18,7 @@ from dashboard.tasks.context import Context
 
 # Modules, imported when first asked for: a worker that only lists plugins loads no translation.
 TASKS = {
+    "alignment": "dashboard.tasks.alignment",
     "anatomy": "dashboard.tasks.anatomy",
     "catalogue": "dashboard.tasks.catalogue",
     "complexity": "dashboard.tasks.complexity",

@@ -12,6 +12,7 @@ from attention_plugins.watching import running
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.tasks import (
+    alignment,
     complexity,
     norms,
     positions,
@@ -22,6 +23,7 @@ from dashboard.tasks import (
 from dashboard.tasks.context import Context
 
 _TASKS = {
+    "alignment": alignment,
     "complexity": complexity, "norms": norms, "positions": positions, "regression": regression,
 }  # fmt: skip
 

@@ -8,7 +8,7 @@ import pytest
 
 from attention_plugins.catalogue import describe
 from dashboard.runs.offers import Catalogue
-from dashboard.tasks import complexity, norms, positions
+from dashboard.tasks import alignment, complexity, norms, positions
 
 
 def parameter(name, default, low=None, high=None, **more):
@@ -106,7 +106,8 @@ FACTS = {
         **{
             name: [describe(one) for one in task.OPTIONS]
             for name, task in (
-                ("complexity", complexity), ("norms", norms), ("positions", positions),
+                ("alignment", alignment), ("complexity", complexity), ("norms", norms),
+                ("positions", positions),
             )
         },
     },
