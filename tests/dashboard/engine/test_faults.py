@@ -109,3 +109,46 @@ def test_the_last_words_of_a_crash_are_where_it_happened():
     assert faults.last_words("warning\n" + dump) == 'File "plugin.py", line 7 in forward'
     assert faults.last_words("") == ""
     assert faults.last_words("(most recent call first):\n") == ""
+
+
+DUMP = (
+    "Stack (most recent call first):\n"
+    '  File "/lib/numpy/core.py", line 3 in dot\n'
+    '  File "/site/kernels/deep/inner.py", line 7 in forward\n'
+    '  File "/site/models.py", line 11 in step\n'
+    '  File "/app/worker.py", line 2 in main\n'
+)
+ORIGINS = {"of-models": ["/site/models.py"], "of-kernels": ["/site/kernels"]}
+
+
+def test_the_innermost_plugin_of_a_stack_is_blamed_with_its_line():
+    assert faults.whereabouts(DUMP, ORIGINS) == ("of-kernels", "inner.py, line 7, in forward")
+    assert faults.whereabouts(DUMP, {"x": ["/site/kern", "/site/models"]}) == ("", "")
+    assert faults.whereabouts('no stack: File "/site/models.py", line 1 in f', ORIGINS) == ("", "")
+    assert faults.whereabouts(f"{DUMP}{DUMP[:32]}", ORIGINS) == ("", "")  # the last dump counts
+
+
+def test_whoever_hangs_crashes_or_takes_too_long_is_named_by_the_stack():
+    for note, facts in (
+        faults.silent(REQUEST, 2.5, DUMP, ORIGINS),
+        faults.died(REQUEST, -11, DUMP, ORIGINS),
+        faults.took_too_long(REQUEST, 7, DUMP, ORIGINS),
+    ):
+        assert facts["culprit"] == "of-kernels"
+        assert note.startswith("translation with bahdanau and cosine")
+    note, _ = faults.silent(REQUEST, 2.5, DUMP, ORIGINS)
+    assert "it computed for 2.5 s without a sign of life in of-kernels and was stopped" in note
+    assert "(inner.py, line 7, in forward)" in note
+    assert faults.too_slow(3, DUMP, ORIGINS).startswith(
+        "it was not loaded after 3 s (inner.py, line 7, in forward); ATTENTION_PLUGIN_LIMIT"
+    )
+
+
+def test_an_exception_in_a_plugin_is_its_distributions(tmp_path):
+    path = tmp_path / "kernel.py"
+    space = {"__name__": "kernel"}
+    exec(compile("def call(): raise RuntimeError('no')", str(path), "exec"), space)
+    error = caught(space["call"])
+    origins = {"a-kernel": [str(path)]}
+    assert faults.raised(REQUEST, error, 0, origins)[1]["culprit"] == "a-kernel"
+    assert faults.raised(REQUEST, error, 0)[1]["culprit"] == "kernel"

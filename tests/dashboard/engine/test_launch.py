@@ -10,7 +10,7 @@ from dashboard.engine import launch, machine
 def _plain_environment(monkeypatch):
     for name in (
         "ATTENTION_WORKERS", "ATTENTION_TRAINERS", "ATTENTION_WORKER_MEMORY", "OMP_NUM_THREADS",
-        "PYTHONPATH",
+        "PYTHONPATH", "ATTENTION_SILENCE_LIMIT", "ATTENTION_PLUGIN_LIMIT",
     ):  # fmt: skip
         monkeypatch.delenv(name, raising=False)
     monkeypatch.setattr(machine, "cores", lambda: 7)
@@ -87,3 +87,18 @@ def test_the_project_comes_before_the_users_path(monkeypatch):
     assert launch.environment(2, {})["PYTHONPATH"] == root
     variables = launch.environment(2, {"PYTHONPATH": "/plugins"})
     assert variables["PYTHONPATH"] == root + os.pathsep + "/plugins"
+
+
+def test_limits_in_seconds_come_from_the_caller_the_variable_or_the_default(monkeypatch):
+    assert (launch.silence(None, 61), launch.loading(None)) == (61, 30)
+    monkeypatch.setenv("ATTENTION_SILENCE_LIMIT", "7.5")
+    monkeypatch.setenv("ATTENTION_PLUGIN_LIMIT", "3")
+    assert (launch.silence(None, 61), launch.silence(2, 61)) == (7.5, 2)
+    assert (launch.loading(None), launch.loading(5)) == (3, 5)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "soon", "nan"])
+def test_a_limit_that_is_no_time_is_refused(monkeypatch, text):
+    monkeypatch.setenv("ATTENTION_PLUGIN_LIMIT", text)
+    with pytest.raises(ValueError, match=rf"above 0, got {text} \(ATTENTION_PLUGIN_LIMIT\)"):
+        launch.loading(None)

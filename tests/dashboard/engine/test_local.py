@@ -218,6 +218,25 @@ def test_a_job_over_its_time_limit_fails_and_says_what_would_be_right(outcome, t
     assert outcome("echo", late=task).stage == "done"
 
 
+@pytest.mark.parametrize("task", ["hang", "hold_lock"])
+def test_a_job_that_says_nothing_is_stopped_and_its_place_named(make_pool, request_for, task):
+    pool = make_pool(silence=0.7)
+    event = pool.wait(pool.submit(request_for(task)), PATIENCE)
+    assert event.stage == "failed"
+    assert event.note.startswith(
+        f"{task} with gaussian: it computed for 0.7 s without a sign of life and was stopped (File"
+    )
+    assert "; ATTENTION_SILENCE_LIMIT sets how long that may take" in event.note
+    assert event.facts == {"silence": 0.7, "culprit": "gaussian"}
+    assert pool.wait(pool.submit(request_for("echo")), PATIENCE).stage == "done"
+
+
+def test_a_job_that_reports_may_go_on(make_pool, request_for):
+    pool = make_pool(silence=1.3)
+    job = pool.submit(request_for("report_slowly", reports=11, seconds=0.25))
+    assert pool.wait(job, PATIENCE).stage == "done"
+
+
 def test_a_time_limit_counts_running_not_waiting(single, request_for):
     first = single.submit(request_for("sleep", seconds=2.3))
     second = single.submit(request_for("sleep", seconds=0.1), time_limit=1.9)

@@ -1,0 +1,118 @@
+"""Plugins that take their worker down while they are loaded."""
+
+import json
+import os
+import subprocess
+import time
+
+import pytest
+
+from dashboard.engine import frames, launch
+from dashboard.engine.quarantine import Quarantine, Suspect
+from dashboard.runs.request import Request
+
+PATIENCE = 120  # seconds; a busy machine may start a process slowly
+HERE = os.path.dirname(__file__)
+
+
+@pytest.fixture
+def loading(make_pool):
+    """A pool, and what its workers have loaded after a job that asks for plugins."""
+
+    def make(workers=1, **settings):
+        pool = make_pool(workers, tasks="plugin_tasks", **settings)
+
+        def ask(plugins, **options):
+            request = Request.make("load", options={"plugins": plugins, **options})
+            event = pool.wait(pool.submit(request), PATIENCE)
+            assert event.stage == "done", event.note
+            return event.result.facts["loaded"]
+
+        return pool, ask
+
+    return make
+
+
+@pytest.mark.parametrize(
+    ("culprit", "reason"),
+    [
+        ("hang", "it was not loaded after 0.6 s (plugin_tasks.py, line "),
+        ("crash", "the process that loaded it was killed by SIGSEGV: plugin_tasks.py, line "),
+        ("exit", "the process that loaded it ended with exit code 3"),
+    ],
+)
+def test_the_job_is_done_without_a_plugin_that_its_worker_did_not_survive(
+    loading, culprit, reason
+):
+    pool, ask = loading(plugin_limit=0.6)
+    assert ask(f"fine {culprit}") == ["fine"]
+    (_, text) = pool._crew._quarantine.arguments()
+    (entry,) = json.loads(text)
+    assert (entry["plugin"], entry["distribution"]) == (culprit, f"dist-{culprit}")
+    assert entry["reason"].startswith(reason)
+    pool.reload()
+    assert ask(f"fine {culprit}") == ["fine"]
+
+
+def test_several_culprits_go_one_by_one_whichever_worker_meets_them(loading):
+    pool, ask = loading(2, plugin_limit=0.6)
+    plugins = "crash fine hang exit"
+    jobs = [
+        pool.submit(Request.make("load", options={"plugins": plugins, "n": n})) for n in range(3)
+    ]
+    events = [pool.wait(job, PATIENCE) for job in jobs]
+    assert [event.result.facts["loaded"] for event in events] == [["fine"]] * 3
+    assert ask(plugins) == ["fine"]
+
+
+def test_reload_may_give_a_plugin_another_chance(loading):
+    pool, ask = loading()
+    assert ask("exit") == []
+    pool.reload(pardon=True)
+    assert pool._crew._quarantine.arguments() == []
+    assert ask("fine") == ["fine"]
+
+
+def test_a_slow_plugin_is_no_silence_and_leaving_it_starts_the_clock_anew(loading):
+    _, ask = loading(plugin_limit=PATIENCE, silence=1.5)
+    assert ask("slow " * 5, seconds=0.9) == ["slow"] * 5
+
+
+def test_a_job_cancelled_while_a_plugin_hangs_blames_nobody(loading):
+    pool, _ = loading(plugin_limit=PATIENCE)
+    job = pool.submit(Request.make("load", options={"plugins": "hang"}))
+    while "started" not in [event.stage for event in pool.events(job)]:
+        time.sleep(0.01)
+    time.sleep(0.2)
+    pool.cancel(job)
+    assert pool.wait(job, PATIENCE).stage == "cancelled"
+    assert pool._crew._quarantine.arguments() == []
+
+
+def test_a_suspect_is_locked_away_once():
+    held = Quarantine()
+    suspect = Suspect.of({"plugin": "p", "distribution": "d", "paths": ["/x.py"]})
+    assert held.arguments() == []
+    assert held.add(suspect, "first")
+    assert not held.add(suspect, "second")
+    assert json.loads(held.arguments()[1])[0]["reason"] == "first"
+    held.clear()
+    assert held.arguments() == []
+
+
+def test_a_worker_announces_what_it_loads():
+    child = subprocess.Popen(
+        launch.command("plugin_tasks", 0, warm=False),
+        env=launch.environment(1, {"PYTHONPATH": HERE}),
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+    )
+    with child:
+        request = Request.make("load", options={"plugins": "fine"}).to_json()
+        assert frames.read(child.stdout)[0] == {"say": "ready"}
+        frames.write(child.stdin, {"say": "work", "work": 5, "request": request})
+        said = [frames.read(child.stdout)[0] for _ in range(4)]
+        assert [header["say"] for header in said] == ["accepted", "runs", "ran", "done"]
+        assert said[1]["facts"]["distribution"] == "dist-fine"
+        child.stdin.close()
+        assert child.wait(PATIENCE) == 0
