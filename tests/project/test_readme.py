@@ -21,7 +21,9 @@ from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import installed
 from dashboard.runs.anatomy_link import format_anatomy, parse_anatomy
 from dashboard.runs.complexity_link import format_complexity, parse_complexity
+from dashboard.runs.differences_link import format_differences, parse_differences
 from dashboard.runs.experiment_link import format_experiment, parse_experiment
+from dashboard.runs.heads_link import format_heads, parse_heads
 from dashboard.runs.norms_link import format_norms, parse_norms
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.positions_link import format_positions, parse_positions
@@ -174,8 +176,10 @@ LINKS = re.findall(r"`/(\w*)\?([^`]+)`", README)
 PAGES = {
     "": (parse_regression, format_regression),
     "translation": (parse_translation, format_translation),
+    "differences": (parse_differences, format_differences),
     "train": (parse_train, format_train),
     "experiment": (parse_experiment, format_experiment),
+    "heads": (parse_heads, format_heads),
     "anatomy": (parse_anatomy, format_anatomy),
     "positions": (parse_positions, format_positions),
     "complexity": (parse_complexity, format_complexity),
