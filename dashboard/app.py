@@ -11,6 +11,7 @@ from dashboard.pages import (
     anatomy,
     complexity,
     experiment,
+    heads,
     norms,
     positions,
     regression,
@@ -72,6 +73,12 @@ def _sections() -> dict[str, list[Any]]:
             ),
         ],
         "Understand": [
+            st.Page(
+                heads.show,
+                title="Heads",
+                icon=":material/toggle_on:",
+                url_path="heads",
+            ),
             st.Page(
                 anatomy.show,
                 title="Anatomy",
