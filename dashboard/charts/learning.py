@@ -9,7 +9,8 @@ import altair as alt
 
 from dashboard.charts import theme
 
-DATA = "epochs"  # the name of the data set: a host may replace it, and the chart stays
+# The names of the data sets: a host may replace them, and the chart stays.
+DATA, NOW = "epochs", "now"
 _ROOM = 44  # px, for the labels at the left
 _FEW_EPOCHS = 40  # up to which every one has a point
 _CHARACTER, _SYMBOL = 5.8, 34  # px, of a legend's text, and of what stands before and after it
@@ -29,7 +30,8 @@ def learning_chart(
     """One line per training over its epochs; hovering tells what is nearest.
 
     Nothing but the data set :data:`DATA` depends on the rows, so that a page which replaces it
-    sees the lines grow in a chart that stands still.
+    sees the lines grow in a chart that stands still. A row ``epoch`` in the data set :data:`NOW`
+    draws a rule there.
 
     Args:
         rows: ``epoch``, ``value``, ``series``; may be empty.
@@ -90,7 +92,13 @@ def learning_chart(
         .add_params(hover)
         .properties(name="points")
     )
-    chart = alt.layer(theme.ramp(), line, points, data=alt.NamedData(name=DATA))
+    rule = (
+        alt.Chart(alt.NamedData(name=NOW))
+        .mark_rule(stroke=theme.POINTER, strokeWidth=1, aria=False)
+        .encode(x=x)
+        .properties(name="now")
+    )
+    chart = alt.layer(theme.ramp(), rule, line, points, data=alt.NamedData(name=DATA))
     chart = theme.finished(chart, width=width, height=height)
-    chart.datasets = {DATA: [dict(row) for row in rows]}
+    chart.datasets = {DATA: [dict(row) for row in rows], NOW: []}
     return chart

@@ -15,7 +15,8 @@ import streamlit as st
 from dashboard.controls import plain
 from dashboard.pages import parts
 from dashboard.pages.train_cards import ACTIVE, card
-from dashboard.pages.train_figures import curves, probes
+from dashboard.pages.train_figures import curves
+from dashboard.pages.train_probe import probes
 from dashboard.pages.train_setup import setup, start
 from dashboard.runs.link_parts import LETTERS
 from dashboard.runs.offers import Catalogue, shown
@@ -83,7 +84,7 @@ def _trainings(here: Visit, catalogue: Catalogue, trainings: Sequence[Training])
     st.subheader("Learning curves", anchor=False)
     curves(chosen, catalogue)
     st.subheader("The probe sentence", anchor=False)
-    probes(chosen, catalogue, here.view.epoch, lambda epoch: _look_at(here, epoch))
+    probes(here, chosen, catalogue)
 
 
 def _empty() -> None:
@@ -145,7 +146,3 @@ def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[
 def _toggle(here: Visit, id: str, letters: Mapping[str, str]) -> None:
     ids = [one for one in letters if one != id] if id in letters else [*letters, id]
     here.change(replace(here.view, shown=tuple(one[:SHORT] for one in ids)))
-
-
-def _look_at(here: Visit, epoch: int) -> None:
-    here.change(replace(here.view, epoch=epoch))

@@ -106,3 +106,22 @@ def test_what_was_trained_is_there_in_another_window(window, width, scheme):
     assert seen.overflow() <= 0
     assert "Kept as my_first" in seen.text()
     seen.screenshot(f"train-{width}-{scheme}")
+
+
+def test_the_probe_plays_through_the_epochs_in_a_chart_that_stays(window):
+    seen = window("train?epoch=1")
+    seen.until(lambda: seen.rows("q", "k", "value", key="probe-a"), "the probe's map").settle()
+    chart = seen.page.locator(".st-key-probe-a [role=graphics-document]").first
+    chart.evaluate("(element) => { element.dataset.stays = 'yes'; }")
+
+    def epoch():
+        return int(re.search(r"after epoch (\d+)", seen.text())[1])
+
+    assert epoch() == 1
+    seen.page.get_by_role("button", name="Play").click()
+    seen.until(lambda: epoch() >= 4, "the fourth epoch")
+    seen.page.get_by_role("button", name="Pause").click()
+    seen.until(lambda: "Play" in seen.text(), "the end of the play").settle()
+    assert chart.get_attribute("data-stays") == "yes", "the chart was made anew"
+    assert f"epoch={epoch()}" in seen.page.url
+    seen.screenshot("train-probe-plays")

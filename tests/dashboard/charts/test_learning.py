@@ -6,7 +6,7 @@ import json
 import pytest
 import vl_convert
 
-from dashboard.charts.learning import DATA, learning_chart
+from dashboard.charts.learning import DATA, NOW, learning_chart
 from dashboard.charts.theme import PANEL_COLOURS
 
 COLOURS = {"a Additive": PANEL_COLOURS["a"], "b Scaled dot": PANEL_COLOURS["b"]}
@@ -92,3 +92,12 @@ def test_a_series_without_a_colour_is_named():
 def test_an_axis_needs_an_epoch_to_end_at():
     with pytest.raises(ValueError, match="need 1 <= last, got last=0"):
         chart(last=0)
+
+
+def test_a_rule_stands_at_the_epoch_that_is_looked_at(painted):
+    marked = chart()
+    marked.datasets = {**marked.datasets, NOW: [{"epoch": 3}]}
+    scene = painted(marked)
+    (rule,) = scene.items("now_marks")
+    assert round(rule["left"], 3) == lefts(scene, "points_marks")[2]
+    assert not painted(chart()).items("now_marks")

@@ -13,7 +13,7 @@ from dashboard import state
 from dashboard.runs.request import Request
 from dashboard.runs.trainings import Epoch, Training
 
-MODULES = ("train", "train_setup", "train_cards", "train_figures")
+MODULES = ("train", "train_setup", "train_cards", "train_probe")
 FIRST = 1_700_000_000.0
 
 
@@ -320,7 +320,7 @@ def test_scorings_are_compared_by_curve_and_probe(opened, service):
     trained(service, 1, scoring="additive", count=3)
     trained(service, 2, scoring="scaled_dot", count=2)
     app = opened("train")
-    (loss, losses), (_, bleus) = charts(app, "epoch")
+    (loss, losses), (_, bleus), (_, entropies) = charts(app, "series")
     names = ["a Additive", "b Scaled dot"]
     assert losses[["epoch", "value", "series"]].to_dict("list") == {
         "epoch": [1, 2, 3, 1, 2], "value": [5.0, 2.5, 1.6667, 5.0, 2.5],
@@ -329,7 +329,7 @@ def test_scorings_are_compared_by_curve_and_probe(opened, service):
     assert list(bleus["value"]) == [7.0, 14.0, 21.0, 7.0, 14.0]
     legend = next(layer for layer in loss["layer"] if "stroke" in layer["encoding"])
     assert legend["encoding"]["stroke"]["scale"]["domain"] == names
-    assert {call[1:] for call in service.calls} == {("1" * 32, 3), ("2" * 32, 2)}
+    assert list(entropies["value"]) == [1.0] * 5  # every row is spread alike on all words
     assert r"#### essai \*3\*" in words(app)
     assert r"after epoch 2 of 7" in words(app)
     maps = [rows for _, rows in charts(app, "q")]
@@ -342,10 +342,61 @@ def test_the_slider_goes_back_through_the_epochs(opened, service):
     app = opened("train")
     app.select_slider("train-epoch").set_value(1).run()
     assert not app.exception
-    assert {call[1:] for call in service.calls[-2:]} == {("1" * 32, 1), ("2" * 32, 1)}
+    assert words(app).count("after epoch 1 of 7") == 2
+    assert [rows["epoch"].tolist() for _, rows in charts(app, "epoch")][-1] == [1]
     assert link(app) == {"epoch": "1"}
     again = opened("train", epoch="2")
     assert again.select_slider("train-epoch").value == 2
+
+
+def test_play_goes_through_the_epochs_and_stops_at_the_last(opened, service):
+    trained(service, 1, count=3)
+    app = opened("train")
+    app.button("train-play").click().run()
+    seen = [words(app)]
+    while app.button("train-play").label == "Pause":
+        app.run()
+        assert len(seen) < 9, "it never stops"
+        seen.append(words(app))
+    places = [next(n for n in (1, 2, 3) if f"after epoch {n} of 7" in text) for text in seen]
+    assert places == [1, 2, 3, 3]
+    assert link(app) == {}
+
+
+def test_sliding_ends_the_play_and_a_pause_keeps_the_place(opened, service):
+    trained(service, 1, count=5)
+    app = opened("train")
+    app.button("train-play").click().run()
+    app.run()
+    app.button("train-play").click().run()
+    assert link(app) == {"epoch": "2"}
+    app.button("train-play").click().run()
+    app.select_slider("train-epoch").set_value(4).run()
+    assert app.button("train-play").label == "Play"
+    assert link(app) == {"epoch": "4"}
+
+
+def test_the_map_stays_where_the_words_of_other_epochs_are_fewer(opened, service):
+    words_of = {1: 5, 2: 2}
+
+    def probe(id, epoch):
+        rows = words_of[epoch]
+        return pa.table({
+            "kind": ["cross"], "layer": pa.array([0], pa.int32()),
+            "heads": pa.array([1], pa.int32()), "queries": [[f"mot{n}" for n in range(rows)]],
+            "keys": [["go", "."]], "causal": [False],
+            "weights": pa.array([[0.5] * (2 * rows)], pa.list_(pa.float32())),
+        })  # fmt: skip
+
+    service.probe = probe
+    trained(service, 7, count=2)
+    specs = []
+    for epoch, count in words_of.items():
+        app = opened("train", epoch=str(epoch))
+        ((spec, cells),) = charts(app, "query")
+        assert len(set(cells["query"])) == count
+        specs.append(spec)
+    assert specs[0] == specs[1]
 
 
 def test_without_held_out_sentences_there_is_no_bleu(opened, service):
@@ -357,14 +408,14 @@ def test_without_held_out_sentences_there_is_no_bleu(opened, service):
     assert not app.exception
     assert "BLEU **" not in words(app)
     assert "no BLEU" in words(app)
-    assert [len(rows) for _, rows in charts(app, "epoch")] == [2]
+    assert [len(rows) for _, rows in charts(app, "series")] == [2, 2]  # loss and entropy
 
 
 def test_the_latest_four_are_in_the_charts_until_one_chooses(opened, service):
     for number in range(1, 7):
         trained(service, number)
     app = opened("train")
-    first = charts(app, "epoch")[0][1]
+    first = charts(app, "series")[0][1]
     assert len(set(first["series"])) == 4
     shown = [one.key for one in app.checkbox if one.value]
     assert sorted(shown) == [f"training-{str(n) * 8}-compare" for n in range(3, 7)]
@@ -378,7 +429,7 @@ def test_the_latest_four_are_in_the_charts_until_one_chooses(opened, service):
 
 def test_a_colour_stays_with_its_training_when_another_begins(opened, service):
     def colours(app):
-        spec, rows = charts(app, "epoch")[0]
+        spec, rows = charts(app, "series")[0]
         assert set(rows["series"])
         scale = next(one for one in spec["layer"] if "stroke" in one["encoding"])["encoding"]
         return dict(zip(*(scale["stroke"]["scale"][end] for end in ("domain", "range")),
@@ -399,7 +450,7 @@ def test_a_link_to_a_training_of_another_server_says_that_it_is_not_here(opened,
     trained(service, 1)
     app = opened("train", show="11111111,0badcafe")
     assert "No training ‘0badcafe’ on this server" in words(app).replace("\\", "")
-    assert [len(set(rows["series"])) for _, rows in charts(app, "epoch")] == [1, 1]
+    assert [len(set(rows["series"])) for _, rows in charts(app, "series")] == [1, 1, 1]
 
 
 def test_a_training_whose_plugin_is_gone_is_still_shown(opened, service):
