@@ -16,7 +16,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from attention_plugins.checking import scorings as _scorings  # noqa: F401  # registers its rules
+from attention_plugins.checking import models as _models  # noqa: F401  # registers its rules
+from attention_plugins.checking import scorings as _scorings  # noqa: F401  # as above
 from attention_plugins.checking.findings import Broken, Finding, findings, rules
 from attention_plugins.contract import (
     CheckpointSpec,

@@ -63,13 +63,14 @@ def devices_watched(what: str) -> Iterator[None]:
 
 def left_behind(module: nn.Module) -> str:
     """A tensor that would not move with the module, as ``Class.attribute``; empty if none."""
+    ours = {id(each) for each in (*module.parameters(), *module.buffers())}
     for part in module.modules():
         for name, value in vars(part).items():
             if name in ("_parameters", "_buffers"):
                 continue
             inside = value.values() if isinstance(value, dict) else value
             held = inside if isinstance(value, list | tuple | dict) else [value]
-            if any(isinstance(each, Tensor) and each.dim() for each in held):
+            if any(isinstance(t, Tensor) and t.dim() and id(t) not in ours for t in held):
                 return f"{type(part).__name__}.{name}"
     return ""
 

@@ -12,8 +12,14 @@ import torch
 from torch import Tensor
 
 from attention_plugins.attention import Scoring
+from attention_plugins.checking.comparing import draw, equal
 from attention_plugins.checking.findings import Broken
 from attention_plugins.contract import ScoringSpec, Sizes
+
+__all__ = [
+    "HIDDEN", "KEYS", "QUERIES", "SIZE", "draw", "equal", "inputs", "make", "require_shape",
+    "scores", "trained_in",
+]  # fmt: skip
 
 QUERIES, KEYS, SIZE, HIDDEN = 7, 13, 5, 11
 
@@ -29,12 +35,6 @@ def make(
     torch.manual_seed(7)
     random.seed(7)
     return spec.create(Sizes(query, key, HIDDEN), values).to(dtype).eval()
-
-
-def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
-    """Normal numbers of their own generator."""
-    generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
 
 
 def inputs(*leading: int, queries: int = QUERIES, keys: int = KEYS) -> tuple[Tensor, Tensor]:
@@ -66,13 +66,3 @@ def require_shape(found: object, wanted: tuple[int, ...], what: str, advice: str
         raise Broken(f"{what} it returned {type(found).__name__}; return a tensor of scores")
     if tuple(found.shape) != wanted:
         raise Broken(f"{what} scores are {tuple(found.shape)}, need {wanted}; {advice}")
-
-
-def equal(one: Tensor, other: Tensor, tolerance: float = 1e-9) -> bool:
-    """Whether two tensors agree up to rounding, relative to the larger one's largest number."""
-    if one.shape != other.shape:
-        return False
-    if one.dtype != torch.float64:  # what is cast down is the matter of the rule on precision
-        tolerance = max(tolerance, 1e-4)
-    size = max(1.0, float(one.detach().abs().max()), float(other.detach().abs().max()))
-    return bool(torch.allclose(one, other, rtol=0.0, atol=tolerance * size, equal_nan=True))

@@ -32,7 +32,7 @@ def check_precision_is_that_of_the_inputs(spec: ScoringSpec) -> None:
             exact = scores(make(spec), queries.double(), keys.double())
         except Exception:  # said when its turn comes
             continue
-        if not equal(found.double(), exact, tolerance):
+        if not equal(found.double(), exact.double(), tolerance):
             raise Broken(
                 f"scores in {kind} are far from those in float64; keep intermediate results in "
                 "the inputs' precision or a higher one, and avoid differences of large numbers"

@@ -1,0 +1,22 @@
+"""Numbers to try, and whether two results are the same but for rounding."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+
+def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
+    """Normal numbers of their own generator."""
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+
+
+def equal(one: Tensor, other: Tensor, tolerance: float = 1e-9) -> bool:
+    """Whether two tensors agree up to rounding, relative to the larger one's largest number."""
+    if one.shape != other.shape:
+        return False
+    if one.dtype != torch.float64:  # what is cast down is the matter of the rule on precision
+        tolerance = max(tolerance, 1e-4)
+    size = max(1.0, float(one.detach().abs().max()), float(other.detach().abs().max()))
+    return bool(torch.allclose(one, other, rtol=0.0, atol=tolerance * size, equal_nan=True))

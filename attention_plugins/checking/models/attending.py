@@ -1,0 +1,122 @@
+"""A model attends through the tap, with whatever scoring it is given."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attention_plugins.checking.comparing import equal
+from attention_plugins.checking.findings import Broken, attempt, rule
+from attention_plugins.checking.models.benches import bench
+from attention_plugins.checking.models.common import Counted, make
+from attention_plugins.contract import ModelSpec
+from attention_plugins.scorings.additive import ADDITIVE
+from attention_plugins.scorings.gaussian import GAUSSIAN
+from attention_plugins.scorings.scaled_dot import scaled_dot_product
+from attention_plugins.scorings.uniform import average_pooling
+from attention_plugins.tap import Intervention, Recorder, Site, Tap
+
+# Without weights and of one size, with projections of another size, of one size with a weight,
+# and one through which no gradient flows.
+_TRAITS = (scaled_dot_product, ADDITIVE, GAUSSIAN, average_pooling)
+_KINDS = ("pooling", "encoder", "decoder", "cross")
+
+
+@rule("models")
+def check_it_takes_every_scoring(spec: ModelSpec) -> None:
+    """With or without weights, of one size or of several, constant: it attends and learns."""
+    task = bench(spec)
+    for scoring in _TRAITS:
+        what = f"with the scoring {scoring.name}"
+        advice = (
+            "build the scoring by factory(Sizes(query, key, hidden)) with the last dimensions "
+            "that it will meet, and pass keys as project_keys made them or with "
+            "keys_projected=False"
+        )
+        with attempt(what, advice):
+            model = make(spec, scoring=scoring)
+            loss = task.loss(model)
+            if loss.requires_grad:
+                loss.backward()
+            found = task.outputs(model, Tap())
+        if not (found.isfinite().all() and loss.isfinite()):
+            raise Broken(f"{what} outputs are NaN or infinite; never use weights before the mask")
+
+
+@rule("models")
+def check_weights_leave_through_the_tap(spec: ModelSpec) -> None:
+    """Every scoring that was built is asked by the tap, and by nobody else."""
+    calls: dict[int, int] = {}
+    model = make(spec, factory=lambda sizes: Counted(sizes, calls))
+    recorder = _CountingRecorder()
+    bench(spec).outputs(model, Tap(recorder))
+    if not calls:
+        raise Broken("build never called the scoring factory; call it once per attention site")
+    if 0 in calls.values():
+        raise Broken("a scoring was built but never asked; call the factory once per site only")
+    if recorder.count < sum(calls.values()):
+        raise Broken(
+            f"scorings were asked {sum(calls.values())} times, but {recorder.count} maps reached "
+            "the tap; attend with tap.attend(site, scoring, ...), never call a scoring yourself"
+        )
+    for site in recorder.weights():
+        if not isinstance(site, Site) or site.kind not in _KINDS:
+            raise Broken(f"{site!r} is no site; need Site(kind, layer) of {', '.join(_KINDS)}")
+    if spec.task == "translation" and not any(s.kind == "cross" for s in recorder.weights()):
+        raise Broken('no site is of kind "cross"; name where the target looks at the source so')
+
+
+@rule("models")
+def check_weights_are_a_distribution(spec: ModelSpec) -> None:
+    """Each row of each map sums to 1, and padding of the source gets nothing."""
+    task = bench(spec)
+    recorder = Recorder()
+    task.outputs(make(spec), Tap(recorder))
+    lengths = getattr(getattr(task, "batch", task), "source_lengths", None)
+    for site, weights in recorder.weights().items():
+        sums = weights.sum(dim=-1)
+        if not equal(sums, torch.ones_like(sums)):
+            raise Broken(
+                f"at {_name(site)} rows sum to {sums.min():.3g} to {sums.max():.3g}, need 1; pass "
+                "a mask that leaves each query at least one key"
+            )
+        if lengths is not None and site.kind in ("cross", "encoder"):
+            _require_no_weight_on_padding(site, weights, lengths)
+
+
+@rule("models")
+def check_interventions_change_the_output(spec: ModelSpec) -> None:
+    """Where a site is switched off its values are missed."""
+    task, model, recorder = bench(spec), make(spec), Recorder()
+    before = task.outputs(model, Tap(recorder))
+    for site in recorder.weights():
+        off = Intervention(site=site, action="off")
+        if equal(task.outputs(model, Tap(interventions=[off])), before):
+            raise Broken(
+                f"switching {_name(site)} off changes no output; use what tap.attend returns, "
+                "and hand every call the tap that the model was given"
+            )
+
+
+class _CountingRecorder(Recorder):
+    def __init__(self) -> None:
+        super().__init__()
+        self.count = 0
+
+    def add(self, site: Site, weights: Tensor) -> None:
+        self.count += 1
+        super().add(site, weights)
+
+
+def _require_no_weight_on_padding(site: Site, weights: Tensor, lengths: Tensor) -> None:
+    beyond = torch.arange(weights.shape[-1]) >= lengths[:, None]
+    rows = weights.reshape(len(lengths), -1, weights.shape[-1])
+    if (rows * beyond[:, None]).any():
+        raise Broken(
+            f"at {_name(site)} padding gets weight; pass the source's lengths, or "
+            "as_mask(lengths, shape), as the mask"
+        )
+
+
+def _name(site: Site) -> str:
+    return f"Site({site.kind!r}, {site.layer})"

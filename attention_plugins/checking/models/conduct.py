@@ -1,0 +1,118 @@
+"""What a model must not do while it computes, and what must be part of its state."""
+
+from __future__ import annotations
+
+from attention_plugins.checking.attributes import Snapshot, state, state_changed
+from attention_plugins.checking.comparing import equal
+from attention_plugins.checking.devices import left_behind
+from attention_plugins.checking.findings import Broken, attempt, rule
+from attention_plugins.checking.models.benches import bench
+from attention_plugins.checking.models.common import hollow, make
+from attention_plugins.checking.randomness import nothing_drawn
+from attention_plugins.contract import ModelSpec
+from attention_plugins.tap import Tap
+from attention_plugins.training import stored
+
+
+@rule("models")
+def check_nothing_is_drawn_at_random(spec: ModelSpec) -> None:
+    """In evaluation mode the generators that everybody shares stay as they are."""
+    task, model = bench(spec), make(spec)
+    with nothing_drawn("the model"):
+        task.outputs(model, Tap())
+        task.loss(model)
+
+
+@rule("models")
+def check_nothing_is_kept_on_a_module(spec: ModelSpec) -> None:
+    """No attribute of any submodule is new or other after a pass: users share one model."""
+    task, model = bench(spec), make(spec)
+    before = Snapshot(model)
+    task.outputs(model, Tap())
+    task.loss(model)
+    if changed := before.changed(model):
+        raise Broken(
+            f"a pass set {', '.join(changed)}; return what you computed (in a translation model's "
+            "state), and set attributes in __init__ only"
+        )
+
+
+@rule("models")
+def check_weights_stay_as_they_are(spec: ModelSpec) -> None:
+    """In evaluation mode a pass changes neither a weight nor a buffer."""
+    task, model = bench(spec), make(spec)
+    before = state(model)
+    task.outputs(model, Tap())
+    task.loss(model)
+    if changed := state_changed(model, before):
+        raise Broken(
+            f"a pass changed {', '.join(changed)}; in evaluation mode leave weights and buffers "
+            "alone"
+        )
+
+
+@rule("models")
+def check_it_moves_as_a_whole(spec: ModelSpec) -> None:
+    """Every tensor of its own goes along to another device."""
+    if left := left_behind(make(spec)):
+        raise Broken(
+            f"{left} would stay behind when the model moves to another device; keep tensors of "
+            "__init__ as nn.Parameter or with register_buffer"
+        )
+
+
+@rule("models")
+def check_equal_seeds_give_equal_models(spec: ModelSpec) -> None:
+    """Weights follow torch's seed, so that a run can be repeated."""
+    one, again, other = (state(make(spec, seed=seed)) for seed in (5, 5, 6))
+    if one.keys() != again.keys() or not all(one[n].equal(again[n]) for n in one):
+        raise Broken(
+            "two models of one seed have different weights; draw from torch's generator only"
+        )
+    if one and all(one[name].equal(other[name]) for name in one):
+        raise Broken(
+            "models of different seeds have the same weights; do not seed a generator in build"
+        )
+
+
+@rule("models")
+def check_a_checkpoint_restores_it(spec: ModelSpec) -> None:
+    """Another instance with the stored weights gives the same outputs."""
+    task, model, other = bench(spec), make(spec), make(spec, seed=6)
+    advice = "keep what was drawn in __init__ as nn.Parameter or with register_buffer"
+    with attempt("while its state_dict was loaded into another instance", advice):
+        other.load_state_dict(stored(model), strict=False)
+    if not equal(task.outputs(model, Tap()), task.outputs(other, Tap())):
+        raise Broken(f"another instance with the same weights gives other outputs; {advice}")
+
+
+@rule("models")
+def check_it_is_built_without_memory(spec: ModelSpec) -> None:
+    """Checkpoints are compared with a model on the ``meta`` device before a weight is read."""
+    advice = "read no value of a tensor while building: no .item(), float(tensor) or .numpy()"
+    with attempt('while it was built on the device "meta"', advice):
+        shapes = hollow(spec)
+    if shapes != {name: tensor.shape for name, tensor in stored(make(spec)).items()}:
+        raise Broken(
+            'built on the device "meta" it has other tensors; let names and shapes follow from '
+            "sizes and parameters alone"
+        )
+
+
+@rule("models")
+def check_every_weight_learns(spec: ModelSpec) -> None:
+    """Each ``nn.Parameter`` gets a gradient from the loss."""
+    task, model = bench(spec), make(spec)
+    task.loss(model).backward()
+    still = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()]
+    if still:
+        raise Broken(
+            f"no gradient reaches {', '.join(still[:3])}; use each weight on the way to the loss, "
+            "without detach(), or take it away"
+        )
+    wild = [n for n, p in model.named_parameters() if not p.grad.isfinite().all()]
+    if wild:
+        raise Broken(
+            f"the gradient of {wild[0]} is NaN or infinite; look for a root, a logarithm or a "
+            "division at 0, and for rows that see no key"
+        )

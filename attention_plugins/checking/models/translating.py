@@ -1,0 +1,124 @@
+"""What a translation model promises beyond what all models do."""
+
+from __future__ import annotations
+
+import math
+
+import torch
+from torch import Tensor
+
+from attention_plugins.checking.comparing import equal
+from attention_plugins.checking.findings import Broken, rule
+from attention_plugins.checking.models.benches import TARGET_WORDS, Translating, bench
+from attention_plugins.checking.models.common import make
+from attention_plugins.contract import ModelSpec
+from attention_plugins.decoding import beam, pick
+from attention_plugins.models.protocols import Batch
+from attention_plugins.tap import Tap
+from attention_plugins.text import BOS_ID
+
+_STEPS, _LEARNED, _RATE = 150, 0.3, 0.01
+
+
+def _translates(spec: ModelSpec) -> bool:
+    return spec.task == "translation"
+
+
+@rule("models", applies=_translates)
+def check_steps_give_log_probabilities(spec: ModelSpec) -> None:
+    """The probabilities of all words add up to 1 after every step."""
+    task = bench(spec).row(1)
+    totals = task.outputs(make(spec), Tap()).logsumexp(dim=-1)
+    if not equal(totals, torch.zeros_like(totals)):
+        raise Broken(
+            f"a step's probabilities add up to {totals.exp().max():.3g}; return "
+            "logits.log_softmax(dim=-1), of shape (B, vocabulary)"
+        )
+
+
+@rule("models", applies=_translates)
+def check_word_by_word_equals_all_at_once(spec: ModelSpec) -> None:
+    """``loss`` is what ``start`` and ``step`` say of the target, per token."""
+    task, model = bench(spec), make(spec)
+    said = task.outputs(model, Tap()).gather(2, task.batch.target[..., None]).sum()
+    stepwise = -said / task.batch.target_lengths.sum()
+    loss = task.loss(model)
+    if not equal(loss, stepwise):
+        raise Broken(
+            f"the loss is {loss:.6f} nats per token, but step by step it is {stepwise:.6f}; "
+            "compute positions, masks and states alike in loss and in step, and take the mean "
+            "over valid tokens"
+        )
+
+
+@rule("models", applies=_translates)
+def check_a_later_word_changes_no_earlier_one(spec: ModelSpec) -> None:
+    """In the loss, the probabilities of all words after a beginning add up to the beginning's."""
+    task, model = bench(spec).row(1), make(spec)
+    source, lengths, target, _ = task.batch
+    for length in (1, 2):
+        beginning = target[:, :length]
+        longer = [
+            torch.cat([beginning, torch.full_like(beginning[:, :1], word)], dim=1)
+            for word in range(TARGET_WORDS)
+        ]
+        alone = -_total(model, source, lengths, beginning)
+        added = torch.stack([-_total(model, source, lengths, each) for each in longer])
+        if not equal(added.logsumexp(dim=0), alone):
+            raise Broken(
+                "in the loss, words that come later change the probability of earlier ones; "
+                "shift the target by one (<bos> first) and let each position see only those "
+                "before it (a causal mask)"
+            )
+
+
+@rule("models", applies=_translates)
+def check_a_state_can_be_picked(spec: ModelSpec) -> None:
+    """Beam search repeats and reorders the rows of a state, and keeps the state before."""
+    task, model = bench(spec), make(spec)
+    state = model.start(task.batch.source, task.batch.source_lengths, Tap())
+    tokens, rows = torch.full((3,), BOS_ID), torch.tensor([2, 0, 0, 1])
+    for _ in range(2):
+        if not isinstance(state, dict) or not all(
+            isinstance(part, Tensor) and part.dim() and len(part) == 3 for part in state.values()
+        ):
+            raise Broken("a state is a dict of tensors whose first dimension is the batch's")
+        before = {name: part.clone() for name, part in state.items()}
+        found, after = model.step(state, tokens, Tap())
+        picked, _ = model.step(pick(state, rows), tokens[0].repeat(4), Tap())
+        if state.keys() != before.keys() or not all(before[n].equal(state[n]) for n in before):
+            raise Broken("step changed the state it was given; return a new dict: {**state, ...}")
+        if not equal(picked, found[rows]):
+            raise Broken(
+                "picked rows of a state go on differently; everything that a step needs belongs "
+                "in the state, with the batch first"
+            )
+        state = after
+    beam(model, task.batch.source, task.batch.source_lengths, width=2, limit=3)
+
+
+@rule("models", applies=_translates)
+def check_it_overfits_one_batch(spec: ModelSpec) -> None:
+    """Adam at 0.01 brings the loss of three pairs near 0 within 150 steps."""
+    task, model = bench(spec), make(spec, dtype=torch.float32)
+    optimiser = torch.optim.Adam(model.parameters(), lr=_RATE)
+    loss = math.inf
+    for _ in range(_STEPS):
+        optimiser.zero_grad()
+        found = task.loss(model)
+        loss = found.item()
+        if loss < _LEARNED:
+            return
+        found.backward()
+        optimiser.step()
+    raise Broken(
+        f"after {_STEPS} steps on three sentence pairs the loss is still {loss:.2f} nats per "
+        f"token, need below {_LEARNED}; look for detached parts, a target that is not shifted, or "
+        "weights that start far too large"
+    )
+
+
+def _total(model: torch.nn.Module, source: Tensor, lengths: Tensor, target: Tensor) -> Tensor:
+    """Nats of the whole target ``(1, m)``."""
+    words = target.shape[1]
+    return Translating(Batch(source, lengths, target, torch.tensor([words]))).loss(model) * words
