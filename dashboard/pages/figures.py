@@ -121,6 +121,7 @@ def attention_maps(
     kind: str,
     spot: str,
     pick: Callable[[str], None],
+    gold: Mapping[str, Sequence[tuple[int, int]]] | None = None,
 ) -> None:
     """Where a translation looked: one map large, and below it all of its kind if there are more.
 
@@ -129,6 +130,7 @@ def attention_maps(
     Args:
         spot: which map is large, such as ``"2.3"``; the usual one if the result has no such.
         pick: is told when the reader clicks another one; "" for the usual one.
+        gold: ``outlined`` and ``possible`` cells of every map, if the request has any.
     """
     found = maps_of(result, kind)
     layout = _layout([frame for one in shared for frame in maps_of(one, kind)])
@@ -141,7 +143,7 @@ def attention_maps(
             frame = found[0]
             sizes = {name: size for name, size in layout.items() if name != "height"}
             labels = frame.query_labels, frame.key_labels
-            return attention_heatmap(frame.weights, *labels, title=title, **sizes)
+            return attention_heatmap(frame.weights, *labels, title=title, **sizes, **(gold or {}))
 
         show(f"{key} {title}", make, alt)
         return
@@ -154,7 +156,7 @@ def attention_maps(
         pick("" if chosen == usual else chosen)
 
     st.vega_lite_chart(
-        _spec(f"{key} {start}", lambda: head_grid(found, chosen=start, **layout)),
+        _spec(f"{key} {start}", lambda: head_grid(found, chosen=start, **layout, **(gold or {}))),
         width="stretch",
         alt=alt,
         key=widget,

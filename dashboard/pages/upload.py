@@ -42,6 +42,16 @@ SENTENCES = Wanted(
     example="Go.\tVa !\nI lost.\tJ'ai perdu.\nHe's calm.\tIl est calme.",
     unnamed="Pairs",
 )
+ALIGNED = Wanted(
+    key="alignment-upload",
+    file="TSV file",
+    heading="A text file with a pair of sentences and its word links on each line",
+    explanation="Tabs between the columns. 1-2 is a sure link: source token 1 stands for target "
+    "token 2, counted from 0; 1?2 is one that is possible only. Punctuation and the parts of "
+    "I'm and j'ai are tokens of their own. For example:",
+    example="Go.\tVa !\t0-0 1-1\nI lost.\tJ'ai perdu.\t0-0 1?1 1-2 2-3",
+    unnamed="Aligned pairs",
+)
 
 
 def known(data: str, wanted: Wanted = TABLE) -> list[str]:
