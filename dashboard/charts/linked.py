@@ -14,15 +14,15 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
+from dashboard.charts import linked_labels, theme
 from dashboard.charts import linked_layers as layers
-from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.labels import MOST_ROOM, displayed, room
 
 MOST_CELLS = 2 * theme.MAX_RECTS  # of all maps: under the pointer only words change, no cell
-_LEAST, _MOST = 268, 400  # px, the width of a map with its labels
+_LEAST, _MOST = 256, 400  # px, the width of a map with its labels
 _GAP = 20  # px, between maps
-_CELL, _TALLEST = 30, 420  # px, the side of a cell, and of all rows together
+_CELL, _TALLEST = 34, 420  # px, the side of a cell, and of all rows together
 _LETTER, _AROUND, _BETWEEN = 6.3, 10, 4  # px, of a word: a letter's mean width, margins, a gap
 _FLAT = 16  # px, the room of level labels
 
@@ -88,9 +88,9 @@ def linked_maps(
     chart = alt.layer(
         *layers.ramps(vmax, any(signed)),
         *layers.maps(_cells(tiles), sizes),
-        *layers.labels(count, sizes),
-        *(layers.bars(pd.DataFrame(bars), sizes) if bars else ()),
-        *layers.titles(pd.DataFrame(names), sizes),
+        *linked_labels.labels(count, sizes),
+        *(linked_labels.bars(pd.DataFrame(bars), sizes) if bars else ()),
+        *linked_labels.titles(pd.DataFrame(names), sizes),
         *layers.words(_cells(tiles), sizes),
     ).add_params(
         alt.param(name="row", expr=f"isValid(pointed.q) ? pointed.q[0] : {int(start)}"),
@@ -104,11 +104,11 @@ def linked_maps(
         "keys": keys,
         "letters": [tile.letter for tile in tiles],
         "signed": signed,
-        "beside": [layers.BESIDE if one else 0 for one in signed],
+        "beside": [linked_labels.BESIDE if one else 0 for one in signed],
         "places": [list(place) for place in _flow(keys)],
         "notes": [list(tile.notes) for tile in tiles],
     }
-    natural = count * (_LEAST + 52 + _GAP) - _GAP
+    natural = count * (_LEAST + 44 + _GAP) - _GAP
     return theme.finished(chart, params=lists, width=width or natural, height=sizes.pitch)
 
 
@@ -131,7 +131,7 @@ def _check(tiles: Sequence[Tile], queries: int, keys: int) -> None:
 
 def _sizes(tiles: Sequence[Tile], queries: list[str], keys: list[str]) -> layers.Sizes:
     query_room = room(queries, MOST_ROOM)
-    beside = layers.BESIDE if any(tile.bars is not None for tile in tiles) else 0
+    beside = linked_labels.BESIDE if any(tile.bars is not None for tile in tiles) else 0
     level = room(keys, MOST_ROOM) <= min(_CELL, (_LEAST - query_room - beside) / len(keys))
     return layers.Sizes(
         queries=len(queries),

@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard.controls import choose, knob, place
 from dashboard.pages import export, figures, parts
 from dashboard.pages.translation_panel import (
+    add_panel,
     choose_panels,
     examples,
     kind_control,
@@ -61,6 +62,7 @@ def show() -> None:
     view = _sentence(here, catalogue)
     kinds = st.container(gap="xsmall")
     slots, panels = choose_panels(here, catalogue, view.corpus)
+    add_panel(here, catalogue, view.corpus)
     view = replace(view, panels=panels)
     here.settle(view)
     link = format_translation(view, catalogue)

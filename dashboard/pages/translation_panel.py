@@ -29,7 +29,7 @@ _NAMES = {
     "encoder": "self-attention in its encoder",
     "decoder": "self-attention in its decoder",
 }
-_AXES = {
+AXES = {
     "cross": "Down: the words being written. Across: the words of the sentence.",
     "encoder": "Self-attention. Down and across: the words of the sentence, each looking at all.",
     "decoder": "Self-attention. Down: the words being written. Across: the words written before. "
@@ -80,33 +80,45 @@ def _use_example(here: Visit, page: str) -> None:
 
 
 def choose_panels(
-    here: Visit, catalogue: Catalogue, corpus: str, page: str = "translation"
+    here: Visit,
+    catalogue: Catalogue,
+    corpus: str,
+    page: str = "translation",
+    formulas: bool = True,
 ) -> tuple[list[Places], tuple[str, ...]]:
     """Each panel's choice of model; the places for the results, and what was chosen.
 
     Args:
         page: begins the widgets' keys.
+        formulas: whether each panel has its scoring's formula.
     """
-    names = {
-        reference(catalogue, entry): entry
-        for entry in catalogue.checkpoints.values()
-        if entry.corpus == corpus
-    }
+    names = _names(catalogue, corpus)
     letters = LETTERS[: len(here.view.panels)]
     with parts.grid(len(letters)):
         drawn = [
-            _panel_controls(here, catalogue, letter, panel, names, page)
+            _panel_controls(here, catalogue, letter, panel, names, page, formulas)
             for letter, panel in zip(letters, here.view.panels, strict=True)
         ]
-    if len(letters) < MOST_PANELS:
-        st.button("Add a panel", icon=":material/add:", on_click=_add, args=(here, tuple(names)))
     return [slot for slot, _ in drawn], tuple(panel for _, panel in drawn)
+
+
+def add_panel(here: Visit, catalogue: Catalogue, corpus: str) -> None:
+    """The button that adds a panel, while there may be more."""
+    names = tuple(_names(catalogue, corpus))
+    if len(here.view.panels) < MOST_PANELS:
+        st.button("Add a panel", icon=":material/add:", on_click=_add, args=(here, names))
 
 
 def _add(here: Visit, names: Sequence[str]) -> None:
     unused = [name for name in names if name not in here.view.panels]
     new = (unused or names)[0]
     here.change(replace(here.view, panels=(*here.view.panels, new)))
+
+
+def _names(catalogue: Catalogue, corpus: str) -> dict[str, Checkpoint]:
+    """The checkpoints of a corpus, by what a panel calls them."""
+    entries = catalogue.checkpoints.values()
+    return {reference(catalogue, entry): entry for entry in entries if entry.corpus == corpus}
 
 
 def _panel_controls(
@@ -116,6 +128,7 @@ def _panel_controls(
     panel: str,
     names: dict[str, Checkpoint],
     page: str,
+    formulas: bool,
 ) -> tuple[Places, str]:
     with st.container(key=f"panel-{letter}", gap="small"):
         with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
@@ -132,7 +145,7 @@ def _panel_controls(
             menu = st.container(width="content")
             if len(here.view.panels) > 1:
                 parts.remove(letter, _remove, here, letter)
-        if chosen in names and names[chosen].scoring in catalogue.scorings:
+        if formulas and chosen in names and names[chosen].scoring in catalogue.scorings:
             parts.formula_of(letter, catalogue.scorings[names[chosen].scoring])
         return Places(menu, st.container()), chosen
 
@@ -159,7 +172,8 @@ def _remove(here: Visit, letter: str) -> None:
     here.change(with_spots(view, (spot for _, spot in kept)))
 
 
-def _with_spot(view: Translation, letter: str, spot: str) -> Translation:
+def with_spot(view: Translation, letter: str, spot: str) -> Translation:
+    """The view with this spot of one panel; "" is its usual one."""
     spots = dict(zip(LETTERS, spots_of(view), strict=False))
     return with_spots(view, (spots | {letter: spot}).values())
 
@@ -173,17 +187,18 @@ def origin(checkpoint: Checkpoint) -> str:
     return " · ".join(words)
 
 
-def kind_control(
-    here: Visit, results: Sequence[Result], page: str = "translation", hint: str = _CLICK
-) -> None:
-    """Which kind of attention all panels show, where a model has several; what its axes are.
+def kind_control(here: Visit, results: Sequence[Result]) -> None:
+    """Which kind of attention all panels show, where a model has several; what its axes are."""
+    if choose_kind(here, results):
+        several = figures.has_grid(results, here.view.kind)
+        st.caption(AXES[here.view.kind] + (_CLICK if several else ""))
 
-    Args:
-        hint: said where a model has several maps of the kind.
-    """
+
+def choose_kind(here: Visit, results: Sequence[Result], page: str = "translation") -> bool:
+    """The choice of a kind of attention; whether there is one."""
     kinds = [kind for kind in KINDS if any(figures.maps_of(one, kind) for one in results)]
     if len({*kinds, here.view.kind}) < 2:
-        return
+        return False
     offered = [kind for kind in KINDS if kind in (*kinds, here.view.kind)]
     st.segmented_control(
         "Kind of attention",
@@ -194,8 +209,7 @@ def kind_control(
         args=(here, page),
         label_visibility="collapsed",
     )
-    several = figures.has_grid(results, here.view.kind)
-    st.caption(_AXES[here.view.kind] + (hint if several else ""))
+    return True
 
 
 def _show_kind(here: Visit, page: str) -> None:
@@ -214,7 +228,7 @@ def translation(here: Visit, request: Request, result: Result, letter: str) -> N
         figures.attention_maps(
             request, result, letter, here.jobs.done(), view.kind,
             dict(zip(LETTERS, spots_of(view), strict=False))[letter],
-            lambda spot: here.settle(_with_spot(here.view, letter, spot)),
+            lambda spot: here.settle(with_spot(here.view, letter, spot)),
         )  # fmt: skip
     else:
         st.caption(without(view.kind))
