@@ -10,6 +10,7 @@ from PIL import Image
 from dashboard.pages import (
     anatomy,
     complexity,
+    differences,
     experiment,
     heads,
     norms,
@@ -56,6 +57,12 @@ def _sections() -> dict[str, list[Any]]:
                 title="Translation",
                 icon=":material/translate:",
                 url_path="translation",
+            ),
+            st.Page(
+                differences.show,
+                title="Differences",
+                icon=":material/compare:",
+                url_path="differences",
             ),
         ],
         "Train": [
