@@ -41,24 +41,22 @@ def compared(before: str, after: str) -> tuple[str, str, int]:
 
 
 def outcome(result: Result) -> None:
-    """The translation; where there are changes, beside the one without them."""
+    """The translation without changes, and beside it the one with them."""
     facts = result.facts
-    unchanged = facts.get("unchanged")
-    if unchanged is None:
-        st.markdown(f"#### {plain(facts['translation']) or _NOTHING}")
-        st.caption(
-            f"{_forced(facts)}{_nats('log-probability', facts['log_probability'])}. Switch heads "
-            "off below, and what the model then says appears here."
-        )
-        return
-    before, after, fresh = compared(unchanged["translation"], facts["translation"])
+    unchanged = facts.get("unchanged", facts)
+    if "unchanged" in facts:
+        before, after, fresh = compared(unchanged["translation"], facts["translation"])
+        told = _told(facts, unchanged, fresh)
+    else:
+        before, after = plain(facts["translation"]) or _NOTHING, _NOTHING
+        told = "Nothing is changed yet: switch heads off below."
     with parts.grid(2):
         with st.container(gap="xsmall", key="heads-before"):
             st.markdown(f"{_TITLES['before']}\n#### {before}")
             st.caption(_forced(facts) + _nats("log-probability", unchanged["log_probability"]))
         with st.container(gap="xsmall", key="heads-after"):
             st.markdown(f"{_TITLES['after']}\n#### {after}")
-            st.caption(_told(facts, unchanged, fresh))
+            st.caption(told)
 
 
 def _told(facts: dict[str, Any], unchanged: dict[str, Any], fresh: int) -> str:
