@@ -16,8 +16,12 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from attention_plugins.checking import models as _models  # noqa: F401  # registers its rules
-from attention_plugins.checking import scorings as _scorings  # noqa: F401  # as above
+from attention_plugins.checking import (  # registers their rules
+    checkpoints as _checkpoints,  # noqa: F401
+)
+from attention_plugins.checking import datasets as _datasets  # noqa: F401
+from attention_plugins.checking import models as _models  # noqa: F401
+from attention_plugins.checking import scorings as _scorings  # noqa: F401
 from attention_plugins.checking.findings import Broken, Finding, findings, rules
 from attention_plugins.contract import (
     CheckpointSpec,

@@ -90,13 +90,22 @@ def rules(kind: str, spec: Spec) -> dict[str, Rule]:
     return {name: entry.check for name, entry in _RULES[kind].items() if entry.applies(spec)}
 
 
-def findings(kind: str, spec: Spec, expected_failures: Mapping[str, str]) -> Iterator[Finding]:
-    """Every rule's finding as soon as it is there; see ``check``."""
+def findings(
+    kind: str,
+    spec: Spec,
+    expected_failures: Mapping[str, str],
+    on_rule: Callable[[str], None] = lambda rule: None,
+) -> Iterator[Finding]:
+    """Every rule's finding as soon as it is there; see ``check``.
+
+    ``on_rule`` hears of each rule before it runs, so that one that never ends can be named.
+    """
     found = rules(kind, spec)
     for name in expected_failures.keys() - found.keys():
         message = f"there is no rule {name!r} for {spec.name!r}; take its waiver away"
         yield Finding(rule=name, passed=False, message=message)
     for name, check in found.items():
+        on_rule(name)
         began = time.perf_counter()
         finding = judge(name, check, spec, expected_failures.get(name, ""))
         yield replace(finding, seconds=time.perf_counter() - began)

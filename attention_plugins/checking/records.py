@@ -11,13 +11,13 @@ from attention_plugins.contract import Parameter, Scalar
 _ESCAPED = re.compile(r"\\[{}\\]")
 
 
-def require_explained(spec: Any, formula: str = "") -> None:
+def require_explained(spec: Any, formula: str = "", *, formula_is_enough: bool = False) -> None:
     """Raise :class:`Broken` unless a reader learns what it is and where it comes from."""
     if not spec.title.strip():
         raise Broken("the title is blank; give the name that a reader of the pages knows it by")
     if problem := formula_problem(formula):
         raise Broken(f"the formula {formula!r} {problem}")
-    if not spec.reference.strip():
+    if not spec.reference.strip() and not (formula_is_enough and formula):
         raise Broken(
             'the record has no reference; add reference="..." with the paper or page that it '
             "comes from, or who thought of it"

@@ -6,11 +6,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from attention_plugins.commands import evaluate, listing, train, translate
+from attention_plugins.commands import check, evaluate, listing, train, translate
 from attention_plugins.contract import ContractError
 
 _COMMANDS = {
     "list": listing,
+    "check": check,
     "train": train,
     "evaluate": evaluate,
     "translate": translate,
@@ -21,7 +22,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """Run one command.
 
     Returns:
-        0, or 2 on bad input, or 130 when interrupted.
+        0, or 1 where a check failed, or 2 on bad input, or 130 when interrupted.
     """
     parser = argparse.ArgumentParser(
         prog="python -m attention_plugins",
@@ -35,11 +36,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         subparser.add_argument("--json", action="store_true", help="print the result as JSON")
     given = parser.parse_args(arguments)
     try:
-        _COMMANDS[given.command].run(given)
+        return _COMMANDS[given.command].run(given) or 0
     except (ContractError, FloatingPointError) as error:
         print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
         return 2
     except KeyboardInterrupt:
         print("interrupted", file=sys.stderr)
         return 130
-    return 0

@@ -35,8 +35,9 @@ def make(
 
 def hollow(spec: ModelSpec, **values: object) -> dict[str, torch.Size]:
     """Names and shapes of a model's weights, without making any."""
+    sizes = bench(spec).sizes
     with torch.device("meta"):
-        model = spec.create(ADDITIVE.factory(), bench(spec).sizes, values)
+        model = spec.create(ADDITIVE.factory(), sizes, values)
     return {name: tensor.shape for name, tensor in stored(model).items()}
 
 

@@ -90,7 +90,10 @@ def float64_only(queries, keys):
     )
 
 
-@fault("precision_is_that_of_the_inputs", "cast nothing")
+@fault(
+    "precision_is_that_of_the_inputs", "cast nothing",
+    "a_masked_key_changes_nothing", "every_weight_learns",
+)  # fmt: skip
 def cast_down(queries, keys):
     return queries.float() @ keys.float().mT
 

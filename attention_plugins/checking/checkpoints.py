@@ -1,0 +1,105 @@
+"""Rules of checkpoints. Importing this registers them, in the order in which they run."""
+
+from __future__ import annotations
+
+import hashlib
+import math
+from collections.abc import Mapping, Sequence
+
+from attention_plugins.checking.findings import Broken, rule
+from attention_plugins.checkpoints import WEIGHTS, Checkpoint, CheckpointError, read
+from attention_plugins.contract import CheckpointSpec, ContractError
+from attention_plugins.registry import installed
+from attention_plugins.text import RESERVED
+from attention_plugins.translator import Translator
+
+__all__ = [
+    "check_a_card_says_how_it_came_to_be",
+    "check_it_has_the_size_it_says",
+    "check_it_translates",
+    "check_its_weights_are_those_of_its_model",
+    "check_its_weights_are_those_that_were_kept",
+]
+
+_KNOWN: Mapping[str, Sequence[str]] = {
+    "corpus": ("name", "sha256", "pairs", "trained_on", "held_out_sources"),
+    "training": ("epochs", "batch_size", "learning_rate", "seed", "loss", "torch", "parameters"),
+}
+_SCORE = ("bleu", "signature", "command")
+
+
+@rule("checkpoints")
+def check_a_card_says_how_it_came_to_be(spec: CheckpointSpec) -> None:
+    """Corpus, training and how each score was measured."""
+    card = _read(spec).card
+    if not card["title"].strip():
+        raise Broken("the card's title is blank; say which model learned what")
+    for part, names in _KNOWN.items():
+        if missing := [name for name in names if name not in card[part]]:
+            raise Broken(
+                f"the card's {part} lacks {', '.join(missing)}; write checkpoints with "
+                "python -m attention_plugins train, or with experiment.keep"
+            )
+    for name, score in card["scores"].items():
+        if not isinstance(score, dict) or any(not score.get(field) for field in _SCORE[1:]):
+            raise Broken(
+                f"the score {name!r} does not say how it was measured; measure it with "
+                "python -m attention_plugins evaluate --held-out --keep"
+            )
+
+
+@rule("checkpoints")
+def check_its_weights_are_those_of_its_model(spec: CheckpointSpec) -> None:
+    """They load strictly into the model and scoring of the card, which are installed."""
+    _translator(spec)
+
+
+@rule("checkpoints")
+def check_its_weights_are_those_that_were_kept(spec: CheckpointSpec) -> None:
+    """The file has the SHA-256 of the card."""
+    stated = _read(spec).card.get("weights_sha256")
+    path = spec.path / WEIGHTS
+    found = hashlib.sha256(path.read_bytes()).hexdigest() if path.is_file() else None
+    if stated != found:
+        raise Broken(
+            f"{WEIGHTS} has the SHA-256 {found}, its card says {stated}; ship both from one "
+            "training, and check that the file was copied whole"
+        )
+
+
+@rule("checkpoints")
+def check_it_has_the_size_it_says(spec: CheckpointSpec) -> None:
+    """As many numbers as its card states, and not more than its vocabularies need."""
+    card = _read(spec).card
+    count = sum(p.numel() for p in _translator(spec).model.parameters())
+    stated = card["training"].get("parameters")
+    if stated != count:
+        raise Broken(
+            f"the card states {stated} parameters, the model has {count:,}; correct the card"
+        )
+
+
+@rule("checkpoints")
+def check_it_translates(spec: CheckpointSpec) -> None:
+    """Three words that it knows give words, finite numbers and maps."""
+    translator = _translator(spec)
+    words = translator.source_vocabulary.tokens[len(RESERVED) :]
+    found = translator.explain(" ".join([word for word in words if word.isalpha()][:3]))
+    if not found.tokens or not found.maps:
+        raise Broken("it translates without a word or without a map; look at its model's step")
+    if not all(map(math.isfinite, found.log_probabilities)):
+        raise Broken("its log-probabilities are NaN or infinite; look at its weights")
+
+
+def _read(spec: CheckpointSpec) -> Checkpoint:
+    try:
+        return read(spec.path)
+    except CheckpointError as error:
+        raise Broken(f"{error}") from error
+
+
+def _translator(spec: CheckpointSpec) -> Translator:
+    try:
+        return Translator(_read(spec), installed())
+    except ContractError as error:
+        raise Broken(f"{error}; ship the weights with the card they were trained with") from error

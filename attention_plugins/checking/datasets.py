@@ -1,0 +1,188 @@
+"""Rules of data sets. Importing this registers them, in the order in which they run."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.overrides import TorchFunctionMode
+
+from attention_plugins.checking.findings import Broken, attempt, rule
+from attention_plugins.checking.randomness import nothing_drawn
+from attention_plugins.checking.records import require_explained, values_of
+from attention_plugins.contract import (
+    ContractError,
+    DatasetSpec,
+    Parameter,
+    RegressionData,
+    Scalar,
+    SentencePair,
+    settle,
+)
+from attention_plugins.regression import check_data
+from attention_plugins.text import tokenise_clitics
+
+__all__ = [
+    "check_another_seed_draws_other_data",
+    "check_every_parameter_is_used",
+    "check_it_has_the_size_it_says",
+    "check_it_loads_what_its_task_needs",
+    "check_one_seed_gives_the_same_data",
+    "check_the_record_explains_itself",
+]
+
+Data = RegressionData | Sequence[SentencePair]
+
+_LOOKED_AT = 500  # pairs of a corpus
+_DRAWS = frozenset(
+    "rand randn randint randperm normal bernoulli multinomial poisson rand_like randn_like "
+    "randint_like normal_ uniform_ bernoulli_ exponential_ random_ cauchy_ log_normal_ geometric_"
+    .split()
+)  # fmt: skip
+
+
+@rule("datasets")
+def check_the_record_explains_itself(spec: DatasetSpec) -> None:
+    """A title, and where the data come from: a reference, or the formula that they follow."""
+    require_explained(spec, formula=spec.formula, formula_is_enough=True)
+
+
+@rule("datasets")
+def check_it_loads_what_its_task_needs(spec: DatasetSpec) -> None:
+    """Finite :class:`RegressionData` of fitting shapes, or non-empty :class:`SentencePair` s."""
+    data = _load(spec)
+    if spec.task == "regression":
+        if not isinstance(data, RegressionData):
+            got = type(data).__name__
+            raise Broken(f"load returned {got}; return RegressionData(x, y, queries, truth)")
+        with attempt("its data", "see the shapes in the docstring of RegressionData"):
+            check_data(data, spec.name)
+        return
+    if not isinstance(data, Sequence) or isinstance(data, str):
+        got = type(data).__name__
+        raise Broken(f"load returned {got}; return a list or tuple of SentencePair")
+    for number, pair in enumerate(data[:_LOOKED_AT], start=1):
+        _check_pair(number, pair)
+
+
+@rule("datasets")
+def check_one_seed_gives_the_same_data(spec: DatasetSpec) -> None:
+    """Equal seeds, equal data, whatever was drawn before; others' generators stay alone."""
+    found = []
+    for other in (1, 2):
+        torch.manual_seed(other)
+        random.seed(other)
+        with nothing_drawn("load"):
+            found.append(_load(spec))
+    if not _same(*found):
+        raise Broken(
+            "one seed gave two different data sets; draw from a generator of your own, "
+            "torch.Generator().manual_seed(seed) or random.Random(seed)"
+        )
+
+
+@rule("datasets")
+def check_another_seed_draws_other_data(spec: DatasetSpec) -> None:
+    """What draws at random draws otherwise for another seed."""
+    with _Draws() as watch:
+        one = _load(spec)
+    if watch.seen and _same(one, _load(spec, seed=1)):
+        raise Broken(
+            f"load draws (torch.{watch.seen}) but gives the same data for the seeds 0 and 1; seed "
+            "its generator with load's second argument"
+        )
+
+
+@rule("datasets")
+def check_every_parameter_is_used(spec: DatasetSpec) -> None:
+    """It loads at both bounds and at the default, and not all of these are alike.
+
+    A value may be refused by a ``ContractError`` that says what would be right.
+    """
+    for parameter in spec.parameters:
+        found: list[Data] = []
+        for value in _values(parameter):
+            advice = "let it take every value that the parameter allows, or allow less"
+            with attempt(f"with {parameter.name}={value!r}", advice):
+                try:
+                    found.append(_load(spec, **{parameter.name: value}))
+                except ContractError:
+                    continue
+        if len(found) > 1 and all(_same(one, found[0]) for one in found):
+            name = parameter.name
+            raise Broken(
+                f"the parameter {name} changes nothing; read parameters[{name!r}] in load, or "
+                "take it away"
+            )
+
+
+@rule("datasets")
+def check_it_has_the_size_it_says(spec: DatasetSpec) -> None:
+    """``len`` counts what comes, and parameters ``points`` and ``pairs`` are kept to."""
+    data = _load(spec)
+    size = len(data.x) if isinstance(data, RegressionData) else len(data)
+    if not isinstance(data, RegressionData) and size != sum(1 for _ in data):
+        raise Broken(f"len says {size}, but another number of pairs comes; let both agree")
+    if size < 2:
+        raise Broken(f"it holds {size} records; need at least 2")
+    wanted = {p.name: p.default for p in spec.parameters if p.name in ("points", "pairs")}
+    for name, count in wanted.items():
+        if size > count > 0 or (size < count and name == "points"):
+            raise Broken(f"{name} is {count}, but {size} come; return as many as were asked for")
+
+
+def _load(spec: DatasetSpec, seed: int = 0, **values: Scalar) -> Any:
+    return spec.load(settle(spec.parameters, values), seed)
+
+
+def _values(parameter: Parameter) -> list[Scalar]:
+    """Those to try; also some small counts, since 0 may stand for all."""
+    found = values_of(parameter)
+    if isinstance(parameter.default, int) and parameter.numeric:
+        found += [parameter.low + more for more in (1, 2) if parameter.low + more < parameter.high]
+    return [type(parameter.default)(value) for value in found]
+
+
+def _check_pair(number: int, pair: object) -> None:
+    if not isinstance(pair, SentencePair):
+        raise Broken(f"pair {number} is a {type(pair).__name__}; make it a SentencePair")
+    for side in ("source", "target"):
+        text = getattr(pair, side)
+        if not isinstance(text, str) or not text.strip():
+            raise Broken(f"pair {number} has no {side}; leave such pairs out")
+    lengths = [len(tokenise_clitics(text)) for text in (pair.source, pair.target)]
+    for link in (*pair.alignment, *pair.possible):
+        if not all(0 <= place < length for place, length in zip(link, lengths, strict=True)):
+            raise Broken(
+                f"pair {number} links {tuple(link)}, but has {lengths[0]} and {lengths[1]} "
+                "tokens; count from 0 over attention_plugins.text.tokenise_clitics"
+            )
+
+
+def _same(one: Data, other: Data) -> bool:
+    if isinstance(one, RegressionData) and isinstance(other, RegressionData):
+        return all(map(_equal, one, other))
+    return len(one) == len(other) and all(a == b for a, b in zip(one, other, strict=True))
+
+
+def _equal(one: Tensor | None, other: Tensor | None) -> bool:
+    if one is None or other is None:
+        return one is other
+    return one.shape == other.shape and bool(one.equal(other))
+
+
+class _Draws(TorchFunctionMode):
+    """Notices a draw from any of torch's generators."""
+
+    seen = ""
+
+    def __torch_function__(
+        self, function: Any, types: object, given: Sequence = (), named: Mapping | None = None
+    ) -> Any:
+        name = getattr(function, "__name__", "")
+        if name in _DRAWS:
+            self.seen = name
+        return function(*given, **(named or {}))

@@ -1,0 +1,180 @@
+"""What a package offers, installed or still in the making, with what is wrong before any rule.
+
+A package is a distribution's name, a module's name, a ``.py`` file, a package's folder, or a
+project's folder with a ``pyproject.toml``.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import importlib.util
+import sys
+import tomllib
+from collections import Counter
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from types import ModuleType
+from typing import Any, NamedTuple
+
+from packaging.utils import canonicalize_name
+
+from attention_plugins.contract import ContractError, Spec
+from attention_plugins.discovery import (
+    GROUP,
+    HOOKS,
+    Refused,
+    Source,
+    drain,
+    implementations,
+    sources,
+)
+from attention_plugins.registry import load
+
+WAIVERS = "ATTENTION_EXPECTED_FAILURES"
+
+
+class Offer(NamedTuple):
+    """One record of a package, and the rules that its plugin says it does not keep."""
+
+    kind: str
+    spec: Spec
+    expected_failures: Mapping[str, str]
+
+
+class Fault(NamedTuple):
+    """What is wrong with a plugin as a whole, and what to change."""
+
+    plugin: str
+    message: str
+    advice: str
+
+
+@dataclass
+class Contents:
+    """What a package offers and what is wrong with it."""
+
+    offers: list[Offer] = field(default_factory=list)
+    faults: list[Fault] = field(default_factory=list)
+
+
+def contents(package: str) -> Contents:
+    """Import the package's plugins and ask them for their records.
+
+    Raises:
+        ContractError: there is no such package.
+    """
+    found = Contents()
+    for source in find(package):
+        try:
+            _take(source, found)
+        except Refused as refused:
+            found.faults.append(Fault(source.name, refused.message, refused.advice))
+    _check_names(found)
+    if not found.offers and not found.faults:
+        advice = f"yield records from {', '.join(hook.name for hook in HOOKS.values())}"
+        found.faults.append(Fault(package, "it offers nothing", advice))
+    return found
+
+
+def expected_failures(plugin: Any, name: str) -> Mapping[str, str]:
+    """The waivers of a record, from the plugin's ``ATTENTION_EXPECTED_FAILURES``.
+
+    That is a mapping of a record's name to a mapping of rules to reasons.
+    """
+    return getattr(plugin, WAIVERS, {}).get(name, {})
+
+
+def find(package: str) -> list[Source]:
+    """The plugins of a package, none of them imported yet.
+
+    Raises:
+        ContractError: there is no such package.
+    """
+    path = Path(package)
+    if path.suffix == ".py" or path.is_dir():
+        return _in_files(path)
+    wanted = canonicalize_name(package)
+    installed = [s for s in sources() if canonicalize_name(s.distribution) == wanted]
+    if installed:
+        return installed
+    try:
+        there = importlib.util.find_spec(package) is not None
+    except (ImportError, ValueError):
+        there = False
+    if not there:
+        raise ContractError(
+            f"no plugin {package!r}; need an installed distribution that announces one, a module, "
+            "a .py file, or a project's folder"
+        )
+    return [_source(package, functools.partial(importlib.import_module, package))]
+
+
+def _in_files(path: Path) -> list[Source]:
+    if (path / "pyproject.toml").is_file():
+        project = tomllib.loads((path / "pyproject.toml").read_text("utf-8")).get("project", {})
+        announced = project.get("entry-points", {}).get(GROUP, {})
+        if not announced:
+            raise ContractError(
+                f"{path / 'pyproject.toml'} announces no plugin; need a table "
+                f'[project.entry-points.{GROUP}] with name = "module"'
+            )
+        places = [path / "src", path]
+        return [_source(m, functools.partial(_import, m, places)) for m in announced.values()]
+    if (path / "__init__.py").is_file():
+        name = path.resolve().name
+        return [_source(name, functools.partial(_import, name, [path.resolve().parent]))]
+    if path.is_file():
+        return [_source(path.stem, functools.partial(_import_file, path))]
+    raise ContractError(
+        f"no plugin at {path}; need a .py file, or a folder with __init__.py or pyproject.toml"
+    )
+
+
+def _source(module: str, find: Callable[[], Any]) -> Source:
+    return Source(module, module, "", module, find=find)
+
+
+def _import(module: str, places: list[Path]) -> ModuleType:
+    sys.path[:0] = [str(place.resolve()) for place in places if place.is_dir()]
+    return importlib.import_module(module)
+
+
+def _import_file(path: Path) -> ModuleType:
+    sys.path.insert(0, str(path.resolve().parent))  # for what lies beside it
+    # A name that nothing else has: a file may be called as a module that is loaded already.
+    spec = importlib.util.spec_from_file_location(f"checked_{path.stem}", path.resolve())
+    module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def _take(source: Source, found: Contents) -> None:
+    plugin = source.load()
+    for kind, function in implementations(plugin, source):
+        records, faults = drain(kind, function, source)
+        found.offers += [
+            Offer(kind, spec, {} if source.built_in else expected_failures(plugin, spec.name))
+            for spec in records
+        ]
+        found.faults += [Fault(source.name, each.message, each.advice) for each in faults]
+    if not source.built_in:
+        built_in = load(allow=[])
+        for kind, spec, _ in found.offers:
+            if spec.name in getattr(built_in, kind):
+                noun = HOOKS[kind].noun
+                found.faults.append(
+                    Fault(
+                        source.name, f'{noun} "{spec.name}" has the name of a built-in',
+                        f"give the {noun} another name",
+                    )
+                )  # fmt: skip
+
+
+def _check_names(found: Contents) -> None:
+    for (kind, name), count in Counter((o.kind, o.spec.name) for o in found.offers).items():
+        if count > 1:
+            noun = HOOKS[kind].noun
+            message = f'{noun} "{name}" is offered {count} times'
+            found.faults.append(Fault(name, message, f"give each {noun} a name of its own"))

@@ -1,0 +1,66 @@
+"""Check a package's scorings, models, data sets and checkpoints before others use them."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from attention_plugins.checking.watching import Checked, Report, check_package
+from attention_plugins.commands.common import show
+from attention_plugins.contract import ContractError
+from attention_plugins.discovery import HOOKS
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which package, and how long to wait."""
+    parser.add_argument(
+        "package",
+        help="an installed distribution, a module, a .py file or a project's folder",
+    )
+    parser.add_argument(
+        "--limit", type=float, default=60.0, help="seconds for each record, and for importing (60)"
+    )
+    parser.add_argument("--verbose", action="store_true", help="also the rules that hold")
+
+
+def run(given: argparse.Namespace) -> int:
+    """Print what does not hold and what to change; 1 if anything does not."""
+    if not given.limit > 0:
+        raise ContractError(f"need 0 < limit in seconds, got {given.limit:g}")
+    report = check_package(given.package, given.limit)
+    show(given, _facts(given.package, report), list(_lines(report, given.verbose)))
+    return 0 if report.passed else 1
+
+
+def _facts(package: str, report: Report) -> dict:
+    return {
+        "package": package,
+        "passed": report.passed,
+        "failures": [fault._asdict() for fault in report.faults],
+        "records": [{**asdict(record), "passed": record.passed} for record in report.records],
+    }
+
+
+def _lines(report: Report, verbose: bool) -> Iterator[str]:
+    for fault in report.faults:
+        yield f"failed: {fault.plugin}: {fault.message}; {fault.advice}"
+    for record in report.records:
+        yield from _record_lines(record, verbose)
+
+
+def _record_lines(record: Checked, verbose: bool) -> Iterator[str]:
+    held = sum(finding.passed for finding in record.findings)
+    total = len(record.findings)
+    count = f"all {total} rules hold" if held == total else f"{held} of {total} rules hold"
+    yield f"{HOOKS[record.kind].noun} {record.name}: {count}"
+    alike: dict[str, list[str]] = {}
+    for finding in record.findings:
+        if not finding.passed:
+            alike.setdefault(finding.message, []).append(finding.rule)
+        elif finding.waived:
+            yield f"  waived  {finding.rule}: {finding.waived}"
+        elif verbose:
+            yield f"  holds   {finding.rule} ({finding.seconds:.2f} s)"
+    for message, rules in alike.items():
+        yield f"  failed  {', '.join(rules)}: {message}"
