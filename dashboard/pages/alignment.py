@@ -8,9 +8,9 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard.pages import parts
-from dashboard.pages.alignment_controls import browse, choices, own_pair, ranking
+from dashboard.pages.alignment_controls import browse, choices, own_pair, ranking, said
 from dashboard.pages.alignment_panel import HEIGHT, compared, export_menu, pair_map, rates
-from dashboard.pages.figures import translation_height
+from dashboard.pages.figures import legend, translation_height
 from dashboard.pages.translation_panel import choose_panels, nothing_trained, origin
 from dashboard.runs.alignment_link import (
     OWN,
@@ -28,7 +28,7 @@ from dashboard.state import Visit, read_link, visit, write_link
 
 _USUAL_PANELS = 2
 _USUAL_PAIR = "a pair of some seven words ."
-_BELOW = 60  # px, under a map, for what was found and missed
+_LESS = 60  # px, that a pair needs less than a translation: its words are not in the panel
 
 
 def show() -> None:
@@ -51,6 +51,9 @@ def show() -> None:
     view = choices(here, catalogue)
     view = own_pair(here, view) if view.gold == OWN else view
     way = st.container(gap="xsmall", key="alignment-way")
+    words, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
+    with scale:
+        legend(1.0)
     slots, panels = choose_panels(here, catalogue, view.corpus, "alignment")
     here.settle(replace(view, panels=panels))
     shown = _checkpoints(here.view, catalogue)
@@ -66,8 +69,11 @@ def show() -> None:
     here.jobs.want([*scores.values(), *pairs.values()])
     here.jobs.wait(parts.PATIENCE)
     scored, seen = _done(here, scores), _done(here, pairs)
+    ranked = ranking(scored.values())
+    with words:
+        said(here.view, ranked, next(iter(seen.values()), None))
     if step:
-        step(ranking(scored.values()), next(iter(seen.values()), None))
+        step(ranked, next(iter(seen.values()), None))
     height = _pair_height(seen)
     for letter, slot, panel in zip(LETTERS, slots, panels, strict=False):
         if letter in shown:
@@ -75,7 +81,7 @@ def show() -> None:
                 export_menu(here, letter, scored.get(letter), seen.get(letter))
         with slot.result:
             if letter in shown:
-                _panel(here, letter, scores[letter], pairs[letter], scored, seen, height)
+                _panel(here, letter, scores, pairs, height)
                 st.caption(origin(shown[letter]))
             else:
                 sentence = untrained(catalogue, view.corpus, panel)
@@ -106,23 +112,24 @@ def _done(here: Visit, requests: Mapping[str, Request]) -> dict[str, Result]:
 def _panel(
     here: Visit,
     letter: str,
-    score: Request,
-    pair: Request,
-    scored: Mapping[str, Result],
-    seen: Mapping[str, Result],
+    scores: Mapping[str, Request],
+    pairs: Mapping[str, Request],
     height: int,
 ) -> None:
     """The rates of a panel's heads, and below them the pair that is shown."""
+    score, pair = scores[letter], pairs[letter]
 
     def map_of(result: Result) -> None:
+        # Asked anew each time: this is drawn again, by itself, while other panels still work.
+        scored, seen = _done(here, scores), _done(here, pairs)
         pair_map(here, letter, pair, result, scored.get(letter), list(seen.values()))
 
     parts.results(
         here.jobs, score, lambda result: rates(here, letter, score, result), HEIGHT,
         f"panel-{letter}-rates",
     )  # fmt: skip
-    parts.results(here.jobs, pair, map_of, height, f"panel-{letter}-pair")
+    parts.results(here.jobs, pair, map_of, height, f"panel-{letter}-pair", grows=True)
 
 
 def _pair_height(seen: Mapping[str, Result]) -> int:
-    return translation_height(_USUAL_PAIR, list(seen.values()), "cross") + _BELOW
+    return translation_height(_USUAL_PAIR, list(seen.values()), "cross") - _LESS

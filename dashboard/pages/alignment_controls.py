@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 
@@ -130,15 +130,12 @@ def browse(here: Visit) -> Callable[[Sequence[Ranked], Result | None], None]:
         steps = st.container(
             horizontal=True, vertical_alignment="bottom", gap="small", width="content"
         )
-    said = st.container(key="alignment-pair-said")
     here.settle(replace(view, pair=int(pair)))
 
     def draw(ranked: Sequence[Ranked], result: Result | None) -> None:
         available = result.facts["available"] if result else PAIR.high
         with steps:
             _steps(here, ranked, int(available))
-        with said:
-            _said(here.view, ranked, result)
 
     return draw
 
@@ -196,21 +193,35 @@ def _order(here: Visit, worst: int) -> None:
     here.change(replace(here.view, order=order, pair=pair))
 
 
-def _said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> None:
-    """The pair in words, and how it compares."""
+def said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> None:
+    """The pair in words, where it stands among the others, and what a gold frame means."""
     if result is None:
         st.caption("…")
         return
     facts = result.facts
     st.markdown(f"**{plain(facts['source'])}** → **{plain(facts['target'])}**")
-    words = [f"pair {view.pair:,} of {facts['available']:,}"]
+    words = _tokens(facts) if view.gold == OWN else _standing(view, ranked, facts["available"])
+    broken = ", broken where that is possible only" if facts["possible"] else ""
+    frames = f"Framed in gold: what the alignment links{broken}."
+    st.caption(f"{words} {frames}")
+
+
+def _standing(view: Alignment, ranked: Sequence[Ranked], available: int) -> str:
+    words = [f"Pair {view.pair:,} of {available:,}"]
     numbers = [one.number for one in ranked]
     if view.pair in numbers:
         at = numbers.index(view.pair)
-        words.append(
-            f"error {ranked[at].error:.2f}, number {at + 1:,} from the worst of "
-            f"{len(ranked):,} scored"
-        )
+        words.append(f"error {ranked[at].error:.2f}")
+        words.append(f"number {at + 1:,} from the worst of the {len(ranked):,} scored")
     elif ranked:
         words.append(f"not among the {len(ranked):,} scored")
-    st.caption(" · ".join(words))
+    return ", ".join(words) + "."
+
+
+def _tokens(facts: Mapping[str, Any]) -> str:
+    """The tokens as links count them."""
+    sides = [
+        " · ".join(f"{number} {plain(token)}" for number, token in enumerate(facts[name][:-1]))
+        for name in ("source_tokens", "target_tokens")
+    ]
+    return f"Tokens: {sides[0]} → {sides[1]}."

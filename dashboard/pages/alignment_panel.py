@@ -81,9 +81,6 @@ def pair_map(
 
     figures.attention_maps(request, result, letter, shared, "cross", spot, pick, _gold(result))
     st.caption(_verdict(result, spot))
-    if here.view.gold == OWN and letter == LETTERS[0]:
-        for side in ("source", "target"):
-            st.caption(f"{side}: {_numbered(result.facts[f'{side}_tokens'][:-1])}")
     unknown_words(result)
 
 
@@ -112,10 +109,6 @@ def _verdict(result: Result, spot: str) -> str:
         said.append(count)
     several = len({row["spot"] for row in result.tables["links"].to_pylist()}) > 1
     return (f"{spot_name(spot)}: " if several else "") + " · ".join(said)
-
-
-def _numbered(tokens: Sequence[str]) -> str:
-    return " · ".join(f"{number} {plain(token)}" for number, token in enumerate(tokens))
 
 
 def _number(value: float | None) -> str:
