@@ -8,12 +8,14 @@ import streamlit as st
 from PIL import Image
 
 from dashboard.pages import (
+    alignment,
     anatomy,
     complexity,
     differences,
     experiment,
     heads,
     norms,
+    plugins,
     positions,
     regression,
     runs,
@@ -63,6 +65,12 @@ def _sections() -> dict[str, list[Any]]:
                 title="Differences",
                 icon=":material/compare:",
                 url_path="differences",
+            ),
+            st.Page(
+                alignment.show,
+                title="Alignment",
+                icon=":material/join_inner:",
+                url_path="alignment",
             ),
         ],
         "Train": [
@@ -117,6 +125,14 @@ def _sections() -> dict[str, list[Any]]:
                 title="Runs",
                 icon=":material/bookmark:",
                 url_path="runs",
+            ),
+        ],
+        "Extend": [
+            st.Page(
+                plugins.show,
+                title="Plugins",
+                icon=":material/extension:",
+                url_path="plugins",
             ),
         ],
     }

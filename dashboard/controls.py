@@ -18,6 +18,8 @@ from dashboard.runs.offers import Knob
 from dashboard.runs.request import Pairs, Scalar
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+# Where a reader of Markdown sees an address even in escaped text; U+2060 has no width.
+_ADDRESS = re.compile(r"(://|www(?=\.)|@)", re.IGNORECASE)
 _SIGNIFICANT = 9
 _TIMES_TOLD = 3
 _FINEST_SLIDER = 1000  # more steps than a slider has pixels
@@ -25,7 +27,7 @@ _FINEST_SLIDER = 1000  # more steps than a slider has pixels
 
 def plain(text: str) -> str:
     """The text for a place that reads Markdown, so that it is shown as it stands."""
-    return _PUNCTUATION.sub(r"\\\1", " ".join(text.split()))
+    return _PUNCTUATION.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", " ".join(text.split())))
 
 
 def formula(latex: str, *, description: str = "") -> None:

@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.controls import choose, formula, plain
 from dashboard.engine.protocol import Event
 from dashboard.runs.link_parts import AUTO
+from dashboard.runs.news import news
 from dashboard.runs.offers import Catalogue, Offer
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
@@ -19,6 +20,8 @@ PATIENCE = 0.9  # seconds that a run waits, so that quick results come without a
 POLL = 0.3  # seconds between two looks at a job that takes longer
 _FIRST_WAIT = 0.3
 _PROBLEMS_SHOWN = 8
+_NEWS_TOLD = 3
+_BEFORE, _NEWS = "catalogue before", "catalogue news"
 _DEVICE_WIDTH = 110
 _FORMULA_HEIGHT = 64  # px, holds a fraction
 _NARROWEST = 230  # px of a panel, before panels wrap
@@ -26,8 +29,24 @@ _BADGES = {"a": "blue", "b": "orange", "c": "green", "d": "violet"}
 
 
 def reload() -> None:
-    """Look for plugins again."""
+    """Look for plugins again; once they are there, the page says what changed."""
+    before = workbench().catalogue()
+    if isinstance(before, Catalogue):
+        st.session_state[_BEFORE] = before
     workbench().reload()
+
+
+def changes(catalogue: Catalogue, aloud: bool = True) -> tuple[str, ...]:
+    """What the last reload of this session changed, until there is another catalogue.
+
+    Told in passing the first time, unless the page itself shows it: ``aloud``.
+    """
+    if (before := st.session_state.pop(_BEFORE, None)) is not None:
+        st.session_state[_NEWS] = (catalogue, news(before, catalogue))
+        for sentence in st.session_state[_NEWS][1][: _NEWS_TOLD * aloud]:
+            st.toast(plain(sentence), icon=":material/extension:")
+    known, sentences = st.session_state.get(_NEWS, (None, ()))
+    return sentences if known is catalogue else ()
 
 
 def heading(title: str, explanation: str) -> Any:
@@ -43,6 +62,7 @@ def heading(title: str, explanation: str) -> Any:
 
 def actions(place: Any, link: Mapping[str, str], catalogue: Catalogue) -> None:
     """The buttons that every page has: what is wrong with plugins, its link, look again."""
+    changes(catalogue)
     with place:
         if catalogue.failures:
             _faults(catalogue)

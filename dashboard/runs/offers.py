@@ -13,6 +13,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from dashboard.runs.distributions import Distribution, distributions
 from dashboard.runs.request import Scalar
 
 _WHOLE = re.compile(r"[+-]?[0-9]{1,18}\Z")
@@ -150,7 +151,9 @@ class Catalogue:
     """Everything that a request may name, by name, in the order in which it is offered.
 
     ``presets`` are named ways to train: for each preset and model the value of every option of a
-    training's request. What a request leaves out is as in the first preset.
+    training's request. What a request leaves out is as in the first preset. ``distributions``
+    brought all this, or failed to; ``contract`` is the version of the contract that is offered
+    here, ``example`` the source of a whole plugin.
     """
 
     scorings: Mapping[str, Offer] = field(default_factory=dict)
@@ -161,11 +164,16 @@ class Catalogue:
     devices: tuple[str, ...] = ()
     failures: tuple[Mapping[str, Any], ...] = ()
     presets: Mapping[str, Mapping[str, Mapping[str, Scalar]]] = field(default_factory=dict)
+    distributions: Mapping[str, Distribution] = field(default_factory=dict)
+    contract: str = ""
+    example: str = ""
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Catalogue:
         """From what the task ``catalogue`` gives."""
         usable = [entry for entry in facts["checkpoints"] if entry["card"]]
+        unusable = [_unusable(entry) for entry in facts["checkpoints"] if entry["fault"]]
+        failures = (*facts["failures"], *unusable)
         return cls(
             **{
                 kind: {entry["name"]: Offer.of(entry) for entry in facts[kind]}
@@ -175,12 +183,10 @@ class Catalogue:
             options={task: tuple(map(Knob.of, knobs)) for task, knobs in facts["options"].items()},
             devices=tuple(facts["devices"]),
             presets=facts.get("presets", {}),
-            failures=tuple(facts["failures"])
-            + tuple(
-                {"plugin": entry["name"], "stage": "checkpoint", "message": entry["fault"]}
-                for entry in facts["checkpoints"]
-                if entry["fault"]
-            ),
+            failures=failures,
+            distributions={one.name: one for one in distributions(facts, failures)},
+            contract=facts.get("versions", {}).get("contract", ""),
+            example=facts.get("example", ""),
         )
 
     def of_task(self, kind: str, task: str) -> dict[str, Offer]:
@@ -191,3 +197,16 @@ class Catalogue:
         """The corpora that checkpoints were trained on, those of most checkpoints first."""
         counts = Counter(entry.corpus for entry in self.checkpoints.values())
         return tuple(corpus for corpus, _ in counts.most_common())
+
+
+def _unusable(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A checkpoint that is offered but cannot be used, as a failure."""
+    origin = entry.get("plugin", {})
+    return {
+        "plugin": entry["name"],
+        "distribution": origin.get("distribution", ""),
+        "built_in": origin.get("built_in", False),
+        "stage": "checkpoint",
+        "message": entry["fault"],
+        "advice": "train it again, or take its folder away",
+    }

@@ -1,3 +1,5 @@
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
 
@@ -59,9 +61,17 @@ def test_a_widget_keeps_what_the_user_set_until_the_view_is_fresh():
 )  # fmt: skip
 def test_no_character_of_a_strangers_text_is_markdown(text):
     escaped = plain(text)
-    assert escaped.replace("\\", "") == text
+    assert escaped.replace("\\", "").replace("\u2060", "") == text
     marks = [i for i, c in enumerate(escaped) if c in "!\"#$&'()*+,-./:;<=>?@[]^_`{|}~"]
     assert all(escaped[i - 1] == "\\" for i in marks)
+
+
+@pytest.mark.parametrize(
+    "text", ["see https://a.org/x", "www.a.org", "somebody@a.org", "WWW.a.org"]
+)
+def test_no_address_in_a_strangers_text_is_made_a_link(text):
+    seen = plain(text).replace("\\", "")
+    assert not re.search(r"https?://[-.\w]|www\.|[-.\w+]@[-\w]+\.", seen, re.IGNORECASE)
 
 
 def test_lines_become_one_line():

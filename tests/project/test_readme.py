@@ -26,6 +26,7 @@ from dashboard.runs.experiment_link import format_experiment, parse_experiment
 from dashboard.runs.heads_link import format_heads, parse_heads
 from dashboard.runs.norms_link import format_norms, parse_norms
 from dashboard.runs.offers import Catalogue
+from dashboard.runs.plugins_link import format_plugins, parse_plugins
 from dashboard.runs.positions_link import format_positions, parse_positions
 from dashboard.runs.regression_link import format_regression, parse_regression
 from dashboard.runs.request import Request
@@ -185,6 +186,7 @@ PAGES = {
     "complexity": (parse_complexity, format_complexity),
     "normalisation": (parse_norms, format_norms),
     "runs": (parse_runs, format_runs),
+    "plugins": (parse_plugins, format_plugins),
 }
 
 
