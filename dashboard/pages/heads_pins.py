@@ -46,7 +46,7 @@ def _form(here: Visit, frames: Frames) -> None:
         for site in ordered
         for head in (None, *range(1, len(frames[site].weights) + 1))
     ]
-    kind, layer, head = st.selectbox(
+    kind, layer, _ = st.selectbox(
         "Head", heads, index=1, key="heads-pin-head",
         format_func=lambda one: f"{one[0]} {one[1]}.{one[2] or ALL}",
     )  # fmt: skip
@@ -57,15 +57,21 @@ def _form(here: Visit, frames: Frames) -> None:
     )  # fmt: skip
     # A word being written sees those before it alone.
     last = row + 1 if kind == "decoder" else len(frame.key_labels)
-    key = st.selectbox(
+    st.selectbox(
         "Key: the word that it looks at", range(last),
         format_func=lambda i: f"{i}: {frame.key_labels[i]}", key=f"heads-pin-key-{kind}",
     )  # fmt: skip
+    st.button("Pin", type="primary", on_click=_add, args=(here,), key="heads-pin-add")
+
+
+def _add(here: Visit) -> None:
+    """Pin what the form says now, which may be newer than what was drawn."""
+    kind, layer, head = st.session_state["heads-pin-head"]
+    row = st.session_state[f"heads-pin-row-{kind}"]
+    key = st.session_state[f"heads-pin-key-{kind}"]
+    if kind == "decoder":
+        key = min(key, row)
     pin = Change(action="pin", kind=kind, layer=layer, head=head, row=row, key=key)
-    st.button("Pin", type="primary", on_click=_add, args=(here, pin), key="heads-pin-add")
-
-
-def _add(here: Visit, pin: Change) -> None:
     here.change(replace(here.view, changes=in_order((*here.view.changes, pin))))
 
 

@@ -69,16 +69,52 @@ def regression(request):
 
 def translation(request):
     words = dict(request.options)["text"].split()
-    source, target = [*words, "<eos>"], ["je", "suis", "<eos>"]
+    forced = dict(request.options).get("target", "").split()
+    source, target = [*words, "<eos>"], [*(forced or ("je", "suis")), "<eos>"]
+    tokens = pa.table({"token": target, "log_probability": np.log(np.full(len(target), 0.25))})
     weights = np.full((len(target), len(source)), 1 / len(source))
     facts = {
         "translation": "je suis *chez* moi.", "tokens": target, "source_tokens": source,
-        "unknown": [w for w in words if w == "zebra"], "target_unknown": [], "forced": False,
+        "unknown": [w for w in words if w == "zebra"], "target_unknown": [],
+        "forced": bool(forced),
         "log_probability": -1.5,
     }  # fmt: skip
+    if dict(request.options).get("changes"):
+        facts["unchanged"] = {
+            "translation": facts["translation"], "tokens": target, "log_probability": -1.5,
+            "changed_log_probability": -9.25,
+        }  # fmt: skip
+        facts |= {"translation": "je vais chez moi.", "log_probability": -2.5}
     if request.data.startswith("transformer"):
-        return Result(tables={"maps": transformer_maps(source, target)}, facts=facts)
-    return Result(tables={"maps": maps("cross", weights, target, source)}, facts=facts)
+        return Result(
+            tables={"maps": transformer_maps(source, target), "tokens": tokens}, facts=facts
+        )
+    tables = {"maps": maps("cross", weights, target, source), "tokens": tokens}
+    return Result(tables=tables, facts=facts)
+
+
+def heads(request):
+    """Head h of layer l of a kind loses h + 10 l; one is on <eos>, one has weight on padding."""
+    large = request.data.startswith("transformer")
+    rows = [
+        {"kind": kind, "layer": layer, "head": head, "row_error": 0.0, "padding": 0.0,
+         "eos": 0.1, "entropy": (head + 1) / 10, "stuckness": 0.2, "diagonality": 0.3,
+         "distance": 0.4, "leave_one_out": -float(head + 10 * layer), "verdicts": ""}
+        for kind in ("encoder", "decoder", "cross")
+        for layer in range(2)
+        for head in range(3)
+        if large or (kind, layer, head) == ("cross", 0, 0)
+    ]  # fmt: skip
+    rows[-1] |= {"eos": 0.75, "verdicts": "eos"}
+    if "padded" in dict(request.options)["text"]:
+        rows[0] |= {"padding": 0.5, "verdicts": "padding"}
+    plugin = {"distribution": "odd-*plugin*", "version": "1.2"}
+    facts = {
+        "padded_to": 10, "model": "transformer", "scoring": "additive",
+        "plugins": {"model": {"name": "transformer", **plugin},
+                    "scoring": {"name": "additive", **plugin}},
+    }  # fmt: skip
+    return Result(tables={"heads": pa.Table.from_pylist(rows)}, facts=facts)
 
 
 def complexity(request):
@@ -126,6 +162,7 @@ class Backend:
             "regression": regression,
             "translation": translation,
             "complexity": complexity,
+            "heads": heads,
             # Made in milliseconds, so by the real tasks.
             "anatomy": lambda r: anatomy.perform(r, self),
             "norms": lambda r: norms.perform(r, self),
