@@ -125,7 +125,11 @@ def ramp() -> alt.Chart:
 
 def heading(title: str, note: str = "") -> dict[str, alt.Title]:
     """The chart's property ``title``, with a note under it; nothing where both are empty."""
-    return {"title": alt.Title(title, subtitle=note)} if title or note else {}
+    if title:
+        return {"title": alt.Title(title, subtitle=note)}
+    # Vega draws no subtitle under an empty title.
+    small = {"fontSize": FONT_SIZE, "fontWeight": "normal"}
+    return {"title": alt.Title(note, **small)} if note else {}
 
 
 def standalone(chart: AnyChart, scheme: Scheme = "light") -> AnyChart:

@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from dashboard.charts.codes import READ, SIGNS, written
+from dashboard.charts.heatmap import map_plot
+from dashboard.charts.large import WINDOW, large_map
+
+QUERIES, KEYS = 211, 173
+LOOK = {"title": "", "width": 420, "columns": 1, "quantity": "weight"}
+
+
+def weights():
+    drawn = np.random.default_rng(5).dirichlet(np.full(KEYS, 0.1), size=QUERIES)
+    drawn[:, -1] = 0
+    drawn[200:, 160:] = np.nan
+    return drawn
+
+
+def chart(values=None, at=None):
+    values = weights() if values is None else values
+    labels = [f"q{n}" for n in range(len(values))], [f"k{n}" for n in range(values.shape[1])]
+    plot = map_plot(values[None], labels, (None, None), 24, LOOK)
+    made = large_map(values, plot, 1.0)
+    if at is not None:
+        (tile,) = (p for p in made.params if p.name == "tile")
+        tile.value = [at]
+    return made
+
+
+def test_codes_keep_weights_to_an_8100th():
+    values = np.array([[0, 1, 0.5], [0.123456, np.nan, 1e-5]])
+    text = written(values)
+    assert len(text) == 2 * values.size
+    assert "indexof(signs" in READ
+    pairs = [text[n : n + 2] for n in range(0, len(text), 2)]
+    assert pairs[4] == "!!"
+    read = [
+        (SIGNS.index(a) * len(SIGNS) + SIGNS.index(b)) / (len(SIGNS) ** 2 - 1)
+        for a, b in pairs[:4] + pairs[5:]
+    ]
+    np.testing.assert_allclose(read, [0, 1, 0.5, 0.123456, 1e-5], atol=1 / 8100)
+
+
+def test_the_window_starts_at_the_largest_weight(painted):
+    assert chart().to_json() == chart().to_json()
+    values = weights()
+    scene = painted(chart(values))
+    cells = scene.items("window_marks")
+    assert len(cells) == WINDOW**2
+    row, column = np.unravel_index(np.nanargmax(values), values.shape)
+    (top,) = {item["text"] for item in scene.items("beside_marks")} & {f"q{row}"}
+    assert top
+    assert f"k{column}" in {item["text"] for item in scene.items("above_marks")}
+
+
+@pytest.mark.parametrize(
+    ("tile", "first"), [({"tq": 0, "tk": 0}, (0, 0)), ({"tq": 42, "tk": 43}, (187, 149))]
+)
+def test_the_window_follows_the_pointer_and_stays_within_the_map(painted, tile, first):
+    scene = painted(chart(at=tile))
+    beside = [item["text"] for item in scene.items("beside_marks")]
+    above = [item["text"] for item in scene.items("above_marks")]
+    assert beside == [f"q{first[0] + n}" for n in range(WINDOW)]
+    assert above == [f"k{first[1] + n}" for n in range(WINDOW)]
+    values = weights()
+    part = values[first[0] : first[0] + WINDOW, first[1] : first[1] + WINDOW]
+    assert len(scene.items("masked_marks")) == np.isnan(part).sum()
+    assert len(scene.items("window_marks")) == (~np.isnan(part)).sum()
+
+
+def test_the_chart_says_what_it_summarised():
+    title = chart(np.random.default_rng(1).random((1200, 61))).to_dict()["title"]
+    words = f"{title['text']} {title.get('subtitle', '')}"
+    assert "1,200 × 61 weights" in words
+    assert "largest of 3 × 1 weights" in words
