@@ -51,7 +51,7 @@ def strip_chart(
         scale=alt.Scale(domain=names, paddingInner=0.15, paddingOuter=0.1),
         axis=alt.Axis(
             title=None, minExtent=space, maxExtent=space, labelLimit=space - 4, domain=False,
-            ticks=False, grid=True, tickBand="extent",
+            ticks=False, grid=True,
         ),
     )  # fmt: skip
     x = alt.X(
@@ -72,7 +72,7 @@ def strip_chart(
         .mark_point(filled=True, size=70, color=colour)
         .encode(
             x=x, y=y, tooltip=told,
-            opacity=alt.condition(hover, alt.value(1), alt.value(0.6)),
+            opacity=alt.condition(hover, alt.value(1), alt.value(0.75)),
         )
         .add_params(hover)
         .properties(name="dots")

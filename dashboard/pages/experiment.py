@@ -12,7 +12,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard.controls import plain
-from dashboard.pages import experiment_maps, experiment_table, parts
+from dashboard.pages import experiment_maps, experiment_table, parts, train
 from dashboard.pages.experiment_cells import AT_WORK, MISSING, Cell, fits, summary, trainings
 from dashboard.pages.experiment_setup import setup
 from dashboard.runs.experiment_link import format_experiment, parse_experiment
@@ -25,6 +25,7 @@ from dashboard.runs.experiment_view import (
 )
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.request import Request
+from dashboard.runs.train_link import MOST_SHOWN, SHORT
 from dashboard.state import Visit, read_link, visit, workbench, write_link
 
 _HEIGHT = 420  # px, of the page in waiting
@@ -130,6 +131,19 @@ def _results(
     experiment_maps.show(
         view, cells, requests, catalogue, lambda seed: here.change(replace(here.view, maps=seed))
     )
+    _curves(cells, view.maps)
+
+
+def _curves(cells: Sequence[Cell], seed: int) -> None:
+    """The way to the page that shows how these trainings went, epoch by epoch."""
+    found = [cell.training.id for cell in cells if cell.training and cell.seed == seed]
+    if found:
+        page = st.Page(train.show, title="Train", url_path="train")
+        shown = ",".join(id[:SHORT] for id in found[:MOST_SHOWN])
+        st.page_link(
+            page, label="Their learning curves", icon=":material/model_training:",
+            query_params={"show": shown},
+        )  # fmt: skip
 
 
 def _same_data(cells: Sequence[Cell]) -> bool:

@@ -18,7 +18,7 @@ from dashboard.runs.request import Request
 from dashboard.state import workbench
 
 _SIDE, _LARGEST_CELL = 260, 34  # px
-_ABOVE, _BELOW = 116, 30  # px, of a panel's words and its axis
+_NAME, _WORDS, _BELOW = 44, 76, 20  # px, above a map its scoring and its translation, and below
 _ABSENT = {
     "queued": "Waits for its turn.",
     "missing": "Not trained yet.",
@@ -60,9 +60,13 @@ def show(
     with scale:
         figures.legend(vmax)
     sizes = _sizes(frames)
+    height = _NAME + (_WORDS if view.task == TRANSLATION else 0) + sizes["key_room"] + _SIDE
     with parts.grid(len(chosen)):
         for cell in chosen:
-            _panel(cell, drawn[cell.scoring], sizes, vmax, catalogue)
+            with st.container(
+                height=height + _BELOW, border=False, key=f"experiment-map-{cell.scoring}"
+            ):
+                _panel(cell, drawn[cell.scoring], sizes, vmax, catalogue)
 
 
 def _seeds(view: Experiment, seed: int, choose: Callable[[int], None]) -> None:
@@ -106,7 +110,7 @@ def _probe(cell: Cell) -> Drawn | None:
     frame = max(cross, key=lambda frame: frame.layer)
     heads = len(frame.weights)
     of = f", layer {frame.layer + 1}, mean of {heads} heads" if heads > 1 else ""
-    words = f"After epoch {last.epoch:,}{of}: “{last.probe}”"
+    words = f"After epoch {last.epoch:,}{of}: {last.probe or '—'}"
     return Drawn(frame, words, f"{training.id} {last.epoch}")
 
 
@@ -123,26 +127,24 @@ def _sizes(frames: Sequence[MapFrame]) -> dict[str, int]:
 def _panel(
     cell: Cell, drawn: Drawn | None, sizes: dict[str, int], vmax: float, catalogue: Catalogue
 ) -> None:
-    height = _ABOVE + _SIDE + sizes["key_room"] + _BELOW
-    with st.container(height=height, border=False, key=f"experiment-map-{cell.scoring}"):
-        st.markdown(f"**{plain(scoring_title(cell.scoring, catalogue))}**")
-        if drawn is None:
-            if cell.state in AT_WORK and cell.state != "queued":
-                st.skeleton(_SIDE)
-            else:
-                st.caption(plain(_ABSENT.get(cell.state) or cell.note or "No map is kept."))
-            return
-        if drawn.words:
-            st.caption(plain(drawn.words))
+    st.markdown(f"**{plain(scoring_title(cell.scoring, catalogue))}**")
+    if drawn is None:
+        if cell.state in AT_WORK and cell.state != "queued":
+            st.skeleton(_SIDE)
+        else:
+            st.caption(plain(_ABSENT.get(cell.state) or cell.note or "No map is kept."))
+        return
+    if drawn.words:
+        st.caption(plain(drawn.words))
 
-        def make() -> Any:
-            frame = drawn.frame
-            return attention_heatmap(
-                frame.weights.mean(axis=0), frame.query_labels, frame.key_labels,
-                vmax=vmax, **sizes,
-            )  # fmt: skip
-
-        figures.show(
-            f"experiment {drawn.key} {vmax} {sorted(sizes.items())}", make,
-            f"Attention of {cell.scoring}, seed {cell.seed}: queries down, keys across",
+    def make() -> Any:
+        frame = drawn.frame
+        return attention_heatmap(
+            frame.weights.mean(axis=0), frame.query_labels, frame.key_labels,
+            vmax=vmax, **sizes,
         )  # fmt: skip
+
+    figures.show(
+        f"experiment {drawn.key} {vmax} {sorted(sizes.items())}", make,
+        f"Attention of {cell.scoring}, seed {cell.seed}: queries down, keys across",
+    )  # fmt: skip

@@ -26,7 +26,7 @@ from dashboard.runs.experiment_figures import (
 from dashboard.runs.experiment_view import Experiment
 from dashboard.runs.offers import Catalogue
 
-_ROW, _EDGE = 35, 3  # px, of a line of a table
+_RUNS_WIDTH = 260  # px
 _SPECS_KEPT = 200
 _FAILURES_SHOWN = 5
 
@@ -36,28 +36,32 @@ def table(view: Experiment, cells: Sequence[Cell], catalogue: Catalogue) -> None
     columns = measured(view, cells)
     spreads = {figure: _spreads(view, cells, figure) for figure in columns}
     frame = pd.DataFrame({"Scoring": [scoring_title(name, catalogue) for name in view.scorings]})
-    frame["Runs"] = [_runs(name, cells) for name in view.scorings]
     for figure, found in spreads.items():
         means = [found[name].mean for name in view.scorings]
         frame[figure.heading] = pd.Series(means, dtype="float64")
     weights = [_weights(name, cells) for name in view.scorings]
     frame["Weights"] = pd.Series(weights, dtype="Int64")
+    frame["Runs"] = [_runs(name, cells) for name in view.scorings]
     help_of = {figure.heading: figure.help for figure in columns}
     help_of["Weights"] = "How many numbers the whole model has that learning changes."
-    help_of["Runs"] = "How many of the seeds are done, and how far the others are."
     st.dataframe(
         _styled(frame, view, spreads),
         hide_index=True,
-        height=_ROW * (len(frame) + 1) + _EDGE,
         column_config={
             "Scoring": st.column_config.TextColumn(pinned=True),
             **{name: st.column_config.Column(help=words) for name, words in help_of.items()},
+            # A width of its own: the words change while trainings run.
+            "Runs": st.column_config.TextColumn(
+                help="How many of the seeds are done, and how far the others are.",
+                width=_RUNS_WIDTH,
+            ),
         },
+        placeholder="–",
         key="experiment-table",
         alt="Mean and spread of every figure, a row per scoring",
     )
     st.caption(
-        f"Mean ± standard deviation over the seeds (n - 1); ↑ more is better, ↓ less is. {RULE} "
+        f"Mean ± standard deviation over the seeds (n − 1); ↑ more is better, ↓ less is. {RULE} "
         "A single seed has no spread: –."
     )
 

@@ -113,7 +113,7 @@ def spread(values: Iterable[float | None]) -> Spread:
 # The rule of `best`, in words for the page.
 RULE = (
     "Bold is the best mean of a column where its distance from the next best is larger than the "
-    "standard deviation of both."
+    "standard deviation of either."
 )
 
 

@@ -42,7 +42,9 @@ from dashboard.runs.train_view import scoring_knobs
 
 _TASK, _FIGURE = "task", "figure"
 _NOT_HERE = ("seed", "show", "epoch")  # of the page Train alone
-_OWN = frozenset({_TASK, _FIGURE, "seeds", "maps", "scorings", "data", LEARN.name, "device"})
+_OWN = frozenset(
+    {_TASK, _FIGURE, "seed", "seeds", "maps", "scorings", "data", LEARN.name, "device"}
+)
 _PREFIXES = ("data.", f"{LEARN.name}.")
 
 
