@@ -16,6 +16,7 @@ import faulthandler
 import importlib
 import json
 import os
+import signal
 import sys
 import threading
 import time
@@ -159,6 +160,7 @@ def main(argv: list[str] | None = None) -> None:
     machine.limit_memory(arguments.memory)
     machine.yield_to_others(arguments.nice)
     stdin, stdout = _take_pipes()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C is the pool's to answer
     faulthandler.enable(all_threads=False)
     if DUMP is not None:
         faulthandler.register(DUMP, all_threads=False)

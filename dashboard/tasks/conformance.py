@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pkgutil
 from dataclasses import asdict
 from typing import Any
 
 from attention_plugins.checking import findings, rules
+from attention_plugins.checking.package import expected_failures
 from attention_plugins.contract import ContractError
 from attention_plugins.discovery import HOOKS
 from attention_plugins.registry import installed
@@ -19,7 +21,7 @@ def perform(request: Request, context: Context) -> Result:
 
     Returns:
         Facts ``findings``: of each rule ``rule``, ``passed``, ``message`` (what to change),
-        ``waived`` and ``seconds``.
+        ``waived`` (why its plugin says that it does not hold) and ``seconds``.
 
     Raises:
         ValueError: no such kind, or nothing of that name is installed.
@@ -29,12 +31,14 @@ def perform(request: Request, context: Context) -> Result:
     if kind not in HOOKS:
         raise ContractError(f"need kind to be one of {', '.join(HOOKS)}, got {kind!r}")
     registry = installed()
-    registry.provider(kind, name)
+    plugin = registry.provider(kind, name)
     spec = getattr(registry, kind)[name]
+    waivers = expected_failures(pkgutil.resolve_name(plugin.module), name)
     count = len(rules(kind, spec))
     found: list[dict[str, Any]] = []
-    context.report(0.0, f"checking {count} rules")
-    for finding in findings(kind, spec, {}):
-        found.append(asdict(finding))
-        context.report(len(found) / count, finding.rule.replace("_", " "))
+
+    def on_rule(rule: str) -> None:
+        context.report(min(1.0, len(found) / count), rule.replace("_", " "))
+
+    found.extend(asdict(finding) for finding in findings(kind, spec, waivers, on_rule))
     return Result(facts={"findings": found})

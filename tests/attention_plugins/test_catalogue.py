@@ -2,6 +2,8 @@ from __future__ import annotations
 
 import json
 import math
+from email.message import Message
+from importlib import metadata
 
 import pytest
 import torch
@@ -13,6 +15,7 @@ from attention_plugins import (
     checkpoints,
 )
 from attention_plugins.catalogue import catalogue
+from attention_plugins.distributions import described
 from attention_plugins.registry import Failure, Plugin, Registry, load
 
 BUILT_IN = catalogue(load(allow=[]))
@@ -173,3 +176,66 @@ def test_a_bad_card_costs_one_checkpoint_and_says_why(tmp_path, card):
     assert "bad: Out of range float values are not JSON compliant" in bad["fault"]
     assert missing["card"] is None
     assert "no card.json" in missing["fault"]
+
+
+class Evasive(ScoringSpec):
+    """A record that raises when it is described."""
+
+    @property
+    def description(self):
+        raise SystemExit("ask somebody else")
+
+
+def test_a_record_that_cannot_be_described_costs_itself_alone():
+    def fine(name):
+        return ScoringSpec(name=name, title="T", formula="q", build=lambda sizes, values: None)
+
+    evasive = object.__new__(Evasive)
+    for field, value in vars(fine("evasive")).items():
+        if field != "description":
+            object.__setattr__(evasive, field, value)
+    plugin = Plugin(
+        name="p", distribution="d", version="1", module="m",
+        offers={"scorings": ("fine", "evasive")},
+    )  # fmt: skip
+    registry = Registry(scorings={"evasive": evasive, "fine": fine("fine")}, plugins=(plugin,))
+    described = catalogue(registry)
+    assert [entry["name"] for entry in described["scorings"]] == ["fine"]
+    (failure,) = described["failures"]
+    assert (failure["distribution"], failure["stage"]) == ("d", "describe")
+    assert failure["message"].startswith(
+        'reading the record "evasive" raised SystemExit: ask somebody else'
+    )
+
+
+def test_distributions_say_what_their_metadata_say():
+    plugin = Plugin(name="p", distribution="pluggy", version="1.7", module="m", offers={})
+    gone = Failure(
+        plugin="q", distribution="surely-not-installed", stage="import", message="m", advice="a"
+    )
+    pluggy, missing = catalogue(Registry(plugins=(plugin,), failures=(gone,)))["distributions"]
+    assert (pluggy["name"], pluggy["version"]) == ("pluggy", "1.7")
+    assert pluggy["summary"] == metadata.metadata("pluggy")["Summary"]
+    assert (missing["summary"], missing["links"]) == ("", [])
+
+
+def test_metadata_of_strangers_are_cut_to_lines(monkeypatch):
+    about = Message()
+    about["Summary"] = "two\n lines " + "x" * 1000
+    for number in range(9):
+        about["Project-URL"] = f"Label {number}, https://a.org/{number}"
+    about["Project-URL"] = "no address"
+    monkeypatch.setattr(metadata, "metadata", {"d": about}.__getitem__)
+    told = described("d", "1")
+    assert told["summary"].startswith("two lines x")
+    assert len(told["summary"]) == 300
+    assert len(told["links"]) == 6
+    assert told["links"][0] == {"label": "Label 0", "url": "https://a.org/0"}
+
+
+def test_the_example_is_a_whole_plugin():
+    names: dict = {}
+    exec(BUILT_IN["example"], names)
+    (spec,) = names["attention_scorings"]()
+    assert spec.name == "cosine_example"
+    assert len([line for line in BUILT_IN["example"].splitlines() if line.strip()]) <= 10

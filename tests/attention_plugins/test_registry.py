@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import importlib
 import inspect
+import signal
 import sys
 import textwrap
 
 import pytest
 
 import attention_plugins
-from attention_plugins import ContractError, hookspecs
+from attention_plugins import ContractError, hookspecs, watching
 from attention_plugins.discovery import HOOKS
 from attention_plugins.registry import Registry, installed, load
 
@@ -191,6 +192,20 @@ BROKEN = {
         "attention_scorings raised after 0 records: ZeroDivisionError: division by zero "
         "(broken.py, line 10)", "report it to the authors of broken",
     ),
+    "an exit nobody catches": (
+        "class Leave(BaseException): pass\nraise Leave('now')", "import",
+        "Leave: now (broken.py, line 2)", "update",
+    ),
+    "a module that raises when it is looked at": (
+        "def __getattr__(name): raise RuntimeError('do not look')", "hooks",
+        "looking at broken raised RuntimeError: do not look (broken.py, line 1)",
+        "name a plain module as the entry point",
+    ),
+    "a hook that is interrupted without anybody's Ctrl-C": (
+        SCORING.format(name="mine").replace("yield product", "raise GeneratorExit"), "call",
+        "attention_scorings raised after 0 records: GeneratorExit (broken.py, line 10)",
+        "report it",
+    ),
     "a hook that exits": (
         SCORING.format(name="mine").replace("yield product", "raise SystemExit"), "call",
         "attention_scorings raised after 0 records: SystemExit (broken.py, line 10)", "report it",
@@ -229,6 +244,31 @@ def test_a_broken_plugin_costs_itself_alone(install, fault):
     assert "healthy" in registry.scorings
     assert "mine" not in registry.scorings
     assert_built_ins_are_whole(registry)
+
+
+def test_the_users_interrupt_passes_and_a_plugins_own_does_not(install, monkeypatch):
+    install("broken", "raise KeyboardInterrupt('mine')")
+    with pytest.raises(KeyboardInterrupt):
+        load()
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.SIG_IGN)
+    assert only_failure(load()).message == "KeyboardInterrupt: mine (broken.py, line 1)"
+
+
+def test_a_plugin_in_quarantine_is_not_imported(install, monkeypatch):
+    module = install("broken", SCORING.format(name="mine"))
+    reasons = {(module, "broken"): "it was not loaded after 30 s"}
+    monkeypatch.setattr(watching._Watch, "quarantined", reasons)
+    failure = only_failure(load())
+    assert module not in sys.modules
+    assert (failure.stage, failure.message) == ("quarantine", "it was not loaded after 30 s")
+    assert "Reload plugins" in failure.advice
+    assert (failure.version, failure.module) == ("1.2.3", "broken")
+
+
+def test_a_plugin_may_name_the_contract_that_it_needs(install):
+    install("mine", 'ATTENTION_CONTRACT = "1.0"\n' + textwrap.dedent(SCORING.format(name="mine")))
+    assert load().provider("scorings", "mine").contract == "1.0"
+    assert load().provider("scorings", "dot").contract == ""
 
 
 def test_a_built_in_that_breaks_costs_itself_too(monkeypatch):
@@ -482,11 +522,6 @@ def test_every_hook_is_documented_and_known_to_the_registry():
         assert inspect.getdoc(hook).startswith("Yield "), name
         assert not inspect.signature(hook).parameters
     assert set(HOOKS) <= set(Registry.__dataclass_fields__)
-
-
-def test_every_hook_is_tested():
-    here = inspect.getsource(sys.modules[__name__])
-    assert all(f"def {hook.name}" in here for hook in HOOKS.values())
 
 
 def test_the_hooks_example_works(install):
