@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import streamlit as st
 
+from dashboard.engine.protocol import Event
 from dashboard.pages import parts
 from dashboard.pages.alignment_controls import browse, choices, own_pair, ranking, said
 from dashboard.pages.alignment_panel import HEIGHT, compared, export_menu, pair_map, rates
@@ -75,17 +76,22 @@ def show() -> None:
     if step:
         step(ranked, next(iter(seen.values()), None))
     height = _pair_height(seen)
+    refused = _refused(here, [*scores.values(), *pairs.values()])
+    if refused:
+        with words:
+            parts.failure(refused, "alignment-refused")
     for letter, slot, panel in zip(LETTERS, slots, panels, strict=False):
         if letter in shown:
             with slot.export:
                 export_menu(here, letter, scored.get(letter), seen.get(letter))
         with slot.result:
-            if letter in shown:
-                _panel(here, letter, scores, pairs, height)
-                st.caption(origin(shown[letter]))
-            else:
+            if letter not in shown:
                 sentence = untrained(catalogue, view.corpus, panel)
                 parts.absent(sentence, HEIGHT, f"panel-{letter}-result")
+                continue
+            if not refused:
+                _panel(here, letter, scores, pairs, height)
+            st.caption(origin(shown[letter]))
     if scored:
         compared(here.view, catalogue, {letter: shown[letter] for letter in scored}, scored)
     link = format_alignment(here.view, catalogue)
@@ -107,6 +113,13 @@ def _checkpoints(view: Alignment, catalogue: Catalogue) -> dict[str, Checkpoint]
 def _done(here: Visit, requests: Mapping[str, Request]) -> dict[str, Result]:
     events = {letter: here.jobs.final(request) for letter, request in requests.items()}
     return {letter: event.result for letter, event in events.items() if event and event.result}
+
+
+def _refused(here: Visit, requests: Sequence[Request]) -> Event | None:
+    """What all panels refuse with one sentence: it is about the pairs, and is said once."""
+    events = [here.jobs.final(request) for request in requests]
+    notes = {event.note if event and event.facts.get("refused") else "" for event in events}
+    return events[0] if len(notes) == 1 and "" not in notes else None
 
 
 def _panel(

@@ -196,7 +196,6 @@ def _order(here: Visit, worst: int) -> None:
 def said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> None:
     """The pair in words, where it stands among the others, and what a gold frame means."""
     if result is None:
-        st.caption("…")
         return
     facts = result.facts
     st.markdown(f"**{plain(facts['source'])}** → **{plain(facts['target'])}**")

@@ -138,7 +138,7 @@ def compared(
                 "Precision": best["precision"],
                 "Recall": best["recall"],
                 "Untrained, best head": min(result.tables["rates"]["untrained"].to_pylist()),
-                "Mean over heads": _mean(result),
+                "Average head": _mean(result),
             }
         )
     st.subheader("Side by side", anchor=False)
