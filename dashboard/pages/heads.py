@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import streamlit as st
 
 from dashboard.controls import choose, place, plain
-from dashboard.pages import figures, parts
+from dashboard.pages import export, figures, parts
 from dashboard.pages.heads_health import health_card
 from dashboard.pages.heads_listing import filters
 from dashboard.pages.heads_outcome import attention, outcome
@@ -169,9 +169,14 @@ def _answers(
     with places.outcome:
         parts.results(here.jobs, changed, outcome, _OUTCOME, "heads-outcome", grows=True)
 
+    with places.menu, st.container(width="content"):
+        event = here.jobs.final(wanted)
+        if event is None or event.result is None:
+            export.waiting("heads")
+        else:
+            export_menu(here, wanted, event.result, link)
+
     def board(result: Result) -> None:
-        with places.menu, st.container(width="content"):
-            export_menu(here, wanted, result, link)
         left, right = st.columns([5, 3], gap="medium")
         with left:
             switchboard(here, wanted, result)

@@ -18,8 +18,8 @@ from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.state import Visit
 
-_STATE, _EDITOR, _SWITCH = "heads-board-state", "heads-editor", "Switch"
-_SWITCHES = (ON, "off", "uniform")
+_STATE, _EDITOR = "heads-board-state", "heads-editor"
+_ON, _UNIFORM = "On", "Uniform"  # columns of switches
 _ROW, _TALLEST = 35, 500  # px
 _HELP = {
     "leave_one_out": "Change of the translation's log-probability, in nats, when this head alone "
@@ -55,12 +55,20 @@ class _Board:
     def now(self) -> dict[Place, str]:
         """The switches as the reader sees them."""
         edits = st.session_state.get(self.key, {}).get("edited_rows", {})
-        seen = dict(zip(self.places, self.base, strict=True))
-        return seen | {
-            self.places[int(row)]: cells[_SWITCH]
-            for row, cells in edits.items()
-            if cells.get(_SWITCH) in _SWITCHES and int(row) < len(self.places)
+        return {
+            place: _state(_switches(state) | edits.get(row, {}))
+            for row, (place, state) in enumerate(zip(self.places, self.base, strict=True))
         }
+
+
+def _switches(state: str) -> dict[str, bool]:
+    return {_ON: state != "off", _UNIFORM: state == "uniform"}
+
+
+def _state(switches: Mapping[str, Any]) -> str:
+    if not switches[_ON]:
+        return "off"
+    return "uniform" if switches[_UNIFORM] else ON
 
 
 def take_edits(here: Visit) -> None:
@@ -99,7 +107,7 @@ def switchboard(here: Visit, request: Request, result: Result) -> None:
         hide_index=True,
         num_rows="fixed",
         height=min((len(table) + 1) * _ROW + 3, _TALLEST),
-        disabled=[name for name in table.columns if name != _SWITCH],
+        disabled=[name for name in table.columns if name not in (_ON, _UNIFORM)],
         column_config=_columns(),
     )
 
@@ -163,21 +171,24 @@ def _reset(here: Visit) -> None:
 
 
 def _table(heads: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:
-    table = pd.DataFrame({"Head": heads["name"].to_list(), _SWITCH: list(switches)})
+    table = pd.DataFrame(map(_switches, switches))
+    table.insert(0, "Head", heads["name"].to_list())
     for figure, title in FIGURE_TITLES.items():
         table[title] = heads[figure].to_numpy()
     said = [", ".join(SHORT[name] for name in text.split()) for text in heads["verdicts"]]
     if any(said):
-        table.insert(2, "Says", said)
+        table.insert(3, "Says", said)
     return table
 
 
 def _columns() -> dict[str, Any]:
     columns: dict[str, Any] = {
         "Head": st.column_config.TextColumn(pinned=True, width=96),
-        _SWITCH: st.column_config.SelectboxColumn(
-            options=list(_SWITCHES), required=True, pinned=True, width=86,
-            help="off: the head says nothing; uniform: it looks at all words alike.",
+        _ON: st.column_config.CheckboxColumn(
+            pinned=True, width=48, help="A head that is off says nothing."
+        ),
+        _UNIFORM: st.column_config.CheckboxColumn(
+            pinned=True, width=72, help="A uniform head looks at all words alike."
         ),
         "Says": st.column_config.TextColumn(width=104, help="Bugs and findings, see map health."),
     }  # fmt: skip

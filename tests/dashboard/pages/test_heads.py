@@ -44,7 +44,7 @@ def test_the_first_screen_ranks_the_heads_of_a_transformer(opened, backend):
     assert link(app) == {}
     assert list(table(app)["Head"]) == [f"cross {lh}" for lh in ("2.3", "2.2", "2.1", "1.3", "1.2",
                                                                  "1.1")]  # fmt: skip
-    assert set(table(app)["Switch"]) == {"on"}
+    assert set(table(app)["On"]) == {True}
     assert list(table(app)["Says"]) == ["on <eos>"] + [""] * 5
     (request,) = asked(backend, "heads")
     assert request.data == "transformer_one"
@@ -66,7 +66,7 @@ def test_a_bug_is_red_and_names_the_plugin(opened):
 
 def test_a_switch_goes_into_link_and_request_and_changed_words_stand_out(opened, backend):
     app = opened("heads")
-    edits = {"edited_rows": {0: {"Switch": "off"}, 4: {"Switch": "uniform"}}}
+    edits = {"edited_rows": {0: {"On": False}, 4: {"Uniform": True}}}
     app.session_state["heads-editor-0"] = edits
     app.run()
     assert not app.exception
@@ -79,7 +79,7 @@ def test_a_switch_goes_into_link_and_request_and_changed_words_stand_out(opened,
     assert "2 words changed · log-probability −2.50 · of the unchanged words" in words(app)
     button(app, "Everything on").click().run()
     assert link(app) == {}
-    assert set(table(app)["Switch"]) == {"on"}
+    assert set(table(app)["On"]) == {True}
 
 
 def test_all_cross_heads_go_off_at_once_and_one_comes_back(opened):
@@ -87,8 +87,8 @@ def test_all_cross_heads_go_off_at_once_and_one_comes_back(opened):
     button(app, "All cross heads off").click().run()
     usual = {"uniform": "encoder.1.2", "pin": "cross.1.1:1>0"}
     assert link(app) == {"off": "cross.1.all,cross.2.all", **usual}
-    assert set(table(app)["Switch"]) == {"off"}
-    app.session_state["heads-editor-1"] = {"edited_rows": {3: {"Switch": "on"}}}
+    assert set(table(app)["On"]) == {False}
+    app.session_state["heads-editor-1"] = {"edited_rows": {3: {"On": True}}}
     app.run()
     assert link(app)["off"] == "cross.1.1,cross.1.2,cross.2.all"
 
