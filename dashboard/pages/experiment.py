@@ -104,16 +104,6 @@ def _results(
             _steering(requests, cells)
         with st.container(width="stretch"):
             st.caption(plain(summary(cells) + "."))
-        st.download_button(
-            "Every run as CSV",
-            experiment_table.file(view, cells),
-            file_name=f"experiment-{view.task}.csv",
-            mime="text/csv",
-            icon=":material/download:",
-            type="tertiary",
-            key="experiment-csv",
-            on_click="ignore",
-        )
     if refused := st.session_state.get(_REFUSED):
         with st.container(border=True, key="experiment-refused", gap="xsmall"):
             st.markdown(":material/error: **Not everything was started**")
@@ -122,6 +112,17 @@ def _results(
     st.caption(_FAIR[view.task])
     if _same_data(cells):
         st.caption(_SAME_DATA)
+    # Not right above the table, whose own tools appear there.
+    st.download_button(
+        "Every run as CSV",
+        experiment_table.file(view, cells),
+        file_name=f"experiment-{view.task}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        type="tertiary",
+        key="experiment-csv",
+        on_click="ignore",
+    )
     experiment_table.failures(cells, catalogue)
     st.subheader("Every seed", anchor=False)
     experiment_table.chart(
