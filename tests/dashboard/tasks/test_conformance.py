@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention_plugins import checking, scoring
+from attention_plugins import DatasetSpec, RegressionData, checking
 from attention_plugins.checking import findings
 from attention_plugins.contract import ContractError
 from attention_plugins.origins import Plugin
@@ -34,8 +34,8 @@ def card(kind, name):
 
 
 def test_a_built_in_keeps_every_rule_and_each_is_reported():
-    found, notes = card("scorings", "dot")
-    rules = list(checking.rules("scorings", installed().scoring("dot")))
+    found, notes = card("datasets", "sine")
+    rules = list(checking.rules("datasets", installed().dataset("sine")))
     assert [each["rule"] for each in found] == rules
     assert all(each["passed"] for each in found)
     assert notes == [rule.replace("_", " ") for rule in rules]
@@ -43,29 +43,29 @@ def test_a_built_in_keeps_every_rule_and_each_is_reported():
 
 @pytest.fixture
 def outsider(monkeypatch):
-    """A scoring that writes into its queries, in a module that waives one rule."""
+    """A data set that does not care for its seed."""
 
-    @scoring("leaky", formula="q k", same_size=True, reference="Nobody 2031", description="Leaks.")
-    def leaky(queries, keys):
-        queries.mul_(2)
-        return queries @ keys.mT
+    def load(values, seed):
+        points = torch.rand(11, 1, generator=torch.Generator().manual_seed(3))
+        return RegressionData(points, points[:, 0], points)
 
+    spec = DatasetSpec(name="stubborn", title="Stubborn", task="regression", load=load)
     plugin = Plugin(
-        name="leaky", distribution="leaks", version="1", module="leaks", offers={
-            "scorings": ("leaky",)
-        },
+        name="stubborn", distribution="stubborn-data", version="1", module="stubborn_data",
+        offers={"datasets": ("stubborn",)},
     )  # fmt: skip
-    registry = Registry(scorings={"leaky": leaky}, plugins=(plugin,))
+    registry = Registry(datasets={"stubborn": spec}, plugins=(plugin,))
     monkeypatch.setattr(conformance, "installed", lambda: registry)
-    return leaky
+    return spec
 
 
 def test_a_fault_is_named_with_what_to_change_and_a_waiver_with_its_reason(outsider, monkeypatch):
-    broken = [f.rule for f in findings("scorings", outsider, {}) if not f.passed]
-    assert broken
-    module = type("Module", (), {"ATTENTION_EXPECTED_FAILURES": {"leaky": {broken[0]: "known"}}})
-    monkeypatch.setattr(conformance.pkgutil, "resolve_name", {"leaks": module}.__getitem__)
-    found, _ = card("scorings", "leaky")
+    broken = [f.rule for f in findings("datasets", outsider, {}) if not f.passed]
+    assert len(broken) > 1
+    waivers = {"stubborn": {broken[0]: "known"}}
+    module = type("Module", (), {"ATTENTION_EXPECTED_FAILURES": waivers})
+    monkeypatch.setattr(conformance.pkgutil, "resolve_name", {"stubborn_data": module}.__getitem__)
+    found, _ = card("datasets", "stubborn")
     assert [each["rule"] for each in found if each["waived"] == "known"] == broken[:1]
     assert [each["rule"] for each in found if not each["passed"]] == broken[1:]
     assert all(each["message"] for each in found if not each["passed"])
@@ -81,4 +81,3 @@ def test_a_fault_is_named_with_what_to_change_and_a_waiver_with_its_reason(outsi
 def test_what_is_not_there_is_refused(kind, name, message):
     with pytest.raises(ContractError, match=message):
         card(kind, name)
-    assert torch.get_default_dtype() == torch.float32
