@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import math
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
-from attention_plugins.checking.findings import Broken, rule
-from attention_plugins.checkpoints import WEIGHTS, Checkpoint, CheckpointError, read
+from attention_plugins.checking.findings import Broken, attempt, rule
+from attention_plugins.checkpoints import CARD, WEIGHTS, Checkpoint, CheckpointError, read
 from attention_plugins.contract import CheckpointSpec, ContractError
 from attention_plugins.registry import installed
 from attention_plugins.text import RESERVED
@@ -84,7 +86,11 @@ def check_it_translates(spec: CheckpointSpec) -> None:
     """Three words that it knows give words, finite numbers and maps."""
     translator = _translator(spec)
     words = translator.source_vocabulary.tokens[len(RESERVED) :]
-    found = translator.explain(" ".join([word for word in words if word.isalpha()][:3]))
+    sentence = " ".join([word for word in words if word.isalpha()][:3])
+    with attempt(
+        f"translating {sentence!r}", "look at its model's start and step, and at max_tokens"
+    ):
+        found = translator.explain(sentence)
     if not found.tokens or not found.maps:
         raise Broken("it translates without a word or without a map; look at its model's step")
     if not all(map(math.isfinite, found.log_probabilities)):
@@ -99,7 +105,15 @@ def _read(spec: CheckpointSpec) -> Checkpoint:
 
 
 def _translator(spec: CheckpointSpec) -> Translator:
+    checkpoint = _read(spec)
+    files = [path.stat() for path in (spec.path / CARD, spec.path / WEIGHTS) if path.is_file()]
     try:
-        return Translator(_read(spec), installed())
+        return _loaded(checkpoint.folder, *((file.st_mtime_ns, file.st_size) for file in files))
     except ContractError as error:
         raise Broken(f"{error}; ship the weights with the card they were trained with") from error
+
+
+@functools.lru_cache(maxsize=1)
+def _loaded(folder: Path, *files: tuple[int, int]) -> Translator:
+    """Loaded once for all rules, as long as the files are as they were."""
+    return Translator(read(folder), installed())

@@ -1,4 +1,4 @@
-"""Checks in child processes with a time limit: what hangs or crashes is named, and costs itself."""
+"""Checks in child processes with a time limit: what hangs or crashes is named."""
 
 from __future__ import annotations
 

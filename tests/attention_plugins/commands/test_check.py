@@ -1,0 +1,182 @@
+"""``check PACKAGE``: what it prints of good and bad packages, and of those that never end."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+
+import pytest
+
+from attention_plugins.checking import watching
+from attention_plugins.checking.package import contents
+from attention_plugins.commands import main
+from attention_plugins.contract import ContractError
+
+HEAD = """
+import os, time
+from attention_plugins import hookimpl, scoring
+
+def make(name):
+    return scoring(name, formula="q^\\\\top k", reference="nobody", same_size=True)
+"""
+GOOD = """
+@make("good")
+def good(queries, keys):
+    return queries @ keys.mT
+"""
+LATE = """
+@make("late")
+def late(queries, keys):
+    return queries @ keys.mT + __import__("torch").arange(keys.shape[-2])
+"""
+LOOP = """
+@make("loop")
+def loop(queries, keys):
+    print("noise on standard output", flush=True)
+    while True:
+        time.sleep(0.01)
+"""
+CRASH = """
+@make("crash")
+def crash(queries, keys):
+    os.kill(os.getpid(), 11)
+"""
+
+
+def hook(*names):
+    return f"\n@hookimpl\ndef attention_scorings():\n    return [{', '.join(names)}]\n"
+
+
+@pytest.fixture
+def write(tmp_path):
+    def write(*parts, name="mine"):
+        path = tmp_path / f"{name}.py"
+        path.write_text(textwrap.dedent("".join((HEAD, *parts))), "utf-8")
+        return str(path)
+
+    return write
+
+
+def test_what_crashes_or_hangs_is_named_and_costs_no_other(write, capfd):
+    """Each of them ends its process; the next record gets a process of its own."""
+    path = write(CRASH, LOOP, hook("crash", "loop"))
+    assert main(["check", path, "--limit", "8", "--json"]) == 1
+    report = json.loads(capfd.readouterr().out)
+    assert not report["passed"]
+    assert [record["name"] for record in report["records"]] == ["crash", "loop"]
+    (crash,), (loop,) = (record["findings"] for record in report["records"])
+    assert crash["rule"] == loop["rule"] == "scores_have_the_shape_of_queries_by_keys"
+    assert "it killed the process by SIGSEGV" in crash["message"]
+    assert "did not end within 8 s; look for an endless loop" in loop["message"]
+
+
+@pytest.mark.slow
+def test_what_comes_after_a_crash_is_checked(write, capsys):
+    assert main(["check", write(CRASH, LATE, GOOD, hook("crash", "late", "good"))]) == 1
+    lines = capsys.readouterr().out.splitlines()
+    assert lines[0] == "scoring crash: 0 of 1 rules hold"
+    assert lines[2] == "scoring late: 23 of 25 rules hold"
+    assert lines[-1] == "scoring good: all 25 rules hold"
+
+
+@pytest.mark.slow
+def test_a_good_package_is_praised_in_one_line_or_rule_by_rule(write, capsys):
+    path = write(GOOD, hook("good"))
+    assert main(["check", path]) == 0
+    assert capsys.readouterr().out == "scoring good: all 25 rules hold\n"
+    assert main(["check", path, "--verbose"]) == 0
+    assert len(capsys.readouterr().out.splitlines()) == 26
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("code", "message"),
+    [
+        ("while True: time.sleep(0.01)", "importing it did not end within 3 s"),
+        ("os._exit(3)", "importing it ended the process with exit code 3"),
+    ],
+)
+def test_what_never_gets_imported_is_named(write, capsys, code, message):
+    assert main(["check", write(code), "--limit", "3"]) == 1
+    assert message in capsys.readouterr().out
+
+
+@pytest.mark.slow
+def test_a_package_that_is_not_there_is_bad_usage(capsys):
+    assert main(["check", "nothing_of_this_name"]) == 2
+    captured = capsys.readouterr()
+    assert captured.out == ""
+    assert "no plugin 'nothing_of_this_name'; need an installed distribution" in captured.err
+
+
+def test_a_limit_is_positive(capsys):
+    assert main(["check", "anything", "--limit", "0"]) == 2
+    assert "need 0 < limit in seconds, got 0" in capsys.readouterr().err
+
+
+def report(*findings):
+    record = watching.Checked("scorings", "mine", [watching.Finding(**f) for f in findings])
+    return watching.Report([record], [watching.Fault("mine", "what is wrong", "what to do")])
+
+
+def test_lines_are_few_and_equal_messages_are_said_once(monkeypatch, capsys):
+    found = report(
+        {"rule": "one", "passed": True, "seconds": 0.123},
+        {"rule": "two", "passed": False, "message": "change this"},
+        {"rule": "three", "passed": False, "message": "change this"},
+        {"rule": "four", "passed": True, "waived": "a reason"},
+    )
+    monkeypatch.setattr("attention_plugins.commands.check.check_package", lambda *given: found)
+    assert main(["check", "mine"]) == 1
+    assert capsys.readouterr().out.splitlines() == [
+        "failed: mine: what is wrong; what to do",
+        "scoring mine: 2 of 4 rules hold",
+        "  waived  four: a reason",
+        "  failed  two, three: change this",
+    ]
+    assert main(["check", "mine", "--verbose"]) == 1
+    assert "  holds   one (0.12 s)" in capsys.readouterr().out.splitlines()
+
+
+def messages(package):
+    return [fault.message for fault in contents(package).faults]
+
+
+def test_what_is_wrong_before_any_rule_is_said(write):
+    assert messages(write("1 / 0", name="zero")) == [
+        "ZeroDivisionError: division by zero (zero.py, line 7)"
+    ]
+    assert messages(write("raise SystemExit(3)", name="exits"))[0].startswith("SystemExit: 3")
+    assert "implements no hook" in messages(write(name="empty"))[0]
+    (misspelt,) = messages(write("@hookimpl\ndef attention_scoring(): pass\n", name="misspelt"))
+    assert "did you mean attention_scorings?" in misspelt
+    assert messages(write(hook(), name="nothing"))[0] == "it offers nothing"
+    clash = write('@make("dot")\ndef dot(queries, keys): ...\n', hook("dot", "dot"), name="clash")
+    assert messages(clash)[0] == 'scoring "dot" has the name of a built-in'
+    assert messages(clash)[-1] == 'scoring "dot" is offered 2 times'
+
+
+def test_a_plugin_may_say_which_rules_it_does_not_keep(write):
+    reasons = 'ATTENTION_EXPECTED_FAILURES = {"good": {"scores_are_finite": "why"}}\n'
+    (offer,) = contents(write(GOOD, hook("good"), reasons, name="waived")).offers
+    assert (offer.kind, offer.spec.name) == ("scorings", "good")
+    assert offer.expected_failures == {"scores_are_finite": "why"}
+
+
+def test_a_package_is_a_module_a_folder_a_project_or_a_distribution(tmp_path, write, monkeypatch):
+    package = tmp_path / "project" / "src" / "mypackage_in_src"
+    package.mkdir(parents=True)
+    (package / "__init__.py").write_text(HEAD + GOOD + hook("good"), "utf-8")
+    pyproject = tmp_path / "project" / "pyproject.toml"
+    pyproject.write_text('[project.entry-points.attention_plugins]\na = "mypackage_in_src"\n')
+    monkeypatch.setattr("sys.path", [*__import__("sys").path])
+    for given in (tmp_path / "project", package, "mypackage_in_src"):
+        assert [offer.spec.name for offer in contents(str(given)).offers] == ["good"]
+    built_in = contents("Attention_Workbench")
+    assert built_in.faults == []
+    assert {offer.kind for offer in built_in.offers} >= {"scorings", "models", "datasets"}
+    pyproject.write_text("[project]\n")
+    with pytest.raises(ContractError, match="announces no plugin; need a table"):
+        contents(str(tmp_path / "project"))
+    with pytest.raises(ContractError, match=r"need a \.py file, or a folder with"):
+        contents(str(tmp_path))
