@@ -56,13 +56,14 @@ def show() -> None:
     with scale:
         legend(1.0)
     slots, panels = choose_panels(here, catalogue, view.corpus, "alignment")
+    fresh = here.fresh
     here.settle(replace(view, panels=panels))
     shown = _checkpoints(here.view, catalogue)
     scores = {
         letter: alignment_request(here.view, one, shown.values()) for letter, one in shown.items()
     }
     with way:
-        step = browse(here) if here.view.gold != OWN else None
+        step = browse(here, fresh) if here.view.gold != OWN else None
     pairs = {
         letter: alignment_request(here.view, one, shown.values(), here.view.pair)
         for letter, one in shown.items()

@@ -119,14 +119,17 @@ def ranking(scored: Iterable[Result]) -> list[Ranked]:
     return sorted(found, key=lambda one: (-one.error, one.number))
 
 
-def browse(here: Visit) -> Callable[[Sequence[Ranked], Result | None], None]:
+def browse(here: Visit, fresh: bool) -> Callable[[Sequence[Ranked], Result | None], None]:
     """The number of the pair that is shown; what is returned draws the way to the next one.
 
     That needs to know which pairs there are, and which are the worst.
+
+    Args:
+        fresh: the number is taken from the view, whatever the field held.
     """
     view: Alignment = here.view
     with parts.row("alignment-browse"):
-        pair = knob(PAIR, view.pair, "alignment-pair", here.fresh, typed=True, width=_PAIR_WIDTH)
+        pair = knob(PAIR, view.pair, "alignment-pair", fresh, typed=True, width=_PAIR_WIDTH)
         steps = st.container(
             horizontal=True, vertical_alignment="bottom", gap="small", width="content"
         )

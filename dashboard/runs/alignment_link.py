@@ -19,6 +19,7 @@ from dashboard.runs.translation_link import (
     default_translation,
     read_corpus,
     read_panels,
+    reference,
     with_spots,
     write_spots,
 )
@@ -27,6 +28,7 @@ TASK = "alignment"
 OWN = "own"
 EXAMPLE = {"source": "I'm home.", "target": "Je suis chez moi.", "links": "0-0 1-1 2-2 2-3 3-4"}
 ORDERS = ("number", "worst")
+_LEAST_PANELS = 2
 PAIR = Knob(
     name="pair",
     title="Pair",
@@ -63,11 +65,19 @@ def default_alignment(catalogue: Catalogue, corpus: str = "") -> Alignment:
     known = catalogue.corpora()
     corpus = corpus or next((name for name in known if name in aligned), next(iter(known), ""))
     return Alignment(
-        panels=default_translation(catalogue, corpus).panels,
+        panels=_usual_panels(catalogue, corpus),
         corpus=corpus,
         gold=corpus if corpus in aligned else next(iter(aligned), OWN),
         count=int(count_knob(catalogue).default),
     )
+
+
+def _usual_panels(catalogue: Catalogue, corpus: str) -> tuple[str, ...]:
+    """Those of a translation, and some other where that is only one."""
+    usual = default_translation(catalogue, corpus).panels
+    known = [reference(catalogue, c) for c in catalogue.checkpoints.values() if c.corpus == corpus]
+    others = [name for name in known if name not in usual]
+    return (*usual, *others)[: max(len(usual), _LEAST_PANELS)]
 
 
 def golden(catalogue: Catalogue) -> tuple[str, ...]:
