@@ -103,7 +103,7 @@ def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
         note = event.note or "The job was stopped before it was done."
         return Cell(**name, state="failed", note=note, facts=event.facts)
     facts = event.result.facts
-    figures = {**facts["metrics"], "seconds": facts.get("seconds")}
+    figures = {**facts["metrics"], "seconds": facts.get("work_seconds")}
     return Cell(
         **name, state="done", figures=figures, weights=facts.get("parameters"),
         result=event.result,

@@ -52,7 +52,10 @@ FIGURES: dict[str, tuple[Figure, ...]] = {
             help="How many training points a query rests on: the exponential of its weights' "
             "entropy. Neither many nor few is good in itself.",
         ),
-        Figure(name="seconds", title="Time", unit="s", better=-1, digits=2, help=_SECONDS),
+        Figure(
+            name="seconds", title="Time", unit="s", better=-1, digits=2,
+            help=f"Of learning, predicting and measuring. {_SECONDS}",
+        ),
     ),
     "translation": (
         Figure(

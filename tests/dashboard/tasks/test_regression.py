@@ -92,6 +92,7 @@ def test_the_default_request_gives_the_whole_picture():
     }  # fmt: skip
     assert again.facts["learned"] == {}
     assert again.facts["parameters"] == 1  # the Gaussian's width
+    assert 0 < again.facts["work_seconds"] < again.facts["seconds"]
     assert again.facts["notes"] == []
     assert again.facts["standardised"] is None
     assert (again.facts["x_names"], again.facts["y_name"]) == (["x"], "y")
