@@ -84,7 +84,6 @@ def linked_maps(
         for query, bar in enumerate(() if tile.bars is None else tile.bars)
         if np.isfinite(bar)
     ]
-    across = f"max(1, min({count}, floor((width + {_GAP}) / {_LEAST + _GAP})))"
     chart = alt.layer(
         *layers.ramps(vmax, any(signed)),
         *layers.maps(_cells(tiles), sizes),
@@ -92,13 +91,17 @@ def linked_maps(
         *(linked_labels.bars(pd.DataFrame(bars), sizes) if bars else ()),
         *linked_labels.titles(pd.DataFrame(names), sizes),
         *layers.words(_cells(tiles), sizes),
-    ).add_params(
-        alt.param(name="row", expr=f"isValid(pointed.q) ? pointed.q[0] : {int(start)}"),
-        alt.param(name="across", expr=across),
-        alt.param(name="tile", expr=f"min((width + {_GAP}) / across - {_GAP}, {_MOST})"),
-        alt.param(name="pitch", expr=f"tile + {_GAP}"),
-        alt.param(name="height", expr=f"ceil({count} / across) * {sizes.pitch:g}"),
     )
+    follows = {
+        "row": f"isValid(pointed.q) ? pointed.q[0] : {int(start)}",
+        "across": f"max(1, min({count}, floor((width + {_GAP}) / {_LEAST + _GAP})))",
+        "tile": f"min((width + {_GAP}) / across - {_GAP}, {_MOST})",
+        "pitch": f"tile + {_GAP}",
+        "height": f"ceil({count} / across) * {sizes.pitch:g}",
+    }
+    # Not by `add_params`, which copies and checks every layer once more.
+    own = [alt.VariableParameter(name=name, expr=expr) for name, expr in follows.items()]
+    chart.params = [*chart.params, *own]
     lists = {
         "queries": queries,
         "keys": keys,

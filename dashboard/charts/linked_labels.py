@@ -15,7 +15,7 @@ _PANEL = f"{theme.PANEL_COLOURS!r}[datum.letter] || '{theme.QUIET}'"
 
 
 def labels(tiles: int, sizes: Sizes) -> list[alt.Chart]:
-    """The labels of rows and columns, and the frame around the row."""
+    """The labels of rows and columns, the frame around the row, and where a label is hit."""
     rows = pd.DataFrame([{"tile": t, "q": q} for t in range(tiles) for q in range(sizes.queries)])
     columns = pd.DataFrame([{"tile": t, "k": k} for t in range(tiles) for k in range(sizes.keys)])
     look = {"fontSize": theme.FONT_SIZE, "fill": alt.ExprRef(theme.INK)}
@@ -29,7 +29,7 @@ def labels(tiles: int, sizes: Sizes) -> list[alt.Chart]:
             **at("datum.left - 4", f"datum.top + (datum.q + 0.5) * {sizes.row:g}"),
             text=of(alt.TextValue, "queries[datum.q]"),
         )
-        .properties(name="words_of_rows")
+        .properties(name="rows")
     )  # fmt: skip
     turned = {"align": "center"} if sizes.level else {"angle": 270, "align": "left"}
     key = (
@@ -57,7 +57,24 @@ def labels(tiles: int, sizes: Sizes) -> list[alt.Chart]:
         )
         .properties(name="frames")
     )
-    return [query, key, frame]
+    # Words are hard to hit: what the pointer finds is the place around each. Without a tooltip
+    # Vega-Lite would let it through.
+    handle = (
+        placed(alt.Chart(rows), sizes)
+        .transform_calculate(query="queries[datum.q]")
+        .mark_rect(fill="white", fillOpacity=0, aria=False)
+        .encode(
+            **at(
+                f"datum.left - {sizes.query_room}",
+                f"datum.top + datum.q * {sizes.row:g}",
+                "datum.left",
+                f"datum.top + (datum.q + 1) * {sizes.row:g}",
+            ),
+            tooltip=alt.Tooltip("query:N"),
+        )
+        .properties(name="handles")
+    )
+    return [query, key, frame, handle]
 
 
 def bars(rows: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:

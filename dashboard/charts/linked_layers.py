@@ -18,7 +18,7 @@ from dashboard.charts import theme
 
 _TITLE, _NOTE, _BELOW = 40, 28, 30  # px: over a map, between it and its words, under them
 _WORD, _LINE = 20, 24  # px: a word's height, a line's
-_POINTED = ("cells", "words_of_rows", "bars", "tracks")  # where the pointer chooses a row
+_POINTED = ("cells", "handles", "bars", "tracks")  # where the pointer chooses a row
 
 _SCALED = "(signed[datum.tile] ? scale('fill', datum.value) : scale('color', datum.value))"
 _FILL = f"isValid(datum.value) ? {_SCALED} : '{theme.QUIET}'"

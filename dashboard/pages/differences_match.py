@@ -38,6 +38,7 @@ def head_matching(here: Visit, pair: Pair) -> None:
     st.button(
         "Use matched heads",
         icon=":material/join_inner:",
+        key="differences-use-matched",
         disabled=start not in matches,
         help=f"Panel {one.letter} shows {spot_name(one.frames, start)}, panel {other.letter} its "
         "match." if start in matches else None,

@@ -1,0 +1,131 @@
+import json
+from dataclasses import replace
+
+import pyarrow as pa
+import pytest
+
+from dashboard.engine.protocol import Event
+from dashboard.runs.result import Result
+
+
+def link(app):
+    given = app.query_params.items()
+    return {key: value if isinstance(value, str) else value[-1] for key, value in given}
+
+
+def words(app):
+    kinds = (app.text, app.caption, app.markdown)
+    return "\n".join(str(one.value) for kind in kinds for one in kind)
+
+
+def maps(app):
+    """The lists of the linked chart: letters, queries, keys and more; None without a chart."""
+    found = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+    assert len(found) <= 1
+    return {param["name"]: param.get("value") for spec in found for param in spec["params"]}
+
+
+def targets(backend):
+    asked = [request for request in backend.submitted.values() if request.task == "translation"]
+    return [(request.data, dict(request.options)["target"]) for request in asked]
+
+
+@pytest.fixture
+def transformer(backend):
+    """The catalogue also has a Transformer's checkpoint, whose results have maps of all kinds."""
+    backend.facts["models"].append(dict(backend.facts["models"][-2], name="transformer"))
+    kept = json.loads(json.dumps(backend.facts["checkpoints"][0]))
+    kept["name"], kept["card"]["model"] = "transformer_one", "transformer"
+    backend.facts["checkpoints"].append(kept)
+
+
+def test_every_panel_reads_what_the_first_one_says(opened, backend):
+    app = opened("differences")
+    assert not app.exception
+    said = "je suis *chez* moi."
+    assert targets(backend) == [("one", ""), ("one", said), ("two", said), ("three", said)]
+    drawn = maps(app)
+    assert drawn["letters"] == ["a", "b", "c", "a − b"]
+    assert drawn["queries"] == [*said.split(), "<eos>"]
+    assert drawn["keys"] == ["i'm", "home", ".", "<eos>"]
+    assert drawn["notes"][0] == ["probability 0.25"] * 5
+    assert r"what panel a says by itself: “je suis \*chez\* moi\.”" in words(app)
+    assert r"0\.00 bit of Jensen–Shannon divergence" in words(app)
+    assert link(app) == {}
+    next(button for button in app.button if button.label == "Force these words").click().run()
+    assert link(app) == {"target": said}
+    assert "by itself" not in words(app)
+
+
+def test_a_failing_checkpoint_and_a_missing_one_cost_their_panels(opened, backend):
+    backend.failing["one"] = Event(number=1, stage="failed", note="need at most 9 tokens")
+    app = opened("differences", a="bahdanau.additive", b="bahdanau.scaled_dot",
+                 c="bahdanau.entmax", d="bahdanau.bilinear")  # fmt: skip
+    assert not app.exception
+    assert "what panel b says by itself" in words(app)
+    assert "need at most 9 tokens" in words(app)
+    assert "Scoring ‘entmax’ is not installed here" in words(app)
+    assert maps(app)["letters"] == ["b", "d", "b − d"]
+    app.button_group("differences-pair").set_value("a-b").run()
+    assert maps(app)["letters"] == ["b", "d", "b − d"]
+    app.button_group("differences-pair").set_value("c-d").run()
+    assert maps(app)["letters"] == ["b", "d"]
+    assert "no difference to show" in words(app)
+    assert link(app)["pair"] == "c-d"
+
+
+def test_another_split_of_the_text_is_said_and_the_others_are_drawn(opened, backend):
+    wait = backend.wait
+
+    def split(job, timeout):
+        event = wait(job, timeout)
+        if backend.submitted[job].data != "two":
+            return event
+        table = event.result.tables["maps"]
+        keys = pa.array([["i", "'m", "home", "<eos>"]], table["keys"].type)
+        table = table.set_column(table.column_names.index("keys"), "keys", keys)
+        tables = {**event.result.tables, "maps": table}
+        return replace(event, result=Result(tables=tables, facts=event.result.facts))
+
+    backend.wait = split
+    app = opened("differences", target="je suis")
+    assert not app.exception
+    assert maps(app)["letters"] == ["a", "c", "a − c"]
+    assert "This panel's columns are other words than those of panel a (4 and 4)" in words(app)
+
+
+def test_an_empty_sentence_and_a_single_panel(opened, backend):
+    app = opened("differences", text="", a="bahdanau.additive")
+    assert not app.exception
+    assert targets(backend) == []
+    assert maps(app) == {}
+    assert "The sentence is empty" in words(app)
+    app.text_input("differences-text").set_value("zebra go").run()
+    assert maps(app)["letters"] == ["a"]
+    assert "One panel has nothing to differ from" in words(app)
+    assert r"not in this model's vocabulary (sentence): zebra" in words(app)
+
+
+@pytest.mark.usefixtures("transformer")
+def test_heads_are_chosen_and_matched(opened, backend):
+    app = opened("differences", a="transformer.additive", b="transformer.additive",
+                 c="bahdanau.additive", target="je suis", b__map="1.3", a__map="2.1")  # fmt: skip
+    assert not app.exception
+    chosen = {box.key: box.value for box in app.selectbox}
+    assert (chosen["differences-a-map"], chosen["differences-b-map"]) == ("2.1", "1.3")
+    (table,) = app.dataframe
+    # Head h of layer l looks at word l + h alone; the first of equals is the match.
+    assert list(table.value.iloc[:, 1]) == [f"layer {layer} · head {head}" for layer, head in
+        ((1, 1), (1, 2), (1, 3), (1, 2), (1, 3), (2, 3))]
+    assert list(table.value["r"]) == pytest.approx([1.0] * 6)
+    app.button("differences-use-matched").click().run()
+    assert link(app)["b.map"] == "1.2"
+    before = len(targets(backend))
+    app.selectbox("differences-a-map").set_value("2.mean").run()
+    assert "a.map" not in link(app)
+    app.button_group("differences-kind").set_value("decoder").run()
+    assert not app.exception
+    assert link(app)["kind"] == "decoder"
+    assert maps(app)["keys"] == ["<bos>", "je", "suis"]
+    assert "This model has no self-attention in its decoder" in words(app)
+    assert len(targets(backend)) == before
