@@ -9,9 +9,10 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.controls import plain
+from dashboard.runs.changes import KINDS
 from dashboard.runs.result import Result
 
-KIND_NAMES = {"cross": "Cross", "encoder": "Encoder", "decoder": "Decoder"}
+_KIND_NAMES = {"cross": "Cross", "encoder": "Encoder", "decoder": "Decoder"}
 BUGS = ("row_sums", "padding")
 
 # What each verdict says of a head, by its figures; both from the task, which knows the limits.
@@ -60,8 +61,10 @@ def health_card(result: Result) -> None:
         if not bugs:
             st.markdown(f":green-badge[:material/check: no bug] {_sound(heads, result.facts)}")
         silent = []
-        for (kind, layer), own in heads.groupby(["kind", "layer"], sort=False):
-            name = f"{KIND_NAMES.get(kind, kind)} {layer + 1}"
+        maps = dict(list(heads.groupby(["kind", "layer"], sort=False)))
+        for kind, layer in sorted(maps, key=lambda site: (KINDS.index(site[0]), site[1])):
+            own = maps[kind, layer]
+            name = f"{_KIND_NAMES[kind]} {layer + 1}"
             if not _map(name, own.to_dict("records")):
                 silent.append(name)
         if silent:

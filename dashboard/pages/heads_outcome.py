@@ -35,7 +35,7 @@ def compared(before: str, after: str) -> tuple[str, str, int]:
             right += come
         else:
             left += [f"~~{word}~~" for word in gone]
-            right += [f":orange-background[**{word}**]" for word in come]
+            right += [f":orange-background[:orange[{word}]]" for word in come]
             fresh += d - c
     return " ".join(left) or _NOTHING, " ".join(right) or _NOTHING, fresh
 

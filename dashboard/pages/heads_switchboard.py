@@ -185,10 +185,10 @@ def _columns() -> dict[str, Any]:
     columns: dict[str, Any] = {
         "Head": st.column_config.TextColumn(pinned=True, width=96),
         _ON: st.column_config.CheckboxColumn(
-            pinned=True, width=48, help="A head that is off says nothing."
+            pinned=True, width=56, help="A head that is off says nothing."
         ),
         _UNIFORM: st.column_config.CheckboxColumn(
-            pinned=True, width=72, help="A uniform head looks at all words alike."
+            pinned=True, width=90, help="A uniform head looks at all words alike."
         ),
         "Says": st.column_config.TextColumn(width=104, help="Bugs and findings, see map health."),
     }  # fmt: skip

@@ -20,6 +20,7 @@ from attention_plugins.registry import installed
 from attention_plugins.tap import Site
 from attention_plugins.text import EOS_ID, pad
 from attention_plugins.translator import Pair, Translator
+from dashboard.runs.changes import KINDS
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
 from dashboard.tasks import translation
@@ -71,6 +72,7 @@ def perform(request: Request, context: Context) -> Result:
     rows = [
         row
         for site, weights in sites.items()
+        if site.kind in KINDS  # another kind has no words to be shown with
         for row in _rows(site, _heads_first(weights), _heads_first(before[site]),
                          padded.get(site), worth)
     ]  # fmt: skip

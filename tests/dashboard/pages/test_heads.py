@@ -75,7 +75,7 @@ def test_a_switch_goes_into_link_and_request_and_changed_words_stand_out(opened,
     assert options["changes"] == "off:cross.2.3 uniform:cross.1.2"
     assert len(asked(backend, "heads")) == 1
     assert r"je ~~suis~~ ~~\*chez\*~~ moi\." in words(app)
-    assert ":orange-background[**vais**] :orange-background[**chez**]" in words(app)
+    assert ":orange-background[:orange[vais]] :orange-background[:orange[chez]]" in words(app)
     assert "2 words changed · log-probability −2.50 · of the unchanged words" in words(app)
     button(app, "Everything on").click().run()
     assert link(app) == {}
@@ -146,6 +146,6 @@ def test_what_is_not_here_or_empty_or_hostile_is_said(opened, backend):
 def test_words_are_compared_as_text():
     before, after, fresh = compared("le [chat] dort .", "le :red[chien] dort")
     assert before == r"le ~~\[chat\]~~ dort ~~\.~~"
-    assert after == r"le :orange-background[**\:red\[chien\]**] dort"
+    assert after == r"le :orange-background[:orange[\:red\[chien\]]] dort"
     assert fresh == 1
     assert compared("", "") == ("—", "—", 0)
