@@ -6,11 +6,12 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from attention_plugins.commands import check, evaluate, listing, train, translate
+from attention_plugins.commands import check, evaluate, listing, new, train, translate
 from attention_plugins.contract import ContractError
 
 _COMMANDS = {
     "list": listing,
+    "new": new,
     "check": check,
     "train": train,
     "evaluate": evaluate,

@@ -1,0 +1,135 @@
+"""Write the folder of a new plugin: a scoring that works, its test, and how to install it."""
+
+from __future__ import annotations
+
+import argparse
+import importlib.util
+import keyword
+import shlex
+import sys
+from importlib import metadata, resources
+from pathlib import Path
+from string import Template
+from typing import NamedTuple
+
+from packaging.utils import InvalidName, canonicalize_name
+
+from attention_plugins.commands.common import show
+from attention_plugins.contract import CONTRACT_VERSION, ContractError
+from attention_plugins.contract.parameters import check_name
+from attention_plugins.discovery import DISTRIBUTION
+from attention_plugins.registry import installed
+
+# What is written, and from which template.
+_FILES = {
+    "pyproject.toml": "pyproject.toml.txt",
+    "README.md": "README.md.txt",
+    "{module}.py": "module.py.txt",
+    "test_{module}.py": "test.py.txt",
+}
+
+
+class Names(NamedTuple):
+    """One name as a distribution's, as a module's and a scoring's, and as a reader's."""
+
+    distribution: str
+    module: str
+    title: str
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Its name, and where to put it."""
+    parser.add_argument("name", metavar="NAME", help="the package's name, such as my-scoring")
+    parser.add_argument(
+        "--into", type=Path, default=Path(), help="the folder that gets the new one (this one)"
+    )
+
+
+def run(given: argparse.Namespace) -> None:
+    """Write the package, and say what to do with it."""
+    names = _names(given.name)
+    folder = given.into / names.distribution
+    files = _write(folder, names)
+    commands = _commands(folder)
+    show(
+        given,
+        {"folder": str(folder), "files": files, "next": commands},
+        [
+            f"{folder}: {', '.join(files)}",
+            f"Change the formula in {folder / names.module}.py. Then:",
+            *(f"  {command}" for command in commands),
+            "It is then in every list of scorings; on a page that is open, press Reload plugins.",
+        ],
+    )
+
+
+def _names(given: str) -> Names:
+    """The names of a package that nothing else has.
+
+    Raises:
+        ContractError: no name for a distribution, a module or a scoring, or one that is taken.
+    """
+    try:
+        distribution = canonicalize_name(given, validate=True)
+    except InvalidName:
+        raise ContractError(
+            f"need a package's name of letters, digits and hyphens, such as my-scoring; "
+            f"got {given!r}"
+        ) from None
+    module = distribution.replace("-", "_")
+    check_name("scoring", module)
+    registry = installed()
+    if module in registry.scorings:
+        owner = registry.provider("scorings", module).distribution
+        raise ContractError(
+            f"there is a scoring {module!r} already, of {owner}; take another name"
+        )
+    if keyword.iskeyword(module) or _is_module(module):
+        raise ContractError(
+            f"{module!r} is a word or a module of this Python already; take another name, such "
+            f"as {distribution}-scoring"
+        )
+    return Names(distribution, module, distribution.replace("-", " ").capitalize())
+
+
+def _is_module(name: str) -> bool:
+    return name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None
+
+
+def _write(folder: Path, names: Names) -> list[str]:
+    """Fill the templates into a new folder; the files' names."""
+    templates = resources.files("attention_plugins") / "templates" / "scoring"
+    filling = {**names._asdict(), "contract": ".".join(map(str, CONTRACT_VERSION))}
+    files = {
+        name.format(module=names.module): Template(
+            (templates / template).read_text("utf-8")
+        ).substitute(filling)
+        for name, template in _FILES.items()
+    }
+    try:
+        folder.mkdir()
+        for name, text in files.items():
+            (folder / name).write_text(text, "utf-8")
+    except FileExistsError:
+        raise ContractError(
+            f"{folder} is there already; take another name, or another folder with --into"
+        ) from None
+    except OSError as error:
+        raise ContractError(f"cannot write {folder}: {error.strerror}") from None
+    return list(files)
+
+
+def _commands(folder: Path) -> list[str]:
+    path = shlex.quote(str(folder))
+    return [
+        f"python -m attention_plugins check {path}",
+        # Where the workbench runs from its source folder, pip would look for it on the network.
+        f"python -m pip install {'' if _is_installed() else '--no-deps '}-e {path}",
+    ]
+
+
+def _is_installed() -> bool:
+    try:
+        return bool(metadata.version(DISTRIBUTION))
+    except metadata.PackageNotFoundError:
+        return False
