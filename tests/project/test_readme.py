@@ -19,6 +19,7 @@ from attention_plugins import ModelSizes, Sizes, hookspecs
 from attention_plugins.commands import main
 from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import installed
+from dashboard.runs.alignment_link import format_alignment, parse_alignment
 from dashboard.runs.anatomy_link import format_anatomy, parse_anatomy
 from dashboard.runs.complexity_link import format_complexity, parse_complexity
 from dashboard.runs.differences_link import format_differences, parse_differences
@@ -181,6 +182,7 @@ PAGES = {
     "train": (parse_train, format_train),
     "experiment": (parse_experiment, format_experiment),
     "heads": (parse_heads, format_heads),
+    "alignment": (parse_alignment, format_alignment),
     "anatomy": (parse_anatomy, format_anatomy),
     "positions": (parse_positions, format_positions),
     "complexity": (parse_complexity, format_complexity),
