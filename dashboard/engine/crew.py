@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import math
 import threading
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from typing import Any
 
 from dashboard.engine import faults
+from dashboard.engine.deadlines import Deadlines
 from dashboard.engine.frames import FrameError
 from dashboard.engine.jobs import Computation
 from dashboard.engine.ledger import Ledger
@@ -20,7 +19,6 @@ from dashboard.engine.quarantine import Quarantine, Suspect
 
 _STARTS_TRIED = 3
 _SECONDS_TO_CLOSE = 5.0
-_SECONDS_TO_DUMP = 0.5
 _GONE = (EOFError, FrameError, OSError)
 
 
@@ -53,8 +51,8 @@ class Crew:
         self._quarantine = Quarantine()
         self._origins: dict[str, tuple[str, ...]] = {}  # where plugins lie
         self._offered = threading.Condition(lock)  # there is work, or a worker must go
-        self._watched = threading.Condition(lock)  # a deadline was set
         self._posts: list[Post] = []
+        self._deadlines = Deadlines(self._posts, patience, ledger, lock)
         self._failed_starts = 0  # in a row
         self._generation = 0
         self._closed = False
@@ -62,7 +60,8 @@ class Crew:
             threading.Thread(target=self._serve, name=f"worker {number}", daemon=True)
             for number in range(size)
         ]
-        self._threads.append(threading.Thread(target=self._watch, name="deadlines", daemon=True))
+        watch = threading.Thread(target=self._deadlines.watch, name="deadlines", daemon=True)
+        self._threads.append(watch)
         for thread in self._threads:
             thread.start()
 
@@ -77,7 +76,8 @@ class Crew:
     def stop(self, task: Computation) -> None:
         """Have a running computation end as cancelled."""
         if not task.stopping:
-            self._stop(next(post for post in self._posts if post.task is task), "cancelled")
+            post = next(post for post in self._posts if post.task is task)
+            self._deadlines.stop(post, "cancelled")
 
     def count(self) -> tuple[int, int]:
         """Workers that live, and how many of them are busy."""
@@ -106,8 +106,9 @@ class Crew:
             self._ledger.queue.clear()
             for post in self._posts:
                 post.worker.kill()
-            for condition in (self._ended, self._offered, self._watched):
-                condition.notify_all()
+            self._deadlines.close()
+            self._ended.notify_all()
+            self._offered.notify_all()
         for thread in self._threads:
             thread.join(_SECONDS_TO_CLOSE)
 
@@ -123,12 +124,12 @@ class Crew:
                 continue
             try:
                 post.worker.receive()  # ready
-                self._extend(post, math.inf)
+                self._deadlines.extend(post)
                 while task := self._next(post):
                     self._work(post, task)
                 post.worker.kill()
             except _GONE:  # why is read from its exit code
-                self._extend(post, math.inf)
+                self._deadlines.extend(post)
             self._bury(post)
 
     def _may_start(self) -> bool:
@@ -141,11 +142,10 @@ class Crew:
             generation = self._generation
             command = [*self._command, *self._quarantine.arguments()]
         worker = WorkerProcess(command, self._environment, self._wake)
-        deadline = time.monotonic() + self._patience.start
-        post = Post(worker=worker, generation=generation, deadline=deadline)
+        post = Post(worker=worker, generation=generation)
         with self._lock:
             self._posts.append(post)
-            self._watched.notify()
+            self._deadlines.extend(post, self._patience.start)
             if self._closed:
                 worker.kill()
         return post
@@ -161,7 +161,7 @@ class Crew:
             if self._outdated(post):
                 return None
             post.task = self._ledger.queue.popleft()
-            self._extend(post, self._patience.start)
+            self._deadlines.extend(post, self._patience.start)
             return post.task
 
     def _outdated(self, post: Post) -> bool:
@@ -185,21 +185,21 @@ class Crew:
                 self._failed_starts = 0
                 task.tell("started")
                 if task.stopping:
-                    self._ask_to_stop(post)
+                    self._deadlines.ask_to_stop(post)
                 else:
-                    self._look_after(post)
+                    self._deadlines.follow(post)
             case "runs":
                 post.suspect = Suspect.of(answer.fields["facts"])
                 self._origins[post.suspect.distribution] = post.suspect.paths
-                self._look_after(post)
+                self._deadlines.follow(post)
             case "ran":
                 post.suspect, post.condemned = None, False
-                self._look_after(post)
+                self._deadlines.follow(post)
             case "progress":
                 task.tell("progress", **answer.fields)
             case final:
                 post.task = None
-                self._extend(post, math.inf)
+                self._deadlines.extend(post)
                 task.explain(post.worker.words(), self._origins)
                 self._conclude(task, final, answer.size, **answer.fields)
 
@@ -248,52 +248,3 @@ class Crew:
     def _conclude(self, task: Computation, stage: Stage, size: int = 0, **fields: Any) -> None:
         self._ledger.conclude(task, stage, size, **fields)
         self._ended.notify_all()
-
-    # The thread of the deadlines: a worker is asked to stop, then killed
-
-    def _watch(self) -> None:
-        with self._lock:
-            while not self._closed:
-                now = time.monotonic()
-                for post in self._posts:
-                    if post.deadline <= now:
-                        self._expire(post)
-                next_deadline = min((post.deadline for post in self._posts), default=math.inf)
-                wait = next_deadline - time.monotonic()
-                self._watched.wait(None if math.isinf(wait) else max(0.0, wait))
-
-    def _expire(self, post: Post) -> None:
-        if not post.can_wait():
-            self._extend(post, math.inf)
-            post.worker.kill()
-        elif (left := post.left(self._patience, time.monotonic())) > 0:
-            self._extend(post, left)  # it was heard of, or a job that joined asked for more
-        elif post.suspect:
-            post.condemned = True
-            post.worker.dump()
-            self._extend(post, _SECONDS_TO_DUMP)
-        else:
-            post.worker.dump()
-            post.task.verdict = post.verdict(self._patience, time.monotonic())
-            self._stop(post, "failed")
-
-    def _look_after(self, post: Post) -> None:
-        self._extend(post, post.left(self._patience, time.monotonic()))
-
-    def _stop(self, post: Post, stage: Stage) -> None:
-        """Make the computation end in that stage: ask now, kill after the grace period."""
-        post.task.stopping = stage
-        self._ledger.seclude(post.task)
-        self._extend(post, self._patience.grace)
-        if post.task.started:
-            self._ask_to_stop(post)
-
-    def _ask_to_stop(self, post: Post) -> None:
-        # Cannot block under the lock: a worker that accepted has emptied its pipe.
-        with suppress(OSError):
-            post.worker.send({"say": "stop", "work": post.task.number})
-
-    def _extend(self, post: Post, seconds: float) -> None:
-        with self._lock:
-            post.deadline = time.monotonic() + seconds
-            self._watched.notify()

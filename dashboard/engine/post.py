@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from functools import partial
 
@@ -44,7 +45,7 @@ class Post:
 
     worker: WorkerProcess
     generation: int
-    deadline: float
+    deadline: float = math.inf
     task: Computation | None = None
     proven: bool = False
     heard: float = 0.0
