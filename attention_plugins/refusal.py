@@ -9,8 +9,10 @@ from importlib import metadata
 from pathlib import Path
 from typing import Literal
 
+import torch
+
 _LONGEST_MESSAGE = 300
-_OURS = Path(__file__).parent
+_OURS, _TORCH = Path(__file__).parent, Path(torch.__file__).parent
 _MACHINERY = {
     Path(__file__), _OURS / "discovery.py", Path(importlib.__file__), Path(metadata.__file__),
 }  # fmt: skip
@@ -45,6 +47,6 @@ def last_line(error: BaseException) -> str:
     if isinstance(error, SyntaxError) and error.filename:
         places.append((Path(error.filename), error.lineno))
     places = [place for place in places if place[0].is_absolute() and place[0] not in _MACHINERY]
-    # The contract raises on behalf of a plugin; its own frames are to blame only if alone.
-    outside = [place for place in places if _OURS not in place[0].parents] or places
+    # The contract and torch raise on behalf of a plugin: they are to blame only if alone.
+    outside = [place for place in places if not {_OURS, _TORCH} & {*place[0].parents}] or places
     return f"{line} ({outside[-1][0].name}, line {outside[-1][1]})" if outside else line

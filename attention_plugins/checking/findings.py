@@ -13,7 +13,8 @@ from typing import Any
 import torch
 
 from attention_plugins.contract import ContractError, Spec
-from attention_plugins.discovery import HOOKS, last_line
+from attention_plugins.discovery import HOOKS
+from attention_plugins.refusal import last_line, let_go
 
 Rule = Callable[[Any], None]
 
@@ -128,7 +129,8 @@ def broken(check: Rule, spec: Spec) -> str:
         check(spec)
     except Broken as error:
         return str(error)
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        let_go(error)
         return f"it raised {last_line(error)}; mend that line"
     return ""
 
@@ -140,5 +142,6 @@ def attempt(what: str, advice: str) -> Iterator[None]:
         yield
     except Broken:
         raise
-    except (Exception, SystemExit) as error:
+    except BaseException as error:
+        let_go(error)
         raise Broken(f"{what} it raised {last_line(error)}; {advice}") from error

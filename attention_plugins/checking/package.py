@@ -82,8 +82,21 @@ def expected_failures(plugin: Any, name: str) -> Mapping[str, str]:
     """The waivers of a record, from the plugin's ``ATTENTION_EXPECTED_FAILURES``.
 
     That is a mapping of a record's name to a mapping of rules to reasons.
+
+    Raises:
+        Refused: it is something else.
     """
-    return getattr(plugin, WAIVERS, {}).get(name, {})
+    declared = getattr(plugin, WAIVERS, {})
+    waivers = declared.get(name, {}) if isinstance(declared, Mapping) else None
+    if not isinstance(waivers, Mapping) or not all(
+        isinstance(text, str) and text for each in waivers.items() for text in each
+    ):
+        raise Refused(
+            "record",
+            f"{WAIVERS} is no mapping of records to rules",
+            f'write {{"{name}": {{"a_rule": "the reason"}}}}',
+        )
+    return waivers
 
 
 def find(package: str) -> list[Source]:

@@ -50,10 +50,12 @@ def _lines(report: Report, verbose: bool) -> Iterator[str]:
 
 
 def _record_lines(record: Checked, verbose: bool) -> Iterator[str]:
-    held = sum(finding.passed for finding in record.findings)
+    waived = sum(bool(finding.waived) for finding in record.findings)
+    held = sum(finding.passed for finding in record.findings) - waived
     total = len(record.findings)
     count = f"all {total} rules hold" if held == total else f"{held} of {total} rules hold"
-    yield f"{HOOKS[record.kind].noun} {record.name}: {count}"
+    more = f", {waived} waived" if waived else ""
+    yield f"{HOOKS[record.kind].noun} {record.name}: {count}{more}"
     alike: dict[str, list[str]] = {}
     for finding in record.findings:
         if not finding.passed:

@@ -5,6 +5,14 @@ from attention_plugins.checking.scorings.shapes import (  # isort: skip
     check_queries_and_keys_may_differ_in_size,
     check_scores_have_the_shape_of_queries_by_keys,
 )
+from attention_plugins.checking.scorings.conduct import (  # isort: skip
+    check_equal_inputs_give_equal_scores,
+    check_inputs_stay_as_they_are,
+    check_it_takes_at_most_200_dot_products,
+    check_nothing_is_drawn_at_random,
+    check_nothing_is_kept_on_a_module,
+    check_weights_stay_as_they_are,
+)
 from attention_plugins.checking.scorings.precision import (  # isort: skip
     check_it_is_built_without_memory,
     check_precision_is_that_of_the_inputs,
@@ -16,14 +24,6 @@ from attention_plugins.checking.scorings.independence import (  # isort: skip
     check_keys_are_projected_one_by_one,
     check_moving_a_key_moves_its_scores,
     check_queries_do_not_meet,
-)
-from attention_plugins.checking.scorings.conduct import (  # isort: skip
-    check_equal_inputs_give_equal_scores,
-    check_inputs_stay_as_they_are,
-    check_it_takes_at_most_200_dot_products,
-    check_nothing_is_drawn_at_random,
-    check_nothing_is_kept_on_a_module,
-    check_weights_stay_as_they_are,
 )
 from attention_plugins.checking.scorings.numbers import (  # isort: skip
     check_every_weight_learns,

@@ -77,6 +77,21 @@ def test_a_plugin_that_raises_breaks_rules_with_its_last_line():
     assert "the_record_explains_itself" not in found
 
 
+def test_the_place_is_the_plugin_s_line_not_torch_s():
+    @scoring("cdist", formula="q^\\top k", reference="nobody", same_size=True)
+    def cdist(queries, keys):
+        return torch.cdist(queries, keys[..., 1:])
+
+    message = failed(check_scoring(cdist))["scores_are_finite"]
+    assert f"(test_kit.py, line {cdist_line(cdist)})" in message
+
+
+def cdist_line(spec):
+    from attention_plugins import Sizes
+
+    return spec.create(Sizes(5, 5, 5)).function.__code__.co_firstlineno + 2
+
+
 def test_only_rules_that_apply_are_asked():
     learnable = "learnable_parameters_are_weights"
     assert learnable in rules("scorings", GAUSSIAN)

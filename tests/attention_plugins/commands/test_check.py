@@ -130,7 +130,7 @@ def test_lines_are_few_and_equal_messages_are_said_once(monkeypatch, capsys):
     assert main(["check", "mine"]) == 1
     assert capsys.readouterr().out.splitlines() == [
         "failed: mine: what is wrong; what to do",
-        "scoring mine: 2 of 4 rules hold",
+        "scoring mine: 1 of 4 rules hold, 1 waived",
         "  waived  four: a reason",
         "  failed  two, three: change this",
     ]
@@ -161,6 +161,12 @@ def test_a_plugin_may_say_which_rules_it_does_not_keep(write):
     (offer,) = contents(write(GOOD, hook("good"), reasons, name="waived")).offers
     assert (offer.kind, offer.spec.name) == ("scorings", "good")
     assert offer.expected_failures == {"scores_are_finite": "why"}
+    wrong = contents(
+        write(GOOD, hook("good"), "ATTENTION_EXPECTED_FAILURES = ['good']\n", name="w")
+    )
+    (fault,) = wrong.faults
+    assert fault.message == "ATTENTION_EXPECTED_FAILURES is no mapping of records to rules"
+    assert 'write {"good": {"a_rule": "the reason"}}' in fault.advice
 
 
 def test_a_package_is_a_module_a_folder_a_project_or_a_distribution(tmp_path, write, monkeypatch):
