@@ -94,7 +94,9 @@ def linked_maps(
     )
     follows = {
         "row": f"isValid(pointed.q) ? pointed.q[0] : {int(start)}",
-        "across": f"max(1, min({count}, floor((width + {_GAP}) / {_LEAST + _GAP})))",
+        "fit": f"max(1, floor((width + {_GAP}) / {_LEAST + _GAP}))",
+        # As few rows as there must be, and these as long as each other.
+        "across": f"ceil({count} / ceil({count} / fit))",
         "tile": f"min((width + {_GAP}) / across - {_GAP}, {_MOST})",
         "pitch": f"tile + {_GAP}",
         "height": f"ceil({count} / across) * {sizes.pitch:g}",

@@ -74,6 +74,16 @@ def test_pointing_at_a_word_moves_every_panel_and_tells_the_server_nothing(windo
     assert seen.page.evaluate("window.sent") > 0, "the counter of messages does not count"
 
 
+def test_a_row_of_the_table_puts_its_two_heads_into_the_panels(window):
+    seen = open_page(window)
+    table = seen.page.locator('[data-testid="stDataFrame"]').first
+    table.scroll_into_view_if_needed()
+    table.click(position={"x": 18, "y": 55})  # the box of the first row
+    seen.until(lambda: "b.map=" in seen.page.url, "the matched head in the link").settle()
+    layer, head = seen.page.url.split("b.map=")[1].split("&")[0].split(".")
+    assert f"layer {layer} · head {head}" in seen.text()
+
+
 def test_a_phone_stacks_the_maps_and_answers_a_tap(window):
     seen = open_page(window, width=390, scheme="dark")
     assert seen.overflow() <= 0

@@ -10,12 +10,12 @@ from dashboard.charts.linked import MOST_CELLS, Tile, linked_maps
 QUERIES, KEYS = ["je", 'su"is', "<eos>"], ["i", "'m", "home", ".", "<eos>"]
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def weights():
     return np.random.default_rng(5).dirichlet(np.ones(len(KEYS)), size=(2, len(QUERIES)))
 
 
-@pytest.fixture
+@pytest.fixture(scope="module")
 def tiles(weights):
     """Two maps and their difference with bars; the notes tell tile and row."""
     one, other = (
@@ -28,13 +28,18 @@ def tiles(weights):
     return [one, other, third]
 
 
-def scene(chart, width, hovered=None):
+@pytest.fixture(scope="module")
+def spec(tiles):
+    return linked_maps(tiles, QUERIES, KEYS, start=1).to_dict(validate=False)
+
+
+def scene(spec, width, hovered=None):
     """Every mark's items by name, as painted at that width with the pointer there."""
-    spec = chart.to_dict()
-    spec["width"] = width
+    params = [dict(param) for param in spec["params"]]
     if hovered is not None:
-        (param,) = (p for p in spec["params"] if p["name"] == "pointed")
+        (param,) = (p for p in params if p["name"] == "pointed")
         param["value"] = [{"q": hovered}]
+    spec = spec | {"width": width, "params": params}
     graph = vl_convert.vegalite_to_scenegraph(json.dumps(spec))
     found: dict[str, list] = {}
 
@@ -59,11 +64,10 @@ def test_the_chart_is_plain_json_with_the_numbers_of_the_arrays(tiles, weights, 
     assert [(bar["q"], bar["bar"]) for bar in rows(spec, "bar")] == [(0, 0.25), (2, 1.0)]
 
 
-def test_maps_stand_side_by_side_or_below_each_other(tiles):
-    chart = linked_maps(tiles, QUERIES, KEYS)
+def test_maps_stand_side_by_side_or_below_each_other(spec):
     heights: list[float] = []
     for width, columns in ((1100, 3), (600, 2), (350, 1)):
-        found, graph = scene(chart, width)
+        found, graph = scene(spec, width)
         cells = np.array(found["cells"]).reshape(3, len(QUERIES), len(KEYS))
         lefts = [cell["x"] for cell in cells[:, 0, 0]]
         tops = [cell["y"] for cell in cells[:, 0, 0]]
@@ -79,9 +83,9 @@ def test_maps_stand_side_by_side_or_below_each_other(tiles):
     assert heights[0] < heights[1] < heights[2]
 
 
-@pytest.mark.parametrize("hovered", [None, 0, 2])
-def test_every_map_shows_the_row_and_its_words(tiles, weights, hovered):
-    found, _ = scene(linked_maps(tiles, QUERIES, KEYS, start=1), 1100, hovered)
+@pytest.mark.parametrize("hovered", [None, 2])
+def test_every_map_shows_the_row_and_its_words(spec, hovered):
+    found, _ = scene(spec, 1100, hovered)
     row = 1 if hovered is None else hovered
     frames, cells = found["frames"], np.array(found["cells"]).reshape(3, len(QUERIES), len(KEYS))
     assert [frame["y"] for frame in frames] == [cell["y"] - 0.5 for cell in cells[:, row, 0]]
@@ -96,9 +100,10 @@ def test_every_map_shows_the_row_and_its_words(tiles, weights, hovered):
 
 
 def test_masked_cells_are_crossed_out(weights):
-    weights[0, 0, 3:] = np.nan
-    tile = Tile(letter="a", title="", weights=weights[0])
-    found, _ = scene(linked_maps([tile], QUERIES, KEYS), 350)
+    masked = weights[0].copy()
+    masked[0, 3:] = np.nan
+    tile = Tile(letter="a", title="", weights=masked)
+    found, _ = scene(linked_maps([tile], QUERIES, KEYS).to_dict(validate=False), 350)
     assert len(found["crossed"]) == 2
     assert [cell["description"].endswith("masked") for cell in found["cells"][:5]] == [
         False, False, False, True, True,
@@ -107,19 +112,17 @@ def test_masked_cells_are_crossed_out(weights):
 
 def test_words_break_into_lines_and_labels_of_any_length_fit():
     keys = [f"word{n}" * 9 for n in range(7)]
-    found, _ = scene(
-        linked_maps([Tile(letter="a", title="x" * 99, weights=np.eye(2, 7))], ["q", "r"], keys),
-        350,
-    )
+    tile = Tile(letter="a", title="x" * 99, weights=np.eye(2, 7))
+    found, _ = scene(linked_maps([tile], ["q", "r"], keys).to_dict(validate=False), 350)
     words = found["sentence"]
     assert len({word["y"] for word in words}) == 7
     assert max(word["x"] + word["width"] for word in words) <= 350
 
 
-def test_a_file_of_its_own_holds_everything(tiles):
-    spec = json.loads(export.vega_lite(linked_maps(tiles, QUERIES, KEYS)))
-    assert {"heatmap", "diverging"} <= spec["config"]["range"].keys()
-    assert spec["width"] >= 3 * 256
+def test_a_file_of_its_own_holds_everything(spec):
+    file = json.loads(export.vega_lite(spec))
+    assert {"heatmap", "diverging"} <= file["config"]["range"].keys()
+    assert file["width"] >= 3 * 256
 
 
 def test_what_does_not_fit_is_refused(weights):

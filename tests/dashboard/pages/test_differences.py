@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pyarrow as pa
 import pytest
+import streamlit
 
 from dashboard.engine.protocol import Event
 from dashboard.runs.result import Result
@@ -107,7 +108,7 @@ def test_an_empty_sentence_and_a_single_panel(opened, backend):
 
 
 @pytest.mark.usefixtures("transformer")
-def test_heads_are_chosen_and_matched(opened, backend):
+def test_heads_are_chosen_and_matched(opened, backend, monkeypatch):
     app = opened("differences", a="transformer.additive", b="transformer.additive",
                  c="bahdanau.additive", target="je suis", b__map="1.3", a__map="2.1")  # fmt: skip
     assert not app.exception
@@ -115,8 +116,10 @@ def test_heads_are_chosen_and_matched(opened, backend):
     assert (chosen["differences-a-map"], chosen["differences-b-map"]) == ("2.1", "1.3")
     (table,) = app.dataframe
     # Head h of layer l looks at word l + h alone; the first of equals is the match.
-    assert list(table.value.iloc[:, 1]) == [f"layer {layer} · head {head}" for layer, head in
-        ((1, 1), (1, 2), (1, 3), (1, 2), (1, 3), (2, 3))]
+    assert list(table.value.iloc[:, 1]) == [
+        f"layer {layer} · head {head}"
+        for layer, head in ((1, 1), (1, 2), (1, 3), (1, 2), (1, 3), (2, 3))
+    ]
     assert list(table.value["r"]) == pytest.approx([1.0] * 6)
     app.button("differences-use-matched").click().run()
     assert link(app)["b.map"] == "1.2"
@@ -129,3 +132,18 @@ def test_heads_are_chosen_and_matched(opened, backend):
     assert maps(app)["keys"] == ["<bos>", "je", "suis"]
     assert "This model has no self-attention in its decoder" in words(app)
     assert len(targets(backend)) == before
+    offered = {}
+    monkeypatch.setattr(
+        streamlit, "download_button",
+        lambda label, data, file_name, **more: offered.update({file_name: data}),
+    )  # fmt: skip
+    app.session_state["differences-export"] = True
+    app.run()
+    assert not app.exception
+    spec = json.loads(offered["differences-linked-maps.vl.json"]())
+    assert spec["config"]["background"] == "#ffffff"
+    table = offered["differences-differences.csv"]().decode().splitlines()
+    assert table[0] == '"query","key","query_label","key_label","weight_a","weight_b","difference"'
+    # In the decoder the keys after a query's own position are masked.
+    assert [line.endswith(",,") for line in table[1:4]] == [False, True, True]
+    assert not [name for name in offered if name.endswith(".zip")]
