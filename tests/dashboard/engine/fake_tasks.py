@@ -124,13 +124,6 @@ def pause(options, context):
     return Result()
 
 
-def report_slowly(options, context):
-    for step in range(options["reports"]):
-        time.sleep(options["seconds"])
-        context.report(step / options["reports"])
-    return Result()
-
-
 def table(options, context):
     column = pa.array(range(options["rows"]), type=pa.int64())
     return Result(tables={"numbers": pa.table({"n": column})})

@@ -229,13 +229,6 @@ def test_a_job_that_says_nothing_is_stopped_and_its_place_named(make_pool, reque
         assert "(File" in event.note
         assert "; ATTENTION_SILENCE_LIMIT sets how long that may take" in event.note
         assert event.facts == {"silence": 0.7, "culprit": "gaussian"}
-    assert pool.wait(pool.submit(request_for("echo")), PATIENCE).stage == "done"
-
-
-def test_a_job_that_reports_may_go_on(make_pool, request_for):
-    pool = make_pool(silence=1.3)
-    job = pool.submit(request_for("report_slowly", reports=7, seconds=0.25))
-    assert pool.wait(job, PATIENCE).stage == "done"
 
 
 def test_a_time_limit_counts_running_not_waiting(single, request_for):

@@ -42,7 +42,7 @@ def locked_away(pool):
 
 
 def test_jobs_are_done_without_the_plugins_that_their_workers_did_not_survive(loading):
-    pool, ask = loading(2, plugin_limit=0.6)
+    pool, ask = loading(2, plugin_limit=1.5)
     plugins = "crash fine hang exit"
     jobs = [
         pool.submit(Request.make("load", options={"plugins": plugins, "n": n})) for n in range(3)
@@ -51,7 +51,7 @@ def test_jobs_are_done_without_the_plugins_that_their_workers_did_not_survive(lo
     assert [event.result.facts["loaded"] for event in events] == [["fine"]] * 3
     reasons = locked_away(pool)
     assert set(reasons) == {"crash", "hang", "exit"}
-    assert reasons["hang"].startswith("it was not loaded after 0.6 s (plugin_tasks.py, line ")
+    assert reasons["hang"].startswith("it was not loaded after 1.5 s (plugin_tasks.py, line ")
     assert reasons["crash"].startswith(
         "the process that loaded it was killed by SIGSEGV: plugin_tasks.py, line "
     )
@@ -61,11 +61,6 @@ def test_jobs_are_done_without_the_plugins_that_their_workers_did_not_survive(lo
     assert locked_away(pool) == reasons
     pool.reload(pardon=True)
     assert locked_away(pool) == {}
-
-
-def test_a_slow_plugin_is_no_silence_and_leaving_it_starts_the_clock_anew(loading):
-    _, ask = loading(plugin_limit=PATIENCE, silence=1.5)
-    assert ask("slow " * 3, seconds=0.7) == ["slow"] * 3
 
 
 def test_a_job_cancelled_while_plugins_are_loaded_ends_in_time_and_blames_nobody(loading):
