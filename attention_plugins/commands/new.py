@@ -84,16 +84,23 @@ def _names(given: str) -> Names:
         raise ContractError(
             f"there is a scoring {module!r} already, of {owner}; take another name"
         )
-    if keyword.iskeyword(module) or _is_module(module):
+    if keyword.iskeyword(module) or _is_module(module) or _is_installed(distribution):
         raise ContractError(
-            f"{module!r} is a word or a module of this Python already; take another name, such "
-            f"as {distribution}-scoring"
+            f"{given!r} is a word, a module or a distribution of this Python already; take "
+            f"another name, such as {distribution}-scoring"
         )
     return Names(distribution, module, distribution.replace("-", " ").capitalize())
 
 
 def _is_module(name: str) -> bool:
     return name in sys.stdlib_module_names or importlib.util.find_spec(name) is not None
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        return bool(metadata.version(distribution))
+    except metadata.PackageNotFoundError:
+        return False
 
 
 def _write(folder: Path, names: Names) -> list[str]:
@@ -121,15 +128,9 @@ def _write(folder: Path, names: Names) -> list[str]:
 
 def _commands(folder: Path) -> list[str]:
     path = shlex.quote(str(folder))
+    # Where the workbench runs from its source folder, pip would look for it on the network.
+    alone = "" if _is_installed(DISTRIBUTION) else "--no-deps "
     return [
         f"python -m attention_plugins check {path}",
-        # Where the workbench runs from its source folder, pip would look for it on the network.
-        f"python -m pip install {'' if _is_installed() else '--no-deps '}-e {path}",
+        f"python -m pip install {alone}-e {path}",
     ]
-
-
-def _is_installed() -> bool:
-    try:
-        return bool(metadata.version(DISTRIBUTION))
-    except metadata.PackageNotFoundError:
-        return False
