@@ -1,4 +1,4 @@
-"""``python -m attention_plugins list | new | check | train | evaluate | translate``."""
+"""``python -m attention_plugins list | new | check | train | evaluate | translate | adopt``."""
 
 from __future__ import annotations
 

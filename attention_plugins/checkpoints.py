@@ -27,6 +27,7 @@ from attention_plugins.text import TOKENISERS, Vocabulary
 from attention_plugins.training import stored
 
 CARD, WEIGHTS = "card.json", "model.safetensors"
+_CONFIG = "config.json"  # in place of a card in the folders of Hugging Face
 FORMAT = 1
 SHIPPED = Path(__file__).parents[1] / "trained"
 
@@ -104,13 +105,18 @@ _SIDES = ("source", "target")
 
 
 def read(folder: Path) -> Checkpoint:
-    """Read and check a checkpoint's card.
+    """Read and check a checkpoint's card, or the configuration of a Hugging Face folder.
 
     Raises:
         CheckpointError: no card, not JSON, a missing field, one of the wrong type, a format or
-            tokeniser that this version does not know.
+            tokeniser that this version does not know; as
+            :func:`attention_plugins.huggingface.folder.read`.
     """
+    from attention_plugins.huggingface import folder as adopted
+
     path = Path(folder) / CARD
+    if adopted.is_one(path.parent):
+        return adopted.read(path.parent)
     try:
         if path.stat().st_size > _MAX_CARD_BYTES:
             raise CheckpointError(f"{path} is larger than {_MAX_CARD_BYTES:,} bytes")
@@ -176,11 +182,12 @@ def _write_card(folder: Path, card: Mapping[str, Any]) -> Checkpoint:
 
 
 def find(roots: Iterable[Path]) -> list[CheckpointSpec]:
-    """Every folder with a card directly below the roots, by name; the first of a name counts."""
+    """Every checkpoint's folder directly below the roots, by name; the first of a name counts."""
     found: dict[str, Path] = {}
     for root in roots:
-        for card in sorted(Path(root).glob(f"*/{CARD}")):
-            found.setdefault(_name_of(card.parent), card.parent)
+        files = [file for name in (CARD, _CONFIG) for file in Path(root).glob(f"*/{name}")]
+        for folder in sorted({file.parent for file in files}):
+            found.setdefault(name_of(folder), folder)
     return [CheckpointSpec(name=name, path=folder) for name, folder in found.items()]
 
 
@@ -196,7 +203,7 @@ def attention_checkpoints() -> Iterable[CheckpointSpec]:
     return find(dict.fromkeys(root.resolve() for root in roots))
 
 
-def _name_of(folder: Path) -> str:
+def name_of(folder: Path) -> str:
     """A name that the contract allows, since one folder must not cost all others."""
     name = re.sub(r"[^a-z0-9_]", "_", folder.name.lower())
     return (name if name[0].isalpha() else f"m_{name}")[:40]

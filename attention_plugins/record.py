@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import torch
 from torch import Tensor
@@ -57,3 +57,25 @@ class AttentionMap:
             raise ValueError(
                 f"{where}: rows sum to {sums.min():.3f}…{sums.max():.3f}, need 1 or 0"
             )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translation:
+    """One sentence's translation.
+
+    ``tokens`` and ``source_tokens`` end in ``<eos>`` where the model wrote or read it;
+    log-probabilities are in nats. ``maps`` is empty unless they were asked for.
+    """
+
+    text: str
+    tokens: tuple[str, ...]
+    log_probabilities: tuple[float, ...]
+    source_tokens: tuple[str, ...]
+    unknown: tuple[str, ...]
+    target_unknown: tuple[str, ...] = ()
+    maps: tuple[AttentionMap, ...] = field(default=())
+
+    @property
+    def log_probability(self) -> float:
+        """Of all tokens together, in nats."""
+        return sum(self.log_probabilities)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import torch
@@ -11,40 +11,18 @@ from torch import Tensor
 
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
-from attention_plugins.decoding import Decoded, beam, force, greedy
-from attention_plugins.record import AttentionMap
+from attention_plugins.decoding import beam, force, greedy
+from attention_plugins.record import AttentionMap, Translation
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import (
     EOS_ID,
     TOKENISERS,
-    Vocabulary,
+    UNK_ID,
     detokenise,
     pad,
 )
 
 MAX_BEAM = 16
-
-
-@dataclass(frozen=True, kw_only=True)
-class Translation:
-    """One sentence's translation.
-
-    ``tokens`` and ``source_tokens`` end in ``<eos>`` where the model wrote or read it;
-    log-probabilities are in nats. ``maps`` is empty unless they were asked for.
-    """
-
-    text: str
-    tokens: tuple[str, ...]
-    log_probabilities: tuple[float, ...]
-    source_tokens: tuple[str, ...]
-    unknown: tuple[str, ...]
-    target_unknown: tuple[str, ...] = ()
-    maps: tuple[AttentionMap, ...] = field(default=())
-
-    @property
-    def log_probability(self) -> float:
-        """Of all tokens together, in nats."""
-        return sum(self.log_probabilities)
 
 
 class Pair(NamedTuple):
@@ -59,8 +37,10 @@ class Pair(NamedTuple):
 
 
 @dataclass(frozen=True)
-class _Sentence:
-    words: list[str]  # as the reader wrote them, with <eos>
+class Sentence:
+    """Its words as the reader wrote them and their ids, both with the end."""
+
+    words: list[str]
     ids: list[int]
 
 
@@ -71,7 +51,13 @@ class Translator:
         checkpoint: the model to load.
         registry: where its scoring and model are looked up.
         device: where it computes.
+
+    A checkpoint of another library has a translator of its own: see :func:`open_checkpoint`.
     """
+
+    library: tuple[str, str] | None = None  # name and version, of a model that is not our own
+    unknown_id: int | None = UNK_ID
+    begin = "<bos>"
 
     def __init__(
         self, checkpoint: Checkpoint, registry: object, device: torch.device | str = "cpu"
@@ -80,8 +66,11 @@ class Translator:
         self.summary = checkpoint.summary
         self.device = torch.device(device)
         self.model = checkpoint.build(registry).to(self.device)
-        self.source_vocabulary, self.target_vocabulary = checkpoint.vocabularies
         self.max_tokens: int = self.card["max_tokens"]
+        self._read_vocabularies(checkpoint)
+
+    def _read_vocabularies(self, checkpoint: Checkpoint) -> None:
+        self.source_vocabulary, self.target_vocabulary = checkpoint.vocabularies
 
     def translate(
         self,
@@ -105,8 +94,8 @@ class Translator:
         for start in range(0, len(order), batch_size):
             rows = order[start : start + batch_size]
             decoded = self._decode([read[i] for i in rows], width, interventions)
-            for row, result in zip(rows, decoded, strict=True):
-                texts[row] = self._text(self.target_vocabulary.words(result.ids))
+            for row, ids in zip(rows, decoded, strict=True):
+                texts[row] = self._text(self._written(ids))
         return texts
 
     def explain(
@@ -129,14 +118,14 @@ class Translator:
         pair = self._pair(read, written)
         scores, sites = force(self.model, *pair, interventions=interventions)
         return Translation(
-            text=self._text(written.words),
+            text=self._text(written),
             tokens=tuple(written.words),
             log_probabilities=tuple(scores[0].tolist()),
             source_tokens=tuple(read.words),
-            unknown=_unknown(read, self.source_vocabulary),
-            target_unknown=_unknown(written, self.target_vocabulary),
+            unknown=self._unknown(read),
+            target_unknown=self._unknown(written),
             maps=tuple(
-                _map(site, weights, read.words, written.words, normalised=not interventions)
+                self._map(site, weights, read.words, written.words, normalised=not interventions)
                 for site, weights in sites.items()
             ),
         )
@@ -163,7 +152,7 @@ class Translator:
         for start in range(0, len(pairs), batch_size):
             part = list(enumerate(pairs[start : start + batch_size], start=start + 1))
             sources = [self._read(s, f"source {n}") for n, (s, _) in part]
-            targets = [self._read(t, f"target {n}", self.target_vocabulary) for n, (_, t) in part]
+            targets = [self._read(t, f"target {n}", target=True) for n, (_, t) in part]
             source, lengths = self._tensors(sources)
             target, _ = self._tensors(targets)
             _, sites = force(self.model, source, lengths, target, interventions=interventions)
@@ -177,21 +166,23 @@ class Translator:
 
     def _read_pair(
         self, sentence: str, target: str, width: int, interventions: Sequence[Intervention]
-    ) -> tuple[_Sentence, _Sentence]:
+    ) -> tuple[Sentence, Sentence]:
         read = self._read(sentence, "the sentence")
         if target.strip():
-            return read, self._read(target, "the target", self.target_vocabulary)
-        ids = self._decode([read], width, interventions)[0].ids
-        return read, _Sentence(self.target_vocabulary.words(ids), ids)
+            return read, self._read(target, "the target", target=True)
+        return read, self._written(self._decode([read], width, interventions)[0])
 
-    def _pair(self, read: _Sentence, written: _Sentence) -> Pair:
+    def _written(self, ids: list[int]) -> Sentence:
+        return Sentence(self.target_vocabulary.words(ids), ids)
+
+    def _pair(self, read: Sentence, written: Sentence) -> Pair:
         source, lengths = self._tensors([read])
         return Pair(source, lengths, torch.tensor([written.ids], device=self.device))
 
     def _tokenise(self, text: str) -> list[str]:
         return TOKENISERS[self.card["tokeniser"]](text)
 
-    def _read(self, text: str, what: str, vocabulary: Vocabulary | None = None) -> _Sentence:
+    def _read(self, text: str, what: str, *, target: bool = False) -> Sentence:
         words = self._tokenise(text)
         if not words:
             raise ContractError(f"need at least one word in {what}, got none")
@@ -199,31 +190,73 @@ class Translator:
             raise ContractError(
                 f"{what} has {len(words)} tokens; this model reads at most {self.max_tokens - 1}"
             )
-        ids = (vocabulary or self.source_vocabulary).ids(words)
-        return _Sentence([*words, "<eos>"], [*ids, EOS_ID])
+        ids = (self.target_vocabulary if target else self.source_vocabulary).ids(words)
+        return Sentence([*words, "<eos>"], [*ids, EOS_ID])
 
-    def _tensors(self, sentences: Sequence[_Sentence]) -> tuple[Tensor, Tensor]:
+    def _tensors(self, sentences: Sequence[Sentence]) -> tuple[Tensor, Tensor]:
         rows = [sentence.ids for sentence in sentences]
         lengths = torch.tensor([len(row) for row in rows], device=self.device)
         return torch.tensor(pad(rows), device=self.device), lengths
 
     def _decode(
-        self, sentences: Sequence[_Sentence], width: int, interventions: Sequence[Intervention]
-    ) -> list[Decoded]:
-        if not 1 <= width <= MAX_BEAM:
-            raise ContractError(f"need 1 <= beam <= {MAX_BEAM}, got {width}")
+        self, sentences: Sequence[Sentence], width: int, interventions: Sequence[Intervention]
+    ) -> list[list[int]]:
+        check_width(width)
         source, lengths = self._tensors(sentences)
         options = {"limit": self.max_tokens, "interventions": interventions}
         if width == 1:
-            return greedy(self.model, source, lengths, **options)
-        return [best[0] for best in beam(self.model, source, lengths, width=width, **options)]
+            return [found.ids for found in greedy(self.model, source, lengths, **options)]
+        found = beam(self.model, source, lengths, width=width, **options)
+        return [best[0].ids for best in found]
 
-    def _text(self, tokens: Sequence[str]) -> str:
-        return detokenise((t for t in tokens if t != "<eos>"), french=True)
+    def _text(self, sentence: Sentence) -> str:
+        return detokenise((word for word in sentence.words if word != "<eos>"), french=True)
+
+    def _unknown(self, sentence: Sentence) -> tuple[str, ...]:
+        pairs = zip(sentence.words, sentence.ids, strict=True)
+        return tuple(dict.fromkeys(word for word, id in pairs if id == self.unknown_id))
+
+    def _map(
+        self, site: Site, weights: Tensor, source: Sequence[str], target: Sequence[str], *,
+        normalised: bool,
+    ) -> AttentionMap:  # fmt: skip
+        """One sentence's weights ``(1, [heads,] queries, keys)`` with the words they belong to.
+
+        A row of the decoder is a word being written; it looks at the beginning and the words
+        before it.
+        """
+        read = (self.begin, *target[:-1])
+        labels = {
+            "cross": (target, source), "encoder": (source, source), "decoder": (target, read),
+        }  # fmt: skip
+        queries, keys = labels[site.kind]
+        return AttentionMap(
+            site=site, weights=_heads_first(weights[0]).float().cpu(),
+            query_labels=tuple(queries), key_labels=tuple(keys), normalised=normalised,
+        )  # fmt: skip
 
 
-def _unknown(sentence: _Sentence, vocabulary: Vocabulary) -> tuple[str, ...]:
-    return tuple(dict.fromkeys(word for word in sentence.words if word not in vocabulary))
+def open_checkpoint(
+    checkpoint: Checkpoint, registry: object, device: torch.device | str = "cpu"
+) -> Translator:
+    """The translator that a checkpoint needs: :class:`Translator`, or another library's.
+
+    Raises:
+        ContractError: a checkpoint that cannot be used.
+    """
+    from attention_plugins.huggingface.folder import Adopted
+
+    if isinstance(checkpoint, Adopted):
+        from attention_plugins.huggingface.translator import AdoptedTranslator
+
+        return AdoptedTranslator(checkpoint, registry, device)
+    return Translator(checkpoint, registry, device)
+
+
+def check_width(width: int) -> None:
+    """Raise ContractError unless a beam may be as wide."""
+    if not 1 <= width <= MAX_BEAM:
+        raise ContractError(f"need 1 <= beam <= {MAX_BEAM}, got {width}")
 
 
 def _heads_first(weights: Tensor) -> Tensor:
@@ -237,19 +270,3 @@ def _trim(site: Site, weights: Tensor, source: int, target: int) -> Tensor:
         site.kind, (target, target)
     )
     return _heads_first(weights)[:, :queries, :keys].float().cpu()
-
-
-def _map(
-    site: Site, weights: Tensor, source: Sequence[str], target: Sequence[str], *, normalised: bool
-) -> AttentionMap:
-    """One sentence's weights ``(1, [heads,] queries, keys)`` with the words they belong to.
-
-    A row of the decoder is a word being written; it looks at ``<bos>`` and the words before it.
-    """
-    read = ("<bos>", *target[:-1])
-    labels = {"cross": (target, source), "encoder": (source, source), "decoder": (target, read)}
-    queries, keys = labels[site.kind]
-    return AttentionMap(
-        site=site, weights=_heads_first(weights[0]).float().cpu(), query_labels=tuple(queries),
-        key_labels=tuple(keys), normalised=normalised,
-    )  # fmt: skip

@@ -6,7 +6,7 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from attention_plugins.commands import check, evaluate, listing, new, train, translate
+from attention_plugins.commands import adopt, check, evaluate, listing, new, train, translate
 from attention_plugins.contract import ContractError
 
 _COMMANDS = {
@@ -16,6 +16,7 @@ _COMMANDS = {
     "train": train,
     "evaluate": evaluate,
     "translate": translate,
+    "adopt": adopt,
 }
 
 

@@ -13,7 +13,7 @@ from attention_plugins.commands import common
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.gold import GOLD_TOKENISER, alignment_error, has_gold
 from attention_plugins.registry import installed
-from attention_plugins.translator import Translator
+from attention_plugins.translator import Translator, open_checkpoint
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -44,7 +44,7 @@ def run(given: argparse.Namespace) -> None:
     pairs = common.load_corpus(given.corpus, registry, alignments=None)
     if given.held_out:
         pairs = experiment.unseen(checkpoint.card, pairs, given.corpus)
-    translator = Translator(checkpoint, registry, device)
+    translator = open_checkpoint(checkpoint, registry, device)
     score = experiment.evaluate(translator, pairs, width=given.beam)
     if given.keep:
         note_held_out(checkpoint, score, given.corpus)

@@ -10,7 +10,7 @@ from attention_plugins.checkpoints import read
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError
 from attention_plugins.registry import installed
-from attention_plugins.translator import Translator
+from attention_plugins.translator import open_checkpoint
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -28,7 +28,7 @@ def run(given: argparse.Namespace) -> None:
     sentences = given.sentences or [line.strip() for line in sys.stdin if line.strip()]
     if not sentences:
         raise ContractError("need a sentence to translate, got none")
-    translator = Translator(read(given.checkpoint), installed(), common.device(given))
+    translator = open_checkpoint(read(given.checkpoint), installed(), common.device(given))
     translations = translator.translate(sentences, width=given.beam)
     facts = [{"source": s, "translation": t} for s, t in zip(sentences, translations, strict=True)]
     common.show(given, {"translations": facts}, translations)

@@ -131,11 +131,7 @@ def _use_example(here: Visit) -> None:
 
 def _model(here: Visit, catalogue: Catalogue) -> str:
     view: Heads = here.view
-    names = {
-        reference(catalogue, entry): entry
-        for entry in catalogue.checkpoints.values()
-        if entry.corpus == view.corpus
-    }
+    names = {reference(catalogue, entry): entry for entry in catalogue.readers(view.corpus)}
     return choose(
         "Model",
         list(names),

@@ -117,8 +117,7 @@ def _add(here: Visit, names: Sequence[str]) -> None:
 
 def _names(catalogue: Catalogue, corpus: str) -> dict[str, Checkpoint]:
     """The checkpoints of a corpus, by what a panel calls them."""
-    entries = catalogue.checkpoints.values()
-    return {reference(catalogue, entry): entry for entry in entries if entry.corpus == corpus}
+    return {reference(catalogue, entry): entry for entry in catalogue.readers(corpus)}
 
 
 def _panel_controls(
@@ -159,6 +158,8 @@ def title_of(catalogue: Catalogue, checkpoint: Checkpoint | None, name: str) -> 
         catalogue.scorings.get(checkpoint.scoring),
     )
     made_of = f"{scoring.title if scoring else checkpoint.scoring}"
+    if checkpoint.adopted:
+        return f"{made_of} · {checkpoint.adopted['family']} · {checkpoint.title}"
     models = {entry.model for entry in catalogue.checkpoints.values()}
     if len(models) > 1:
         made_of += f" · {model.title if model else checkpoint.model}"
@@ -179,7 +180,16 @@ def with_spot(view: Translation, letter: str, spot: str) -> Translation:
 
 
 def origin(checkpoint: Checkpoint) -> str:
-    """What the model learned from, and how well it does on sentences that it never saw."""
+    """What the model learned from, and how well it does on sentences that it never saw.
+
+    Of an adopted one: where it is from, and that its scoring is what it is.
+    """
+    if adopted := checkpoint.adopted:
+        at = f" at {adopted['revision'][:7]}" if adopted["revision"] else ""
+        where = plain(adopted["repository"] or checkpoint.name)
+        more = f" · {plain(adopted['addition'])}" if adopted["addition"] else ""
+        return (f"trained elsewhere: {where}{at}, with the Hugging Face library · its scoring "
+                f"is its own and cannot be swapped{more}")  # fmt: skip
     words = [f"trained on {checkpoint.card['corpus']['trained_on']:,} pairs"]
     for name, score in checkpoint.card["scores"].items():
         if "bleu" in score:

@@ -132,6 +132,11 @@ class Checkpoint:
     corpus: str
     card: Mapping[str, Any] = field(default_factory=dict, compare=False)
 
+    @property
+    def adopted(self) -> Mapping[str, str]:
+        """Of a model that another library trained: its ``family`` and where it is from."""
+        return self.card.get("adopted") or {}
+
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Checkpoint:
         """From the catalogue's entry of a checkpoint that can be used."""
@@ -194,9 +199,21 @@ class Catalogue:
         return {name: offer for name, offer in getattr(self, kind).items() if offer.task == task}
 
     def corpora(self) -> tuple[str, ...]:
-        """The corpora that checkpoints were trained on, those of most checkpoints first."""
-        counts = Counter(entry.corpus for entry in self.checkpoints.values())
-        return tuple(corpus for corpus, _ in counts.most_common())
+        """The corpora that checkpoints were trained on, those of most checkpoints first.
+
+        What adopted models learned from comes last.
+        """
+        entries = self.checkpoints.values()
+        counts = Counter(entry.corpus for entry in entries if not entry.adopted)
+        theirs = Counter(entry.corpus for entry in entries if entry.adopted)
+        ordered = (*counts.most_common(), *theirs.most_common())
+        return tuple(dict.fromkeys(corpus for corpus, _ in ordered))
+
+    def readers(self, corpus: str) -> list[Checkpoint]:
+        """The checkpoints to set side by side: those of the corpus, then all adopted ones."""
+        entries = self.checkpoints.values()
+        own = [entry for entry in entries if entry.corpus == corpus]
+        return own + [entry for entry in entries if entry.adopted and entry.corpus != corpus]
 
 
 def _unusable(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -75,7 +75,9 @@ def beam_knob(catalogue: Catalogue) -> Knob:
 
 
 def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
-    """What a panel calls this checkpoint within its corpus."""
+    """What a panel calls this checkpoint within its corpus; an adopted one by its name."""
+    if checkpoint.adopted:
+        return checkpoint.name
     made_of = (checkpoint.model, checkpoint.scoring, checkpoint.corpus)
     others = [(c.model, c.scoring, c.corpus) for c in catalogue.checkpoints.values()]
     alone = others.count(made_of) == 1
@@ -84,11 +86,8 @@ def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
 
 def resolve(catalogue: Catalogue, corpus: str, panel: str) -> Checkpoint | None:
     """The checkpoint that a panel means, if it is here."""
-    for checkpoint in catalogue.checkpoints.values():
-        if checkpoint.corpus == corpus and panel in (
-            checkpoint.name,
-            reference(catalogue, checkpoint),
-        ):
+    for checkpoint in catalogue.readers(corpus):
+        if panel in (checkpoint.name, reference(catalogue, checkpoint)):
             return checkpoint
     return None
 

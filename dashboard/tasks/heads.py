@@ -176,6 +176,12 @@ def _heads_first(weights: Tensor) -> Tensor:
 def _plugins(translator: Translator) -> dict[str, dict[str, str]]:
     """Who is to be asked about a bug in the weights."""
     registry, card = installed(), translator.card
+    if translator.library:
+        name, version = translator.library
+        return {
+            what: {"name": card[what], "distribution": name, "version": version}
+            for what in ("model", "scoring")
+        }
     found = {"model": registry.provider("models", card["model"]),
              "scoring": registry.provider("scorings", card["scoring"])}  # fmt: skip
     return {

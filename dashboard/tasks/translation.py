@@ -15,7 +15,7 @@ from attention_plugins.contract import ContractError, Parameter, settle
 from attention_plugins.decoding import force
 from attention_plugins.devices import resolve
 from attention_plugins.registry import installed
-from attention_plugins.translator import MAX_BEAM, Translation, Translator
+from attention_plugins.translator import MAX_BEAM, Translation, Translator, open_checkpoint
 from dashboard.runs.changes import Change, read_changes, write_changes
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result
@@ -126,19 +126,20 @@ def translator_of(name: str, device: str) -> Translator:
         ContractError: no such checkpoint, or one that cannot be used.
     """
     registry = installed()
-    return Translator(checkpoints.read(registry.checkpoint(name).path), registry, device)
+    return open_checkpoint(checkpoints.read(registry.checkpoint(name).path), registry, device)
 
 
 def provenance(translator: Translator) -> dict[str, Any]:
     """The facts on what a result was made with."""
     card = translator.summary
     scoring = installed().provider("scorings", card["scoring"])
+    maker = translator.library or (scoring.distribution, scoring.version)
     return {
         "model": card["model"],
         "scoring": card["scoring"],
         "corpus": card["corpus"]["name"],
         "card": card,
-        "plugin": {"distribution": scoring.distribution, "version": scoring.version},
+        "plugin": dict(zip(("distribution", "version"), maker, strict=True)),
         "torch": torch.__version__,
     }
 

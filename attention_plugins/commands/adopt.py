@@ -1,0 +1,40 @@
+"""Bring an encoder–decoder of Hugging Face home as a checkpoint."""
+
+from __future__ import annotations
+
+import argparse
+
+from attention_plugins.checkpoints import name_of
+from attention_plugins.commands.common import show
+from attention_plugins.huggingface.fetch import adopt
+from attention_plugins.huggingface.folder import FAMILIES
+
+_NOTE = ("corpus", "source", "target", "prefix")
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Which model, of which commit, and what is known of it."""
+    parser.add_argument(
+        "model", help="a repository such as Helsinki-NLP/opus-mt-en-fr, or a folder; "
+        f"of the architectures {', '.join(FAMILIES)}",
+    )  # fmt: skip
+    parser.add_argument(
+        "--revision", default="", help="a commit, branch, tag or refs/pr/1; its commit is kept"
+    )
+    parser.add_argument("--name", default="", help="of the new checkpoint (the model's)")
+    parser.add_argument("--corpus", default="", help="what it learned from, for the page's list")
+    parser.add_argument("--source", default="", help="language it reads, as its tokenizer says it")
+    parser.add_argument("--target", default="", help="language it writes")
+    parser.add_argument("--prefix", default="", help="put before every sentence, as T5 needs it")
+    parser.add_argument("--overwrite", action="store_true", help="replace one of this name")
+
+
+def run(given: argparse.Namespace) -> None:
+    """Fetch it, try it, and say what it is called."""
+    note = {name: getattr(given, name) for name in _NOTE}
+    kept = adopt(given.model, given.name, note, revision=given.revision, overwrite=given.overwrite)
+    facts = {"checkpoint": name_of(kept.folder), "folder": str(kept.folder),
+             **kept.card["adopted"]}  # fmt: skip
+    at = f" at {facts['revision']}" if facts["revision"] else ""
+    show(given, facts, [f"{facts['checkpoint']}: {facts['family']}, {facts['repository']}{at}, "
+                        f"in {kept.folder}"])  # fmt: skip

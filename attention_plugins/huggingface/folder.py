@@ -1,0 +1,174 @@
+"""A folder as the Hugging Face Hub has it, read as a checkpoint: here JSON alone, no weights."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from attention_plugins.checkpoints import CARD, FORMAT, Checkpoint, CheckpointError
+
+if TYPE_CHECKING:
+    from torch import nn
+
+CONFIG, NOTE, WEIGHTS = "config.json", "adopted.json", "model.safetensors"
+INDEX = f"{WEIGHTS}.index.json"  # of weights in several files
+INSTALL = 'pip install "attention-workbench[transformers]"'
+ELSEWHERE = "elsewhere"  # the corpus of a model that nobody named one for
+
+_MOST_BYTES = 10_000_000
+_MOST_TOKENS = 128  # of a sentence: the maps of longer ones say nothing to the eye
+_BIAS = "a learned bias for the distance of two tokens joins the scores of self-attention"
+
+
+class Family(NamedTuple):
+    """Models of one architecture: its name, the scoring it is made with, what else it adds."""
+
+    title: str
+    scoring: str = "scaled_dot"
+    addition: str = ""
+
+
+FAMILIES: Mapping[str, Family] = {
+    "bart": Family("BART"),
+    "m2m_100": Family("M2M100"),
+    "marian": Family("Marian"),
+    "mt5": Family("mT5", "dot", _BIAS),
+    "pegasus": Family("Pegasus"),
+    "t5": Family("T5", "dot", _BIAS),
+    "umt5": Family("UMT5", "dot", _BIAS),
+}
+
+
+@dataclass(frozen=True)
+class Adopted(Checkpoint):
+    """A model that another library trained; its card is made from that library's files.
+
+    The scoring on the card is the one that the architecture is made with. It cannot be swapped.
+    """
+
+    config: Mapping[str, Any]
+    note: Mapping[str, Any]
+
+    @property
+    def summary(self) -> dict[str, Any]:
+        """The card and the sizes of the vocabularies."""
+        source = self.config.get("vocab_size")
+        sizes = {"source_words": source,
+                 "target_words": self.config.get("decoder_vocab_size") or source}  # fmt: skip
+        return {**self.card, **sizes}
+
+    @property
+    def prefix(self) -> str:
+        """What is put before each sentence, such as T5's order to translate."""
+        pair = f"translation_{self.note.get('source')}_to_{self.note.get('target')}"
+        usual = (self.config.get("task_specific_params") or {}).get(pair) or {}
+        return str(self.note.get("prefix") or usual.get("prefix") or "")
+
+    def build(self, registry: Any) -> nn.Module:
+        """The model with its weights, in evaluation mode, on the CPU, in single precision.
+
+        Raises:
+            CheckpointError: weights that are missing, do not fit or are not finite; the library
+                is not installed.
+        """
+        from attention_plugins.huggingface.loading import trained
+
+        return trained(self.folder)
+
+    def untrained(self, registry: Any) -> nn.Module:
+        """The same architecture with fresh weights, as the library draws them; seed 0."""
+        from attention_plugins.huggingface.loading import fresh
+
+        return fresh(self.folder)
+
+
+def is_one(folder: Path) -> bool:
+    """Whether a folder looks like one of the Hub's, and not like a checkpoint of ours."""
+    return (folder / CONFIG).is_file() and not (folder / CARD).exists()
+
+
+def read(folder: Path) -> Adopted:
+    """Read and check a folder's configuration.
+
+    Raises:
+        CheckpointError: no encoder–decoder, an architecture that is not supported, no
+            safetensors, JSON that cannot be read, or the library is not installed.
+    """
+    config = check_config(read_json(folder / CONFIG), folder)
+    if not any((folder / name).is_file() for name in (WEIGHTS, INDEX)):
+        raise CheckpointError(
+            f"no {WEIGHTS} in {folder}; pickled weights such as pytorch_model.bin are not read, "
+            "since loading them runs code"
+        )
+    require_library()
+    note = read_json(folder / NOTE) if (folder / NOTE).is_file() else {}
+    return Adopted(folder, _card(folder, config, note), config, note)
+
+
+def check_config(config: Mapping[str, Any], where: object) -> Mapping[str, Any]:
+    """The configuration, if it is of a model that can be read here.
+
+    Raises:
+        CheckpointError: it is not; ``where`` says whose it is.
+    """
+    kind = config.get("model_type")
+    if not config.get("is_encoder_decoder"):
+        raise CheckpointError(f"{where} holds a {kind!r} model, which is no encoder–decoder")
+    if kind not in FAMILIES:
+        raise CheckpointError(f"{where} holds a {kind!r} model; read are {', '.join(FAMILIES)}")
+    return config
+
+
+def require_library() -> None:
+    """Raise CheckpointError unless ``transformers`` is installed; nothing is imported."""
+    if importlib.util.find_spec("transformers") is None:
+        raise CheckpointError(f"models of Hugging Face need the extra “transformers”: {INSTALL}")
+
+
+def read_json(path: Path) -> dict[str, Any]:
+    """An object in a small JSON file.
+
+    Raises:
+        CheckpointError: no such file, not JSON, no object, or too large.
+    """
+    try:
+        if path.stat().st_size > _MOST_BYTES:
+            raise CheckpointError(f"{path} is larger than {_MOST_BYTES:,} bytes")
+        found = json.loads(path.read_text("utf-8"))
+    except (OSError, ValueError) as error:
+        if isinstance(error, CheckpointError):
+            raise
+        raise CheckpointError(f"{path} cannot be read as JSON: {error}") from None
+    if not isinstance(found, dict):
+        raise CheckpointError(f"{path} holds a {type(found).__name__}; need an object")
+    return found
+
+
+def _card(folder: Path, config: Mapping[str, Any], note: Mapping[str, Any]) -> dict[str, Any]:
+    family = FAMILIES[config["model_type"]]
+    positions = config.get("max_position_embeddings") or config.get("n_positions")
+    return {
+        "format": FORMAT,
+        "title": str(note.get("repository") or folder.name),
+        "model": f"huggingface_{config['model_type']}",
+        "model_parameters": {},
+        "scoring": family.scoring,
+        "scoring_parameters": {},
+        "tokeniser": "its_own",
+        "max_tokens": min(int(positions or _MOST_TOKENS), _MOST_TOKENS),
+        # Nothing is known of its sentences but their name: no pair can be shown to be new to it.
+        "corpus": {"name": str(note.get("corpus") or ELSEWHERE), "sha256": "", "pairs": 0,
+                   "trained_on": 0, "held_out_sources": 0},
+        "training": {},
+        "scores": {},
+        "adopted": {
+            "family": family.title,
+            "addition": family.addition,
+            "repository": str(note.get("repository", "")),
+            "revision": str(note.get("revision", "")),
+        },
+    }  # fmt: skip

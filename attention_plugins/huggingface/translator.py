@@ -1,0 +1,108 @@
+"""A library's model at work: sentences in, translations with their maps out."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from importlib.metadata import version
+
+import torch
+
+from attention_plugins.contract import ContractError
+from attention_plugins.huggingface import loading
+from attention_plugins.huggingface.folder import Adopted
+from attention_plugins.huggingface.pieces import Pieces
+from attention_plugins.tap import Intervention
+from attention_plugins.translator import Sentence, Translator, check_width
+
+_MULTILINGUAL = ("m2m_100",)
+
+
+class AdoptedTranslator(Translator):
+    """As :class:`Translator`, with the library's tokenizer and its own search.
+
+    Maps, likelihoods and changes to heads are made as for the models of our own: the words that
+    were found are forced, token by token, with every attention going through the tap.
+
+    Raises:
+        CheckpointError: a model or a tokenizer that cannot be loaded, or languages that a model
+            of many languages does not know.
+    """
+
+    def __init__(
+        self, checkpoint: Adopted, registry: object, device: torch.device | str = "cpu"
+    ) -> None:
+        super().__init__(checkpoint, registry, device)
+        self.library = ("transformers", version("transformers"))
+        self.begin = self.target_vocabulary.words([self.model.begin])[0]
+
+    def _read_vocabularies(self, checkpoint: Adopted) -> None:
+        source, target = (str(checkpoint.note.get(side, "")) for side in ("source", "target"))
+        self._prefix, self._first = checkpoint.prefix, None
+        if checkpoint.config["model_type"] in _MULTILINGUAL:
+            self._tokenizer = loading.tokenizer(checkpoint.folder, source, target)
+            self._first = self._language(target)
+        else:
+            self._tokenizer = loading.tokenizer(checkpoint.folder)
+        if getattr(self._tokenizer, "separate_vocabs", False):
+            raise ContractError(
+                f"{checkpoint.folder}: need one vocabulary of both languages, got two"
+            )
+        self.source_vocabulary = self.target_vocabulary = Pieces(self._tokenizer)
+        self.unknown_id = self._tokenizer.unk_token_id
+
+    def _language(self, code: str) -> int:
+        """The id of the token that says in which language to write."""
+        names = dict.fromkeys((code, f"__{code}__"))
+        ids = [self._tokenizer.convert_tokens_to_ids(name) for name in names if code]
+        known = [id for id in ids if id not in (None, self._tokenizer.unk_token_id)]
+        if not known:
+            raise ContractError(
+                f"this model knows many languages; need the one to write in, got {code!r}: adopt "
+                "it with --source and --target"
+            )
+        return known[0]
+
+    def _tokenise(self, text: str) -> list[str]:
+        return self._tokenizer.tokenize(text)
+
+    def _read(self, text: str, what: str, *, target: bool = False) -> Sentence:
+        if not text.strip():
+            raise ContractError(f"need at least one word in {what}, got none")
+        given = {"text_target": text} if target else {"text": self._prefix + text}
+        fast = self._tokenizer.is_fast
+        found = self._tokenizer(**given, return_offsets_mapping=fast)
+        ids = found["input_ids"]
+        if len(ids) > self.max_tokens:
+            raise ContractError(
+                f"{what} has {len(ids)} tokens; this model reads at most {self.max_tokens}"
+            )
+        words = self.target_vocabulary.words(ids)
+        (written,) = given.values()
+        if fast:
+            spelled = [written[start:end].strip() for start, end in found["offset_mapping"]]
+        else:
+            # Without offsets: pieces before they are looked up, which it gives of sources alone.
+            pieces = [] if target else self._tokenise(written)
+            spelled = [self.target_vocabulary.spelled(piece) for piece in pieces]
+        for place, word in enumerate(spelled):
+            if ids[place] == self.unknown_id and word:
+                words[place] = word
+        return Sentence(words, ids)
+
+    def _decode(
+        self, sentences: Sequence[Sentence], width: int, interventions: Sequence[Intervention]
+    ) -> list[list[int]]:
+        check_width(width)
+        # T5's bias fits the scores of all queries, not a block of them: a changed pass, which is
+        # slow anyway, goes sentence by sentence, so that none is large enough for blocks.
+        batches = [[sentence] for sentence in sentences] if interventions else [sentences]
+        found = []
+        for batch in batches:
+            found += self.model.search(
+                *self._tensors(batch), width=width, limit=self.max_tokens, first=self._first,
+                interventions=interventions,
+            )  # fmt: skip
+        return found
+
+    def _text(self, sentence: Sentence) -> str:
+        return self.target_vocabulary.text(sentence.ids)
