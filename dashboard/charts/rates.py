@@ -42,7 +42,12 @@ def rates_chart(
         )
     table = table[list(_NEEDED)].sort_values("error_rate", kind="stable")
     numbers = {name: rounded(table[name]) for name in _NEEDED[1:]}
-    table = table.assign(**numbers, name=[spot_name(spot) for spot in table["spot"]])
+    names = [spot_name(spot) for spot in table["spot"]]
+    said = [
+        f"{name}, error rate {rate:.3f}"
+        for name, rate in zip(names, table["error_rate"], strict=True)
+    ]
+    table = table.assign(**numbers, name=names, said=said)
     order = table["spot"].tolist()
     end = alt.ExprRef(f"min(width, {_STEP * len(order)})")
     x = alt.X(
@@ -75,7 +80,7 @@ def rates_chart(
     dots = (
         base.mark_point(size=60, strokeWidth=2, stroke=colour, opacity=1)
         .encode(
-            x=x, y=y, tooltip=told, description=alt.Description("name:N"),
+            x=x, y=y, tooltip=told, description=alt.Description("said:N"),
             fill=alt.condition(is_chosen, alt.value(colour), alt.value("transparent")),
         )
         .properties(name="heads")

@@ -23,8 +23,9 @@ def test_every_head_is_a_dot_the_best_one_first(painted, survives):
     scene = painted(rates_chart(pa.Table.from_pandas(RATES), chosen="1.2", colour="#3284d0"))
     dots = sorted(scene.items("heads_marks"), key=lambda dot: dot["left"])
     assert [dot["description"] for dot in dots] == [
-        "layer 1 · mean", "layer 1 · head 2", "layer 2 · head 1", "layer 1 · head 1",
-        "layer 1 · head 3",
+        "layer 1 · mean, error rate 0.125", "layer 1 · head 2, error rate 0.250",
+        "layer 2 · head 1, error rate 0.250", "layer 1 · head 1, error rate 0.500",
+        "layer 1 · head 3, error rate 1.000",
     ]  # fmt: skip
     tops = [dot["top"] for dot in dots]
     (rule,) = scene.items("untrained_marks")
