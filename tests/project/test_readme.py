@@ -9,16 +9,19 @@ import shlex
 import subprocess
 import sys
 from pathlib import Path
+from types import ModuleType
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 import pytest
 import torch
 
-from attention_plugins import ModelSizes, Sizes, hookspecs
+from attention_plugins import ModelSizes, hookspecs
+from attention_plugins.checking import check_scoring
 from attention_plugins.commands import main
 from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import installed
+from attention_plugins.scorings.dot import dot_product
 from dashboard.runs.alignment_link import format_alignment, parse_alignment
 from dashboard.runs.anatomy_link import format_anatomy, parse_anatomy
 from dashboard.runs.complexity_link import format_complexity, parse_complexity
@@ -50,7 +53,8 @@ class Block(NamedTuple):
 BLOCKS = [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```$", README, re.S | re.M)]
 PYTHON = [block.text for block in BLOCKS if block.language == "python"]
 CODE = [text for text in PYTHON if "@hookimpl" in text]
-NOTEBOOK = [text for text in PYTHON if text not in CODE]
+NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text]
+KIT = [text for text in PYTHON if "attention_plugins.checking" in text]
 LINES = [line for b in BLOCKS if b.language == "bash" for line in b.text.splitlines()]
 COMMANDS = [line for line in LINES if line.startswith("python -m attention_plugins ")]
 
@@ -70,21 +74,21 @@ def test_ci_takes_the_test_command_from_here():
     assert TEST not in script
 
 
-def scorings_of(code: str) -> list:
+def test_every_block_of_python_is_run_by_a_test_here():
+    assert sorted([*CODE, *NOTEBOOK, *KIT]) == sorted(PYTHON)
+
+
+def executed(code: str) -> dict:
     names: dict = {}
     exec(compile(code, "README.md", "exec"), names)
-    return list(names["attention_scorings"]())
+    return names
 
 
 @pytest.mark.parametrize("code", CODE)
-def test_every_plugin_shown_scores_and_trains_in_the_translation_model(code):
+def test_every_plugin_shown_holds_everywhere_and_trains_in_the_translation_model(code):
     torch.manual_seed(0)
-    queries, keys = torch.randn(2, 3, 5), torch.randn(2, 7, 5)
-    for spec in scorings_of(code):
-        scoring = spec.create(Sizes(5, 5, 11))
-        scores = scoring(scoring.project_queries(queries), scoring.project_keys(keys))
-        assert scores.shape == (2, 3, 7)
-        assert torch.isfinite(scores).all()
+    for spec in executed(code)["attention_scorings"]():
+        assert [finding for finding in check_scoring(spec) if not finding.passed] == []
         sizes = {"embed": 8, "hidden": 8}
         model = (
             installed()
@@ -96,6 +100,21 @@ def test_every_plugin_shown_scores_and_trains_in_the_translation_model(code):
         assert torch.isfinite(loss)
 
 
+def test_the_kit_is_used_as_shown(monkeypatch):
+    in_python, as_tests = KIT
+    assert {finding.passed for finding in executed(in_python)["check_scoring"](dot_product)} == {
+        True
+    }
+    module = ModuleType("chebyshev_scoring")
+    module.chebyshev = executed(CODE[0])["chebyshev"]
+    monkeypatch.setitem(sys.modules, "chebyshev_scoring", module)
+    test = executed(as_tests)["test_it_holds"]
+    ((_, rules),) = [mark.args for mark in test.pytestmark]
+    assert len(rules) > 20
+    for rule in rules:
+        test(rule)
+
+
 def batch():
     source, target = torch.randint(4, 13, (2, 5)), torch.randint(4, 17, (2, 3))
     source[1, 3:] = target[1, 2:] = 1
@@ -105,9 +124,7 @@ def batch():
 def test_the_notebook_chapter_draws_what_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (code,) = NOTEBOOK
-    names: dict = {}
-    exec(compile(code, "README.md", "exec"), names)
-    (rows,) = names["chart"].to_dict()["datasets"].values()
+    (rows,) = executed(code)["chart"].to_dict()["datasets"].values()
     assert [row["value"] for row in rows] == [0.7, 0.2, 0.1, 0.1, 0.1, 0.8]
     page = (tmp_path / "map.html").read_text("utf-8")
     assert "leaving" in page
