@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+import json
+import shutil
+
 import pytest
 import torch
+from safetensors.torch import load_file, save_file
 
-from attention_plugins import checkpoints
+from attention_plugins import checkpoints, registry
+from attention_plugins.catalogue import catalogue
+from attention_plugins.checkpoints import CheckpointError
+from attention_plugins.commands import main
 from attention_plugins.contract import ContractError
+from attention_plugins.huggingface.translator import AdoptedTranslator
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.translator import open_checkpoint
+from dashboard.runs.request import Request
+from dashboard.tasks import heads, perform, translation
 
 KINDS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions",
          "cross": "cross_attentions"}  # fmt: skip
@@ -72,16 +82,19 @@ def test_forced_words_are_as_likely_as_the_librarys_logits_say(translator, refer
 
 @pytest.mark.parametrize("width", [1, 3])
 def test_it_finds_what_the_library_generates(translator, reference, width):
+    source, _, _ = translator.pair("where is the big horse", "le")
+    wanted = reference.generate(
+        source, num_beams=width, do_sample=False, max_new_tokens=translator.max_tokens,
+        attention_mask=torch.ones_like(source), use_cache=False,
+    )[0, 1:]  # fmt: skip
+    found = translator.pair("where is the big horse", width=width).target[0]
+    assert found.tolist() == wanted.tolist()
+
+
+def test_a_batch_says_what_its_sentences_say_alone(translator):
     sentences = ["where is the big horse", "a dog"]
-    for sentence in sentences:
-        source, _, _ = translator.pair(sentence, "le")
-        wanted = reference.generate(
-            source, num_beams=width, do_sample=False, max_new_tokens=translator.max_tokens,
-            attention_mask=torch.ones_like(source), use_cache=False,
-        )[0, 1:]  # fmt: skip
-        assert translator.pair(sentence, width=width).target[0].tolist() == wanted.tolist()
-    together = translator.translate(sentences, width=width)
-    assert together == [translator.translate([one], width=width)[0] for one in sentences]
+    alone = [text for one in sentences for text in translator.translate([one])]
+    assert translator.translate(sentences) == alone
 
 
 def test_rows_and_columns_are_named(translator, family, said):
@@ -169,3 +182,112 @@ def test_fresh_weights_are_others_in_the_same_architecture(folders, family, tran
     own, other = translator.model.state_dict(), fresh.state_dict()
     assert {n: w.shape for n, w in own.items()} == {n: w.shape for n, w in other.items()}
     assert any(not torch.equal(own[name], other[name]) for name in own)
+
+
+@pytest.fixture
+def broken(folders, tmp_path):
+    """A copy of a tiny model to break."""
+    return shutil.copytree(folders / "tiny-bart", tmp_path / "tiny-bart")
+
+
+@pytest.mark.parametrize("fault", ["missing", "shape", "nan", "rubbish"])
+def test_weights_that_do_not_fit_are_refused(broken, fault):
+    """The library itself would draw what is missing at random."""
+    path = broken / "model.safetensors"
+    weights = load_file(path)
+    name = "model.encoder.layers.1.fc1.weight"
+    if fault == "missing":
+        del weights[name]
+    elif fault == "shape":
+        weights[name] = weights[name][:-1].clone()
+    else:
+        weights[name] = weights[name] * float("nan")
+    save_file(weights, path, metadata={"format": "pt"})
+    if fault == "rubbish":
+        path.write_bytes(b"rubbish")
+    with pytest.raises(CheckpointError, match="fc1" if fault != "rubbish" else "cannot be loaded"):
+        checkpoints.read(broken).build(None)
+
+
+def test_a_model_of_many_languages_needs_the_one_to_write_in(broken):
+    config = json.loads((broken / "config.json").read_text())
+    (broken / "config.json").write_text(json.dumps({**config, "model_type": "m2m_100"}))
+    translator = object.__new__(AdoptedTranslator)
+    (broken / "adopted.json").write_text('{"source": "yy", "target": "xx"}')
+    with pytest.raises(ContractError, match="need the one to write in, got 'xx'"):
+        translator._read_vocabularies(checkpoints.read(broken))
+    (broken / "adopted.json").write_text('{"source": "yy", "target": "</s>"}')
+    translator._read_vocabularies(checkpoints.read(broken))
+    assert translator._first == 1
+
+
+def test_adopt_tries_the_model_and_says_its_name(broken, tmp_path, monkeypatch, capsys):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    order = ["adopt", str(broken), "--name", "Mine", "--corpus", "few", "--json"]
+    assert main(order) == 0
+    facts = json.loads(capsys.readouterr().out)
+    assert (facts["checkpoint"], facts["family"]) == ("mine", "BART")
+    assert "mine" in {spec.name for spec in checkpoints.attention_checkpoints()}
+    (broken / "model.safetensors").write_bytes(b"rubbish")
+    assert main([*order, "--overwrite"]) == 2
+    assert "cannot be loaded" in capsys.readouterr().err
+    assert main(["translate", "--checkpoint", str(tmp_path / "checkpoints/Mine"), "a dog"]) == 0
+
+
+class Watch:
+    """A context that listens to nothing."""
+
+    def report(self, *_, **__):
+        pass
+
+    def stopped(self):
+        return False
+
+
+@pytest.fixture
+def offered(folders, monkeypatch):
+    """A registry with the tiny models beside the shipped ones."""
+    monkeypatch.setenv("ATTENTION_CHECKPOINTS", str(folders))
+    found = registry.load(allow=[])
+    for task in (translation, heads):
+        monkeypatch.setattr(task, "installed", lambda: found)
+    translation.translator_of.cache_clear()
+    yield found
+    translation.translator_of.cache_clear()
+
+
+def test_it_is_offered_beside_ours_and_a_panel_gets_all_its_maps(offered):
+    listed = {one["name"]: one for one in catalogue(offered)["checkpoints"]}
+    assert any(not (one["card"] or {}).get("adopted") for one in listed.values())
+    assert listed["tiny_t5"]["card"]["title"] == "someone/tiny-t5"
+    assert listed["tiny_marian"]["fault"] == ""
+    options = {"text": "the cats", "changes": "off:encoder.2.1"}
+    result = perform(
+        Request.make("translation", data="tiny_t5", device="cpu", options=options), Watch()
+    )
+    facts, rows = result.facts, result.tables["maps"].to_pylist()
+    assert (facts["model"], facts["scoring"]) == ("huggingface_t5", "dot")
+    assert facts["plugin"]["distribution"] == "transformers"
+    assert [(row["kind"], row["layer"], row["heads"]) for row in rows] == (
+        [("encoder", layer, 5) for layer in range(2)]
+        + [(kind, layer, 5) for layer in range(3) for kind in ("decoder", "cross")]
+    )
+    assert facts["source_tokens"] == ["translate", "the", "cats", "</s>"]
+    assert rows[2]["keys"][0] == "<pad>"
+    size = len(facts["source_tokens"]) ** 2
+    assert not any(rows[1]["weights"][:size])
+    assert any(rows[1]["weights"][size:])
+    assert facts["unchanged"]["log_probability"] != pytest.approx(facts["log_probability"])
+
+
+def test_every_head_is_weighed_like_those_of_our_own(offered):
+    options = {"text": "the cats", "target": "les chats"}
+    result = perform(
+        Request.make("heads", data="tiny_bart", device="cpu", options=options), Watch()
+    )
+    rows = result.tables["heads"].to_pylist()
+    assert len(rows) == 2 * 5 + 3 * 3 + 3 * 3
+    assert max(row["row_error"] for row in rows) < 1e-5
+    assert {row["padding"] for row in rows if row["kind"] != "decoder"} == {0.0}
+    assert len({row["leave_one_out"] for row in rows}) > 20
+    assert result.facts["plugins"]["model"]["distribution"] == "transformers"

@@ -1,8 +1,10 @@
 import json
+from dataclasses import replace
 
 import pytest
 
 from dashboard.engine.protocol import Event
+from dashboard.pages.translation_panel import origin, title_of
 
 
 def link(app):
@@ -185,3 +187,16 @@ def test_a_panel_takes_its_map_along_when_another_one_is_removed(opened):
     app = opened("translation", a="bahdanau.additive", b="transformer.additive", b__map="1.2")
     app.button("panel-a-remove").click().run()
     assert link(app) == {"a": "transformer.additive", "map": "cross.1.2"}
+
+
+def test_an_adopted_model_says_where_it_is_from_and_that_its_scoring_stays(catalogue):
+    adopted = {"family": "T5", "addition": "a bias joins the scores", "repository": "some/t5",
+               "revision": "0123456789abcdef"}  # fmt: skip
+    one = catalogue.checkpoints["one"]
+    card = {**one.card, "adopted": adopted}
+    found = replace(one, name="tiny", title="some/t5", scoring="scaled_dot", card=card)
+    assert title_of(catalogue, found, "tiny") == "Scaled dot · T5 · some/t5"
+    told = origin(found)
+    assert r"some\/t5 at 0123456" in told or "some/t5 at 0123456" in told
+    assert "its scoring is its own and cannot be swapped · a bias joins the scores" in told
+    assert "trained on" not in told

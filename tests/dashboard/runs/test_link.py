@@ -28,6 +28,7 @@ from dashboard.runs.translation_link import (
     default_translation,
     format_translation,
     parse_translation,
+    resolve,
     spots_of,
     translation_request,
     with_spots,
@@ -314,6 +315,24 @@ def test_two_checkpoints_of_one_kind_go_by_their_own_names(catalogue):
     assert problems == []
     assert view.panels == ("twin_b",)
     assert parse_translation({"a": "one"}, catalogue)[0].panels == ("bahdanau.additive",)
+
+
+def test_an_adopted_model_stands_beside_those_of_every_corpus_by_its_own_name(catalogue):
+    one = catalogue.checkpoints["one"]
+    card = {**one.card, "adopted": {"family": "Marian"}, "corpus": {"name": "elsewhere"}}
+    theirs = [
+        replace(one, name=f"opus_{n}", model="huggingface_marian", corpus="elsewhere", card=card)
+        for n in range(9)
+    ]
+    more = replace(catalogue, checkpoints=catalogue.checkpoints | {c.name: c for c in theirs})
+    assert more.corpora() == (*catalogue.corpora(), "elsewhere")
+    assert default_translation(more) == default_translation(catalogue)
+    query = {"a": "bahdanau.additive", "b": "opus_3"}
+    view, problems = parse_translation(query, more)
+    assert problems == []
+    assert format_translation(view, more) == query
+    assert resolve(more, view.corpus, "opus_3") is theirs[3]
+    assert default_translation(more, "elsewhere").panels == ("opus_0", "opus_1", "opus_2")
 
 
 def test_a_name_that_could_be_a_checkpoints_stays_so_that_its_panel_can_speak(catalogue):

@@ -1,0 +1,111 @@
+"""Bringing a model home: what is taken, from which commit, and what is left where it is."""
+
+from __future__ import annotations
+
+import json
+from types import SimpleNamespace
+
+import pytest
+
+from attention_plugins.checkpoints import CheckpointError
+from attention_plugins.huggingface import fetch
+
+CONFIG = {"model_type": "bart", "is_encoder_decoder": True, "vocab_size": 7}
+COMMIT = "ab" * 20
+
+
+class Hub:
+    """Stands in for the Hub's client: one repository, kept in a folder."""
+
+    def __init__(self, folder):
+        self.folder, self.asked = folder, []
+
+    def model_info(self, repository, revision):
+        if repository != "someone/tiny":
+            raise ConnectionError("Name or service not known")
+        files = [SimpleNamespace(rfilename=path.name) for path in sorted(self.folder.iterdir())]
+        return SimpleNamespace(id=repository, sha=COMMIT, siblings=files)
+
+    def download(self, repository, name, *, revision, local_dir):
+        self.asked.append((name, revision))
+        (local_dir / name).write_bytes((self.folder / name).read_bytes())
+
+
+@pytest.fixture
+def hub(monkeypatch, tmp_path):
+    import huggingface_hub
+
+    (folder := tmp_path / "theirs").mkdir()
+    (folder / "config.json").write_text(json.dumps(CONFIG))
+    for name in ("model.safetensors", "tokenizer.json", "pytorch_model.bin", "modeling.py"):
+        (folder / name).write_bytes(name.encode())
+    stand_in = Hub(folder)
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path / "home"))
+    monkeypatch.setattr(huggingface_hub, "HfApi", lambda: stand_in)
+    monkeypatch.setattr(huggingface_hub, "hf_hub_download", stand_in.download)
+    monkeypatch.setattr(fetch, "_try", lambda adopted: None)  # test_translator.py does it for real
+    return stand_in
+
+
+def test_what_comes_from_the_hub_is_of_one_commit_that_is_kept(hub, tmp_path):
+    kept = fetch.adopt("someone/tiny", "", {"source": "en", "corpus": ""}, revision="main")
+    assert hub.asked == [
+        (name, COMMIT)
+        for name in ("config.json", "config.json", "tokenizer.json", "model.safetensors")
+    ]
+    assert kept.folder == tmp_path / "home" / "checkpoints" / "tiny"
+    assert {path.name for path in kept.folder.iterdir()} == {
+        "config.json", "tokenizer.json", "model.safetensors", "adopted.json",
+    }  # fmt: skip
+    assert kept.card["adopted"]["revision"] == COMMIT
+    assert kept.note["source"] == "en"
+    assert "corpus" not in kept.note
+    assert set(kept.note["weights_sha256"]) == {"model.safetensors"}
+
+
+def test_weights_are_not_fetched_of_what_cannot_be_read(hub):
+    (hub.folder / "config.json").write_text(json.dumps({**CONFIG, "is_encoder_decoder": False}))
+    with pytest.raises(CheckpointError, match="someone/tiny of the Hub holds a 'bart' model"):
+        fetch.adopt("someone/tiny", "", {})
+    assert [name for name, _ in hub.asked] == ["config.json"]
+
+
+@pytest.mark.parametrize(
+    ("given", "message"),
+    [
+        ("someone/else", "cannot reach someone/else of the Hub: Name or service not known; "),
+        ("https://x/y/z", "need a folder or a repository such as"),
+        ("someone/tiny", "has no safetensors.*--revision refs/pr/"),
+    ],
+)
+def test_what_cannot_be_adopted_leaves_nothing(hub, tmp_path, given, message):
+    (hub.folder / "model.safetensors").unlink()
+    with pytest.raises(CheckpointError, match=message):
+        fetch.adopt(given, "", {})
+    assert not (tmp_path / "home" / "checkpoints").exists()
+    assert not list((tmp_path / "home").glob("adopting/*"))
+
+
+def test_what_the_hub_refuses_is_said_in_a_sentence(hub, monkeypatch):
+    from huggingface_hub.errors import RevisionNotFoundError
+
+    def refuse(*_, **__):
+        raise RevisionNotFoundError.__new__(RevisionNotFoundError)
+
+    monkeypatch.setattr(hub, "model_info", refuse)
+    with pytest.raises(CheckpointError, match="someone/tiny of the Hub has no revision 'v9'"):
+        fetch.adopt("someone/tiny", "", {}, revision="v9")
+
+
+def test_a_folder_is_copied_without_code_and_never_over_another(hub, tmp_path):
+    kept = fetch.adopt(str(hub.folder), "mine", {})
+    assert {path.name for path in kept.folder.iterdir()} == {
+        "config.json", "tokenizer.json", "model.safetensors", "adopted.json",
+    }  # fmt: skip
+    assert (kept.card["title"], kept.card["adopted"]["revision"]) == ("theirs", "")
+    with pytest.raises(CheckpointError, match="is there already; add --overwrite"):
+        fetch.adopt(str(hub.folder), "mine", {})
+    with pytest.raises(CheckpointError, match="is a folder, which has no revision"):
+        fetch.adopt(str(hub.folder), "other", {}, revision="main")
+    again = fetch.adopt(str(hub.folder), "mine", {"corpus": "few"}, overwrite=True)
+    assert again.card["corpus"]["name"] == "few"
