@@ -23,7 +23,8 @@ class Pieces:
             (mark for mark in (_WORD, _BYTES) if any(piece.startswith(mark) for piece in known)),
             "",
         )
-        self._special = frozenset(tokenizer.all_special_ids)
+        languages = getattr(tokenizer, "lang_token_to_id", {})  # M2M100 does not call them special
+        self._special = frozenset([*tokenizer.all_special_ids, *languages.values()])
 
     def words(self, ids: Iterable[int]) -> list[str]:
         """Each id's piece, readably."""

@@ -15,7 +15,7 @@ from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.commands import main
 from attention_plugins.contract import ContractError
 from attention_plugins.huggingface.translator import AdoptedTranslator
-from attention_plugins.tap import Intervention, Site
+from attention_plugins.tap import Intervention, Site, Tap
 from attention_plugins.translator import open_checkpoint
 from dashboard.runs.request import Request
 from dashboard.tasks import heads, perform, translation
@@ -151,6 +151,24 @@ def _output_of(model, kind, layer, heads):
     site = "encoder_attn" if kind == "cross" else "self_attn"
     side = "encoder" if kind == "encoder" else "decoder"
     return f"model.{side}.layers.{layer}.{site}.out_proj", heads
+
+
+@torch.no_grad()
+def test_the_search_obeys_the_changes(folders):
+    """Each word is the likeliest after those before it, under the changes."""
+    translator = open_checkpoint(checkpoints.read(folders / "tiny-t5"), None)
+    usual = translator.pair("where is the big horse").target[0].tolist()
+    changes = [Intervention(site=Site("cross", layer), action="off") for layer in range(3)]
+    read, found = translator._read_pair("where is the big horse", "", 1, changes)
+    tap = Tap(interventions=changes)
+    state = translator.model.start(*translator._tensors([read]), tap)
+    likeliest, token = [], torch.zeros(1, dtype=torch.long)
+    for id in found.ids:
+        scores, state = translator.model.step(state, token, tap)
+        likeliest.append(int(scores.argmax()))
+        token = torch.tensor([id])
+    assert likeliest == found.ids
+    assert found.ids != usual
 
 
 def test_a_pin_moves_no_row_that_came_before_its_key(translator):
