@@ -109,11 +109,11 @@ def _scored(
     name: str, translator: Translator, pairs: Sequence[SentencePair], context: Context
 ) -> Result:
     """The rates of every head over these pairs, trained and untrained."""
+    kept = readable(translator, pairs)
     checkpoint = checkpoints.read(installed().checkpoint(name).path)
     untrained = Translator(
         Untrained(checkpoint.folder, checkpoint.card), installed(), translator.device
     )
-    kept = readable(translator, pairs)
     counted = [
         _counted(one, kept, context, start)
         for one, start in ((translator, 0.1), (untrained, 0.55))
