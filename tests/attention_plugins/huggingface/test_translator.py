@@ -18,7 +18,7 @@ from attention_plugins.huggingface.translator import AdoptedTranslator
 from attention_plugins.tap import Intervention, Site, Tap
 from attention_plugins.translator import open_checkpoint
 from dashboard.runs.request import Request
-from dashboard.tasks import alignment, alignment_pairs, heads, perform, translation
+from dashboard.tasks import alignment, heads, perform, translation
 
 KINDS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions",
          "cross": "cross_attentions"}  # fmt: skip
@@ -155,7 +155,7 @@ def _output_of(model, kind, layer, heads):
 
 @torch.no_grad()
 def test_the_search_obeys_the_changes(folders):
-    """Each word but the first, which is forced, is the likeliest after those before it."""
+    """Each word but the first and the last, which are forced, is the likeliest there."""
     translator = open_checkpoint(checkpoints.read(folders / "tiny-bart"), None)
     usual = translator.pair("where is the big horse").target[0].tolist()
     changes = [Intervention(site=Site("cross", layer), action="off") for layer in range(3)]
@@ -167,7 +167,7 @@ def test_the_search_obeys_the_changes(folders):
         scores, state = translator.model.step(state, token, tap)
         likeliest.append(int(scores.argmax()))
         token = torch.tensor([id])
-    assert likeliest[1:] == found.ids[1:]
+    assert likeliest[1:-1] == found.ids[1:-1]
     assert found.ids != usual
 
 
@@ -267,7 +267,7 @@ def offered(folders, monkeypatch):
     """A registry with the tiny models beside the shipped ones."""
     monkeypatch.setenv("ATTENTION_CHECKPOINTS", str(folders))
     found = registry.load(allow=[])
-    for task in (translation, heads, alignment, alignment_pairs):
+    for task in (translation, heads, alignment):
         monkeypatch.setattr(task, "installed", lambda: found)
     translation.translator_of.cache_clear()
     yield found
@@ -312,7 +312,7 @@ def test_every_head_is_weighed_like_those_of_our_own(offered):
 
 
 def test_words_of_gold_alignments_are_not_its_pieces(offered):
-    options = {"corpus": "phrasebook", "pairs": 3}
+    options = {"corpus": "own", "source": "go .", "target": "va .", "links": "0-0 1-1"}
     request = Request.make("alignment", data="tiny_bart", device="cpu", options=options)
     with pytest.raises(ContractError, match="count the tokens of 'clitics'; this model reads"):
         perform(request, Watch())
