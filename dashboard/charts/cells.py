@@ -213,7 +213,7 @@ def _x(plot: Plot) -> alt.X:
         tickCount=len(ticks),
         labelExpr="keys[floor(datum.value)]",
         labelAngle=0 if plot.flat else -90,
-        labelLimit=plot.key_room,
+        labelLimit=each if plot.flat else plot.key_room,
         labelOverlap="parity",
         labelSeparation=2,
         minExtent=plot.key_room,
@@ -270,13 +270,13 @@ def _composed(
     layers: list[alt.Chart], data: pd.DataFrame, plot: Plot, note: str = ""
 ) -> alt.LayerChart | alt.FacetChart:
     # Labels travel as data, not inside expressions: a token may hold quotes.
-    labels = {"queries": plot.queries, "keys": plot.keys}
+    look = {"params": {"queries": plot.queries, "keys": plot.keys}, "marks": len(data)}
     size = {"width": plot.width if plot.heads == 1 else plot.widest, "height": plot.height}
-    heading = theme.heading(plot.title, note)
+    look |= theme.heading(plot.title, note)
     if plot.heads == 1:
-        return theme.finished(alt.layer(*layers, data=data), params=labels, **size, **heading)
+        return theme.finished(alt.layer(*layers, data=data), **size, **look)
     header = alt.Header(labelExpr="'head ' + datum.value", labelOrient="bottom")
     grid = alt.layer(*layers, data=data, **size).facet(
         facet=alt.Facet("head:N", title=None, header=header), columns=plot.columns
     )
-    return theme.finished(grid, params=labels, stretch=False, **heading)
+    return theme.finished(grid, stretch=False, **look)

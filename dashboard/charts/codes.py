@@ -10,11 +10,16 @@ import numpy as np
 SIGNS = "".join(chr(code) for code in range(35, 127) if chr(code) not in "'\\")
 _STEPS = len(SIGNS) ** 2 - 1
 _MASKED = "!!"
-# In a Vega expression with the list `signs`: the weight of `datum.code`, null where it is masked.
-READ = (
-    f"datum.code === '{_MASKED}' ? null : "
-    f"(indexof(signs, datum.code[0]) * {len(SIGNS)} + indexof(signs, datum.code[1])) / {_STEPS}"
-)
+
+
+def read(code: str) -> str:
+    """A Vega expression, in a chart with the list ``signs``, for the weight that a code means.
+
+    Args:
+        code: a Vega expression for two signs; the weight is null where they say that it is masked.
+    """
+    high, low = f"indexof(signs, ({code})[0])", f"indexof(signs, ({code})[1])"
+    return f"({code}) === '{_MASKED}' ? null : ({high} * {len(SIGNS)} + {low}) / {_STEPS}"
 
 
 def written(weights: np.ndarray) -> str:

@@ -16,23 +16,18 @@ import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, cell_layers, picture_layers
+from dashboard.charts.codes import SIGNS, read, written
 from dashboard.charts.frames import MapFrame
 from dashboard.charts.gold import Cell, gold_cells
 from dashboard.charts.heatmap import CELL, map_plot, masked_rows
 from dashboard.charts.image import PICK, palette_png, summarised
+from dashboard.charts.pointed import pointed_layers, pointed_title
 
 MEAN = "mean"
 _SIDE = 54  # px, the height of a small map
 _LABEL, _GAP = 13, 4  # px, above a small map for its name, and beside it
 _ABOVE, _BESIDE = 14, 15  # px, between large and small maps, and for the names of layers
 _WIDEST, _NARROWEST = 2.0, 0.7  # of a small map's height
-# Weights travel as two of these signs each: as numbers they would take Altair seconds.
-_SIGNS = "".join(chr(code) for code in range(35, 127) if chr(code) not in "'\\")
-_STEPS = len(_SIGNS) ** 2 - 1
-_MASKED = "!!"
-_READ = (
-    f"(indexof(signs, datum.code[0]) * {len(_SIGNS)} + indexof(signs, datum.code[1])) / {_STEPS}"
-)
 
 
 class _Map(NamedTuple):
@@ -87,14 +82,15 @@ def head_grid(
     small = _thumbnails(drawn, vmax)
     values = np.stack([one.weights for one in drawn])
     links = None if outlined is None else gold_cells(shapes[0], outlined, possible)
-    if values[0].size <= theme.MAX_RECTS:
+    title = alt.ExprRef("names[shown]")
+    picture = small.transform_filter("datum.map == chosen")
+    if values[0].size <= theme.MOST_ELEMENTS:
         large = _cells(values, plot, vmax, links)
-        weights = [_written(one.weights) for one in drawn]
+    elif values[0].size <= theme.MAX_RECTS:
+        large = pointed_layers(picture, plot, vmax, links)
+        title = pointed_title("names[shown]", plot, "weights[shown]")
     else:
-        large, weights = (
-            picture_layers(small.transform_filter("datum.map == chosen"), plot, vmax, links),
-            [],
-        )
+        large = picture_layers(picture, plot, vmax, links)
     start = chosen if chosen in spots(frames) else usual_spot(frames)
     chart = alt.layer(*large, *_grid(small, drawn, plot, top, start)).add_params(
         alt.param(name="chosen", expr=f"isValid(head.map) ? head.map[0] : '{start}'"),
@@ -107,13 +103,14 @@ def head_grid(
         "names": [one.name for one in drawn],
         "layers": [one.layer for one in drawn],
         "heads": [one.head for one in drawn],
-        "weights": weights,
-        "signs": _SIGNS,
+        "weights": [written(one.weights) for one in drawn],
+        "signs": SIGNS,
     }
     return theme.finished(
         chart,
         params=lists,
-        title=alt.Title(alt.ExprRef("names[shown]")),
+        marks=values[0].size,
+        title=alt.Title(title),
         width=width,
         height=top + grid_height(frames) - _ABOVE,
     )
@@ -169,14 +166,6 @@ def _thumbnails(drawn: Sequence[_Map], vmax: float) -> alt.Chart:
     return alt.Chart(pd.DataFrame(rows))
 
 
-def _written(weights: np.ndarray) -> str:
-    """Weights from 0 to 1 as two signs each."""
-    steps = np.rint(np.clip(np.nan_to_num(weights), 0, 1) * _STEPS).astype(int).ravel()
-    signs = np.array(list(_SIGNS))
-    pairs = np.char.add(signs[steps // len(signs)], signs[steps % len(signs)])
-    return "".join(np.where(np.isnan(weights).ravel(), _MASKED, pairs))
-
-
 def _cells(
     values: np.ndarray, plot: Plot, vmax: float, links: np.ndarray | None
 ) -> list[alt.Chart]:
@@ -191,7 +180,7 @@ def _cells(
         .transform_calculate(at=f"2 * (datum.q * {keys} + datum.k)")
         .transform_calculate(code="substring(weights[shown], datum.at, datum.at + 2)")
         .transform_calculate(
-            value=f"datum.code === '{_MASKED}' ? null : {_READ}",
+            value=read("datum.code"),
             layer="layers[shown]",
             head="heads[shown]",
         )

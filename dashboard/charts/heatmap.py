@@ -12,6 +12,7 @@ from dashboard.charts.cells import Plot, images, rects
 from dashboard.charts.frames import array_of
 from dashboard.charts.gold import Cell, gold_cells
 from dashboard.charts.labels import MOST_ROOM, displayed, room
+from dashboard.charts.large import large_map
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
 TALLEST = 420  # px, of a plot; rows get lower above
@@ -56,7 +57,8 @@ def attention_heatmap(
         legend: whether the chart has a colour legend of its own; an image has none.
 
     Returns:
-        Up to :data:`~dashboard.charts.theme.MAX_RECTS` cells as rectangles, more as images.
+        Up to :data:`~dashboard.charts.theme.MAX_RECTS` cells as rectangles; of a larger map a
+        picture, and below it the cells around the pointer; of more heads a picture each.
 
     Raises:
         ValueError: weights of another shape, without cells, or labels, a mask or outlined cells
@@ -73,6 +75,8 @@ def attention_heatmap(
     links = None if outlined is None else gold_cells(values.shape[1:], outlined, possible)
     if values.size <= theme.MAX_RECTS:
         return rects(values, plot, theme.sequential(vmax), legend, links)
+    if len(values) == 1 and links is None:
+        return large_map(values[0], plot, vmax)
     return images(values, plot, vmax, links)
 
 

@@ -14,11 +14,12 @@ import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, picture_layers
-from dashboard.charts.codes import READ, SIGNS, written
+from dashboard.charts.codes import SIGNS, read, written
 from dashboard.charts.image import palette_png, summarised
+from dashboard.charts.labels import MOST_ROOM, room
 
 WINDOW = 24  # rows and columns of the window, at most
-_TILES = 50  # in each direction, at most: each answers the pointer by itself
+_TILES = 25  # in each direction, at most: each answers the pointer by itself
 _CELL = 13  # px, the height of a row of the window
 _ABOVE = 18  # px, between the picture and the words above the window
 _GAP = 0.5
@@ -39,7 +40,7 @@ def large_map(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart:
     tall, wide = math.ceil(queries / _TILES), math.ceil(keys / _TILES)
     largest = np.unravel_index(np.argmax(np.nan_to_num(values)), values.shape)
     start = {"tq": int(largest[0]) // tall, "tk": int(largest[1]) // wide}
-    top = plot.height + _ABOVE + plot.key_room
+    top = plot.height + _ABOVE + room(plot.keys, MOST_ROOM)
     chart = alt.layer(
         *picture_layers(alt.Chart(pd.DataFrame([pictures])), plot, vmax),
         _tiles(values, plot, (tall, wide), start),
@@ -59,6 +60,7 @@ def large_map(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart:
     return theme.finished(
         chart,
         params=lists,
+        marks=_TILES**2 + rows * columns,
         width=plot.width,
         height=top + rows * _CELL,
         **theme.heading(plot.title, f"{said}; {note}" if note else said),
@@ -139,7 +141,7 @@ def _window(plot: Plot, size: tuple[int, int], top: float, vmax: float) -> list[
         .transform_calculate(at=f"2 * (datum.q * {len(plot.keys)} + datum.k)")
         .transform_calculate(code="substring(weights[0], datum.at, datum.at + 2)")
         .transform_calculate(
-            value=READ, query="queries[datum.q]", key="keys[datum.k]",
+            value=read("datum.code"), query="queries[datum.q]", key="keys[datum.k]",
         )
         .transform_calculate(
             shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'"
@@ -177,7 +179,7 @@ def _window(plot: Plot, size: tuple[int, int], top: float, vmax: float) -> list[
     )
     above = (
         cells.transform_filter("datum.i == 0")
-        .mark_text(align="left", baseline="middle", angle=270, limit=plot.key_room, **text)
+        .mark_text(align="left", baseline="middle", angle=270, limit=MOST_ROOM, **text)
         .encode(
             x=_at(f"(datum.j + 0.5) * {side}"), y=alt.YValue(top - 4), text="key:N"
         )

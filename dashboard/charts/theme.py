@@ -62,6 +62,7 @@ GOLD, GOLD_EDGE = "#ffb000", "#1f2933"
 WIDTH = 320  # of a chart whose host does not stretch it, in px
 FONT_SIZE = 11
 NUMBER = ".6~g"  # of an axis; without digits Vega takes those that ticks differ by, "1e+1" for 10
+MOST_ELEMENTS = 900  # of a page, for one chart; more marks are painted on a canvas
 MAX_RECTS = 3_600  # above, restyling on hover takes longer than a frame or two
 
 
@@ -91,11 +92,13 @@ def finished(
     *,
     params: Mapping[str, list[Any]] | None = None,
     stretch: bool = True,
+    marks: int = 0,
     **properties: Any,
 ) -> AnyChart:
     """The chart with the settings that all charts share, and with properties of its own.
 
     Args:
+        marks: how many it draws, where these may be many: a browser is slow with elements.
         params: lists that its expressions look things up in.
         stretch: its width is all of it, axes included, and follows the host's column. False
             for charts of several views, whose sizes are those of their plots.
@@ -108,6 +111,8 @@ def finished(
     # A dict: Streamlit's page fails on a number.
     padding = {"left": 2, "top": 2, "right": 2, "bottom": 2}
     properties |= {"autosize": autosize, "padding": padding, "config": _settings()}
+    if marks > MOST_ELEMENTS:
+        properties["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
     if params:
         known = [] if copy["params"] is alt.Undefined else copy["params"]
         lists = [alt.VariableParameter(name=name, value=value) for name, value in params.items()]

@@ -144,9 +144,10 @@ def test_many_large_maps_stay_small_enough_to_send(painted):
     frames = [frame(layer, heads=8, queries=words[:59], keys=words) for layer in range(6)]
     chart = head_grid(frames, chosen="6.8")
     assert len(chart.to_json(indent=None)) < 1_000_000
-    said = {cell["description"] for cell in painted(chart).items("cells_marks")}
+    scene = painted(chart, hovered={"left": 60.5, "top": 58.5})
     weight = frames[5].weights[7, 58, 60]
-    assert f"query w58, key w60, weight {weight:.3f}" in said
+    (title,) = scene.items(role="title-text")
+    assert title["text"] == f"layer 6 · head 8 · w58 → w60: {weight:.3f}"
 
 
 def test_maps_too_large_for_cells_are_images_with_axes(painted, survives):

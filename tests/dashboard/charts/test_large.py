@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.charts.codes import READ, SIGNS, written
+from dashboard.charts.codes import SIGNS, read, written
 from dashboard.charts.heatmap import map_plot
 from dashboard.charts.large import WINDOW, large_map
 
@@ -33,14 +33,14 @@ def test_codes_keep_weights_to_an_8100th():
     values = np.array([[0, 1, 0.5], [0.123456, np.nan, 1e-5]])
     text = written(values)
     assert len(text) == 2 * values.size
-    assert "indexof(signs" in READ
+    assert "indexof(signs" in read("datum.code")
     pairs = [text[n : n + 2] for n in range(0, len(text), 2)]
     assert pairs[4] == "!!"
-    read = [
+    decoded = [
         (SIGNS.index(a) * len(SIGNS) + SIGNS.index(b)) / (len(SIGNS) ** 2 - 1)
         for a, b in pairs[:4] + pairs[5:]
     ]
-    np.testing.assert_allclose(read, [0, 1, 0.5, 0.123456, 1e-5], atol=1 / 8100)
+    np.testing.assert_allclose(decoded, [0, 1, 0.5, 0.123456, 1e-5], atol=1 / 8100)
 
 
 def test_the_window_starts_at_the_largest_weight(painted):

@@ -1,0 +1,70 @@
+"""Charts of many weights, one variant a page: run by large_maps.py, not by itself."""
+
+import altair as alt
+import numpy as np
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts import MapFrame, attention_heatmap, head_grid
+from dashboard.charts.cells import rects
+from dashboard.charts.heatmap import CELL, map_plot
+from dashboard.charts.theme import sequential
+
+LAYERS, HEADS, WORDS, LARGE = 6, 8, 60, 500
+DRAWINGS = 2
+
+alt.data_transformers.disable_max_rows()
+
+
+def weights(seed, *shape):
+    return np.random.default_rng(seed).dirichlet(np.full(shape[-1], 0.1), size=shape[:-1])
+
+
+def as_rects(seed):
+    """All cells one by one, as every charting library draws them."""
+    values = weights(seed, LAYERS * HEADS, WORDS, WORDS)
+    look = {"title": "", "width": 1300, "columns": HEADS, "quantity": "weight"}
+    plot = map_plot(values, (None, None), (None, None), CELL, look)
+    return rects(values, plot, sequential(1.0), legend=False)
+
+
+def as_grid(seed):
+    """One map in cells, all heads as pictures."""
+    words = tuple(f"word{n}" for n in range(WORDS))
+    frames = [
+        MapFrame(kind="encoder", layer=layer, weights=weights(seed + layer, HEADS, WORDS, WORDS),
+                 query_labels=words, key_labels=words)
+        for layer in range(LAYERS)
+    ]  # fmt: skip
+    return head_grid(frames, cell=12, chosen="6.1")
+
+
+def as_one_map(seed):
+    return attention_heatmap(weights(seed, LARGE, LARGE))
+
+
+VARIANTS = {"rects": as_rects, "grid": as_grid, "large": as_one_map}
+
+
+@st.cache_resource(show_spinner=False)
+def spec(variant, seed):
+    made = VARIANTS[variant](seed).to_dict(validate=False)
+    if variant == "rects":
+        made["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
+    # As Arrow, the fastest way to a page; numbers as short as they can be.
+    tables = {name: pd.DataFrame(rows) for name, rows in made["datasets"].items()}
+    return made | {"datasets": {name: short(table) for name, table in tables.items()}}
+
+
+def short(table):
+    whole = table.select_dtypes("int64").astype("int16")
+    return table.assign(**whole, **table.select_dtypes("float64").astype("float32"))
+
+
+chosen = st.query_params.get("variant", "grid")
+for seed in range(DRAWINGS):  # before the clock starts: a page keeps its finished charts too
+    spec(chosen, seed)
+st.session_state.setdefault("drawing", 0)
+if st.button("Next", key="next"):
+    st.session_state["drawing"] = (st.session_state["drawing"] + 1) % DRAWINGS
+st.vega_lite_chart(spec(chosen, st.session_state["drawing"]), width="stretch")
