@@ -248,6 +248,7 @@ def test_a_broken_plugin_costs_itself_alone(install, fault):
 
 def test_the_users_interrupt_passes_and_a_plugins_own_does_not(install, monkeypatch):
     install("broken", "raise KeyboardInterrupt('mine')")
+    monkeypatch.setattr(signal, "getsignal", lambda number: signal.default_int_handler)
     with pytest.raises(KeyboardInterrupt):
         load()
     monkeypatch.setattr(signal, "getsignal", lambda number: signal.SIG_IGN)

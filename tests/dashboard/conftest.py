@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 import copy
+import functools
 
 import pytest
+from streamlit.components.v2 import manifest_scanner
 
 from attention_plugins.catalogue import describe
 from dashboard.runs.offers import Catalogue
 from dashboard.tasks import alignment, complexity, norms, positions
+
+
+@pytest.fixture(scope="session", autouse=True)
+def distributions_are_scanned_once():
+    """Every app under test reads the metadata of all distributions, half a second each time."""
+    with pytest.MonkeyPatch.context() as patch:
+        scan = functools.cache(manifest_scanner.scan_component_manifests)
+        patch.setattr(manifest_scanner, "scan_component_manifests", scan)
+        yield
 
 
 def parameter(name, default, low=None, high=None, **more):
