@@ -13,7 +13,7 @@ from attention_plugins.checkpoints import CARD, WEIGHTS, Checkpoint, CheckpointE
 from attention_plugins.contract import CheckpointSpec, ContractError
 from attention_plugins.registry import installed
 from attention_plugins.text import RESERVED
-from attention_plugins.translator import Translator
+from attention_plugins.translator import Translator, open_checkpoint
 
 __all__ = [
     "check_a_card_says_how_it_came_to_be",
@@ -116,4 +116,4 @@ def _translator(spec: CheckpointSpec) -> Translator:
 @functools.lru_cache(maxsize=1)
 def _loaded(folder: Path, *files: tuple[int, int]) -> Translator:
     """Loaded once for all rules, as long as the files are as they were."""
-    return Translator(read(folder), installed())
+    return open_checkpoint(read(folder), installed())

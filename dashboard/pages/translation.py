@@ -7,7 +7,7 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard.controls import choose, knob, place
-from dashboard.pages import export, figures, parts
+from dashboard.pages import differences, export, figures, heads, parts
 from dashboard.pages.translation_panel import (
     add_panel,
     choose_panels,
@@ -18,6 +18,8 @@ from dashboard.pages.translation_panel import (
     title_of,
     translation,
 )
+from dashboard.runs.differences_link import Differences, format_differences
+from dashboard.runs.heads_link import Heads, format_heads
 from dashboard.runs.link_parts import LETTERS
 from dashboard.runs.offers import Catalogue
 from dashboard.runs.reader import LONGEST_TEXT, tidy
@@ -95,6 +97,26 @@ def show() -> None:
             else:
                 _result(here, letter, requests.get(letter), height)
                 st.caption(origin(found[letter]))
+    _closer(catalogue, view)
+
+
+def _closer(catalogue: Catalogue, view: Translation) -> None:
+    """The ways to pages that look closer at the same sentence."""
+    same = {"corpus": view.corpus, "text": view.text, "target": view.target}
+    between = Differences(panels=view.panels, kind=view.kind, spots=view.spots, **same)
+    first = Heads(checkpoint=view.panels[0], kind=view.kind, **same)
+    ways = (
+        (differences.show, "differences", "Where do they differ?", "compare_arrows",
+         format_differences(between, catalogue)),
+        (heads.show, "heads", "What is each head of panel a worth?", "tune",
+         format_heads(first, catalogue)),
+    )  # fmt: skip
+    with parts.row("translation-closer"):
+        for page, path, label, icon, link in ways:
+            st.page_link(
+                st.Page(page, title=path.capitalize(), url_path=path),
+                label=label, icon=f":material/{icon}:", query_params=link,
+            )  # fmt: skip
 
 
 def _export(here: Visit, catalogue: Catalogue, letter: str, panel: str, request: Request) -> None:
