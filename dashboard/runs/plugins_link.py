@@ -28,9 +28,7 @@ def parse_plugins(query: Query, catalogue: Catalogue) -> tuple[PluginsView, list
     reader = Reader(query)
     given = reader.take("show") or ""
     if given and not _NAME.match(given):
-        reader.problem(
-            f"show={shown(given)}: need the name of a distribution, so it is left out"
-        )
+        reader.problem(f"show={shown(given)}: need the name of a distribution, so it is left out")
         given = ""
     known = {_canonical(name): name for name in catalogue.distributions}
     return PluginsView(show=known.get(_canonical(given), given)), reader.finish()
