@@ -52,7 +52,8 @@ class Translator:
         registry: where its scoring and model are looked up.
         device: where it computes.
 
-    A checkpoint of another library has a translator of its own: see :func:`open_checkpoint`.
+    A checkpoint of another library has a translator of its own: see
+    :func:`~attention_plugins.opening.open_checkpoint`.
     """
 
     library: tuple[str, str] | None = None  # name and version, of a model that is not our own
@@ -234,23 +235,6 @@ class Translator:
             site=site, weights=_heads_first(weights[0]).float().cpu(),
             query_labels=tuple(queries), key_labels=tuple(keys), normalised=normalised,
         )  # fmt: skip
-
-
-def open_checkpoint(
-    checkpoint: Checkpoint, registry: object, device: torch.device | str = "cpu"
-) -> Translator:
-    """The translator that a checkpoint needs: :class:`Translator`, or another library's.
-
-    Raises:
-        ContractError: a checkpoint that cannot be used.
-    """
-    from attention_plugins.huggingface.folder import Adopted
-
-    if isinstance(checkpoint, Adopted):
-        from attention_plugins.huggingface.translator import AdoptedTranslator
-
-        return AdoptedTranslator(checkpoint, registry, device)
-    return Translator(checkpoint, registry, device)
 
 
 def check_width(width: int) -> None:

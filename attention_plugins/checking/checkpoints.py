@@ -11,9 +11,10 @@ from pathlib import Path
 from attention_plugins.checking.findings import Broken, attempt, rule
 from attention_plugins.checkpoints import CARD, WEIGHTS, Checkpoint, CheckpointError, read
 from attention_plugins.contract import CheckpointSpec, ContractError
+from attention_plugins.opening import open_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.text import RESERVED
-from attention_plugins.translator import Translator, open_checkpoint
+from attention_plugins.translator import Translator
 
 __all__ = [
     "check_a_card_says_how_it_came_to_be",

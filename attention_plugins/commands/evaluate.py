@@ -12,8 +12,9 @@ from attention_plugins.checkpoints import Checkpoint, add_score, read
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.gold import GOLD_TOKENISER, alignment_error, has_gold
+from attention_plugins.opening import open_checkpoint
 from attention_plugins.registry import installed
-from attention_plugins.translator import Translator, open_checkpoint
+from attention_plugins.translator import Translator
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

@@ -9,8 +9,8 @@ from pathlib import Path
 from attention_plugins.checkpoints import read
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError
+from attention_plugins.opening import open_checkpoint
 from attention_plugins.registry import installed
-from attention_plugins.translator import open_checkpoint
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

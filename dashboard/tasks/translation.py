@@ -14,8 +14,9 @@ from attention_plugins import checkpoints
 from attention_plugins.contract import ContractError, Parameter, settle
 from attention_plugins.decoding import force
 from attention_plugins.devices import resolve
+from attention_plugins.opening import open_checkpoint
 from attention_plugins.registry import installed
-from attention_plugins.translator import MAX_BEAM, Translation, Translator, open_checkpoint
+from attention_plugins.translator import MAX_BEAM, Translation, Translator
 from dashboard.runs.changes import Change, read_changes, write_changes
 from dashboard.runs.request import Request
 from dashboard.runs.result import Result

@@ -15,8 +15,8 @@ from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.commands import main
 from attention_plugins.contract import ContractError
 from attention_plugins.huggingface.translator import AdoptedTranslator
+from attention_plugins.opening import open_checkpoint
 from attention_plugins.tap import Intervention, Site, Tap
-from attention_plugins.translator import open_checkpoint
 from dashboard.runs.request import Request
 from dashboard.tasks import alignment, heads, perform, translation
 
