@@ -11,10 +11,11 @@ from typing import Any
 
 import torch
 
-from attention_plugins import checkpoints, hookspecs
+from attention_plugins import hookspecs
 from attention_plugins.contract import CONTRACT_VERSION, CheckpointSpec, Parameter
 from attention_plugins.devices import available
 from attention_plugins.distributions import described
+from attention_plugins.opening import read_checkpoint
 from attention_plugins.origins import Failure, Plugin
 from attention_plugins.refusal import last_line, let_go
 from attention_plugins.registry import Registry
@@ -120,7 +121,7 @@ def describe(parameter: Parameter) -> dict[str, Any]:
 def _checkpoint(spec: CheckpointSpec) -> dict[str, Any]:
     """Its card without the vocabularies, or why it cannot be used."""
     try:
-        card = checkpoints.read(spec.path).summary
+        card = read_checkpoint(spec.path).summary
         json.dumps(card, allow_nan=False)  # Python reads NaN in a file that JSON does not know
     except ValueError as error:
         return {"name": spec.name, "card": None, "fault": f"{spec.path}: {error}"}

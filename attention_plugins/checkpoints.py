@@ -105,18 +105,13 @@ _SIDES = ("source", "target")
 
 
 def read(folder: Path) -> Checkpoint:
-    """Read and check a checkpoint's card, or the configuration of a Hugging Face folder.
+    """Read and check a checkpoint's card; :mod:`attention_plugins.opening` reads others' too.
 
     Raises:
         CheckpointError: no card, not JSON, a missing field, one of the wrong type, a format or
-            tokeniser that this version does not know; as
-            :func:`attention_plugins.huggingface.folder.read`.
+            tokeniser that this version does not know.
     """
-    from attention_plugins.huggingface import folder as adopted
-
     path = Path(folder) / CARD
-    if adopted.is_one(path.parent):
-        return adopted.read(path.parent)
     try:
         if path.stat().st_size > _MAX_CARD_BYTES:
             raise CheckpointError(f"{path} is larger than {_MAX_CARD_BYTES:,} bytes")

@@ -1,12 +1,26 @@
-"""From a checkpoint to the translator that reads it, whichever library its model is of."""
+"""From a folder to its checkpoint and its translator, whichever library its model is of."""
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import torch
 
+from attention_plugins import checkpoints
 from attention_plugins.checkpoints import Checkpoint
-from attention_plugins.huggingface.folder import Adopted
+from attention_plugins.huggingface import folder as adopted
 from attention_plugins.translator import Translator
+
+
+def read_checkpoint(folder: Path) -> Checkpoint:
+    """A checkpoint of ours, or a folder of Hugging Face.
+
+    Raises:
+        CheckpointError: as :func:`attention_plugins.checkpoints.read`, or as
+            :func:`attention_plugins.huggingface.folder.read`.
+    """
+    folder = Path(folder)
+    return adopted.read(folder) if adopted.is_one(folder) else checkpoints.read(folder)
 
 
 def open_checkpoint(
@@ -17,7 +31,7 @@ def open_checkpoint(
     Raises:
         ContractError: a checkpoint that cannot be used.
     """
-    if isinstance(checkpoint, Adopted):
+    if isinstance(checkpoint, adopted.Adopted):
         from attention_plugins.huggingface.translator import AdoptedTranslator
 
         return AdoptedTranslator(checkpoint, registry, device)

@@ -9,9 +9,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from attention_plugins.checking.findings import Broken, attempt, rule
-from attention_plugins.checkpoints import CARD, WEIGHTS, Checkpoint, CheckpointError, read
+from attention_plugins.checkpoints import CARD, WEIGHTS, Checkpoint, CheckpointError
 from attention_plugins.contract import CheckpointSpec, ContractError
-from attention_plugins.opening import open_checkpoint
+from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.text import RESERVED
 from attention_plugins.translator import Translator
@@ -100,7 +100,7 @@ def check_it_translates(spec: CheckpointSpec) -> None:
 
 def _read(spec: CheckpointSpec) -> Checkpoint:
     try:
-        return read(spec.path)
+        return read_checkpoint(spec.path)
     except CheckpointError as error:
         raise Broken(f"{error}") from error
 
@@ -117,4 +117,4 @@ def _translator(spec: CheckpointSpec) -> Translator:
 @functools.lru_cache(maxsize=1)
 def _loaded(folder: Path, *files: tuple[int, int]) -> Translator:
     """Loaded once for all rules, as long as the files are as they were."""
-    return open_checkpoint(read(folder), installed())
+    return open_checkpoint(read_checkpoint(folder), installed())

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 from attention_plugins import experiment
-from attention_plugins.checkpoints import Checkpoint, add_score, read
+from attention_plugins.checkpoints import Checkpoint, add_score
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.gold import GOLD_TOKENISER, alignment_error, has_gold
-from attention_plugins.opening import open_checkpoint
+from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.translator import Translator
 
@@ -41,7 +41,7 @@ def run(given: argparse.Namespace) -> None:
     if given.keep and not given.held_out:
         raise ContractError("a card keeps held-out scores only; add --held-out or drop --keep")
     registry, device = installed(), common.device(given)
-    checkpoint = read(given.checkpoint)
+    checkpoint = read_checkpoint(given.checkpoint)
     pairs = common.load_corpus(given.corpus, registry, alignments=None)
     if given.held_out:
         pairs = experiment.unseen(checkpoint.card, pairs, given.corpus)

@@ -6,10 +6,9 @@ import argparse
 import sys
 from pathlib import Path
 
-from attention_plugins.checkpoints import read
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError
-from attention_plugins.opening import open_checkpoint
+from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.registry import installed
 
 
@@ -28,7 +27,8 @@ def run(given: argparse.Namespace) -> None:
     sentences = given.sentences or [line.strip() for line in sys.stdin if line.strip()]
     if not sentences:
         raise ContractError("need a sentence to translate, got none")
-    translator = open_checkpoint(read(given.checkpoint), installed(), common.device(given))
+    checkpoint = read_checkpoint(given.checkpoint)
+    translator = open_checkpoint(checkpoint, installed(), common.device(given))
     translations = translator.translate(sentences, width=given.beam)
     facts = [{"source": s, "translation": t} for s, t in zip(sentences, translations, strict=True)]
     common.show(given, {"translations": facts}, translations)

@@ -8,11 +8,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from attention_plugins import checkpoints
 from attention_plugins.alignment import Agreement, strongest_links
 from attention_plugins.contract import ContractError, Parameter, Scalar, SentencePair, settle
 from attention_plugins.devices import resolve
 from attention_plugins.gold import Untrained, agreements, readable
+from attention_plugins.opening import read_checkpoint
 from attention_plugins.record import AttentionMap
 from attention_plugins.registry import installed
 from attention_plugins.tap import Site
@@ -101,7 +101,7 @@ def _pairs(name: str, given: Mapping[str, Any]) -> Sequence[SentencePair]:
     others = tuple(other for other in given["others"].split(",") if other)
     corpus = given["corpus"]
     if not corpus:
-        corpus = checkpoints.read(installed().checkpoint(name).path).card["corpus"]["name"]
+        corpus = read_checkpoint(installed().checkpoint(name).path).card["corpus"]["name"]
     return gold_pairs(corpus, (name, *others))
 
 
@@ -110,7 +110,7 @@ def _scored(
 ) -> Result:
     """The rates of every head over these pairs, trained and untrained."""
     kept = readable(translator, pairs)
-    checkpoint = checkpoints.read(installed().checkpoint(name).path)
+    checkpoint = read_checkpoint(installed().checkpoint(name).path)
     untrained = Translator(
         Untrained(checkpoint.folder, checkpoint.card), installed(), translator.device
     )

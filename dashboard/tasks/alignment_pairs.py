@@ -5,11 +5,11 @@ from __future__ import annotations
 import functools
 from collections.abc import Mapping, Sequence
 
-from attention_plugins import checkpoints
 from attention_plugins.contract import ContractError, Scalar, SentencePair, settle
 from attention_plugins.datasets.parallel import aligned_pair, numbered, read_pairs
 from attention_plugins.experiment import new_to
 from attention_plugins.gold import has_gold
+from attention_plugins.opening import read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.text import tokenise_clitics
 from dashboard.runs.blobs import Blobs
@@ -36,7 +36,7 @@ def gold_pairs(corpus: str, readers: tuple[str, ...]) -> tuple[SentencePair, ...
 @functools.lru_cache(maxsize=8)
 def _gold_pairs(corpus: str, readers: tuple[str, ...]) -> tuple[SentencePair, ...]:
     registry = installed()
-    cards = [checkpoints.read(registry.checkpoint(name).path).card for name in readers]
+    cards = [read_checkpoint(registry.checkpoint(name).path).card for name in readers]
     pairs = _load(corpus, max(card["corpus"]["pairs"] for card in cards))
     gold = [pair for pair in pairs if has_gold(pair)]
     if not gold:

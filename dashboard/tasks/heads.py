@@ -10,12 +10,12 @@ import pyarrow as pa
 import torch
 from torch import Tensor, nn
 
-from attention_plugins import checkpoints
 from attention_plugins.ablation import Head, heads_of, leave_one_out
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import force
 from attention_plugins.devices import resolve
 from attention_plugins.health import figures, verdicts
+from attention_plugins.opening import read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.tap import Site
 from attention_plugins.text import EOS_ID, pad
@@ -104,7 +104,7 @@ def _texts(request: Request) -> dict[str, str]:
 
 def _untrained(name: str, device: torch.device) -> nn.Module:
     registry = installed()
-    return checkpoints.read(registry.checkpoint(name).path).untrained(registry).to(device)
+    return read_checkpoint(registry.checkpoint(name).path).untrained(registry).to(device)
 
 
 def _worth(translator: Translator, pair: Pair, count: int, context: Context) -> dict[Head, float]:

@@ -10,11 +10,10 @@ from typing import Any
 import pyarrow as pa
 import torch
 
-from attention_plugins import checkpoints
 from attention_plugins.contract import ContractError, Parameter, settle
 from attention_plugins.decoding import force
 from attention_plugins.devices import resolve
-from attention_plugins.opening import open_checkpoint
+from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.translator import MAX_BEAM, Translation, Translator
 from dashboard.runs.changes import Change, read_changes, write_changes
@@ -127,7 +126,7 @@ def translator_of(name: str, device: str) -> Translator:
         ContractError: no such checkpoint, or one that cannot be used.
     """
     registry = installed()
-    return open_checkpoint(checkpoints.read(registry.checkpoint(name).path), registry, device)
+    return open_checkpoint(read_checkpoint(registry.checkpoint(name).path), registry, device)
 
 
 def provenance(translator: Translator) -> dict[str, Any]:

@@ -7,7 +7,8 @@ import json
 
 import pytest
 
-from attention_plugins.checkpoints import CheckpointError, find, read
+from attention_plugins.checkpoints import CheckpointError, find
+from attention_plugins.opening import read_checkpoint
 
 T5 = {"model_type": "t5", "is_encoder_decoder": True, "vocab_size": 97, "n_positions": 17,
       "task_specific_params": {"translation_en_to_fr": {"prefix": "translate: "}}}  # fmt: skip
@@ -34,7 +35,7 @@ def test_a_folder_is_a_checkpoint_with_a_card(folder, tmp_path):
     folder(MARIAN)
     (spec,) = find([tmp_path])
     assert spec.name == "opus_mt"
-    card = read(spec.path).summary
+    card = read_checkpoint(spec.path).summary
     assert (card["model"], card["scoring"], card["title"]) == (
         "huggingface_marian", "scaled_dot", "Opus.MT",
     )  # fmt: skip
@@ -49,7 +50,7 @@ def test_a_folder_is_a_checkpoint_with_a_card(folder, tmp_path):
 def test_what_is_noted_of_a_model_is_on_its_card(folder):
     note = {"repository": "someone/t5", "revision": "ab" * 20, "corpus": "few",
             "source": "en", "target": "fr"}  # fmt: skip
-    found = read(folder(T5, note))
+    found = read_checkpoint(folder(T5, note))
     assert (found.card["title"], found.card["corpus"]["name"]) == ("someone/t5", "few")
     assert found.card["adopted"]["revision"] == "ab" * 20
     assert found.card["scoring"] == "dot"
@@ -59,15 +60,16 @@ def test_what_is_noted_of_a_model_is_on_its_card(folder):
 
 
 def test_a_prefix_that_is_given_comes_first_and_none_is_made_up(folder):
-    assert read(folder(T5, {"prefix": "say: ", "source": "en", "target": "fr"})).prefix == "say: "
-    assert read(folder(T5, name="other")).prefix == ""
+    note = {"prefix": "say: ", "source": "en", "target": "fr"}
+    assert read_checkpoint(folder(T5, note)).prefix == "say: "
+    assert read_checkpoint(folder(T5, name="other")).prefix == ""
 
 
 def test_a_card_of_our_own_comes_before_a_configuration(folder):
     made = folder(MARIAN)
     (made / "card.json").write_text("{}")
     with pytest.raises(CheckpointError, match="need format"):
-        read(made)
+        read_checkpoint(made)
 
 
 @pytest.mark.parametrize(
@@ -80,15 +82,15 @@ def test_a_card_of_our_own_comes_before_a_configuration(folder):
 )
 def test_what_is_no_encoder_decoder_of_these_is_refused(folder, config, message):
     with pytest.raises(CheckpointError, match=message):
-        read(folder(config))
+        read_checkpoint(folder(config))
 
 
 def test_pickled_weights_are_not_read(folder):
     with pytest.raises(CheckpointError, match=r"no model\.safetensors .* runs code"):
-        read(folder(MARIAN, weights="pytorch_model.bin"))
+        read_checkpoint(folder(MARIAN, weights="pytorch_model.bin"))
 
 
 def test_a_missing_library_is_named_with_its_cure(folder, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(CheckpointError, match=r"attention-workbench\[transformers\]"):
-        read(folder(MARIAN))
+        read_checkpoint(folder(MARIAN))

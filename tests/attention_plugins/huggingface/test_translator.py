@@ -15,7 +15,7 @@ from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.commands import main
 from attention_plugins.contract import ContractError
 from attention_plugins.huggingface.translator import AdoptedTranslator
-from attention_plugins.opening import open_checkpoint
+from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.tap import Intervention, Site, Tap
 from dashboard.runs.request import Request
 from dashboard.tasks import alignment, heads, perform, translation
@@ -32,7 +32,7 @@ def family(request):
 
 @pytest.fixture(scope="module")
 def translator(folders, family):
-    return open_checkpoint(checkpoints.read(folders / f"tiny-{family}"), None)
+    return open_checkpoint(read_checkpoint(folders / f"tiny-{family}"), None)
 
 
 @pytest.fixture(scope="module")
@@ -156,7 +156,7 @@ def _output_of(model, kind, layer, heads):
 @torch.no_grad()
 def test_the_search_obeys_the_changes(folders):
     """Each word but the first and the last, which are forced, is the likeliest there."""
-    translator = open_checkpoint(checkpoints.read(folders / "tiny-bart"), None)
+    translator = open_checkpoint(read_checkpoint(folders / "tiny-bart"), None)
     usual = translator.pair("where is the big horse").target[0].tolist()
     changes = [Intervention(site=Site("cross", layer), action="off") for layer in range(3)]
     read, found = translator._read_pair("where is the big horse", "", 1, changes)
@@ -196,7 +196,7 @@ def test_what_cannot_be_read_is_refused(translator, sentence, target, width, mes
 
 
 def test_fresh_weights_are_others_in_the_same_architecture(folders, family, translator):
-    fresh = checkpoints.read(folders / f"tiny-{family}").untrained(None)
+    fresh = read_checkpoint(folders / f"tiny-{family}").untrained(None)
     own, other = translator.model.state_dict(), fresh.state_dict()
     assert {n: w.shape for n, w in own.items()} == {n: w.shape for n, w in other.items()}
     assert any(not torch.equal(own[name], other[name]) for name in own)
@@ -224,7 +224,7 @@ def test_weights_that_do_not_fit_are_refused(broken, fault):
     if fault == "rubbish":
         path.write_bytes(b"rubbish")
     with pytest.raises(CheckpointError, match="fc1" if fault != "rubbish" else "cannot be loaded"):
-        checkpoints.read(broken).build(None)
+        read_checkpoint(broken).build(None)
 
 
 def test_a_model_of_many_languages_needs_the_one_to_write_in(broken):
@@ -233,9 +233,9 @@ def test_a_model_of_many_languages_needs_the_one_to_write_in(broken):
     translator = object.__new__(AdoptedTranslator)
     (broken / "adopted.json").write_text('{"source": "yy", "target": "xx"}')
     with pytest.raises(ContractError, match="need the one to write in, got 'xx'"):
-        translator._read_vocabularies(checkpoints.read(broken))
+        translator._read_vocabularies(read_checkpoint(broken))
     (broken / "adopted.json").write_text('{"source": "yy", "target": "</s>"}')
-    translator._read_vocabularies(checkpoints.read(broken))
+    translator._read_vocabularies(read_checkpoint(broken))
     assert translator._first == 1
 
 
