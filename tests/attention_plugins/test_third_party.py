@@ -39,6 +39,7 @@ for line in sys.stdin:
     except BaseException:
         answer = {"raised": traceback.format_exc()}
     print(json.dumps(answer), file=answers, flush=True)
+os._exit(0)  # taking torch apart takes a second
 """
 
 

@@ -6,6 +6,7 @@ Real distributions beside real workers. Every test asks the same pool, after all
 from __future__ import annotations
 
 import textwrap
+import time
 
 import pytest
 
@@ -94,16 +95,22 @@ def catalogue(pool):
 
 
 @pytest.fixture
-def outcome(pool, catalogue):
-    """How the same small problem ends with a scoring."""
+def submit(pool, catalogue):
+    """The job of the same small problem with a scoring."""
 
     def ask(scoring):
         request = Request.make(
             "regression", scoring=scoring, data="sine", options={"data.points": 11}
         )
-        return pool.wait(pool.submit(request), PATIENCE)
+        return pool.submit(request)
 
     return ask
+
+
+@pytest.fixture
+def outcome(pool, submit):
+    """How it ends."""
+    return lambda scoring: pool.wait(submit(scoring), PATIENCE)
 
 
 @pytest.fixture
@@ -152,28 +159,37 @@ def test_nothing_else_is_listed_and_the_rest_is_offered(catalogue):
     assert not offered["early"]["built_in"]
 
 
-def panel_fails(outcome, scoring, distribution):
-    event = outcome(scoring)
+def blamed(event, distribution):
     assert event.stage == "failed"
     assert event.facts["culprit"] == distribution
     return event.note
 
 
-def test_an_endless_loop_in_forward_costs_one_panel(outcome):
-    note = panel_fails(outcome, "loop", "bad-loop")
+def test_an_endless_loop_costs_one_panel_and_what_was_repaired_meanwhile_is_tried_again(
+    pool, submit, outcome, site
+):
+    job = submit("loop")
+    while "started" not in [event.stage for event in pool.events(job)]:
+        time.sleep(0.01)
+    (site / "bad_start.py").write_text(textwrap.dedent(plugin("started")), "utf-8")
+    pool.reload(pardon=True)
+    note = blamed(pool.wait(job, PATIENCE), "bad-loop")
     assert "it computed for 3 s without a sign of life in bad-loop and was stopped" in note
     assert "(bad_loop.py, line 7, in function)" in note
     assert outcome("dot").stage == "done"
+    facts = pool.wait(pool.submit(Request.make("catalogue")), PATIENCE).result.facts
+    assert "started" in [entry["name"] for entry in facts["scorings"]]
+    assert "quarantine" not in [f["stage"] for f in facts["failures"]]
 
 
 def test_a_segfault_in_forward_costs_one_panel(outcome):
-    note = panel_fails(outcome, "pointer", "bad-pointer")
+    note = blamed(outcome("pointer"), "bad-pointer")
     assert "was killed by SIGSEGV: bad_pointer.py, line 7, in function" in note
     assert outcome("gaussian").stage == "done"
 
 
 def test_an_allocation_of_20_gigabytes_is_refused_and_costs_one_panel(outcome):
-    note = panel_fails(outcome, "hunger", "bad-hunger")
+    note = blamed(outcome("hunger"), "bad-hunger")
     wanted = "bad-hunger asked for more memory than a worker may use, 6,000 MB (ATTENTION_WORKER_M"
     assert wanted in note
     assert outcome("additive").stage == "done"
@@ -183,11 +199,3 @@ def test_a_good_plugin_beside_them_works(outcome):
     event = outcome("good")
     assert event.stage == "done"
     assert event.result.tables["curve"].num_rows > 0
-
-
-def test_reload_tries_again_what_was_repaired(pool, catalogue, site):
-    (site / "bad_start.py").write_text(textwrap.dedent(plugin("started")), "utf-8")
-    pool.reload(pardon=True)
-    facts = pool.wait(pool.submit(Request.make("catalogue")), PATIENCE).result.facts
-    assert "started" in [entry["name"] for entry in facts["scorings"]]
-    assert "quarantine" not in [f["stage"] for f in facts["failures"]]

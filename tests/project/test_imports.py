@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import functools
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -25,6 +26,12 @@ def sources(*patterns: str) -> list[Path]:
     return sorted({path for pattern in patterns for path in ROOT.glob(pattern)})
 
 
+@functools.cache
+def tree(path: Path) -> ast.Module:
+    return ast.parse(path.read_text(encoding="utf-8"))
+
+
+@functools.cache
 def imports(path: Path) -> list[Import]:
     """Every module that a file names; ``from a import b`` gives ``a`` and ``a.b``."""
     found: list[Import] = []
@@ -40,7 +47,7 @@ def imports(path: Path) -> list[Import]:
         for child in ast.iter_child_nodes(node):
             visit(child, at_import and not inside)
 
-    visit(ast.parse(path.read_text(encoding="utf-8")), True)
+    visit(tree(path), True)
     return found
 
 
@@ -136,9 +143,9 @@ def test_the_contract_needs_few_packages_at_import():
     assert not wrong, "\n".join(wrong)
 
 
-def banned(tree: ast.AST) -> Iterator[tuple[int, str]]:
+def banned(code: ast.AST) -> Iterator[tuple[int, str]]:
     """Calls that run foreign code or show foreign markup."""
-    for node in ast.walk(tree):
+    for node in ast.walk(code):
         match node:
             case ast.Attribute(value=ast.Name(id="torch"), attr="load" | "save"):
                 yield node.lineno, f"torch.{node.attr}"
@@ -161,7 +168,7 @@ def test_no_foreign_code_is_run_and_no_foreign_markup_shown():
     wrong = [
         f"{path.relative_to(ROOT)}:{line} uses {what}"
         for path in sources("attention_plugins/**/*.py", "dashboard/**/*.py", "streamlit_app.py")
-        for line, what in banned(ast.parse(path.read_text(encoding="utf-8")))
+        for line, what in banned(tree(path))
     ]
     assert not wrong, "\n".join(wrong)
 
@@ -177,9 +184,9 @@ def test_the_ban_sees_what_it_bans(snippet):
     assert list(banned(ast.parse(snippet)))
 
 
-def loaded(statement: str) -> set[str]:
-    """Top-level modules that a fresh interpreter holds after ``statement``, and our submodules."""
-    code = f"import sys\n{statement}\nprint('\\n'.join(sys.modules))"
+def loaded(*statements: str) -> list[set[str]]:
+    """What a fresh interpreter holds after each statement: modules, of ours also submodules."""
+    code = "\n".join(["import sys", *(f"{each}\nprint(*sys.modules)" for each in statements)])
     done = subprocess.run(
         [sys.executable, "-c", code],
         cwd=ROOT,
@@ -189,8 +196,9 @@ def loaded(statement: str) -> set[str]:
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    modules = set(done.stdout.split())
-    return {m for m in modules if "." not in m or m.split(".")[0] in PACKAGES}
+    held = [line.split() for line in done.stdout.splitlines()]
+    assert len(held) == len(statements)
+    return [{m for m in line if "." not in m or m.split(".")[0] in PACKAGES} for line in held]
 
 
 def every_module(package: str) -> str:
@@ -202,20 +210,19 @@ def every_module(package: str) -> str:
 def test_the_page_process_loads_no_torch_and_no_plugin():
     statements = ["import dashboard.app, dashboard.controls, dashboard.state"]
     statements += [every_module(f"dashboard.{p}") for p in ("pages", "charts", "runs")]
-    modules = loaded("\n".join(statements))
+    (modules,) = loaded("\n".join(statements))
     assert "streamlit" in modules
     wrong = {m for m in modules if names(m, (*HEAVY, "sklearn", "scipy", "statsmodels"))}
     assert not wrong
 
 
-def test_the_contract_loads_nothing_of_the_dashboard():
-    modules = loaded("import attention_plugins, attention_plugins.registry")
-    assert "torch" in modules
+def test_the_contract_loads_nothing_of_the_dashboard_and_workers_no_streamlit():
+    contract, worker = loaded(
+        "import attention_plugins, attention_plugins.registry",
+        "import dashboard.engine.worker, dashboard.tasks.regression",
+    )
+    assert "torch" in contract
     heavy = ("streamlit", "altair", "pandas", "dashboard", "sacrebleu", "pyarrow")
-    assert not {m for m in modules if names(m, heavy)}
-
-
-def test_workers_load_no_streamlit():
-    modules = loaded("import dashboard.engine.worker, dashboard.tasks.regression")
-    assert "torch" in modules
-    assert not {m for m in modules if names(m, ("streamlit", "altair"))}
+    assert not {m for m in contract if names(m, heavy)}
+    assert {"torch", "dashboard.tasks.regression"} <= worker
+    assert not {m for m in worker if names(m, ("streamlit", "altair"))}

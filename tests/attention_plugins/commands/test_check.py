@@ -60,14 +60,14 @@ def write(tmp_path):
 def test_what_crashes_or_hangs_is_named_and_costs_no_other(write, capfd):
     """Each of them ends its process; the next record gets a process of its own."""
     path = write(CRASH, LOOP, hook("crash", "loop"))
-    assert main(["check", path, "--limit", "8", "--json"]) == 1
+    assert main(["check", path, "--limit", "3", "--json"]) == 1
     report = json.loads(capfd.readouterr().out)
     assert not report["passed"]
     assert [record["name"] for record in report["records"]] == ["crash", "loop"]
     (crash,), (loop,) = (record["findings"] for record in report["records"])
     assert crash["rule"] == loop["rule"] == "scores_have_the_shape_of_queries_by_keys"
     assert "it killed the process by SIGSEGV" in crash["message"]
-    assert "did not end within 8 s; look for an endless loop" in loop["message"]
+    assert "did not end within 3 s; look for an endless loop" in loop["message"]
 
 
 @pytest.mark.slow

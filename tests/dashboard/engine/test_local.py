@@ -1,4 +1,5 @@
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -23,6 +24,12 @@ def until(condition, seconds=PATIENCE):
 
 def stages(pool, job):
     return [event.stage for event in pool.events(job)]
+
+
+@pytest.fixture(scope="module")
+def patient(make_pool):
+    """One worker that is not killed, with settings of its own."""
+    return make_pool(grace=PATIENCE, environment={"FLAVOUR": "plain", "OMP_NUM_THREADS": "1"})
 
 
 def started(pool, job):
@@ -90,23 +97,23 @@ def test_a_raising_task_leaves_its_worker_alive_and_its_module_is_blamed(single,
 @pytest.mark.parametrize(
     ("task", "options", "end"),
     [
-        ("segfault", {}, 'was killed by SIGSEGV: File "'),
+        (
+            "segfault",
+            {},
+            r'was killed by SIGSEGV: File ".*fake_tasks\.py", line \d+ in segfault',
+        ),
         ("oom", {}, "was killed by SIGKILL, most likely for lack of memory"),
         ("exit_now", {"words": "double free"}, "ended with exit code 7: double free"),
         ("exit_now", {"code": 0}, "ended with exit code 0"),
     ],
+    ids=["segfault", "no memory", "last words", "exit code 0"],
 )
 def test_a_crash_costs_one_job_and_says_what_happened(outcome, task, options, end):
     event = outcome(task, **options)
     assert event.stage == "failed"
-    assert f"{task} with gaussian: its process {end}" in event.note
+    assert re.search(f"{task} with gaussian: its process {end}", event.note)
     assert event.facts["culprit"] == "gaussian"
     assert outcome("echo", after=task).stage == "done"
-
-
-def test_a_crash_names_the_line_of_the_plugin(outcome):
-    assert "fake_tasks.py" in outcome("segfault").note
-    assert "in segfault" in outcome("segfault").note
 
 
 def test_words_of_an_earlier_job_are_not_blamed(single, request_for):
@@ -166,17 +173,20 @@ def test_the_newest_report_is_seen_while_the_task_works_on(pool, request_for):
 # Stopping
 
 
-def test_a_cancelled_task_that_obeys_keeps_its_worker(make_pool, request_for):
-    pool = make_pool(grace=PATIENCE)
-    worker = pool.wait(pool.submit(request_for("echo")), PATIENCE).result.facts["pid"]
-    job = pool.submit(request_for("sleep", seconds=60))
-    started(pool, job)
+def test_a_cancelled_task_that_obeys_keeps_its_worker(patient, request_for):
+    def worker():
+        job = patient.submit(request_for("uncacheable"))
+        return patient.wait(job, PATIENCE).result.facts["pid"]
+
+    before = worker()
+    job = patient.submit(request_for("sleep", seconds=60))
+    started(patient, job)
     began = time.monotonic()
-    pool.cancel(job)
-    pool.cancel(job)
-    assert pool.wait(job, PATIENCE).stage == "cancelled"
+    patient.cancel(job)
+    patient.cancel(job)
+    assert patient.wait(job, PATIENCE).stage == "cancelled"
     assert time.monotonic() - began < 5
-    assert pool.wait(pool.submit(request_for("echo", n=2)), PATIENCE).result.facts["pid"] == worker
+    assert worker() == before
 
 
 def test_a_task_that_ignores_the_wish_is_killed_after_the_grace_period(pool, request_for):
@@ -231,11 +241,18 @@ def test_a_job_that_says_nothing_is_stopped_and_its_place_named(make_pool, reque
         assert event.facts == {"silence": 0.7, "culprit": "gaussian"}
 
 
-def test_a_time_limit_counts_running_not_waiting(single, request_for):
+def test_a_time_limit_counts_running_not_waiting_and_no_idle_worker(single, patient, request_for):
+    def idle(time_limit):
+        job = patient.submit(request_for("uncacheable"), time_limit=time_limit)
+        return patient.wait(job, PATIENCE).result.facts["pid"]
+
+    idle(PATIENCE)
+    before = idle(1.9)
     first = single.submit(request_for("sleep", seconds=2.3))
     second = single.submit(request_for("sleep", seconds=0.1), time_limit=1.9)
     assert single.wait(second, PATIENCE).stage == "done"
     assert single.wait(first, 0).stage == "done"
+    assert idle(PATIENCE) == before
 
 
 def test_a_job_that_joins_a_running_one_may_prolong_it(pool, request_for):
@@ -247,21 +264,9 @@ def test_a_job_that_joins_a_running_one_may_prolong_it(pool, request_for):
         assert pool.wait(job, PATIENCE).stage == "done"
 
 
-def test_a_result_in_spite_of_the_time_limit_counts(make_pool, request_for):
-    pool = make_pool(grace=PATIENCE)
-    job = pool.submit(request_for("ignore_stop"), time_limit=0.1)
-    assert pool.wait(job, PATIENCE).result.facts == {"late": True}
-
-
-def test_an_idle_worker_is_left_in_peace(single, request_for):
-    def worker(time_limit):
-        job = single.submit(request_for("uncacheable"), time_limit=time_limit)
-        return single.wait(job, PATIENCE).result.facts["pid"]
-
-    worker(PATIENCE)
-    before = worker(1.9)
-    time.sleep(2.3)
-    assert worker(PATIENCE) == before
+def test_a_result_in_spite_of_the_time_limit_counts(patient, request_for):
+    job = patient.submit(request_for("ignore_stop"), time_limit=0.1)
+    assert patient.wait(job, PATIENCE).result.facts == {"late": True}
 
 
 # Sharing
@@ -273,14 +278,15 @@ def test_jobs_run_in_the_order_of_their_submission(single, request_for):
     assert times == sorted(times)
 
 
-def test_two_workers_work_at_once(make_pool, request_for):
-    pool = make_pool(2)
-    jobs = [pool.submit(request_for("hang", n=n)) for n in range(3)]
+def test_two_workers_work_at_once(pool, request_for):
+    jobs = [pool.submit(request_for("sleep", seconds=60, n=n)) for n in range(3)]
     for job in jobs[:2]:
         started(pool, job)
     assert pool.capacity() == Capacity(workers=2, running=2, queued=1)
     assert stages(pool, jobs[2]) == ["queued"]
-    pool.close()
+    for job in reversed(jobs):
+        pool.cancel(job)
+    assert {pool.wait(job, PATIENCE).stage for job in jobs} == {"cancelled"}
 
 
 def test_equal_requests_in_flight_are_computed_once(pool, request_for, tmp_path):
@@ -433,9 +439,8 @@ def test_a_worker_that_hangs_while_starting_is_given_up(make_pool, request_for, 
 # The pool itself
 
 
-def test_settings_reach_the_workers(make_pool, request_for):
-    pool = make_pool(environment={"FLAVOUR": "plain", "OMP_NUM_THREADS": "1"})
-    facts = pool.wait(pool.submit(request_for("environment")), PATIENCE).result.facts
+def test_settings_reach_the_workers(patient, request_for):
+    facts = patient.wait(patient.submit(request_for("environment")), PATIENCE).result.facts
     assert facts == {"FLAVOUR": "plain", "OMP_NUM_THREADS": "1"}
 
 
@@ -516,7 +521,7 @@ def test_jobs_and_crashes_leave_no_file_and_no_thread_behind(make_pool, request_
     all_end("echo", 2, "done")
     before = held()
     all_end("uncacheable", 100, "done")
-    all_end("segfault", 5, "failed")
+    all_end("segfault", 3, "failed")
     until(lambda: held() == before)
     pool.close()
     assert len(os.listdir("/proc/self/fd")) < before[0]
@@ -594,8 +599,8 @@ def test_a_warm_worker_has_torch_at_its_first_job_and_an_optimiser_when_idle(
         return pool.wait(pool.submit(request_for("any")), PATIENCE).result.facts["heavy"]
 
     assert "torch" in heavy()
-    for _ in range(10):
-        time.sleep(1)  # longer than a worker waits before it uses the time
+    for _ in range(20):
+        time.sleep(0.6)  # longer than a worker waits before it uses the time
         if "torch._dynamo" in heavy():
             return
     pytest.fail("the worker stayed idle")

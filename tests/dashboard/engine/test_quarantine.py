@@ -18,9 +18,11 @@ HERE = os.path.dirname(__file__)
 @pytest.fixture
 def loading(make_pool):
     """A pool, and what its workers have loaded after a job that asks for plugins."""
+    pools = []
 
     def make(workers=1, **settings):
         pool = make_pool(workers, tasks="plugin_tasks", **settings)
+        pools.append(pool)
 
         def ask(plugins, **options):
             request = Request.make("load", options={"plugins": plugins, **options})
@@ -30,7 +32,9 @@ def loading(make_pool):
 
         return pool, ask
 
-    return make
+    yield make
+    for pool in pools:  # now, so that no worker starts that nobody asks
+        pool.close()
 
 
 def locked_away(pool):

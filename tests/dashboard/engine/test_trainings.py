@@ -222,8 +222,32 @@ def test_what_is_refused_says_why(trainings, order, fields, message):
     assert training.epochs == ()
 
 
-def test_another_server_finds_what_ran_as_paused_and_goes_on(serve, order):
-    first = serve()
+def test_a_kept_training_is_a_checkpoint(trainings, order, home, monkeypatch):
+    refreshed = []
+    monkeypatch.setattr(trainings, "_on_keep", lambda: refreshed.append(True))
+    id = trainings.start(order(2))
+    until(trainings, id, "done")
+    for name, reason in [
+        ("", "need a name of 1 to 40"), ("../x", "need a name"), ("1st", "need a name"),
+        ("shipped-one", "there is a checkpoint 'shipped_one' already"),
+    ]:  # fmt: skip
+        with pytest.raises(ValueError, match=reason):
+            trainings.keep(id, name)
+    assert not refreshed
+    assert trainings.keep(id, "Mine-1") == "mine_1"
+    assert refreshed == [True]
+    assert trainings.get(id).checkpoint == "mine_1"
+    card = read(home / "checkpoints" / "mine_1").card
+    assert card["scores"]["held out, greedy"]["bleu"] == trainings.get(id).epochs[-1].bleu
+    assert card["training"]["epochs_done"] == 2
+    with pytest.raises(ValueError, match="there is a checkpoint 'mine_1' already"):
+        trainings.keep(id, "mine_1")
+    trainings.remove(id)
+    assert (home / "checkpoints" / "mine_1" / "card.json").exists()
+
+
+def test_another_server_finds_what_ran_as_paused_and_goes_on(trainings, serve, order):
+    first = trainings  # after it was closed it would start a worker anew: so this comes late
     id = first.start(order(200))
     waits = first.start(order(2, seed=1))
     until(first, id, lambda training: len(training.epochs) >= 2)
@@ -249,30 +273,6 @@ def test_another_server_finds_what_ran_as_paused_and_goes_on(serve, order):
     assert (states[id], states[waits]) == ("cancelled", "done")
     third.close()
     other.close()
-
-
-def test_a_kept_training_is_a_checkpoint(trainings, order, home, monkeypatch):
-    refreshed = []
-    monkeypatch.setattr(trainings, "_on_keep", lambda: refreshed.append(True))
-    id = trainings.start(order(2))
-    until(trainings, id, "done")
-    for name, reason in [
-        ("", "need a name of 1 to 40"), ("../x", "need a name"), ("1st", "need a name"),
-        ("shipped-one", "there is a checkpoint 'shipped_one' already"),
-    ]:  # fmt: skip
-        with pytest.raises(ValueError, match=reason):
-            trainings.keep(id, name)
-    assert not refreshed
-    assert trainings.keep(id, "Mine-1") == "mine_1"
-    assert refreshed == [True]
-    assert trainings.get(id).checkpoint == "mine_1"
-    card = read(home / "checkpoints" / "mine_1").card
-    assert card["scores"]["held out, greedy"]["bleu"] == trainings.get(id).epochs[-1].bleu
-    assert card["training"]["epochs_done"] == 2
-    with pytest.raises(ValueError, match="there is a checkpoint 'mine_1' already"):
-        trainings.keep(id, "mine_1")
-    trainings.remove(id)
-    assert (home / "checkpoints" / "mine_1" / "card.json").exists()
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, order):
