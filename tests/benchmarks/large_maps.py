@@ -130,7 +130,7 @@ def move(x, y):
     """An action: the pointer moves there."""
 
     def act(page):
-        page.mouse.move(*place(page, x, y))
+        page.mouse.move(*place(page, x, y), steps=3)  # as a hand does, in more than one leap
         return page.evaluate("window.acted")
 
     return act
