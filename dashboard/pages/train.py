@@ -81,7 +81,6 @@ def _trainings(here: Visit, catalogue: Catalogue, trainings: Sequence[Training])
     if not chosen:
         st.caption("Choose “In the charts” on a card to see its learning curve.")
         return
-    st.subheader("Learning curves", anchor=False)
     curves(chosen, catalogue)
     st.subheader("The probe sentence", anchor=False)
     probes(here, chosen, catalogue)

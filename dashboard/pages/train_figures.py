@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
+import altair as alt
 import pandas as pd
+import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.learning import DATA, NOW, learning_chart
-from dashboard.pages import parts
+from dashboard.pages import export, parts
 from dashboard.pages.train_cards import planned
 from dashboard.pages.train_titles import series_titles
 from dashboard.runs.offers import Catalogue
+from dashboard.runs.result import Result
 from dashboard.runs.trainings import Training
 
 _CURVES = {
@@ -32,22 +36,46 @@ def last_epoch(chosen: Mapping[str, Training]) -> int:
 
 def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     """Loss and BLEU of the chosen trainings, by letter."""
+    with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
+        st.subheader("Learning curves", anchor=False)
+        menu = st.container(width="content")
     titles = series_titles(chosen, catalogue)
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
     last = last_epoch(chosen)
+    drawn: dict[str, list[dict[str, Any]]] = {}
     with parts.grid(2):
         for name, (title, y_format, zero, read) in _CURVES.items():
             if name == "bleu" and not any(map(_holds_out, chosen.values())):
                 st.caption("Nothing is held out from these trainings, so there is no BLEU.")
                 continue
-            rows = [
+            drawn[name] = [
                 {"epoch": epoch.epoch, "value": round(read(epoch), 4), "series": titles[letter]}
                 for letter, training in chosen.items()
                 for epoch in training.epochs
                 if read(epoch) is not None
             ]
             with st.container(key=f"train-{name}"):
-                figure_over_epochs(rows, colours, last, title, y_format, zero=zero)
+                figure_over_epochs(drawn[name], colours, last, title, y_format, zero=zero)
+    with menu:
+        _export({name: rows for name, rows in drawn.items() if rows}, colours, last)
+
+
+def _export(
+    drawn: Mapping[str, list[dict[str, Any]]], colours: Mapping[str, str], last: int
+) -> None:
+    if not drawn:
+        export.waiting("train-curves")
+        return
+
+    def chart(name: str) -> alt.LayerChart:
+        title, y_format, zero, _ = _CURVES[name]
+        return learning_chart(
+            drawn[name], colours, title=title, last=last, y_format=y_format, zero=zero
+        )
+
+    tables = {name: pa.Table.from_pylist(rows) for name, rows in drawn.items()}
+    charts = {name: partial(chart, name) for name in drawn}
+    export.menu(None, Result(tables=tables), charts, "train-curves", title="Learning curves")
 
 
 def figure_over_epochs(

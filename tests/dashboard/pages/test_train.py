@@ -349,6 +349,16 @@ def test_the_slider_goes_back_through_the_epochs(opened, service):
     assert again.select_slider("train-epoch").value == 2
 
 
+def test_learning_curves_can_be_taken_away(opened, service):
+    trained(service, 1, scoring="additive", count=3)
+    app = opened("train")
+    app.session_state["train-curves-export"] = True
+    app.run()
+    labels = [one.proto.label for one in app.get("download_button")]
+    assert {"PNG", "SVG", "HTML", "loss", "bleu"} <= set(labels)
+    assert "Bundle" not in labels
+
+
 def test_play_goes_through_the_epochs_and_stops_at_the_last(opened, service):
     trained(service, 1, count=3)
     app = opened("train")
