@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -12,6 +13,7 @@ import streamlit as st
 from dashboard.charts.strip import DATA, MEANS, strip_chart
 from dashboard.charts.tidy import table_csv
 from dashboard.controls import place, plain
+from dashboard.pages import export
 from dashboard.pages.experiment_cells import ABSENT, AT_WORK, Cell
 from dashboard.pages.train_titles import scoring_title
 from dashboard.runs.experiment_figures import (
@@ -25,6 +27,7 @@ from dashboard.runs.experiment_figures import (
 )
 from dashboard.runs.experiment_view import Experiment
 from dashboard.runs.offers import Catalogue
+from dashboard.runs.result import Result
 
 _RUNS_WIDTH = 260  # px
 _SPECS_KEPT = 200
@@ -85,15 +88,17 @@ def chart(
     names = [figure.name for figure in columns]
     chosen = view.figure if view.figure in names else names[0]
     key = f"experiment-{view.task}-figure"
-    st.pills(
-        "Figure",
-        names,
-        key=place(key, chosen, fresh=st.session_state.get(key) != chosen),
-        format_func={figure.name: figure.heading for figure in columns}.get,
-        on_change=lambda: choose(st.session_state[key] or chosen),
-        label_visibility="collapsed",
-        required=True,
-    )
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.pills(
+            "Figure",
+            names,
+            key=place(key, chosen, fresh=st.session_state.get(key) != chosen),
+            format_func={figure.name: figure.heading for figure in columns}.get,
+            on_change=lambda: choose(st.session_state[key] or chosen),
+            label_visibility="collapsed",
+            required=True,
+        )
+        menu = st.container(width="content")
     figure = next(one for one in columns if one.name == chosen)
     titles = {name: scoring_title(name, catalogue) for name in view.scorings}
     rows = [
@@ -119,6 +124,14 @@ def chart(
             alt=f"{figure.title} of every seed, a lane per scoring",
         )
     st.caption("A dot for every seed, a tick at the scoring's mean.")
+    with menu:
+        if not rows:
+            export.waiting("experiment")
+            return
+        tables = {"seeds": pa.Table.from_pylist(rows), "means": pa.Table.from_pylist(means)}
+        whole = partial(strip_chart, rows, means, tuple(titles.values()), title=figure.heading)
+        charts = {figure.title: whole}
+        export.menu(None, Result(tables=tables), charts, "experiment", title="Experiment")
 
 
 def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:

@@ -267,3 +267,12 @@ def test_the_file_has_a_row_for_every_run(catalogue):
     assert float(done["truth_mse"]) == 0.1 + 0.2
     assert (done["leave_one_out_mse"], done["weights"]) == ("", "1")
     assert (failed["state"], failed["note"]) == ("failed", "'=cmd()")
+
+
+def test_the_dots_can_be_taken_away(opened):
+    app = opened("experiment")
+    app.session_state["experiment-export"] = True
+    app.run()
+    assert not app.exception
+    labels = [one.proto.label for one in app.get("download_button")]
+    assert {"PNG", "SVG", "HTML", "seeds", "means"} <= set(labels)
