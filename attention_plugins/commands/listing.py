@@ -30,7 +30,7 @@ def run(given: argparse.Namespace) -> None:
     for kind in ("scorings", "models", "datasets", "checkpoints"):
         lines.append(f"{kind}:")
         lines += [
-            f"  {name:28} {entry['title']}  ({entry['plugin']} {entry['version']})"
+            f"  {name:28} {entry['title']}  ({entry['plugin']} {entry['version']}".rstrip() + ")"
             for name, entry in facts[kind].items()
         ]
     for failure in registry.failures:
