@@ -143,7 +143,10 @@ class DatasetSpec:
 
 @dataclass(frozen=True, kw_only=True)
 class CheckpointSpec:
-    """A trained translation model at rest: a folder with ``model.safetensors`` and ``card.json``.
+    """A trained translation model at rest, in a folder.
+
+    The folder holds ``model.safetensors`` and ``card.json``,
+    or one of Hugging Face with ``config.json`` in the card's place.
 
     Args:
         name: lower-case identifier, the key in links, unique among checkpoints.

@@ -97,7 +97,8 @@ def show() -> None:
             else:
                 _result(here, letter, requests.get(letter), height)
                 st.caption(origin(found[letter]))
-    _closer(catalogue, view)
+    if panels:
+        _closer(catalogue, view)
 
 
 def _closer(catalogue: Catalogue, view: Translation) -> None:
