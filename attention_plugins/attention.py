@@ -147,7 +147,8 @@ def attend_in_blocks(
     outputs = []
     for start in range(0, n_queries, block):
         part = slice(start, start + block)
-        per_query = allowed is not None and allowed.dim() > 1 and allowed.shape[-2] > 1
-        block_mask = allowed[..., part, :] if per_query else allowed
+        block_mask = allowed
+        if allowed is not None and allowed.dim() > 1 and allowed.shape[-2] > 1:  # one per query
+            block_mask = allowed[..., part, :]
         outputs.append(checkpoint(one, queries[..., part, :], block_mask, use_reentrant=False))
     return torch.cat(outputs, dim=-2)

@@ -12,34 +12,28 @@ from typing import Any
 import torch
 
 from attention_plugins import hookspecs
-from attention_plugins.contract import CONTRACT_VERSION, CheckpointSpec, Parameter
+from attention_plugins.contract import CONTRACT_VERSION
 from attention_plugins.devices import available
 from attention_plugins.distributions import described
-from attention_plugins.opening import read_checkpoint
+from attention_plugins.hookspecs import HOOKS, Hook
 from attention_plugins.origins import Failure, Plugin
 from attention_plugins.refusal import last_line, let_go
 from attention_plugins.registry import Registry
 from attention_plugins.watching import running
-
-_SHOWN = {
-    "scorings": ("name", "title", "formula", "reference", "description", "same_size"),
-    "models": ("name", "title", "task", "reference", "description"),
-    "datasets": ("name", "title", "task", "formula", "reference", "description", "aligned"),
-}
 
 
 def catalogue(registry: Registry) -> dict[str, Any]:
     """What the registry holds, in types that JSON has.
 
     Returns:
-        ``scorings``, ``models``, ``datasets``, ``checkpoints``: lists of records, each with its
-        ``plugin`` (name, distribution, version, built_in); ``plugins``, ``failures``: as in the
-        registry; ``distributions`` that any of these came from, with ``name``, ``version``,
+        For each kind in :data:`~attention_plugins.hookspecs.HOOKS` a list of records, each with
+        its ``plugin`` (name, distribution, version, built_in); ``plugins``, ``failures``: as in
+        the registry; ``distributions`` that any of these came from, with ``name``, ``version``,
         ``summary`` and ``links``; ``versions`` of the contract and of torch; ``devices``: those
         that exist; ``example``: the source of a whole plugin.
     """
     failures = list(registry.failures)
-    kinds = {kind: _records(registry, kind, failures) for kind in (*_SHOWN, "checkpoints")}
+    kinds = {kind: _records(registry, hook, failures) for kind, hook in HOOKS.items()}
     known = {each.distribution: each.version for each in (*registry.plugins, *failures)}
     return {
         **kinds,
@@ -69,27 +63,20 @@ def example() -> str:
     return textwrap.dedent(documentation.partition("::\n\n")[2])
 
 
-def _records(registry: Registry, kind: str, failures: list[Failure]) -> list[dict[str, Any]]:
+def _records(registry: Registry, hook: Hook, failures: list[Failure]) -> list[dict[str, Any]]:
     """Those that can be described; why another cannot joins the failures."""
     records = []
-    for name, spec in getattr(registry, kind).items():
-        plugin = registry.provider(kind, name)
+    for name, spec in registry.of(hook.record).items():
+        plugin = registry.provider(hook.kind, name)
         try:
             with running(plugin):
-                record = _record(kind, spec)
+                record = hook.describe(spec)
                 json.dumps(record, allow_nan=False)
             records.append({**record, "plugin": _origin(plugin)})
         except BaseException as error:  # a record may compute what it says
             let_go(error)
             failures.append(_indescribable(plugin, name, error))
     return records
-
-
-def _record(kind: str, spec: Any) -> dict[str, Any]:
-    if kind == "checkpoints":
-        return _checkpoint(spec)
-    shown = {field: getattr(spec, field) for field in _SHOWN[kind]}
-    return {**shown, "parameters": [describe(parameter) for parameter in spec.parameters]}
 
 
 def _indescribable(plugin: Plugin, name: str, error: BaseException) -> Failure:
@@ -103,29 +90,6 @@ def _indescribable(plugin: Plugin, name: str, error: BaseException) -> Failure:
         message=f'reading the record "{name}" raised {last_line(error)}',
         advice=f"report it to the authors of {plugin.distribution}, or update it",
     )
-
-
-def describe(parameter: Parameter) -> dict[str, Any]:
-    """A parameter's fields and its type's name, with the step that its widget takes."""
-    described = asdict(parameter)
-    if parameter.numeric and parameter.step is None:
-        whole = isinstance(parameter.default, int)
-        described["step"] = 1 if whole else (parameter.high - parameter.low) / 100
-    return {
-        **described,
-        "type": type(parameter.default).__name__,
-        "choices": list(parameter.choices),
-    }
-
-
-def _checkpoint(spec: CheckpointSpec) -> dict[str, Any]:
-    """Its card without the vocabularies, or why it cannot be used."""
-    try:
-        card = read_checkpoint(spec.path).summary
-        json.dumps(card, allow_nan=False)  # Python reads NaN in a file that JSON does not know
-    except ValueError as error:
-        return {"name": spec.name, "card": None, "fault": f"{spec.path}: {error}"}
-    return {"name": spec.name, "card": card, "fault": ""}
 
 
 def _origin(plugin: Plugin) -> dict[str, Any]:

@@ -23,6 +23,7 @@ from torch import nn
 from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes
 from attention_plugins.home import home
 from attention_plugins.hookspecs import hookimpl
+from attention_plugins.models.protocols import Module, StepModel, as_translation_model
 from attention_plugins.text import TOKENISERS, Vocabulary
 from attention_plugins.training import stored
 
@@ -65,7 +66,7 @@ class Checkpoint:
         sizes = {f"{side}_words": len(self.card[f"{side}_vocabulary"]) for side in _SIDES}
         return {k: v for k, v in self.card.items() if not k.endswith("_vocabulary")} | sizes
 
-    def build(self, registry: Any) -> nn.Module:
+    def build(self, registry: Any) -> StepModel:
         """The model with its weights, in evaluation mode, on the CPU, in single precision.
 
         Args:
@@ -82,16 +83,16 @@ class Checkpoint:
         with torch.random.fork_rng(devices=[]):
             model = self._create(registry)
         model.load_state_dict(weights, strict=False)  # names were checked; tied ones stand for two
-        return model.eval()
+        return as_translation_model(model).eval()
 
-    def untrained(self, registry: Any) -> nn.Module:
+    def untrained(self, registry: Any) -> StepModel:
         """The same model as its training began, from the card's seed; raises as :meth:`build`.
 
         Bit for bit so with the version of torch that is on the card; else another draw.
         """
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(int(self.card["training"].get("seed", 0)))
-            return self._create(registry).eval()
+            return as_translation_model(self._create(registry)).eval()
 
     def _create(self, registry: Any) -> nn.Module:
         sizes = ModelSizes(*(len(self.card[f"{side}_vocabulary"]) for side in _SIDES))
@@ -146,7 +147,7 @@ def _check_card(path: Path, card: Mapping[str, Any]) -> None:
             raise CheckpointError(f"{path}: {side} vocabulary: {error}") from None
 
 
-def write(folder: Path, model: nn.Module, card: Mapping[str, Any]) -> Checkpoint:
+def write(folder: Path, model: Module, card: Mapping[str, Any]) -> Checkpoint:
     """Store a model in half precision with its card; the folder is made if need be.
 
     Raises:

@@ -51,7 +51,8 @@ class Recurrence(nn.Module):
     def hop(self, x: Tensor) -> Tensor:
         """One step of the recurrence, at all positions at once."""
         before = torch.cat([torch.zeros_like(x[:, :1]), x[:, :-1]], dim=1)
-        return torch.tanh(x @ self.inner.weight_ih_l0.mT + before @ self.inner.weight_hh_l0.mT)
+        from_input, from_state, *_ = self.inner.all_weights[0]
+        return torch.tanh(x @ from_input.mT + before @ from_state.mT)
 
 
 class SelfAttention(nn.Module):
@@ -138,7 +139,12 @@ def dependent_products(output: Tensor) -> int:
 
     Read from the graph that the gradient would take. Fused operations count as one, so ask
     on the CPU, where a recurrent layer is not fused.
+
+    Raises:
+        ValueError: the output has no gradient to take.
     """
+    if output.grad_fn is None:
+        raise ValueError("need an output that has a gradient, got one that depends on no weight")
     longest: dict[object, int] = {}
     waiting = [output.grad_fn]
     while waiting:

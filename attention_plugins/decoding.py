@@ -1,6 +1,6 @@
 """From a model's steps to sentences: greedy, beam and forced decoding, all in batches.
 
-Any :class:`~attention_plugins.models.protocols.TranslationModel` decodes here; it knows nothing
+Any :class:`~attention_plugins.models.protocols.StepModel` decodes here; it knows nothing
 of how. Weights are recorded by decoding the finished sentence once more with its words forced,
 so that every way of searching records alike.
 """
@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_plugins.models.protocols import State, TranslationModel
+from attention_plugins.models.protocols import State, StepModel
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
@@ -39,7 +39,7 @@ def pick(state: State, rows: Tensor) -> State:
 
 @torch.no_grad()
 def greedy(
-    model: TranslationModel,
+    model: StepModel,
     source: Tensor,
     lengths: Tensor,
     *,
@@ -56,7 +56,7 @@ def greedy(
     state = model.start(source, lengths, tap)
     tokens = torch.full_like(lengths, BOS_ID)
     finished = torch.zeros_like(tokens, dtype=torch.bool)
-    totals: Tensor | float = 0.0
+    totals = torch.zeros((), device=source.device)
     columns = []
     for _ in range(limit):
         scores, state = model.step(state, tokens, tap)
@@ -77,7 +77,7 @@ def greedy(
 
 @torch.no_grad()
 def beam(
-    model: TranslationModel,
+    model: StepModel,
     source: Tensor,
     lengths: Tensor,
     *,
@@ -153,7 +153,7 @@ def _collect(
 
 @torch.no_grad()
 def force(
-    model: TranslationModel,
+    model: StepModel,
     source: Tensor,
     lengths: Tensor,
     target: Tensor,

@@ -13,45 +13,20 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import metadata
-from typing import Any, NamedTuple
+from typing import Any
 
 import pluggy
 
 from attention_plugins import hookspecs
-from attention_plugins.contract import (
-    CONTRACT_VERSION,
-    CheckpointSpec,
-    DatasetSpec,
-    ModelSpec,
-    ScoringSpec,
-    Spec,
-)
+from attention_plugins.contract import CONTRACT_VERSION, Spec
+from attention_plugins.hookspecs import HOOKS
 from attention_plugins.refusal import Refused, last_line, let_go
 
 GROUP = "attention_plugins"
 DISTRIBUTION = "attention-workbench"
-BUILT_INS = tuple(
-    f"attention_plugins.{name}" for name in ("scorings", "models", "datasets", "checkpoints")
-)
 
 # More records than any plugin means to yield: a generator without end must not hang a worker.
 _MOST_RECORDS = 1000
-
-
-class Hook(NamedTuple):
-    """A hook, the record it yields, and what one such record is called."""
-
-    name: str
-    record: type
-    noun: str
-
-
-HOOKS = {
-    "scorings": Hook("attention_scorings", ScoringSpec, "scoring"),
-    "models": Hook("attention_models", ModelSpec, "model"),
-    "checkpoints": Hook("attention_checkpoints", CheckpointSpec, "checkpoint"),
-    "datasets": Hook("attention_datasets", DatasetSpec, "data set"),
-}
 
 
 @dataclass(frozen=True)
@@ -88,7 +63,7 @@ class Source:
 
 def sources() -> Iterator[Source]:
     """The built-ins, then every entry point of the group, by distribution and name."""
-    for module in BUILT_INS:
+    for module in filter(None, (hook.built_ins for hook in HOOKS.values())):
         find = functools.partial(importlib.import_module, module)
         name = module.rpartition(".")[2]
         yield Source(name, DISTRIBUTION, _own_version(), module, built_in=True, find=find)

@@ -18,7 +18,7 @@ def described(name: str, version: str) -> dict[str, Any]:
     summary, links = "", []
     with suppress(Exception):  # metadata may be missing, or no text at all
         about = metadata.metadata(name)
-        summary = _line(about.get("Summary"))
+        summary = _line(next(iter(about.get_all("Summary") or ()), None))
         pairs = [text.partition(",")[::2] for text in about.get_all("Project-URL") or ()]
         pairs += [("Home page", text) for text in about.get_all("Home-page") or ()]
         links = [{"label": _line(label), "url": _line(url)} for label, url in pairs if url.strip()]

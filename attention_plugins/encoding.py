@@ -37,13 +37,15 @@ def encode(pairs: Sequence[SentencePair], recipe: Recipe) -> Encoded:
     if not pairs:
         raise ContractError("need at least one sentence pair to train on, got none")
     tokenise = TOKENISERS[recipe.tokeniser]
-    sides = ([tokenise(p.source) for p in pairs], [tokenise(p.target) for p in pairs])
-    vocabularies = [Vocabulary.count(side, min_frequency=recipe.min_frequency) for side in sides]
-    ids = [
-        [truncate(vocabulary.ids(tokens), recipe.max_tokens) for tokens in side]
-        for side, vocabulary in zip(sides, vocabularies, strict=True)
-    ]
-    return Encoded(*ids, *vocabularies)
+    source, read = _numbered([tokenise(pair.source) for pair in pairs], recipe)
+    target, written = _numbered([tokenise(pair.target) for pair in pairs], recipe)
+    return Encoded(source, target, read, written)
+
+
+def _numbered(side: list[list[str]], recipe: Recipe) -> tuple[list[list[int]], Vocabulary]:
+    vocabulary = Vocabulary.count(side, min_frequency=recipe.min_frequency)
+    ids = [truncate(vocabulary.ids(tokens), recipe.max_tokens) for tokens in side]
+    return ids, vocabulary
 
 
 def collate(rows: Sequence[Sequence[int]], device: torch.device | str) -> tuple[Tensor, Tensor]:

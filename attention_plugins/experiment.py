@@ -11,7 +11,6 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from torch import nn
 
 from attention_plugins.checkpoints import Checkpoint, write
 from attention_plugins.contract import ContractError, ModelSizes, Scalar, SentencePair, settle
@@ -22,6 +21,7 @@ from attention_plugins.datasets.parallel import (
     split_by_source,
 )
 from attention_plugins.encoding import Encoded, encode
+from attention_plugins.models.protocols import TranslationModel, as_translation_model
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry
 from attention_plugins.scores import corpus_bleu
@@ -60,7 +60,7 @@ class Prepared:
     """
 
     recipe: Recipe
-    model: nn.Module
+    model: TranslationModel
     encoded: Encoded
     held_out: Sequence[SentencePair]
     card: Mapping[str, Any]
@@ -70,7 +70,7 @@ class Prepared:
 class Trained:
     """A trained model with the corpus it learned, the pairs it never saw, and its history."""
 
-    model: nn.Module
+    model: TranslationModel
     encoded: Encoded
     held_out: Sequence[SentencePair]
     history: Sequence[Progress]
@@ -99,7 +99,7 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
     sizes = ModelSizes(len(encoded.source_vocabulary), len(encoded.target_vocabulary))
     torch.manual_seed(experiment.recipe.seed)
     factory = scoring_spec.factory(experiment.scoring_parameters)
-    model = model_spec.create(factory, sizes, experiment.model_parameters)
+    model = as_translation_model(model_spec.create(factory, sizes, experiment.model_parameters))
     card = {
         "title": f"{model_spec.title} with {scoring_spec.title} on {experiment.corpus}",
         "model": model_spec.name,
@@ -219,9 +219,9 @@ def keep(trained: Trained, folder: Path) -> Checkpoint:
 class _Unfinished(Checkpoint):
     """A model in training, in the place of one at rest."""
 
-    model: nn.Module
+    model: TranslationModel
 
-    def build(self, registry: Any) -> nn.Module:
+    def build(self, registry: Any) -> TranslationModel:
         return self.model
 
 

@@ -15,6 +15,7 @@ from torch import Tensor, nn, optim
 
 from attention_plugins.attention import Scoring
 from attention_plugins.contract import Parameter, RegressionData
+from attention_plugins.models.protocols import Module, RegressionModel
 from attention_plugins.regression import leave_one_out, left_out
 
 # A kernel's error falls steeply on one side and hardly on the other: clipped steps with momentum
@@ -67,7 +68,7 @@ class Fit(NamedTuple):
     note: str
 
 
-def learned_values(model: nn.Module, parameters: Sequence[Parameter]) -> dict[str, float]:
+def learned_values(model: Module, parameters: Sequence[Parameter]) -> dict[str, float]:
     """The learnable parameters' present values, in the units in which a user sets them.
 
     A scoring shows one as an attribute of the parameter's name, or as an entry of ``learned``
@@ -84,7 +85,7 @@ def learned_values(model: nn.Module, parameters: Sequence[Parameter]) -> dict[st
 
 
 def fit(
-    model: nn.Module,
+    model: RegressionModel,
     data: RegressionData,
     parameters: Sequence[Parameter] = (),
     watch: Watch = lambda step: None,

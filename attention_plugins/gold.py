@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import Any
 
-from torch import nn
-
 from attention_plugins.alignment import Agreement, compare, strongest_links
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.models.protocols import StepModel
 from attention_plugins.tap import Site
 from attention_plugins.text import tokenise_clitics
 from attention_plugins.translator import Translator
@@ -24,7 +23,7 @@ class Untrained(Checkpoint):
     With the weights that the training's seed draws; see :meth:`Checkpoint.untrained`.
     """
 
-    def build(self, registry: Any) -> nn.Module:
+    def build(self, registry: Any) -> StepModel:
         """The model with fresh weights, in evaluation mode, on the CPU."""
         return self.untrained(registry)
 

@@ -7,11 +7,12 @@ worth knowing, and possibly just what the model learned.
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import torch
 from torch import Tensor
+
+from attention_plugins.comparison import jensen_shannon
 
 ROW_ERROR = 1e-3  # what single precision leaves of a softmax stays far below
 PADDING = 1e-6
@@ -31,7 +32,7 @@ def figures(weights: Tensor, untrained: Tensor, *, causal: bool, eos: int | None
         eos: which key is ``<eos>``; None where there is none, its share is then NaN.
 
     Returns:
-        ``row_error``, ``eos``, ``entropy`` (relative), ``stuckness``, ``diagonality``,
+        ``row_error``, ``eos``, ``entropy`` (relative), ``concentration``, ``diagonality``,
         ``distance`` (mean Jensen-Shannon divergence of the rows, in bits).
     """
     weights, untrained = weights.double(), untrained.double()
@@ -42,7 +43,7 @@ def figures(weights: Tensor, untrained: Tensor, *, causal: bool, eos: int | None
         "row_error": row_error(weights),
         "eos": nowhere if eos is None else share(weights, ends),
         "entropy": relative_entropy(weights, allowed.tril() if causal else allowed),
-        "stuckness": stuckness(weights),
+        "concentration": column_concentration(weights),
         "diagonality": diagonality(weights),
         "distance": jensen_shannon(weights, untrained).mean(dim=-1),
     }
@@ -59,7 +60,7 @@ def verdicts(one: Mapping[str, float]) -> list[str]:
         "row_sums": not one["row_error"] <= ROW_ERROR,
         "padding": one["padding"] > PADDING,
         "eos": one["eos"] >= ON_EOS,
-        "stuck": one["stuckness"] >= STUCK and not one["eos"] >= ON_EOS,
+        "stuck": one["concentration"] >= STUCK and not one["eos"] >= ON_EOS,
         "uniform": one["entropy"] >= UNIFORM,
         "untrained": one["distance"] <= UNTRAINED,
     }
@@ -101,7 +102,7 @@ def share(weights: Tensor, columns: Tensor) -> Tensor:
     return (weights * columns).sum(dim=-1).mean(dim=-1)
 
 
-def stuckness(weights: Tensor) -> Tensor:
+def column_concentration(weights: Tensor) -> Tensor:
     """The mean weight on the key that gets most of it, ``(heads,)``: 1 if all look at one."""
     return weights.mean(dim=-2).amax(dim=-1)
 
@@ -124,10 +125,3 @@ def diagonality(weights: Tensor) -> Tensor:
     scale = (row_spread * column_spread).clamp(min=0).sqrt()
     defined = scale > 1e-9 * max(queries, keys) ** 2
     return torch.where(defined, together / scale.clamp(min=1e-30), torch.zeros_like(scale))
-
-
-def jensen_shannon(one: Tensor, other: Tensor) -> Tensor:
-    """Divergence of two rows ``(..., keys)``, in bits, ``(...)``: 0 alike, 1 nothing in common."""
-    middle = (one + other) / 2
-    nats = entropy(middle) - (entropy(one) + entropy(other)) / 2
-    return (nats / math.log(2)).clamp(0.0, 1.0)

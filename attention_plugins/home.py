@@ -11,10 +11,11 @@ VARIABLE = "ATTENTION_WORKBENCH_HOME"
 def home() -> Path:
     """``$ATTENTION_WORKBENCH_HOME``, or ``attention-workbench`` in the user's data folder.
 
-    The data folder is ``$XDG_DATA_HOME`` where that is an absolute path, else ``~/.local/share``.
+    On Linux the data folder is ``$XDG_DATA_HOME`` where that is an absolute path, else
+    ``~/.local/share``; on other systems it is where they keep such data.
     """
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen)
-    data = Path(os.environ.get("XDG_DATA_HOME", ""))
-    folder = data if data.is_absolute() else Path.home() / ".local" / "share"
-    return folder / "attention-workbench"
+    from platformdirs import user_data_path
+
+    return user_data_path("attention-workbench", appauthor=False)

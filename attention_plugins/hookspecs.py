@@ -1,16 +1,22 @@
-"""The hooks of the entry-point group ``attention_plugins``.
+"""The hooks of the entry-point group ``attention_plugins``, and the one table of them.
 
 A plugin is any importable module that an entry point of that group names. It implements as many
-of these as it likes; the built-ins use the same four.
+of these as it likes; the built-ins use the same ones. What is known of a hook stands in its row
+of :data:`HOOKS`: loading, the registry, the catalogue, ``python -m attention_plugins list`` and
+the conformance kit read it there.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from operator import attrgetter
+from typing import Any
 
 import pluggy
 
-from attention_plugins.contract import CheckpointSpec, DatasetSpec, ModelSpec, ScoringSpec
+from attention_plugins import describing
+from attention_plugins.contract import CheckpointSpec, DatasetSpec, ModelSpec, ScoringSpec, Spec
 
 PROJECT = "attention_plugins"
 
@@ -35,18 +41,109 @@ def attention_scorings() -> Iterable[ScoringSpec]:
         def attention_scorings():
             yield cosine
     """
+    raise NotImplementedError  # as in what follows: plugins implement it
 
 
 @hookspec
 def attention_models() -> Iterable[ModelSpec]:
     """Yield models that attend with whatever scoring they are given."""
-
-
-@hookspec
-def attention_checkpoints() -> Iterable[CheckpointSpec]:
-    """Yield trained models at rest: folders with ``model.safetensors`` and ``card.json``."""
+    raise NotImplementedError
 
 
 @hookspec
 def attention_datasets() -> Iterable[DatasetSpec]:
     """Yield regression problems and parallel corpora."""
+    raise NotImplementedError
+
+
+@hookspec
+def attention_checkpoints() -> Iterable[CheckpointSpec]:
+    """Yield trained models at rest: folders with ``model.safetensors`` and ``card.json``."""
+    raise NotImplementedError
+
+
+@dataclass(frozen=True, kw_only=True)
+class Hook:
+    """A hook, and how its records are loaded, shown and checked.
+
+    Args:
+        function: the hook's specification.
+        record: the type of what it yields.
+        noun: what one record is called.
+        rules: the module that registers the conformance kit's rules for these records.
+        describe: a record as it stands in the catalogue, in types that JSON has.
+        title: the text that stands beside a record's name in a list.
+        built_ins: the module with the records that come with the workbench; empty if none do.
+    """
+
+    function: Callable[[], Iterable[Spec]]
+    record: type[Spec]
+    noun: str
+    rules: str
+    describe: Callable[[Any], dict[str, Any]]
+    title: Callable[[Any], str] = attrgetter("title")
+    built_ins: str = ""
+
+    @property
+    def name(self) -> str:
+        """What a plugin calls the function that implements it."""
+        return self.function.__name__
+
+    @property
+    def kind(self) -> str:
+        """What its records are called together, such as ``"scorings"``."""
+        return self.name.removeprefix("attention_")
+
+
+# By kind, in the order in which lists show them.
+HOOKS = {
+    hook.kind: hook
+    for hook in (
+        Hook(
+            function=attention_scorings,
+            record=ScoringSpec,
+            noun="scoring",
+            rules="attention_plugins.checking.scorings",
+            describe=describing.fields(
+                "name", "title", "formula", "reference", "description", "same_size"
+            ),
+            built_ins="attention_plugins.scorings",
+        ),
+        Hook(
+            function=attention_models,
+            record=ModelSpec,
+            noun="model",
+            rules="attention_plugins.checking.models",
+            describe=describing.fields("name", "title", "task", "reference", "description"),
+            built_ins="attention_plugins.models",
+        ),
+        Hook(
+            function=attention_datasets,
+            record=DatasetSpec,
+            noun="data set",
+            rules="attention_plugins.checking.datasets",
+            describe=describing.fields(
+                "name", "title", "task", "formula", "reference", "description", "aligned"
+            ),
+            built_ins="attention_plugins.datasets",
+        ),
+        Hook(
+            function=attention_checkpoints,
+            record=CheckpointSpec,
+            noun="checkpoint",
+            rules="attention_plugins.checking.checkpoints",
+            describe=describing.card,
+            title=lambda spec: str(spec.path),
+            built_ins="attention_plugins.checkpoints",
+        ),
+    )
+}
+
+
+def hook_of(record: type[Spec]) -> Hook:
+    """The hook that yields records of a type.
+
+    Raises:
+        KeyError: no hook does.
+    """
+    return {hook.record: hook for hook in HOOKS.values()}[record]

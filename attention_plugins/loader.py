@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from types import MappingProxyType
 
 from packaging.utils import canonicalize_name
 
 from attention_plugins.contract import Spec
-from attention_plugins.discovery import HOOKS, Source, drain, implementations, sources
+from attention_plugins.discovery import Source, drain, implementations, sources
+from attention_plugins.hookspecs import HOOKS
 from attention_plugins.origins import Failure, Plugin
 from attention_plugins.refusal import Refused, Stage, last_line, let_go
 from attention_plugins.watching import quarantined, running
@@ -26,7 +27,7 @@ class Loader:
     After :meth:`load`, ``plugins`` and ``failures`` say what became of every source.
     """
 
-    def __init__(self, allowed: set[str] | None) -> None:
+    def __init__(self, allowed: Collection[str] | None) -> None:
         self.allowed = allowed
         self.failures: list[Failure] = []
         self.plugins: tuple[Plugin, ...] = ()

@@ -16,7 +16,7 @@ class Plugin:
         name: of its entry point.
         distribution, version: of the package that brought it.
         module: what the entry point names.
-        offers: names by kind (``scorings``, ``models``, ``checkpoints``, ``datasets``).
+        offers: names by kind, see :data:`~attention_plugins.hookspecs.HOOKS`.
         contract: the version of the contract that it says it needs; empty if it says none.
         built_in: whether it comes with the workbench.
     """

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
+from dataclasses import dataclass
 from typing import Any
 
 from attention_plugins.contract import Parameter
@@ -23,7 +23,7 @@ class Recipe:
         warmup: steps of the rise.
         weight_decay: of AdamW, on matrices only.
         clip: the gradient's greatest norm.
-        label_smoothing: see :func:`~attention_plugins.models.losses.masked_cross_entropy`.
+        label_smoothing: see :func:`~attention_plugins.models.losses.projected_cross_entropy`.
 
     Raises:
         ContractError: a value outside the bounds of :data:`PARAMETERS`.
@@ -89,9 +89,7 @@ _SHAPES: dict[str, dict[str, Any]] = {
         "help": "Longer sentences are cut; counts the sign of the end.",
     },
 }  # fmt: skip
-_DEFAULTS = {field.name: field.default for field in fields(Recipe)}
-
 # Every hyperparameter but the seed, in the order in which a page shows them.
 PARAMETERS = tuple(
-    Parameter(name=name, default=_DEFAULTS[name], **shape) for name, shape in _SHAPES.items()
+    Parameter(name=name, default=getattr(Recipe, name), **shape) for name, shape in _SHAPES.items()
 )

@@ -28,7 +28,8 @@ class Refused(Exception):
 
     def __init__(self, stage: Stage, message: str, advice: str) -> None:
         super().__init__(message)
-        self.stage, self.message, self.advice = stage, message, advice
+        self.stage: Stage = stage
+        self.message, self.advice = message, advice
 
 
 def let_go(error: BaseException) -> None:

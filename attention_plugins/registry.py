@@ -13,6 +13,8 @@ import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from types import MappingProxyType
+from typing import TypeVar, cast
 
 from packaging.utils import canonicalize_name
 
@@ -24,37 +26,84 @@ from attention_plugins.contract import (
     ScoringSpec,
     Spec,
 )
-from attention_plugins.discovery import HOOKS
+from attention_plugins.hookspecs import HOOKS, hook_of
 from attention_plugins.loader import ALLOW_LIST, Loader
 from attention_plugins.origins import Failure, Plugin
+
+Record = TypeVar("Record", bound=Spec)
 
 
 @dataclass(frozen=True, kw_only=True)
 class Registry:
-    """What the installed plugins offer, by name, and who could not be taken in."""
+    """What the installed plugins offer, and who could not be taken in.
 
-    scorings: Mapping[str, ScoringSpec] = field(default_factory=dict)
-    models: Mapping[str, ModelSpec] = field(default_factory=dict)
-    checkpoints: Mapping[str, CheckpointSpec] = field(default_factory=dict)
-    datasets: Mapping[str, DatasetSpec] = field(default_factory=dict)
+    Args:
+        records: by kind (see :data:`~attention_plugins.hookspecs.HOOKS`) and name.
+        plugins: those that were taken in.
+        failures: what was not.
+    """
+
+    records: Mapping[str, Mapping[str, Spec]] = field(default_factory=dict)
     plugins: tuple[Plugin, ...] = ()
     failures: tuple[Failure, ...] = ()
 
+    def of(self, record: type[Record]) -> Mapping[str, Record]:
+        """The records of one type, by name."""
+        found = self.records.get(hook_of(record).kind, {})
+        return cast("Mapping[str, Record]", found)  # the loader looked at every record's type
+
+    def named(self, record: type[Record], name: str) -> Record:
+        """The record of that type and name.
+
+        Raises:
+            ContractError: there is none; it says what is offered instead.
+        """
+        offered = self.of(record)
+        if name in offered:
+            return offered[name]
+        near = get_close_matches(name, offered, n=1)
+        raise ContractError(
+            f'no {hook_of(record).noun} "{name}"; '
+            + (f'did you mean "{near[0]}"? ' if near else "")
+            + "It may come from a plugin that is not installed here; "
+            + f"offered: {', '.join(offered) or 'none'}"
+        )
+
+    @property
+    def scorings(self) -> Mapping[str, ScoringSpec]:
+        """The scorings by name."""
+        return self.of(ScoringSpec)
+
+    @property
+    def models(self) -> Mapping[str, ModelSpec]:
+        """The models by name."""
+        return self.of(ModelSpec)
+
+    @property
+    def datasets(self) -> Mapping[str, DatasetSpec]:
+        """The data sets by name."""
+        return self.of(DatasetSpec)
+
+    @property
+    def checkpoints(self) -> Mapping[str, CheckpointSpec]:
+        """The checkpoints by name."""
+        return self.of(CheckpointSpec)
+
     def scoring(self, name: str) -> ScoringSpec:
-        """The scoring of that name; :class:`ContractError` says what is offered instead."""
-        return self._get("scorings", name)
+        """The scoring of that name; raises as :meth:`named`."""
+        return self.named(ScoringSpec, name)
 
     def model(self, name: str) -> ModelSpec:
-        """The model of that name; :class:`ContractError` says what is offered instead."""
-        return self._get("models", name)
-
-    def checkpoint(self, name: str) -> CheckpointSpec:
-        """The checkpoint of that name; :class:`ContractError` says what is offered instead."""
-        return self._get("checkpoints", name)
+        """The model of that name; raises as :meth:`named`."""
+        return self.named(ModelSpec, name)
 
     def dataset(self, name: str) -> DatasetSpec:
-        """The data set of that name; :class:`ContractError` says what is offered instead."""
-        return self._get("datasets", name)
+        """The data set of that name; raises as :meth:`named`."""
+        return self.named(DatasetSpec, name)
+
+    def checkpoint(self, name: str) -> CheckpointSpec:
+        """The checkpoint of that name; raises as :meth:`named`."""
+        return self.named(CheckpointSpec, name)
 
     def provider(self, kind: str, name: str) -> Plugin:
         """The plugin that offers ``name`` among ``kind`` (``"scorings"``, ``"models"``, ...).
@@ -62,20 +111,8 @@ class Registry:
         Raises:
             ContractError: nothing of that kind has this name.
         """
-        self._get(kind, name)
+        self.named(HOOKS[kind].record, name)
         return next(plugin for plugin in self.plugins if name in plugin.offers.get(kind, ()))
-
-    def _get(self, kind: str, name: str) -> Spec:
-        offered = getattr(self, kind)
-        if name in offered:
-            return offered[name]
-        near = get_close_matches(name, offered, n=1)
-        raise ContractError(
-            f'no {HOOKS[kind].noun} "{name}"; '
-            + (f'did you mean "{near[0]}"? ' if near else "")
-            + "It may come from a plugin that is not installed here; "
-            + f"offered: {', '.join(offered) or 'none'}"
-        )
 
 
 @functools.cache
@@ -96,4 +133,5 @@ def load(allow: Iterable[str] | None = None) -> Registry:
         allow = os.environ[ALLOW_LIST].split(",")
     allowed = None if allow is None else {canonicalize_name(name.strip()) for name in allow}
     loader = Loader(allowed)
-    return Registry(**loader.load(), plugins=loader.plugins, failures=tuple(loader.failures))
+    records = MappingProxyType(loader.load())
+    return Registry(records=records, plugins=loader.plugins, failures=tuple(loader.failures))

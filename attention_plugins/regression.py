@@ -6,9 +6,10 @@ import math
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 
 from attention_plugins.contract import RegressionData
+from attention_plugins.models.protocols import RegressionModel
 from attention_plugins.tap import Recorder, Site, Tap
 
 # Scores that a pass may hold at once, and that leaving out may cost: about 2,000 points' squared.
@@ -76,11 +77,10 @@ def left_out(n: int) -> Tensor:
     return torch.linspace(0, n - 1, wanted).round().long()
 
 
-def leave_one_out(model: nn.Module, x: Tensor, y: Tensor, rows: Tensor) -> Tensor:
+def leave_one_out(model: RegressionModel, x: Tensor, y: Tensor, rows: Tensor) -> Tensor:
     """Predictions ``(r,)`` of the points numbered ``rows (r,)``, each from all points but itself.
 
     Args:
-        model: a :class:`~attention_plugins.models.protocols.RegressionModel`.
         x, y: training points ``(n, d)`` and ``(n,)``, with 2 <= n.
     """
     rows = rows.to(x.device)
@@ -89,7 +89,7 @@ def leave_one_out(model: nn.Module, x: Tensor, y: Tensor, rows: Tensor) -> Tenso
 
 
 @torch.no_grad()
-def predict(model: nn.Module, data: RegressionData, *, keep_weights: bool) -> Prediction:
+def predict(model: RegressionModel, data: RegressionData, *, keep_weights: bool) -> Prediction:
     """Predictions at the queries, in blocks, with the weights that made them."""
     values, weights = [], {}
     neighbours = 0.0
@@ -108,7 +108,7 @@ def predict(model: nn.Module, data: RegressionData, *, keep_weights: bool) -> Pr
 
 
 @torch.no_grad()
-def errors(model: nn.Module, data: RegressionData, predicted: Tensor) -> dict[str, float]:
+def errors(model: RegressionModel, data: RegressionData, predicted: Tensor) -> dict[str, float]:
     """Mean squared errors: ``truth_mse`` (where known), ``leave_one_out_mse``, ``training_mse``.
 
     The last two are over the points of :func:`left_out`.

@@ -58,7 +58,7 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
             raise ContractError(
                 f"sentence {number} needs a list of at least one reference, got {accepted!r}"
             )
-    from sacrebleu.metrics import BLEU
+    from sacrebleu.metrics.bleu import BLEU
 
     metric = BLEU(lowercase=True)
     # sacrebleu wants the n-th reference of every sentence together, None where there is none.

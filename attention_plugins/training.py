@@ -10,12 +10,12 @@ from dataclasses import dataclass
 from typing import Any
 
 import torch
-from torch import Tensor, nn
+from torch import Tensor
 from torch.nn.utils import clip_grad_norm_
 
 from attention_plugins.contract import ContractError
 from attention_plugins.encoding import Encoded, batches
-from attention_plugins.models.protocols import Batch, TranslationModel
+from attention_plugins.models.protocols import Batch, Module, TranslationModel
 from attention_plugins.recipe import Recipe
 
 
@@ -185,7 +185,7 @@ def train(
     return history
 
 
-def stored(model: nn.Module) -> dict[str, Tensor]:
+def stored(model: Module) -> dict[str, Tensor]:
     """The model's state without the second names of tied weights."""
     seen: set[int] = set()
     second = set()
@@ -217,7 +217,7 @@ def _step(
     return value
 
 
-def _optimiser(model: nn.Module, recipe: Recipe) -> torch.optim.Optimizer:
+def _optimiser(model: Module, recipe: Recipe) -> torch.optim.Optimizer:
     matrices = [p for p in model.parameters() if p.requires_grad and p.dim() > 1]
     others = [p for p in model.parameters() if p.requires_grad and p.dim() <= 1]
     groups = [

@@ -17,10 +17,25 @@ Tell = Callable[[Mapping[str, Any] | None], None]
 class Suspect(Protocol):
     """What both a source and a plugin know of themselves."""
 
-    name: str
-    distribution: str
-    module: str
-    built_in: bool
+    @property
+    def name(self) -> str:
+        """Of its entry point."""
+        ...
+
+    @property
+    def distribution(self) -> str:
+        """The package that brought it."""
+        ...
+
+    @property
+    def module(self) -> str:
+        """What the entry point names."""
+        ...
+
+    @property
+    def built_in(self) -> bool:
+        """Whether it comes with the workbench."""
+        ...
 
 
 class _Watch:
@@ -67,5 +82,6 @@ def _paths(module: str) -> list[str]:
     """The folders or the file of a module's top package, without importing it."""
     with suppress(Exception):  # a broken finder says so again when the import is tried
         spec = importlib.util.find_spec(module.partition(":")[0].partition(".")[0])
-        return [*(spec.submodule_search_locations or ()), *filter(None, [spec.origin])]
+        if spec is not None:
+            return [*(spec.submodule_search_locations or ()), *filter(None, [spec.origin])]
     return []

@@ -2,26 +2,10 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import streamlit as st
 from PIL import Image
 
-from dashboard.pages import (
-    alignment,
-    anatomy,
-    complexity,
-    differences,
-    experiment,
-    heads,
-    norms,
-    plugins,
-    positions,
-    regression,
-    runs,
-    train,
-    translation,
-)
+from dashboard import navigation
 
 TITLE = "Attention Workbench"
 
@@ -40,102 +24,7 @@ def main() -> None:
     )  # fmt: skip
     st.html(_STYLE)
     st.logo(_logo(), size="large")
-    st.navigation(_sections(), position="top").run()
-
-
-def _sections() -> dict[str, list[Any]]:
-    """The pages by what one does on them; the first is where the bare address leads."""
-    return {
-        "Compare": [
-            st.Page(
-                regression.show,
-                title="Kernel regression",
-                icon=":material/show_chart:",
-                url_path="regression",
-                default=True,
-            ),
-            st.Page(
-                translation.show,
-                title="Translation",
-                icon=":material/translate:",
-                url_path="translation",
-            ),
-            st.Page(
-                differences.show,
-                title="Differences",
-                icon=":material/compare:",
-                url_path="differences",
-            ),
-            st.Page(
-                alignment.show,
-                title="Alignment",
-                icon=":material/join_inner:",
-                url_path="alignment",
-            ),
-        ],
-        "Train": [
-            st.Page(
-                train.show,
-                title="Train",
-                icon=":material/model_training:",
-                url_path="train",
-            ),
-            st.Page(
-                experiment.show,
-                title="Experiment",
-                icon=":material/science:",
-                url_path="experiment",
-            ),
-        ],
-        "Understand": [
-            st.Page(
-                heads.show,
-                title="Heads",
-                icon=":material/toggle_on:",
-                url_path="heads",
-            ),
-            st.Page(
-                anatomy.show,
-                title="Anatomy",
-                icon=":material/biotech:",
-                url_path="anatomy",
-            ),
-            st.Page(
-                positions.show,
-                title="Positional encoding",
-                icon=":material/waves:",
-                url_path="positions",
-            ),
-            st.Page(
-                complexity.show,
-                title="Complexity",
-                icon=":material/timer:",
-                url_path="complexity",
-            ),
-            st.Page(
-                norms.show,
-                title="Normalisation",
-                icon=":material/align_vertical_center:",
-                url_path="normalisation",
-            ),
-        ],
-        "Kept": [
-            st.Page(
-                runs.show,
-                title="Runs",
-                icon=":material/bookmark:",
-                url_path="runs",
-            ),
-        ],
-        "Extend": [
-            st.Page(
-                plugins.show,
-                title="Plugins",
-                icon=":material/extension:",
-                url_path="plugins",
-            ),
-        ],
-    }
+    st.navigation(navigation.menu(), position="top").run()
 
 
 def _icon() -> Image.Image:

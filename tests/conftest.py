@@ -1,13 +1,29 @@
-"""What all tests share: one home of their own, and no path out of it."""
+"""What all tests share: a home of their own, no path out of it, and no plugin of others."""
 
 from __future__ import annotations
 
 import os
+from importlib import metadata
 
 import pytest
 
 # Processes that tests start must not crowd a small machine's cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# Plugins that are installed where the tests run are no part of them; what a test installs is.
+_GROUP = {"group": "attention_plugins"}
+_INSTALLED = frozenset(metadata.entry_points(**_GROUP))
+_entry_points = metadata.entry_points
+
+
+def _without_installed(**parameters):
+    found = _entry_points(**parameters)
+    if parameters != _GROUP:
+        return found
+    return metadata.EntryPoints(entry for entry in found if entry not in _INSTALLED)
+
+
+metadata.entry_points = _without_installed
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -13,15 +13,10 @@ here needs pytest; :mod:`attention_plugins.checking.pytest` gives each rule as a
 
 from __future__ import annotations
 
+import importlib
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from attention_plugins.checking import (  # registers their rules
-    checkpoints as _checkpoints,  # noqa: F401
-)
-from attention_plugins.checking import datasets as _datasets  # noqa: F401
-from attention_plugins.checking import models as _models  # noqa: F401
-from attention_plugins.checking import scorings as _scorings  # noqa: F401
 from attention_plugins.checking.findings import Broken, Finding, findings, rules
 from attention_plugins.contract import (
     CheckpointSpec,
@@ -30,6 +25,7 @@ from attention_plugins.contract import (
     ScoringSpec,
     Spec,
 )
+from attention_plugins.hookspecs import HOOKS
 
 __all__ = [
     "Broken",
@@ -45,6 +41,9 @@ __all__ = [
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
+for _hook in HOOKS.values():
+    importlib.import_module(_hook.rules)  # which registers them
+
 
 def check(
     kind: str, spec: Spec, *, expected_failures: Mapping[str, str] = _NONE
@@ -52,7 +51,7 @@ def check(
     """Every rule's finding on one record.
 
     Args:
-        kind: ``"scorings"``, ``"models"``, ``"checkpoints"`` or ``"datasets"``.
+        kind: one of :data:`~attention_plugins.hookspecs.HOOKS`, such as ``"scorings"``.
         spec: the record.
         expected_failures: rules that do not hold, with the reason why not. An unknown rule, and
             one that holds after all, are failed findings.

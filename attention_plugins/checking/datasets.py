@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Mapping, Sequence
+from types import MappingProxyType
 from typing import Any
 
 import torch
@@ -108,7 +109,7 @@ def check_every_parameter_is_used(spec: DatasetSpec) -> None:
             advice = "let it take every value that the parameter allows, or allow less"
             with attempt(f"with {parameter.name}={value!r}", advice):
                 try:
-                    found.append(_load(spec, **{parameter.name: value}))
+                    found.append(_load(spec, values={parameter.name: value}))
                 except ContractError:
                     continue
         if len(found) > 1 and all(_same(one, found[0]) for one in found):
@@ -128,13 +129,15 @@ def check_it_has_the_size_it_says(spec: DatasetSpec) -> None:
         raise Broken(f"len says {size}, but another number of pairs comes; let both agree")
     if size < 2:
         raise Broken(f"it holds {size} records; need at least 2")
-    wanted = {p.name: p.default for p in spec.parameters if p.name in ("points", "pairs")}
-    for name, count in wanted.items():
+    counts = [p for p in spec.parameters if p.name in ("points", "pairs") and p.numeric]
+    for name, count in ((p.name, int(p.default)) for p in counts):
         if size > count > 0 or (size < count and name == "points"):
             raise Broken(f"{name} is {count}, but {size} come; return as many as were asked for")
 
 
-def _load(spec: DatasetSpec, seed: int = 0, **values: Scalar) -> Any:
+def _load(
+    spec: DatasetSpec, seed: int = 0, values: Mapping[str, Scalar] = MappingProxyType({})
+) -> Any:
     return spec.load(settle(spec.parameters, values), seed)
 
 
@@ -142,7 +145,8 @@ def _values(parameter: Parameter) -> list[Scalar]:
     """Those to try; also some small counts, since 0 may stand for all."""
     found = values_of(parameter)
     if isinstance(parameter.default, int) and parameter.numeric:
-        found += [parameter.low + more for more in (1, 2) if parameter.low + more < parameter.high]
+        low, high = parameter.bounds
+        found += [low + more for more in (1, 2) if low + more < high]
     return [type(parameter.default)(value) for value in found]
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import functools
 import random
 import time
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -13,7 +14,7 @@ from typing import Any
 import torch
 
 from attention_plugins.contract import ContractError, Spec
-from attention_plugins.discovery import HOOKS
+from attention_plugins.hookspecs import HOOKS
 from attention_plugins.refusal import last_line, let_go
 
 Rule = Callable[[Any], None]
@@ -48,7 +49,7 @@ class _Entry:
     applies: Callable[[Any], bool]
 
 
-_RULES: dict[str, dict[str, _Entry]] = {kind: {} for kind in HOOKS}
+_RULES: dict[str, dict[str, _Entry]] = defaultdict(dict)
 
 
 def rule(kind: str, applies: Callable[[Any], bool] = lambda spec: True) -> Callable[[Rule], Rule]:
@@ -57,7 +58,7 @@ def rule(kind: str, applies: Callable[[Any], bool] = lambda spec: True) -> Calla
     The rule draws what it likes: torch's and Python's generators are afterwards as before.
 
     Args:
-        kind: ``"scorings"``, ``"models"``, ``"checkpoints"`` or ``"datasets"``.
+        kind: one of :data:`~attention_plugins.hookspecs.HOOKS`, such as ``"scorings"``.
         applies: whether a record can be asked for it at all.
     """
 
@@ -83,8 +84,8 @@ def rules(kind: str, spec: Spec) -> dict[str, Rule]:
     Raises:
         ContractError: no such kind of records, or a record of another kind.
     """
-    if kind not in _RULES:
-        raise ContractError(f"need a kind of {', '.join(_RULES)}; got {kind!r}")
+    if kind not in HOOKS:
+        raise ContractError(f"need a kind of {', '.join(HOOKS)}; got {kind!r}")
     if not isinstance(spec, HOOKS[kind].record):
         wanted, got = HOOKS[kind].record.__name__, type(spec).__name__
         raise ContractError(f"{kind} are checked from a {wanted}; got {got}")

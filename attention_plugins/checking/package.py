@@ -23,13 +23,13 @@ from packaging.utils import canonicalize_name
 from attention_plugins.contract import ContractError, Spec
 from attention_plugins.discovery import (
     GROUP,
-    HOOKS,
     Refused,
     Source,
     drain,
     implementations,
     sources,
 )
+from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import load
 
 WAIVERS = "ATTENTION_EXPECTED_FAILURES"
@@ -158,6 +158,8 @@ def _import_file(path: Path) -> ModuleType:
     sys.path.insert(0, str(path.resolve().parent))  # for what lies beside it
     # A name that nothing else has: a file may be called as a module that is loaded already.
     spec = importlib.util.spec_from_file_location(f"checked_{path.stem}", path.resolve())
+    if spec is None or spec.loader is None:
+        raise ImportError(f"{path} cannot be imported as a module")
     module = sys.modules[spec.name] = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
@@ -175,7 +177,7 @@ def _take(source: Source, found: Contents) -> None:
     if not source.built_in:
         built_in = load(allow=[])
         for kind, spec, _ in found.offers:
-            if spec.name in getattr(built_in, kind):
+            if spec.name in built_in.records[kind]:
                 noun = HOOKS[kind].noun
                 found.faults.append(
                     Fault(

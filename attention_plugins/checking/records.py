@@ -42,9 +42,16 @@ def formula_problem(formula: str) -> str:
     return ""
 
 
-def values_of(parameter: Parameter) -> list[Scalar]:
-    """The values to try: both bounds and the default, or every choice."""
+def values_of(parameter: Parameter, *, on_step: bool = False) -> list[Scalar]:
+    """The values to try: both bounds and the default, or every choice.
+
+    Args:
+        on_step: whether only values on the parameter's step are taken.
+    """
     if parameter.numeric:
+        low, high = parameter.bounds
+        if on_step and parameter.stride > 1:
+            high -= (high - low) % parameter.stride
         kind = type(parameter.default)
-        return [kind(parameter.low), parameter.default, kind(parameter.high)]
+        return [kind(low), parameter.default, kind(high)]
     return list(parameter.choices) or [False, True]

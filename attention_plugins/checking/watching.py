@@ -67,12 +67,15 @@ class _Watch:
 
     def __init__(self, package: str, first: int, limit: float, report: Report) -> None:
         self._package, self._limit, self._report = package, limit, report
-        self._first, self._number, self._rule = first, None, ""
+        self._first, self._rule = first, ""
+        self._number: int | None = None
         self._deadline = time.monotonic() + _START
         self._process = subprocess.Popen(
             [sys.executable, "-m", "attention_plugins.checking.child", package, str(first)],
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, encoding="utf-8",
         )  # fmt: skip
+        assert self._process.stdout is not None
+        self._said = self._process.stdout
         self._lines: queue.Queue[str] = queue.Queue()
         threading.Thread(target=self._read, daemon=True).start()
 
@@ -97,11 +100,11 @@ class _Watch:
         finally:
             self._process.kill()
             self._process.wait()
-            self._process.stdout.close()
+            self._said.close()
 
     def _read(self) -> None:
         try:
-            for line in self._process.stdout:
+            for line in self._said:
                 self._lines.put(line)
         except ValueError:  # closed while it was read
             return
@@ -116,7 +119,7 @@ class _Watch:
                 self._report.faults = [Fault(**fault) for fault in said["faults"]]
         elif "number" in said:
             self._number = said["number"]
-        elif "passed" in said:
+        elif "passed" in said and self._number is not None:
             self._report.records[self._number].findings.append(Finding(**said))
             return
         else:

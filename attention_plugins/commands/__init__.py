@@ -32,7 +32,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
     )
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     for name, module in _COMMANDS.items():
-        summary = module.__doc__.splitlines()[0]
+        summary = (module.__doc__ or name).splitlines()[0]
         subparser = subparsers.add_parser(name, help=summary, description=summary)
         module.add_arguments(subparser)
         subparser.add_argument("--json", action="store_true", help="print the result as JSON")

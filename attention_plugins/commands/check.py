@@ -9,7 +9,7 @@ from dataclasses import asdict
 from attention_plugins.checking.watching import Checked, Report, check_package
 from attention_plugins.commands.common import show
 from attention_plugins.contract import ContractError
-from attention_plugins.discovery import HOOKS
+from attention_plugins.hookspecs import HOOKS
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:

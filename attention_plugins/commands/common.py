@@ -12,7 +12,13 @@ from typing import Any
 
 import torch
 
-from attention_plugins.contract import ContractError, Parameter, Scalar, SentencePair
+from attention_plugins.contract import (
+    ContractError,
+    Parameter,
+    RegressionData,
+    Scalar,
+    SentencePair,
+)
 from attention_plugins.datasets.parallel import read_pairs
 from attention_plugins.datasets.tatoeba import TATOEBA, load_pairs
 from attention_plugins.devices import resolve
@@ -71,6 +77,8 @@ def load_corpus(
             with _byte_bar() as progress:
                 load_pairs(limit=2, progress=progress)
         loaded = spec.load({p.name: p.default for p in spec.parameters}, seed)
+        if isinstance(loaded, RegressionData):
+            raise ContractError(f"data set {name!r} loaded RegressionData; need sentence pairs")
     return loaded[:pairs] if pairs else loaded
 
 

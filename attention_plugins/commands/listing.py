@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 
 from attention_plugins.commands.common import show
+from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import Registry, installed
 
 
@@ -15,11 +16,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 def run(given: argparse.Namespace) -> None:
     """Print what is installed."""
     registry = installed()
-    facts = {
-        kind: {name: _facts(registry, kind, name) for name in getattr(registry, kind)}
-        for kind in ("scorings", "models", "datasets", "checkpoints")
+    records = {
+        kind: {name: _facts(registry, kind, name) for name in registry.records[kind]}
+        for kind in HOOKS
     }
-    facts["failures"] = [
+    failures = [
         {
             "plugin": f.plugin, "distribution": f.distribution, "stage": f.stage,
             "message": f.message, "advice": f.advice,
@@ -27,18 +28,17 @@ def run(given: argparse.Namespace) -> None:
         for f in registry.failures
     ]  # fmt: skip
     lines = []
-    for kind in ("scorings", "models", "datasets", "checkpoints"):
+    for kind in HOOKS:
         lines.append(f"{kind}:")
         lines += [
             f"  {name:28} {entry['title']}  ({entry['plugin']} {entry['version']}".rstrip() + ")"
-            for name, entry in facts[kind].items()
+            for name, entry in records[kind].items()
         ]
     for failure in registry.failures:
         lines.append(f"failed: {failure.plugin}: {failure.message} {failure.advice}")
-    show(given, facts, lines)
+    show(given, {**records, "failures": failures}, lines)
 
 
 def _facts(registry: Registry, kind: str, name: str) -> dict[str, str]:
-    spec, plugin = getattr(registry, kind)[name], registry.provider(kind, name)
-    title = str(spec.path) if kind == "checkpoints" else spec.title
+    plugin, title = registry.provider(kind, name), HOOKS[kind].title(registry.records[kind][name])
     return {"title": title, "plugin": plugin.distribution, "version": plugin.version}

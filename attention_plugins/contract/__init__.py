@@ -5,7 +5,13 @@ made, so that a mistake shows in the plugin's own line, not in a user's chart.
 """
 
 from attention_plugins.contract.checks import TASKS, Task
-from attention_plugins.contract.parameters import ContractError, Parameter, Scalar, settle
+from attention_plugins.contract.parameters import (
+    ContractError,
+    Parameter,
+    Scalar,
+    as_record,
+    settle,
+)
 from attention_plugins.contract.records import (
     CheckpointSpec,
     DatasetSpec,
@@ -36,6 +42,7 @@ __all__ = [
     "Sizes",
     "Spec",
     "Task",
+    "as_record",
     "scoring",
     "settle",
 ]

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeGuard, TypeVar
 
 Scalar = bool | int | float | str
+Record = TypeVar("Record")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
 
@@ -26,7 +27,9 @@ class Parameter:
         title: what the page shows.
         default: its type (bool, int, float or str) is the parameter's type.
         low, high: bounds, both included; needed for int and float.
-        step: the widget's step; by default a hundredth of the range (1 for int).
+        step: the widget's step; by default a hundredth of the range (1 for int). Scorings and
+            models are not built with an int between two steps, which count from ``low``; where
+            the default is not on a step either, they are the widget's alone.
         unit: shown behind the title, such as ``"epochs"``.
         learnable: whether training may change it; then it starts from the value set.
         choices: the values allowed, for str.
@@ -50,12 +53,11 @@ class Parameter:
     def __post_init__(self) -> None:
         check_name("parameter", self.name)
         check_texts(self, "parameter", ("title", "unit", "help"))
-        if self.numeric and not (
-            _finite(self.low) and _finite(self.high) and self.low < self.high
-        ):
+        low, high = self.low, self.high
+        if self.numeric and not (_finite(low) and _finite(high) and low < high):
             raise ContractError(
                 f"parameter {self.name!r} is a number, so it needs low < high; "
-                f"got low={self.low}, high={self.high}"
+                f"got low={low}, high={high}"
             )
         if self.step is not None and not (_finite(self.step) and self.step > 0):
             raise ContractError(f"parameter {self.name!r}: need 0 < step, got {self.step!r}")
@@ -74,6 +76,27 @@ class Parameter:
         """Whether it is an int or a float, with bounds."""
         return isinstance(self.default, int | float) and not isinstance(self.default, bool)
 
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """Its lowest and its highest value.
+
+        Raises:
+            ContractError: it is no number.
+        """
+        if self.low is None or self.high is None:
+            raise ContractError(f"parameter {self.name!r} has no bounds")
+        return self.low, self.high
+
+    @property
+    def stride(self) -> int:
+        """How far apart an int's values are from ``low`` on; 1 where its step is no condition."""
+        if isinstance(self.default, bool) or not isinstance(self.default, int):
+            return 1
+        if self.step is None or self.step != int(self.step):
+            return 1
+        from_low = self.default - self.bounds[0]
+        return 1 if from_low % self.step else int(self.step)
+
     def check(self, value: object) -> Scalar:
         """``value`` in this parameter's type.
 
@@ -81,18 +104,13 @@ class Parameter:
             ContractError: it has another type or is outside the bounds.
         """
         if isinstance(self.default, bool | str):
-            allowed: tuple = (False, True) if isinstance(self.default, bool) else self.choices
-            if type(value) is not type(self.default) or value not in allowed:
-                raise ContractError(
-                    f"need {self.name} to be one of {', '.join(map(str, allowed))}, got {value!r}"
-                )
-            return value
+            return self._choice(value)
         if isinstance(value, bool) or not _finite(value):
             raise ContractError(f"need {self.name} to be a number, got {value!r}")
-        if not self.low <= value <= self.high:
+        low, high = self.bounds
+        if not low <= value <= high:
             raise ContractError(
-                f"need {self.low:g} <= {self.name} <= {self.high:g}, got {value:g} "
-                f"(field {self.title!r})"
+                f"need {low:g} <= {self.name} <= {high:g}, got {value:g} (field {self.title!r})"
             )
         if isinstance(self.default, int):
             if value != int(value):
@@ -100,19 +118,55 @@ class Parameter:
             return int(value)
         return float(value)
 
+    def check_step(self, value: Scalar) -> None:
+        """Raise :class:`ContractError` where a value that was checked is between two steps."""
+        if self.stride == 1 or not isinstance(value, int):
+            return
+        low, high = self.bounds
+        if beyond := (value - low) % self.stride:
+            near = (value - beyond, value - beyond + self.stride)
+            raise ContractError(
+                f"need {self.name} in steps of {self.stride} from {low:g}, got {value}; "
+                f"take {' or '.join(f'{each:g}' for each in near if each <= high)} "
+                f"(field {self.title!r})"
+            )
 
-def settle(parameters: Sequence[Parameter], values: Mapping[str, object]) -> dict[str, Scalar]:
+    def _choice(self, value: object) -> Scalar:
+        allowed = (False, True) if isinstance(self.default, bool) else self.choices
+        for choice in allowed:
+            if type(value) is type(choice) and value == choice:
+                return choice
+        raise ContractError(
+            f"need {self.name} to be one of {', '.join(map(str, allowed))}, got {value!r}"
+        )
+
+
+def settle(
+    parameters: Sequence[Parameter], values: Mapping[str, object], *, on_step: bool = False
+) -> dict[str, Scalar]:
     """Every parameter with its checked value; the default where ``values`` has none.
 
+    Args:
+        on_step: refuse an int between two steps too.
+
     Raises:
-        ContractError: a value out of bounds, or a name that no parameter has.
+        ContractError: a value that its parameter does not take, or a name that none has.
     """
     known = {parameter.name: parameter for parameter in parameters}
     for name in values:
         if name not in known:
             offered = ", ".join(known) or "it takes none"
             raise ContractError(f"no parameter {name!r}; offered: {offered}")
-    return {name: p.check(values.get(name, p.default)) for name, p in known.items()}
+    settled = {name: p.check(values.get(name, p.default)) for name, p in known.items()}
+    if on_step:
+        for parameter in parameters:
+            parameter.check_step(settled[parameter.name])
+    return settled
+
+
+def as_record(record: Callable[..., Record], values: Mapping[str, Scalar]) -> Record:
+    """Settled values as a record that has a field of the right type for each parameter."""
+    return record(**values)
 
 
 def check_name(kind: str, name: Any) -> None:
@@ -134,7 +188,7 @@ def check_texts(record: Any, kind: str, fields: Sequence[str]) -> None:
         raise ContractError(f"{kind} {record.name!r} needs a title")
 
 
-def _finite(value: object) -> bool:
+def _finite(value: object) -> TypeGuard[int | float]:
     try:
         return isinstance(value, int | float) and math.isfinite(value)
     except OverflowError:  # an int beyond every float

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
+from typing import NamedTuple, Protocol
 
 from torch import Tensor, nn
 
@@ -17,7 +17,7 @@ from attention_plugins.contract.parameters import (
     check_name,
     settle,
 )
-from attention_plugins.contract.scorings import ScoringFactory, ScoringSpec
+from attention_plugins.contract.scorings import ScoringFactory
 
 
 class ModelSizes(NamedTuple):
@@ -72,7 +72,8 @@ class ModelSpec:
         Raises:
             ContractError: a bad parameter value, or ``build`` returned no ``nn.Module``.
         """
-        model = self.build(factory, sizes, settle(self.parameters, values or {}))
+        parameters = settle(self.parameters, values or {}, on_step=True)
+        model = self.build(factory, sizes, parameters)
         if not isinstance(model, nn.Module):
             raise ContractError(
                 f"model {self.name!r}: build returned {type(model).__name__}; "
@@ -163,4 +164,10 @@ class CheckpointSpec:
             raise ContractError(f"checkpoint {self.name!r}: need path to be a Path, got {got}")
 
 
-Spec = ScoringSpec | ModelSpec | DatasetSpec | CheckpointSpec
+class Spec(Protocol):
+    """What the records of all hooks have in common."""
+
+    @property
+    def name(self) -> str:
+        """Its key in links, unique among the records of one hook."""
+        ...

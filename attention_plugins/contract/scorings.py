@@ -63,7 +63,7 @@ class ScoringSpec:
         Raises:
             ContractError: a bad parameter value, or ``build`` returned no :class:`Scoring`.
         """
-        parameters = settle(self.parameters, values or {})
+        parameters = settle(self.parameters, values or {}, on_step=True)
         matched = sizes._replace(key=sizes.query) if self.same_size else sizes
         scoring = self.build(matched, parameters)
         if not isinstance(scoring, Scoring):

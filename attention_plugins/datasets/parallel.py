@@ -13,7 +13,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, BinaryIO, TextIO
+from typing import IO
 
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.text import normalise, tokenise_clitics
@@ -29,7 +29,7 @@ _NO_LETTER = re.compile(r"[\W_]+")
 
 
 def read_pairs(
-    source: Path | bytes | TextIO | BinaryIO,
+    source: Path | bytes | IO[str] | IO[bytes],
     *,
     limit: int | None = None,
     least: int = 2,
@@ -53,11 +53,11 @@ def read_pairs(
     with _opened(source) as (stream, name):
         for where, line in _lines(stream, name):
             if line.strip():
-                sides, third = _columns(line, where)
+                first, second, third = _columns(line, where)
                 if alignments is None and third.strip():
                     alignments = bool(_LINK.match(third.split()[0]))
                 links = third if alignments else ""
-                pairs.append(aligned_pair(*sides, links, where))
+                pairs.append(aligned_pair(first, second, links, where))
             if len(pairs) == limit:
                 break
     if len(pairs) < least:
@@ -121,7 +121,7 @@ def _text(data: bytes, offset: int, where: str) -> str:
     return line
 
 
-def _columns(line: str, where: str) -> tuple[list[str], str]:
+def _columns(line: str, where: str) -> tuple[str, str, str]:
     """Both sides of a line, and its third column."""
     columns = line.split("\t")
     if len(columns) < 2:
@@ -134,7 +134,7 @@ def _columns(line: str, where: str) -> tuple[list[str], str]:
             raise ContractError(
                 f"{where} has a {side} of {len(text):,} characters; need at most {LONGEST_SIDE:,}"
             )
-    return sides, columns[2] if len(columns) > 2 else ""
+    return sides[0], sides[1], columns[2] if len(columns) > 2 else ""
 
 
 def aligned_pair(source: str, target: str, links: str, where: str = "the pair") -> SentencePair:

@@ -8,11 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
+from typing import NamedTuple
 
 import torch
 from torch import Generator, Tensor
 
-from attention_plugins.contract import DatasetSpec, Parameter, RegressionData, Scalar
+from attention_plugins.contract import DatasetSpec, Parameter, RegressionData, Scalar, as_record
 
 _END = 5.0
 
@@ -25,6 +26,14 @@ _SIDE = Parameter(
 )
 
 Noise = Callable[[Tensor, Tensor, Generator], Tensor]
+
+
+class _Draw(NamedTuple):
+    """What is drawn: how many points and queries, and the noise's standard deviation."""
+
+    points: int
+    queries: int
+    noise: float
 
 
 def _noise_parameter(default: float) -> Parameter:
@@ -73,12 +82,11 @@ def _line_problem(
     """A function on [0, 5]: sorted uniform inputs, normal noise shaped by ``spread``."""
 
     def load(parameters: Mapping[str, Scalar], seed: int) -> RegressionData:
-        generator = torch.Generator().manual_seed(seed)
-        draw = {"generator": generator, "dtype": torch.float64}
-        x = torch.sort(torch.rand(parameters["points"], **draw) * _END).values
-        unit = parameters["noise"] * torch.randn(parameters["points"], **draw)
-        queries = torch.arange(parameters["queries"], dtype=torch.float64)
-        queries = queries * _END / parameters["queries"]
+        draw, generator = as_record(_Draw, parameters), torch.Generator().manual_seed(seed)
+        uniform = torch.rand(draw.points, generator=generator, dtype=torch.float64)
+        x = torch.sort(uniform * _END).values
+        unit = draw.noise * torch.randn(draw.points, generator=generator, dtype=torch.float64)
+        queries = torch.arange(draw.queries, dtype=torch.float64) * _END / draw.queries
         y = function(x) + spread(x, unit, generator)
         return RegressionData(x[:, None], y, queries[:, None], function(queries))
 
@@ -95,12 +103,12 @@ def _line_problem(
 
 
 def _load_plane(parameters: Mapping[str, Scalar], seed: int) -> RegressionData:
-    draw = {"generator": torch.Generator().manual_seed(seed), "dtype": torch.float64}
-    x = torch.rand((parameters["points"], 2), **draw) * _END
-    side = torch.linspace(0, _END, parameters["queries"], dtype=torch.float64)
+    draw, generator = as_record(_Draw, parameters), torch.Generator().manual_seed(seed)
+    x = torch.rand((draw.points, 2), generator=generator, dtype=torch.float64) * _END
+    side = torch.linspace(0, _END, draw.queries, dtype=torch.float64)
     queries = torch.cartesian_prod(side, side)
     slopes = torch.tensor([1.0, -0.5], dtype=torch.float64)
-    noise = parameters["noise"] * torch.randn(parameters["points"], **draw)
+    noise = draw.noise * torch.randn(draw.points, generator=generator, dtype=torch.float64)
     return RegressionData(x, x @ slopes + noise, queries, queries @ slopes)
 
 

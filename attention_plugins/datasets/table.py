@@ -26,6 +26,9 @@ _LARGEST = 1e100  # squares of it and sums of those stay finite
 _QUERIES = 100
 _QUERIES_MANY_INPUTS = 1_000
 
+# Bytes that are no UTF-8 become lone surrogates, so that the error can name their line.
+_ENCODING, _ERRORS = "utf-8-sig", "surrogateescape"
+
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\Z", re.ASCII | re.IGNORECASE)
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)\Z", re.IGNORECASE)
@@ -59,11 +62,9 @@ def read_columns(source: str | Path | bytes) -> Columns:
     Raises:
         TableError: the first fault, with its row (the line in the file) and column.
     """
-    # Bytes that are no UTF-8 become lone surrogates, so that the error can name their line.
-    how = {"encoding": "utf-8-sig", "errors": "surrogateescape"}
     if isinstance(source, bytes):
-        return _read(io.TextIOWrapper(io.BytesIO(source), **how))
-    with Path(source).open(**how) as text:
+        return _read(io.TextIOWrapper(io.BytesIO(source), encoding=_ENCODING, errors=_ERRORS))
+    with Path(source).open(encoding=_ENCODING, errors=_ERRORS) as text:
         return _read(text)
 
 

@@ -116,7 +116,7 @@ def _member(archive: zipfile.ZipFile, path: Path) -> zipfile.ZipInfo:
 
 
 def _load(parameters: Mapping[str, Scalar], seed: int) -> list[SentencePair]:
-    count = parameters[PAIRS.name]
+    count = int(parameters[PAIRS.name])
     if count == 1:
         raise ContractError(f"need 0 (all) or 2 <= {PAIRS.name}, got 1 (field {PAIRS.title!r})")
     return load_pairs(limit=count or None)

@@ -105,10 +105,11 @@ def _from_hub(repository: str, revision: str, staged: Path) -> Origin:
     where = f"{repository} of the Hub"
     with _explained(where, revision):
         found = HfApi().model_info(repository, revision=revision or None)
-        if not _COMMIT.match(found.sha or ""):
+        commit = found.sha or ""
+        if not _COMMIT.match(commit):
             raise CheckpointError(f"{where} names no commit for revision {revision!r}")
         disable_progress_bars()
-        get = {"revision": found.sha, "local_dir": staged}
+        get = {"revision": commit, "local_dir": staged}
         names = sorted(file.rfilename for file in found.siblings or ())
         # What it is stands in a small file; its weights are only fetched if it can be read.
         if CONFIG in names:
@@ -117,7 +118,7 @@ def _from_hub(repository: str, revision: str, staged: Path) -> Origin:
         for name in _wanted(names, where):
             hf_hub_download(repository, name, **get)
     shutil.rmtree(staged / ".cache", ignore_errors=True)
-    return Origin(found.id or repository, found.sha)
+    return Origin(found.id or repository, commit)
 
 
 @contextmanager

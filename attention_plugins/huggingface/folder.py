@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from attention_plugins.checkpoints import CARD, FORMAT, Checkpoint, CheckpointError
 
 if TYPE_CHECKING:
-    from torch import nn
+    from attention_plugins.huggingface.model import LibraryModel
 
 CONFIG, NOTE, WEIGHTS = "config.json", "adopted.json", "model.safetensors"
 INDEX = f"{WEIGHTS}.index.json"  # of weights in several files
@@ -68,7 +68,7 @@ class Adopted(Checkpoint):
         usual = (self.config.get("task_specific_params") or {}).get(pair) or {}
         return str(self.note.get("prefix") or usual.get("prefix") or "")
 
-    def build(self, registry: Any) -> nn.Module:
+    def build(self, registry: Any) -> LibraryModel:
         """The model with its weights, in evaluation mode, on the CPU, in single precision.
 
         Raises:
@@ -79,7 +79,7 @@ class Adopted(Checkpoint):
 
         return trained(self.folder)
 
-    def untrained(self, registry: Any) -> nn.Module:
+    def untrained(self, registry: Any) -> LibraryModel:
         """The same architecture with fresh weights, as the library draws them; seed 0."""
         from attention_plugins.huggingface.loading import fresh
 

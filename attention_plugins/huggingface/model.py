@@ -3,15 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Protocol, cast
 
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.huggingface.watching import sites_of, watched
+from attention_plugins.huggingface.watching import Library, sites_of, watched
 from attention_plugins.models.protocols import State
 from attention_plugins.tap import Intervention, Tap
 
 _CACHED = ("keys", "values", "cross_keys", "cross_values")
+
+
+class _Layer(Protocol):
+    """What a cache of the library keeps of a layer that attends."""
+
+    keys: Tensor
+    values: Tensor
 
 
 class LibraryModel(nn.Module):
@@ -21,7 +29,7 @@ class LibraryModel(nn.Module):
         library: a model of ``transformers``, loaded with our attention.
     """
 
-    def __init__(self, library: nn.Module) -> None:
+    def __init__(self, library: Library) -> None:
         super().__init__()
         self.library = library
         self._sites = sites_of(library)
@@ -31,9 +39,9 @@ class LibraryModel(nn.Module):
         """The id of the token that the decoder starts from."""
         return self.library.generation_config.decoder_start_token_id
 
-    def start(self, source: Tensor, lengths: Tensor, tap: Tap) -> State:
-        """Encode ``source (B, n)`` of valid ``lengths (B,)``."""
-        mask = _mask(source, lengths)
+    def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
+        """Encode ``source (B, n)`` with valid lengths ``(B,)``."""
+        mask = _mask(source, source_lengths)
         with watched(tap, self._sites):
             memory = self.library.get_encoder()(input_ids=source, attention_mask=mask)
         return {"memory": memory.last_hidden_state, "mask": mask}
@@ -59,7 +67,9 @@ class LibraryModel(nn.Module):
                 use_cache=True,
             )
         parts = zip(
-            cache.self_attention_cache.layers, cache.cross_attention_cache.layers, strict=True
+            cast("list[_Layer]", cache.self_attention_cache.layers),
+            cast("list[_Layer]", cache.cross_attention_cache.layers),
+            strict=True,
         )
         kept = {
             f"{name}.{layer}": tensor

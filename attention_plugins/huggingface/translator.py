@@ -10,6 +10,7 @@ import torch
 from attention_plugins.contract import ContractError
 from attention_plugins.huggingface import loading
 from attention_plugins.huggingface.folder import Adopted
+from attention_plugins.huggingface.model import LibraryModel
 from attention_plugins.huggingface.pieces import Pieces
 from attention_plugins.tap import Intervention
 from attention_plugins.translator import Sentence, Translator, check_width
@@ -27,6 +28,8 @@ class AdoptedTranslator(Translator):
         CheckpointError: a model or a tokenizer that cannot be loaded, or languages that a model
             of many languages does not know.
     """
+
+    model: LibraryModel
 
     def __init__(
         self, checkpoint: Adopted, registry: object, device: torch.device | str = "cpu"

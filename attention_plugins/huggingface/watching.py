@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from contextvars import ContextVar
-from typing import Any
+from typing import Any, Protocol
 
 import torch
 from torch import Tensor, nn
@@ -34,7 +34,32 @@ def watched(tap: Tap | None, sites: Mapping[nn.Module, Site]) -> Iterator[None]:
         _pass.reset(token)
 
 
-def sites_of(model: nn.Module) -> dict[nn.Module, Site]:
+class Library(Protocol):
+    """An encoder–decoder of ``transformers``, as far as it is used here."""
+
+    @property
+    def generation_config(self) -> Any:
+        """How it decodes: its first token, its last ones."""
+        ...
+
+    def get_encoder(self) -> nn.Module:
+        """The part that reads."""
+        ...
+
+    def get_decoder(self) -> nn.Module:
+        """The part that writes."""
+        ...
+
+    def generate(self, inputs: Tensor, **options: Any) -> Tensor:
+        """The library's own search: ids ``(B, m)``."""
+        ...
+
+    def __call__(self, **inputs: Any) -> Any:
+        """One pass."""
+        ...
+
+
+def sites_of(model: Library) -> dict[nn.Module, Site]:
     """Every attention module of the library's encoder–decoder, with the site that it is."""
     found = {}
     for side in ("encoder", "decoder"):

@@ -8,6 +8,7 @@ first GRU layer that reads the target words is computed for all steps at once.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -23,9 +24,11 @@ from attention_plugins.contract import (
     Scalar,
     ScoringFactory,
     Sizes,
+    as_record,
 )
 from attention_plugins.models.losses import projected_cross_entropy, valid_positions
 from attention_plugins.models.protocols import Batch, State
+from attention_plugins.models.stack import Stack
 from attention_plugins.tap import Site, Tap
 from attention_plugins.text import BOS_ID
 
@@ -71,9 +74,7 @@ def dropout_between(layers: int, rate: float) -> float:
     return rate if layers > 1 else 0.0
 
 
-def gru_step(
-    from_input: Tensor, hidden: Tensor, weight: nn.Parameter, bias: nn.Parameter
-) -> Tensor:
+def gru_step(from_input: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor) -> Tensor:
     """The next hidden state ``(B, h)`` of a GRU whose input projection is already done.
 
     ``from_input`` is ``(B, 3 h)``: reset, update and new gate, in the order of ``nn.GRUCell``.
@@ -86,6 +87,17 @@ def gru_step(
     return torch.lerp(new, hidden, update)
 
 
+class Hyperparameters(NamedTuple):
+    """The model's parameters; see :data:`BAHDANAU`."""
+
+    embed: int
+    hidden: int
+    layers: int
+    dropout: float
+    bidirectional: bool
+    deep_readout: bool
+
+
 class Bahdanau(nn.Module):
     """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
 
@@ -93,16 +105,16 @@ class Bahdanau(nn.Module):
         self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
     ) -> None:
         super().__init__()
-        embed, hidden, layers = values["embed"], values["hidden"], values["layers"]
-        self.rate, self.deep = values["dropout"], values["deep_readout"]
-        both_ways = values["bidirectional"]
+        known = as_record(Hyperparameters, values)
+        embed, hidden, layers = known.embed, known.hidden, known.layers
+        self.rate, self.deep, both_ways = known.dropout, known.deep_readout, known.bidirectional
         if both_ways and hidden % 2:
             raise ContractError(f"reading both ways needs an even hidden size, got {hidden}")
         self.encoder = Encoder(sizes.source, embed, hidden, layers, self.rate, both_ways)
         self.scoring = make_scoring(Sizes(query=hidden, key=hidden, hidden=hidden))
         self.embedding = nn.Embedding(sizes.target, embed)
         inputs = [embed + hidden] + [hidden] * (layers - 1)
-        self.cells = nn.ModuleList(nn.GRUCell(size, hidden) for size in inputs)
+        self.cells: Stack[nn.GRUCell] = Stack(nn.GRUCell(size, hidden) for size in inputs)
         if self.deep:
             self.readout = nn.Linear(hidden + hidden + embed, embed)
         self.output = nn.Linear(embed if self.deep else hidden, sizes.target)
@@ -170,13 +182,13 @@ class Bahdanau(nn.Module):
 
     def _first_layer_weights(self) -> tuple[Tensor, Tensor]:
         """The first layer's input weights, apart for words and context: cut once, not per step."""
-        weight = self.cells[0].weight_ih
+        weight = next(iter(self.cells)).weight_ih
         embed = self.embedding.embedding_dim
         return weight[:, :embed], weight[:, embed:]
 
     def _read(self, words: Tensor, weights: tuple[Tensor, Tensor]) -> Tensor:
         """What target words ``(..., embed)`` send to the first layer's gates, ``(..., 3 h)``."""
-        return linear(words, weights[0], self.cells[0].bias_ih)
+        return linear(words, weights[0], next(iter(self.cells)).bias_ih)
 
     def _advance(
         self,
@@ -192,11 +204,11 @@ class Bahdanau(nn.Module):
             CROSS, self.scoring, query, state["keys"], state["memory"], state["mask"],
             keys_projected=True,
         )[:, 0]  # fmt: skip
-        first = self.cells[0]
+        first, *others = self.cells
         from_input = torch.addmm(from_words, context, weights[1].T)
         below = gru_step(from_input, layers[0], first.weight_hh, first.bias_hh)
         new = [below]
-        for cell, hidden in zip(self.cells[1:], layers[1:], strict=True):
+        for cell, hidden in zip(others, layers[1:], strict=True):
             below = dropout(below, self.rate, self.training)
             from_below = linear(below, cell.weight_ih, cell.bias_ih)
             below = gru_step(from_below, hidden, cell.weight_hh, cell.bias_hh)
@@ -217,8 +229,8 @@ BAHDANAU = ModelSpec(
     task="translation",
     build=Bahdanau,
     parameters=(
-        Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024, step=2),
-        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024, step=2),
+        Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024),
+        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024),
         Parameter(name="layers", title="Layers", default=2, low=1, high=4),
         Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
         Parameter(

@@ -42,7 +42,8 @@ class NadarayaWatson(nn.Module):
 def _build(
     factory: ScoringFactory, sizes: ModelSizes, parameters: Mapping[str, Scalar]
 ) -> NadarayaWatson:
-    return NadarayaWatson(factory(Sizes(sizes.source, sizes.source, parameters["hidden"])))
+    hidden = int(parameters["hidden"])
+    return NadarayaWatson(factory(Sizes(sizes.source, sizes.source, hidden)))
 
 
 NADARAYA_WATSON = ModelSpec(

@@ -2,16 +2,58 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple, Protocol
+from collections.abc import Iterator, Mapping
+from typing import NamedTuple, Protocol, Self, cast
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
 from attention_plugins.tap import Tap
 
 State = dict[str, Tensor]
 
 
-class RegressionModel(Protocol):
+class Module(Protocol):
+    """What trainings and checkpoints ask of a model; every ``nn.Module`` has it."""
+
+    training: bool
+
+    def parameters(self, recurse: bool = True) -> Iterator[nn.Parameter]:
+        """The weights."""
+        ...
+
+    def named_parameters(
+        self, prefix: str = "", recurse: bool = True, remove_duplicate: bool = True
+    ) -> Iterator[tuple[str, nn.Parameter]]:
+        """The weights with their names."""
+        ...
+
+    def modules(self) -> Iterator[nn.Module]:
+        """The model and all its parts."""
+        ...
+
+    def state_dict(self) -> dict[str, Tensor]:
+        """The weights and buffers by name."""
+        ...
+
+    def load_state_dict(self, state_dict: Mapping[str, Tensor], strict: bool = True) -> object:
+        """Take over weights and buffers."""
+        ...
+
+    def train(self, mode: bool = True) -> Self:
+        """Behave as in training."""
+        ...
+
+    def eval(self) -> Self:
+        """Behave as in use."""
+        ...
+
+    def to(self, device: torch.device) -> Self:
+        """Move to a device, in place."""
+        ...
+
+
+class RegressionModel(Module, Protocol):
     """Predicts values at queries by attending to training points."""
 
     def __call__(
@@ -21,9 +63,10 @@ class RegressionModel(Protocol):
 
         ``mask`` is boolean, ``(m, n)``, True where a query may see a key; or None.
         """
+        ...
 
 
-class EncodingModel(Protocol):
+class EncodingModel(Module, Protocol):
     """Makes of every item of a sequence one that has seen the others."""
 
     def __call__(self, sequence: Tensor, lengths: Tensor, tap: Tap) -> Tensor:
@@ -31,6 +74,7 @@ class EncodingModel(Protocol):
 
         What lies beyond a sequence's length must not change what comes of the items before it.
         """
+        ...
 
 
 class Batch(NamedTuple):
@@ -46,18 +90,16 @@ class Batch(NamedTuple):
     target_lengths: Tensor
 
 
-class TranslationModel(Protocol):
-    """An encoder-decoder. Greedy, beam, forced targets and recording come from ``decoding``.
+class StepModel(Module, Protocol):
+    """What decoding needs: an encoder-decoder that writes one word at a time.
 
     A state is a dict of tensors with the batch first, so that rows can be picked and repeated.
     It must hold everything that a step needs: the module itself keeps nothing.
     """
 
-    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
-        """Mean cross-entropy over the batch's target tokens, in nats; padding does not count."""
-
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
         """Encode ``source (B, n)`` with valid lengths ``(B,)``; the state before all steps."""
+        ...
 
     def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
         """One step for every row.
@@ -69,3 +111,20 @@ class TranslationModel(Protocol):
         Returns:
             Log-probabilities of the next token ``(B, vocabulary)`` and the next state.
         """
+        ...
+
+
+class TranslationModel(StepModel, Protocol):
+    """An encoder-decoder. Greedy, beam, forced targets and recording come from ``decoding``."""
+
+    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
+        """Mean cross-entropy over the batch's target tokens, in nats; padding does not count."""
+        ...
+
+
+def as_translation_model(model: nn.Module) -> TranslationModel:
+    """The module that a spec of the task ``"translation"`` built, with its methods' types.
+
+    Nothing is looked at: the conformance kit does that.
+    """
+    return cast("TranslationModel", model)

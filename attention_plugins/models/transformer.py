@@ -3,115 +3,32 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout
 
 from attention_plugins.attention import as_mask
-from attention_plugins.contract import ModelSizes, ModelSpec, Parameter, Scalar, ScoringFactory
+from attention_plugins.contract import (
+    ModelSizes,
+    ModelSpec,
+    Parameter,
+    Scalar,
+    ScoringFactory,
+    as_record,
+)
 from attention_plugins.models.losses import projected_cross_entropy, valid_positions
-from attention_plugins.models.multi_head import MultiHead
 from attention_plugins.models.positions import sinusoidal_positions
 from attention_plugins.models.protocols import Batch, State
-from attention_plugins.tap import Site, Tap
+from attention_plugins.models.stack import Stack
+from attention_plugins.models.transformer_layers import (
+    DecoderLayer,
+    EncoderLayer,
+    Hyperparameters,
+)
+from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID
-
-
-class FeedForward(nn.Module):
-    """The same two-layer network at every position."""
-
-    def __init__(self, size: int, inner: int, rate: float) -> None:
-        super().__init__()
-        self.rise, self.fall, self.rate = nn.Linear(size, inner), nn.Linear(inner, size), rate
-
-    def forward(self, inputs: Tensor) -> Tensor:
-        """``(..., size)`` to ``(..., size)``."""
-        return self.fall(dropout(self.rise(inputs).relu_(), self.rate, self.training))
-
-
-class AddNorm(nn.Module):
-    """A residual connection around a sublayer, with layer norm over the features.
-
-    ``norm(x + f(x))`` as in the paper, or ``x + f(norm(x))`` (Xiong et al. 2020), which trains
-    without a slow start.
-    """
-
-    def __init__(self, size: int, rate: float, pre_norm: bool) -> None:
-        super().__init__()
-        self.norm, self.rate, self.pre_norm = nn.LayerNorm(size), rate, pre_norm
-
-    def forward(self, inputs: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
-        """``(..., size)`` to ``(..., size)``."""
-        if self.pre_norm:
-            return inputs + dropout(sublayer(self.norm(inputs)), self.rate, self.training)
-        return self.norm(inputs + dropout(sublayer(inputs), self.rate, self.training))
-
-
-class EncoderLayer(nn.Module):
-    """Self-attention, then the feed-forward network."""
-
-    def __init__(
-        self, make_scoring: ScoringFactory, values: Mapping[str, Scalar], layer: int
-    ) -> None:
-        super().__init__()
-        size, rate = values["hidden"], values["dropout"]
-        self.site = Site("encoder", layer)
-        self.attention = MultiHead(make_scoring, size, values["heads"], dropout=rate)
-        self.feed_forward = FeedForward(size, values["ffn"], rate)
-        self.residuals = nn.ModuleList(AddNorm(size, rate, values["pre_norm"]) for _ in range(2))
-
-    def forward(self, inputs: Tensor, mask: Tensor, tap: Tap) -> Tensor:
-        """``(B, n, size)`` to the same; ``mask (B, 1, 1, n)``."""
-        seen = self.residuals[0](inputs, lambda x: self.attention(tap, self.site, x, x, mask))
-        return self.residuals[1](seen, self.feed_forward)
-
-
-class DecoderLayer(nn.Module):
-    """Self-attention over the words so far, attention to the source, feed-forward network."""
-
-    def __init__(
-        self, make_scoring: ScoringFactory, values: Mapping[str, Scalar], layer: int
-    ) -> None:
-        super().__init__()
-        size, heads, rate = values["hidden"], values["heads"], values["dropout"]
-        self.layer = layer
-        self.attention = MultiHead(make_scoring, size, heads, dropout=rate)
-        self.cross = MultiHead(make_scoring, size, heads, dropout=rate)
-        self.feed_forward = FeedForward(size, values["ffn"], rate)
-        self.residuals = nn.ModuleList(AddNorm(size, rate, values["pre_norm"]) for _ in range(3))
-
-    def forward(self, inputs: Tensor, state: State, causal: Tensor | None, tap: Tap) -> Tensor:
-        """``(B, m, size)`` to the same. Keys and values of the inputs join those in ``state``.
-
-        Args:
-            causal: ``(m, m)``, True where a word may look; None for one word, which may look at
-                everything so far.
-        """
-
-        def look_back(x: Tensor) -> Tensor:
-            queries, keys, values = self.attention.project(x)
-            keys = self._append(state, "keys", keys)
-            values = self._append(state, "values", values)
-            return self.attention.look(
-                tap, Site("decoder", self.layer), queries, keys, values, causal
-            )
-
-        def look_across(x: Tensor) -> Tensor:
-            keys, values = (state[f"cross {what} {self.layer}"] for what in ("keys", "values"))
-            queries = self.cross.project_queries(x)
-            site = Site("cross", self.layer)
-            return self.cross.look(tap, site, queries, keys, values, state["mask"])
-
-        said = self.residuals[0](inputs, look_back)
-        seen = self.residuals[1](said, look_across)
-        return self.residuals[2](seen, self.feed_forward)
-
-    def _append(self, state: State, what: str, new: Tensor) -> Tensor:
-        name = f"{what} {self.layer}"
-        state[name] = torch.cat([state[name], new], dim=-2) if name in state else new
-        return state[name]
 
 
 class Transformer(nn.Module):
@@ -121,16 +38,20 @@ class Transformer(nn.Module):
         self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
     ) -> None:
         super().__init__()
-        size, layers = values["hidden"], range(values["layers"])
-        self.rate = values["dropout"]
+        known = as_record(Hyperparameters, values)
+        size, layers, self.rate = known.hidden, range(known.layers), known.dropout
         self.source_embedding = nn.Embedding(sizes.source, size)
         self.target_embedding = nn.Embedding(sizes.target, size)
-        self.encoder = nn.ModuleList(EncoderLayer(make_scoring, values, i) for i in layers)
-        self.decoder = nn.ModuleList(DecoderLayer(make_scoring, values, i) for i in layers)
-        last_norm = nn.LayerNorm if values["pre_norm"] else _nothing
+        self.encoder: Stack[EncoderLayer] = Stack(
+            EncoderLayer(make_scoring, known, layer) for layer in layers
+        )
+        self.decoder: Stack[DecoderLayer] = Stack(
+            DecoderLayer(make_scoring, known, layer) for layer in layers
+        )
+        last_norm = nn.LayerNorm if known.pre_norm else _nothing
         self.encoder_norm, self.decoder_norm = last_norm(size), last_norm(size)
         self.output = nn.Linear(size, sizes.target)
-        self._initialise(values["tied"])
+        self._initialise(known.tied)
 
     def _initialise(self, tied: bool) -> None:
         """Glorot & Bengio 2010 for every matrix, as d2l.ai does; tied embeddings small."""
@@ -211,11 +132,11 @@ TRANSFORMER = ModelSpec(
     task="translation",
     build=Transformer,
     parameters=(
-        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024, step=2),
+        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024),
         Parameter(name="heads", title="Heads", default=4, low=1, high=32),
         Parameter(name="layers", title="Layers", default=2, low=1, high=12),
         Parameter(
-            name="ffn", title="Feed-forward size", default=64, low=2, high=8192, step=2,
+            name="ffn", title="Feed-forward size", default=64, low=2, high=8192,
             help="Hidden units of the network that each position passes after attending.",
         ),
         Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),

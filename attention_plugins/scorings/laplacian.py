@@ -19,7 +19,7 @@ class Laplacian(Scoring):
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
-        self.inverse_width = nn.Parameter(torch.tensor(1.0 / values["width"]))
+        self.inverse_width = nn.Parameter(torch.tensor(1.0 / float(values["width"])))
 
     @property
     def width(self) -> Tensor:

@@ -13,7 +13,6 @@ Out:
 * ``head_grid(frames, *, chosen, outlined, possible, vmax, cell, query_room, key_room, height,
   width)``
 * ``regression_chart(curve, points, weights, *, colour, vmax, x_title, y_title, title, width)``
-* ``overlay_curves(curves, points, *, colours, x_title, y_title, width, height)``
 * ``loss_chart(history, *, colour, log, loss_title, width)``
 * ``weights_legend(vmax, *, title, difference)``
 
@@ -31,7 +30,6 @@ from dashboard.charts.head_grid import grid_height, head_grid, spots, usual_spot
 from dashboard.charts.heatmap import TALLEST, attention_heatmap, difference_heatmap, label_room
 from dashboard.charts.history import loss_chart
 from dashboard.charts.legend import weights_legend
-from dashboard.charts.overlay import overlay_curves
 from dashboard.charts.regression import regression_chart
 from dashboard.charts.theme import PANEL_COLOURS, standalone
 
@@ -46,7 +44,6 @@ __all__ = [
     "label_room",
     "loss_chart",
     "maps",
-    "overlay_curves",
     "regression_chart",
     "spots",
     "standalone",

@@ -11,13 +11,14 @@ import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
-from dashboard.charts.gold import OTHER, SMALL, inset, outlines
-from dashboard.charts.image import PICK, palette_png, summarised
+from dashboard.charts.gold import OTHER, outlines
+from dashboard.charts.grid import boxes, gaps, middles, positions
+from dashboard.charts.image import PICK, pictures
 from dashboard.charts.labels import MOST_ROOM, thinned
 from dashboard.charts.labels import room as label_width
+from dashboard.charts.pointer import hover
 
 _LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
-_GAP = 0.5  # px, half the space between cells that are large enough for one
 
 
 class Plot(NamedTuple):
@@ -105,9 +106,7 @@ def cell_layers(
         gold: whether the rows have a column ``gold``, see
             :func:`~dashboard.charts.gold.gold_cells`.
     """
-    hover = alt.selection_point(
-        name="hover", fields=["q", "k"], on="pointerover", clear="pointerout", empty=False
-    )
+    pointed = hover("q", "k")
     base = (alt.Chart() if source is None else source).transform_calculate(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         query="queries[datum.q]", key="keys[datum.k]",
@@ -118,34 +117,28 @@ def cell_layers(
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
     tooltip += [alt.Tooltip("shown:N", title=plot.quantity), *told]
     tooltip += [alt.Tooltip("gold:N", title="alignment")] if gold else []
-    place = {
-        "x": _x(plot),
-        "x2": alt.X2("right:Q"),
-        "y": _y(plot),
-        "y2": alt.Y2("bottom:Q"),
-    }
-    said = {"tooltip": tooltip, "description": alt.Description("said:N")}
-    within = inset(_GAP if plot.row >= SMALL else 0)
-    drawn = (
-        base.transform_filter("isValid(datum.value)")
+    bare = _placed(base, plot)
+    placed = bare.encode(tooltip=tooltip, description=alt.Description("said:N"))
+    within = gaps(plot.row)
+    layers = [
+        placed.transform_filter("isValid(datum.value)")
         .mark_rect(**within)
-        .encode(
-            **place, **said, color=alt.Color("value:Q", scale=scale, legend=_legend(plot, legend))
-        )
-        .add_params(hover)
-        .properties(name="cells")
-    )
-    gold_ones = outlines(base, plot.row, {**place, **said}) if gold else []
-    layers = [drawn, *gold_ones, *_frames(base, hover, plot)]
+        .encode(color=alt.Color("value:Q", scale=scale, legend=_legend(plot) if legend else None))
+        .add_params(pointed)
+        .properties(name="cells"),
+        *(outlines(placed, plot.row) if gold else ()),
+        *_frames(base.transform_filter(pointed), plot),
+    ]
     if masked:
-        unseen = base.transform_filter("!isValid(datum.value)")
-        look = {"fill": theme.QUIET, "fillOpacity": theme.MASKED_OPACITY}
-        layers.insert(0, unseen.mark_rect(**look, **within).encode(**place, **said))
+        invalid = "!isValid(datum.value)"
+        grey = placed.transform_filter(invalid).mark_rect(
+            fill=theme.QUIET, fillOpacity=theme.MASKED_OPACITY, **within
+        )
         # A stroke from corner to corner: a faint grey alone could be taken for a faint weight.
-        stroke = unseen.mark_rule(
+        stroke = bare.transform_filter(invalid).mark_rule(
             stroke=theme.QUIET, strokeWidth=1, strokeOpacity=0.6, aria=False, **within
         )
-        layers.append(stroke.encode(**place).properties(name="crossed"))
+        layers = [grey, *layers, stroke.properties(name="crossed")]
     return layers
 
 
@@ -153,11 +146,10 @@ def images(
     values: np.ndarray, plot: Plot, vmax: float, links: np.ndarray | None = None
 ) -> alt.LayerChart | alt.FacetChart:
     """Weights ``(heads, queries, keys)`` as an image per head, NaN as masked."""
-    rows = []
+    rows, note = [], ""
     for head, weights in enumerate(values):
-        small, note = summarised(weights)
-        pictures = {scheme: palette_png(small, vmax, scheme) for scheme in theme.SEQUENTIAL}
-        rows.append({"head": head, **pictures})
+        urls, note = pictures(weights, vmax)
+        rows.append({"head": head, **urls})
     layers = picture_layers(alt.Chart(), plot, vmax, links)
     return _composed(layers, pd.DataFrame(rows), plot, note)
 
@@ -167,18 +159,13 @@ def picture_layers(
 ) -> list[alt.Chart]:
     """The one row of ``source`` as an image: ``light`` or ``dark``, whichever the page is."""
     # Nothing is seen of this one: it carries the axes, and the ramp that the host has chosen.
+    whole = source.transform_calculate(
+        left="0", right=f"{len(plot.keys)}", top="0", bottom=f"{len(plot.queries)}"
+    )
     unseen = (
-        source.transform_calculate(
-            left="0", right=f"{len(plot.keys)}", top="0", bottom=f"{len(plot.queries)}"
-        )
+        _placed(whole, plot)
         .mark_rect(fillOpacity=0)
-        .encode(
-            x=_x(plot),
-            x2=alt.X2("right:Q"),
-            y=_y(plot),
-            y2=alt.Y2("bottom:Q"),
-            color=alt.Color("left:Q", scale=theme.sequential(vmax), legend=None),
-        )
+        .encode(color=alt.Color("left:Q", scale=theme.sequential(vmax), legend=None))
     )
     picture = (
         source.transform_calculate(url=PICK)
@@ -196,73 +183,47 @@ def picture_layers(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         query="queries[datum.q]", key="keys[datum.k]",
     )  # fmt: skip
-    tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
-    place = {"x": _x(plot), "x2": alt.X2("right:Q"), "y": _y(plot), "y2": alt.Y2("bottom:Q"),
-             "tooltip": [*tooltip, alt.Tooltip("gold:N", title="alignment")]}  # fmt: skip
-    return [picture, unseen, *outlines(cells, plot.row, place)]
+    gold = alt.Tooltip("gold:N", title="alignment")
+    placed = _placed(cells, plot).encode(
+        tooltip=[alt.Tooltip("query:N"), alt.Tooltip("key:N"), gold]
+    )
+    return [picture, unseen, *outlines(placed, plot.row)]
 
 
-def _x(plot: Plot) -> alt.X:
+def _placed(chart: alt.Chart, plot: Plot) -> alt.Chart:
+    """The chart with its marks from ``left`` and ``top`` to ``right`` and ``bottom``, in cells."""
     room = plot.width - plot.query_room if plot.heads == 1 else plot.widest
     # Level labels need their width side by side, upright ones that of a line.
     each = label_width(plot.keys, MOST_ROOM) if plot.flat else _LINE
-    ticks = thinned(len(plot.keys), min(room, plot.widest), each)
-    axis = alt.Axis(
-        orient="top",
-        values=[tick + 0.5 for tick in ticks],
-        tickCount=len(ticks),
-        labelExpr="keys[floor(datum.value)]",
-        labelAngle=0 if plot.flat else -90,
-        labelLimit=each if plot.flat else plot.key_room,
-        labelOverlap="parity",
-        labelSeparation=2,
-        minExtent=plot.key_room,
-        maxExtent=plot.key_room,
-        grid=False,
-        title=None,
-    )
-    scale = alt.Scale(domain=[0, len(plot.keys)], range=[0, plot.end], nice=False, zero=False)
-    return alt.X("left:Q", scale=scale, axis=axis)
+    columns = middles(
+        "keys", thinned(len(plot.keys), min(room, plot.widest), each), orient="top",
+        room=plot.key_room, limit=each if plot.flat else plot.key_room,
+        angle=0 if plot.flat else -90,
+    )  # fmt: skip
+    rows = middles(
+        "queries", thinned(len(plot.queries), plot.height, _LINE), room=plot.query_room,
+        limit=plot.query_room,
+    )  # fmt: skip
+    x = alt.X("left:Q", scale=positions(len(plot.keys), plot.end), axis=columns)
+    y = alt.Y("top:Q", scale=positions(len(plot.queries), plot.height), axis=rows)
+    return boxes(chart, x, y)
 
 
-def _y(plot: Plot) -> alt.Y:
-    ticks = thinned(len(plot.queries), plot.height, _LINE)
-    axis = alt.Axis(
-        values=[tick + 0.5 for tick in ticks],
-        tickCount=len(ticks),
-        labelExpr="queries[floor(datum.value)]",
-        labelLimit=plot.query_room,
-        labelOverlap=False,
-        minExtent=plot.query_room,
-        maxExtent=plot.query_room,
-        grid=False,
-        title=None,
-    )
-    scale = alt.Scale(
-        domain=[0, len(plot.queries)], range=[0, plot.height], nice=False, zero=False
-    )
-    return alt.Y("top:Q", scale=scale, axis=axis)
-
-
-def _legend(plot: Plot, legend: bool) -> alt.Legend | None:
-    if not legend:
-        return None
+def _legend(plot: Plot) -> alt.Legend:
     return alt.Legend(
         orient="bottom", direction="horizontal", gradientLength=120, gradientThickness=8,
         title=plot.quantity, titleOrient="left", tickCount=2, format="~g",
     )  # fmt: skip
 
 
-def _frames(base: alt.Chart, hover: alt.Parameter, plot: Plot) -> list[alt.Chart]:
-    """Frames around the hovered cell's row and column."""
-    row = {"left": "0", "right": f"{len(plot.keys)}"}
-    column = {"top": "0", "bottom": f"{len(plot.queries)}"}
+def _frames(pointed: alt.Chart, plot: Plot) -> list[alt.Chart]:
+    """Frames around the row and the column of the cell that is pointed at."""
+    frame = boxes(pointed, alt.X("left:Q"), alt.Y("top:Q")).mark_rect(
+        filled=False, stroke=theme.POINTER, strokeWidth=1
+    )
     return [
-        base.transform_filter(hover)
-        .transform_calculate(**whole)
-        .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1)
-        .encode(x=alt.X("left:Q"), x2=alt.X2("right:Q"), y=alt.Y("top:Q"), y2=alt.Y2("bottom:Q"))
-        for whole in (row, column)
+        frame.transform_calculate(left="0", right=f"{len(plot.keys)}"),
+        frame.transform_calculate(top="0", bottom=f"{len(plot.queries)}"),
     ]
 
 
@@ -270,13 +231,15 @@ def _composed(
     layers: list[alt.Chart], data: pd.DataFrame, plot: Plot, note: str = ""
 ) -> alt.LayerChart | alt.FacetChart:
     # Labels travel as data, not inside expressions: a token may hold quotes.
-    look = {"params": {"queries": plot.queries, "keys": plot.keys}, "marks": len(data)}
-    size = {"width": plot.width if plot.heads == 1 else plot.widest, "height": plot.height}
-    look |= theme.heading(plot.title, note)
+    lists = {"queries": plot.queries, "keys": plot.keys}
+    title, marks = theme.heading(plot.title, note), len(data)
+    chart = alt.LayerChart(layer=layers, data=data)
     if plot.heads == 1:
-        return theme.finished(alt.layer(*layers, data=data), **size, **look)
+        return theme.finished(
+            chart, width=plot.width, height=plot.height, title=title, params=lists, marks=marks
+        )
     header = alt.Header(labelExpr="'head ' + datum.value", labelOrient="bottom")
-    grid = alt.layer(*layers, data=data, **size).facet(
+    grid = chart.properties(width=plot.widest, height=plot.height).facet(
         facet=alt.Facet("head:N", title=None, header=header), columns=plot.columns
     )
-    return theme.finished(grid, stretch=False, **look)
+    return theme.finished(grid, title=title, params=lists, stretch=False, marks=marks)

@@ -5,6 +5,7 @@ As numbers, tens of thousands of weights would take Altair and the browser secon
 
 from __future__ import annotations
 
+import altair as alt
 import numpy as np
 
 SIGNS = "".join(chr(code) for code in range(35, 127) if chr(code) not in "'\\")
@@ -20,6 +21,20 @@ def read(code: str) -> str:
     """
     high, low = f"indexof(signs, ({code})[0])", f"indexof(signs, ({code})[1])"
     return f"({code}) === '{_MASKED}' ? null : ({high} * {len(SIGNS)} + {low}) / {_STEPS}"
+
+
+def looked_up(cells: alt.Chart, weights: str, keys: int) -> alt.Chart:
+    """The chart with the column ``value``: the weight of each row's cell ``q``, ``k``.
+
+    Args:
+        weights: a Vega expression for the text of all weights.
+        keys: how many weights are in a row of the map.
+    """
+    return cells.transform_calculate(
+        at=f"2 * (datum.q * {keys} + datum.k)",
+        code=f"substring({weights}, datum.at, datum.at + 2)",
+        value=read("datum.code"),
+    )
 
 
 def written(weights: np.ndarray) -> str:

@@ -16,17 +16,10 @@ ROOM = 36  # px, for the labels at the left
 _MARGIN = 0.04  # of the range of values, left free above and below
 
 
-def hovered_query() -> alt.Parameter:
-    """The selection of the query under the pointer, by its position ``q``."""
-    return alt.selection_point(
-        name="hover", fields=["q"], on="pointerover", clear="pointerout", empty=False
-    )
-
-
 def input_axis(drawn: Problem, field: str = "x") -> alt.X:
     """The x axis of queries and training points."""
-    ends = [drawn.curve["left"].min(), drawn.curve["right"].max()]
-    ends += [drawn.points["x"].min(), drawn.points["x"].max()] if len(drawn.points) else []
+    columns = (drawn.curve["left"], drawn.curve["right"], drawn.points["x"])
+    ends = np.concatenate([column.to_numpy(float) for column in columns])
     axis = alt.Axis(
         title=drawn.x_title,
         orient="bottom",
@@ -35,7 +28,8 @@ def input_axis(drawn: Problem, field: str = "x") -> alt.X:
         tickCount=5,
         format=theme.NUMBER,
     )
-    scale = alt.Scale(domain=[float(min(ends)), float(max(ends))], nice=False, zero=False)
+    domain = [float(np.nanmin(ends)), float(np.nanmax(ends))]
+    scale = alt.Scale(domain=domain, nice=False, zero=False)
     return alt.X(f"{field}:Q", scale=scale, axis=axis)
 
 
@@ -47,11 +41,11 @@ def value_axis(lane: Lane, drawn: Iterable[Problem], title: str) -> alt.Y:
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     margin = (high - low) * _MARGIN or 0.5
-    scale = lane.scale(*rounded(np.array([low - margin, high + margin])).tolist())
-    return alt.Y("y:Q", scale=scale, axis=lane.axis(title, ROOM, format=theme.NUMBER))
+    scale = lane.scale(*rounded([low - margin, high + margin]).tolist())
+    return alt.Y("y:Q", scale=scale, axis=lane.axis(title, ROOM, form=theme.NUMBER))
 
 
-def strips(drawn: Problem, hover: alt.Parameter, height: float) -> alt.Chart:
+def strips(drawn: Problem, pointed: alt.Parameter, height: float) -> alt.Chart:
     """A column per query over the whole height, unseen: what the pointer is on."""
     return (
         alt.Chart(drawn.curve)
@@ -67,16 +61,16 @@ def strips(drawn: Problem, hover: alt.Parameter, height: float) -> alt.Chart:
                 alt.Tooltip("truth:Q", format=".4~g"),
             ],
         )
-        .add_params(hover)
+        .add_params(pointed)
         .properties(name="queries")
     )
 
 
-def rule(drawn: Problem, hover: alt.Parameter, lanes: Sequence[Lane]) -> alt.Chart:
+def rule(drawn: Problem, pointed: alt.Parameter, lanes: Sequence[Lane]) -> alt.Chart:
     """A line at the hovered query, through all lanes."""
     return (
         alt.Chart(drawn.curve)
-        .transform_filter(hover)
+        .transform_filter(pointed)
         .mark_rule(color=theme.POINTER, strokeWidth=1)
         .encode(x=input_axis(drawn), y=alt.YValue(lanes[0].top), y2=alt.Y2Value(lanes[-1].bottom))
     )
@@ -84,13 +78,18 @@ def rule(drawn: Problem, hover: alt.Parameter, lanes: Sequence[Lane]) -> alt.Cha
 
 def scatter(drawn: Problem, y: alt.Y) -> list[alt.Chart]:
     """Training points as rings, and the truth as a dashed line; the first has the axis of y."""
-    points = alt.Chart(drawn.points)
-    ring = {"size": 18, "filled": False, "strokeWidth": 1, "opacity": 0.8, "color": theme.QUIET}
-    layers = [points.mark_point(**ring).encode(x=input_axis(drawn), y=y)]
-    if drawn.curve["truth"].notna().any():
-        mark = {"strokeWidth": 1.5, "strokeDash": [4, 3]} if drawn.line else {"size": 18}
-        truth = _line(drawn, **mark, color=theme.QUIET)
-        layers.append(truth.encode(x=input_axis(drawn), y=value_of(y, "truth")))
+    x = input_axis(drawn)
+    rings = alt.Chart(drawn.points).mark_point(
+        size=18, filled=False, strokeWidth=1, opacity=0.8, color=theme.QUIET
+    )
+    layers = [rings.encode(x=x, y=y)]
+    if not np.isnan(drawn.curve["truth"].to_numpy(float)).all():
+        chart = alt.Chart(drawn.curve).encode(x=x, y=value_of(y, "truth"))
+        layers.append(
+            chart.mark_line(strokeWidth=1.5, strokeDash=[4, 3], color=theme.QUIET)
+            if drawn.line
+            else chart.mark_point(size=18, color=theme.QUIET)
+        )
     return layers
 
 
@@ -101,11 +100,7 @@ def value_of(y: alt.Y, field: str) -> alt.Y:
 
 def prediction(drawn: Problem, y: alt.Y, colour: str) -> alt.Chart:
     """The prediction as a line, or as dots where neighbours on the x axis are none in the data."""
-    mark = {"strokeWidth": 2} if drawn.line else {"size": 18, "filled": True, "opacity": 1}
-    chart = _line(drawn, **mark, color=colour)
-    return chart.encode(x=input_axis(drawn), y=value_of(y, "prediction"))
-
-
-def _line(drawn: Problem, **mark: object) -> alt.Chart:
-    chart = alt.Chart(drawn.curve)
-    return chart.mark_line(**mark) if drawn.line else chart.mark_point(**mark)
+    chart = alt.Chart(drawn.curve).encode(x=input_axis(drawn), y=value_of(y, "prediction"))
+    if drawn.line:
+        return chart.mark_line(strokeWidth=2, color=colour)
+    return chart.mark_point(size=18, filled=True, opacity=1, color=colour)

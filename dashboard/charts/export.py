@@ -15,7 +15,8 @@ import struct
 import subprocess
 import sys
 import threading
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -110,6 +111,38 @@ def html(chart: AnySpec, title: str, note: str = "", scheme: Scheme = "light") -
         options=_in_script(options),
     ).encode()
 
+
+@dataclass(frozen=True, kw_only=True)
+class Format:
+    """A kind of file that a chart can be.
+
+    Args:
+        label: what a reader chooses it by.
+        suffix: of the file's name.
+        mime: its media type.
+        make: the file's bytes from a chart and a title; raises :class:`ExportError`.
+    """
+
+    label: str
+    suffix: str
+    mime: str
+    make: Callable[[AnySpec, str], bytes]
+
+
+# In the order in which a menu lists them.
+FORMATS = (
+    Format(label="PNG", suffix=".png", mime="image/png", make=lambda chart, _: png(chart)),
+    Format(
+        label="PNG, 300 dpi", suffix="-300dpi.png", mime="image/png",
+        make=lambda chart, _: png(chart, scale=PRINT),
+    ),
+    Format(label="SVG", suffix=".svg", mime="image/svg+xml", make=lambda chart, _: svg(chart)),
+    Format(label="HTML", suffix=".html", mime="text/html", make=html),
+    Format(
+        label="Vega-Lite", suffix=".vl.json", mime="application/json",
+        make=lambda chart, _: vega_lite(chart),
+    ),
+)  # fmt: skip
 
 _PAGE = """<!DOCTYPE html>
 <html lang="en">

@@ -7,7 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
+from numpy.typing import ArrayLike
+
+Table = pa.Table | pd.DataFrame
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -62,6 +66,29 @@ def matrix(table: pa.Table) -> np.ndarray:
     return np.column_stack([column.to_numpy() for column in table.columns])
 
 
+def frame_of(table: Table) -> pd.DataFrame:
+    """The table as a data frame."""
+    return table.to_pandas() if isinstance(table, pa.Table) else table
+
+
+def frame_with(table: Table, columns: Sequence[str], what: str = "") -> pd.DataFrame:
+    """The table as a data frame with rows and with these columns, and maybe others.
+
+    Args:
+        what: what is needed, in words, for the error.
+
+    Raises:
+        ValueError: no rows, or a column that is missing.
+    """
+    frame = frame_of(table)
+    if frame.empty or not set(columns) <= set(frame.columns):
+        raise ValueError(
+            f"need {what or 'rows with ' + ', '.join(columns)}, got {len(frame)} rows of "
+            f"{', '.join(map(str, frame.columns)) or 'nothing'}"
+        )
+    return frame
+
+
 def array_of(values: Any) -> np.ndarray:
     """A copy as float64 of nested lists, or of whatever a notebook holds its numbers in.
 
@@ -88,6 +115,6 @@ def top_weight(weights: Sequence[np.ndarray]) -> float:
     return float(f"{next(s for s in steps if s * power >= largest * (1 - 1e-6)) * power:.6g}")
 
 
-def rounded(values: np.ndarray) -> np.ndarray:
+def rounded(values: ArrayLike) -> np.ndarray:
     """Values as float64 with five significant digits: charts need no more, JSON is shorter."""
     return np.char.mod("%.5g", np.asarray(values, dtype=np.float64)).astype(np.float64)

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from typing import Any
+from collections.abc import Iterable
 
 import altair as alt
 import numpy as np
 
 from dashboard.charts import theme
+from dashboard.charts.grid import SMALL, inset
 
 SURE, POSSIBLE, OTHER = "gold", "gold, possible", "not gold"  # as a tooltip says it
-SMALL = 12  # px, the side below which a cell has no room for gaps and thick lines
 
 Cell = tuple[int, int]
 
@@ -39,29 +38,24 @@ def gold_cells(
     return said
 
 
-def outlines(cells: alt.Chart, row: float, encoded: Mapping[str, Any]) -> list[alt.Chart]:
+def outlines(cells: alt.Chart, row: float) -> list[alt.Chart]:
     """Gold cells within their sides: a line with a dark edge, broken where a link is possible.
 
     Args:
-        cells: their column ``gold`` holds what :func:`gold_cells` says.
+        cells: with places and tooltips; their column ``gold`` holds what :func:`gold_cells` says.
         row: px, the height of a cell.
-        encoded: their places and tooltips.
     """
     thick = 2 if row >= SMALL else 1
     return [
         cells.transform_filter(f"datum.gold {which}")
-        .mark_rect(filled=False, aria=False, **look, **inset(thick))
-        .encode(**encoded)
+        .mark_rect(
+            filled=False, aria=False, stroke=stroke, strokeWidth=wide, strokeDash=dash,
+            **inset(thick),
+        )
         .properties(name=name)
-        for name, which, look in (
-            ("edges", f"!== '{OTHER}'", {"stroke": theme.GOLD_EDGE, "strokeWidth": thick + _EDGE}),
-            ("gold", f"=== '{SURE}'", {"stroke": theme.GOLD, "strokeWidth": thick}),
-            ("possible", f"=== '{POSSIBLE}'",
-             {"stroke": theme.GOLD, "strokeWidth": thick, "strokeDash": _DASH}),
+        for name, which, stroke, wide, dash in (
+            ("edges", f"!== '{OTHER}'", theme.GOLD_EDGE, thick + _EDGE, alt.Undefined),
+            ("gold", f"=== '{SURE}'", theme.GOLD, thick, alt.Undefined),
+            ("possible", f"=== '{POSSIBLE}'", theme.GOLD, thick, _DASH),
         )
     ]  # fmt: skip
-
-
-def inset(gap: float) -> dict[str, float]:
-    """Offsets of a rectangle that leaves so many px free within its cell's sides."""
-    return {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}

@@ -16,11 +16,12 @@ import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, cell_layers, picture_layers
-from dashboard.charts.codes import SIGNS, read, written
+from dashboard.charts.codes import SIGNS, looked_up, written
 from dashboard.charts.frames import MapFrame
 from dashboard.charts.gold import Cell, gold_cells
 from dashboard.charts.heatmap import CELL, map_plot, masked_rows
-from dashboard.charts.image import PICK, palette_png, summarised
+from dashboard.charts.image import PICK, pictures
+from dashboard.charts.places import at
 from dashboard.charts.pointed import pointed_layers, pointed_title
 
 MEAN = "mean"
@@ -76,8 +77,7 @@ def head_grid(
     drawn = _maps(frames)
     first = frames[0]
     labels = (first.query_labels, first.key_labels)
-    look = {"title": "", "width": width, "columns": 1, "quantity": "weight"}
-    plot = map_plot(drawn[0].weights[None], labels, (query_room, key_room), cell, look)
+    plot = map_plot(drawn[0].weights[None], labels, (query_room, key_room), cell, width=width)
     top = max(plot.height, height) + _ABOVE
     small = _thumbnails(drawn, vmax)
     values = np.stack([one.weights for one in drawn])
@@ -92,10 +92,11 @@ def head_grid(
     else:
         large = picture_layers(picture, plot, vmax, links)
     start = chosen if chosen in spots(frames) else usual_spot(frames)
-    chart = alt.layer(*large, *_grid(small, drawn, plot, top, start)).add_params(
-        alt.param(name="chosen", expr=f"isValid(head.map) ? head.map[0] : '{start}'"),
-        alt.param(name="shown", expr="indexof(maps, chosen)"),
-    )
+    chart = alt.LayerChart(layer=[*large, *_grid(small, drawn, plot, top, start)])
+    chosen_map = {
+        "chosen": f"isValid(head.map) ? head.map[0] : '{start}'",
+        "shown": "indexof(maps, chosen)",
+    }
     lists = {
         "queries": plot.queries,
         "keys": plot.keys,
@@ -108,11 +109,12 @@ def head_grid(
     }
     return theme.finished(
         chart,
-        params=lists,
-        marks=values[0].size,
-        title=alt.Title(title),
         width=width,
         height=top + grid_height(frames) - _ABOVE,
+        title=alt.Title(title),
+        params=lists,
+        expressions=chosen_map,
+        marks=values[0].size,
     )
 
 
@@ -158,11 +160,10 @@ def _thumbnails(drawn: Sequence[_Map], vmax: float) -> alt.Chart:
     for one in drawn:
         row = layers.index(one.layer)
         column = sum(other["row"] == row for other in rows)
-        small, _ = summarised(one.weights)
-        pictures = {scheme: palette_png(small, vmax, scheme) for scheme in theme.SEQUENTIAL}
+        urls, _ = pictures(one.weights, vmax)
         long = MEAN if one.spot.endswith(MEAN) else f"head {one.head}"
         names = {"name": one.name, "layer": f"layer {one.layer}", "long": long, "short": one.short}
-        rows.append({"map": one.spot, "row": row, "column": column, **names, **pictures})
+        rows.append({"map": one.spot, "row": row, "column": column, **names, **urls})
     return alt.Chart(pd.DataFrame(rows))
 
 
@@ -175,20 +176,13 @@ def _cells(
     table = pd.DataFrame({"q": query, "k": key})
     if links is not None:
         table["gold"] = links.ravel()
-    source = (
-        alt.Chart(table)
-        .transform_calculate(at=f"2 * (datum.q * {keys} + datum.k)")
-        .transform_calculate(code="substring(weights[shown], datum.at, datum.at + 2)")
-        .transform_calculate(
-            value=read("datum.code"),
-            layer="layers[shown]",
-            head="heads[shown]",
-        )
+    source = looked_up(alt.Chart(table), "weights[shown]", keys).transform_calculate(
+        layer="layers[shown]", head="heads[shown]"
     )
     told = [alt.Tooltip("layer:N"), alt.Tooltip("head:N")]
     return cell_layers(
         plot, theme.sequential(vmax), source=source, told=told,
-        masked=np.isnan(values).any(), gold=links is not None,
+        masked=bool(np.isnan(values).any()), gold=links is not None,
     )  # fmt: skip
 
 
@@ -204,29 +198,30 @@ def _grid(
     y = f"{top + _LABEL} + datum.row * {_SIDE + _LABEL}"
     wide = f"({pitch} - {_GAP})"
     image = (
-        small.transform_calculate(url=PICK)
+        at(small.transform_calculate(url=PICK), x, y)
         .mark_image(
             width=alt.ExprRef(wide), height=_SIDE, aspect=False, smooth=False,
             align="left", baseline="top", aria=False,
         )
-        .encode(url=alt.Url("url:N"), x=_at(x), y=_at(y))
+        .encode(url=alt.Url("url:N"))
         .properties(name="thumbnails")
     )  # fmt: skip
     ink = alt.ExprRef(theme.INK)
-    name = small.mark_text(
-        align="left", baseline="bottom", fontSize=theme.FONT_SIZE - 1, fill=ink, aria=False
-    ).encode(
-        x=_at(x),
-        y=_at(f"{y} - 2"),
-        text=alt.TextValue(alt.ExprRef(f"{wide} >= 38 ? datum.long : datum.short")),
+    name = (
+        at(small, x, f"{y} - 2")
+        .mark_text(
+            align="left", baseline="bottom", fontSize=theme.FONT_SIZE - 1, fill=ink, aria=False
+        )
+        .encode(text=alt.TextValue(alt.ExprRef(f"{wide} >= 38 ? datum.long : datum.short")))
     )
     layer = (
-        small.transform_filter("datum.column == 0")
+        at(small, f"{-plot.query_room}", f"{y} + {_SIDE / 2}")
+        .transform_filter("datum.column == 0")
         .mark_text(
             angle=270, align="center", baseline="top", fontSize=theme.FONT_SIZE - 1, fill=ink,
             aria=False,
         )
-        .encode(x=_at(f"{-plot.query_room}"), y=_at(f"{y} + {_SIDE / 2}"), text="layer:N")
+        .encode(text="layer:N")
     )  # fmt: skip
     picked = alt.selection_point(
         name="head", fields=["map"], on="@heads_marks:click", clear=False, toggle=False,
@@ -234,12 +229,9 @@ def _grid(
     )  # fmt: skip
     is_chosen = "datum.map == chosen"
     click = (
-        small.mark_rect(fill="white", fillOpacity=0, cursor="pointer")
+        at(small, x, y, f"{x} + {wide}", f"{y} + {_SIDE}")
+        .mark_rect(fill="white", fillOpacity=0, cursor="pointer")
         .encode(
-            x=_at(x),
-            x2=_at(f"{x} + {wide}", alt.X2Value),
-            y=_at(y),
-            y2=_at(f"{y} + {_SIDE}", alt.Y2Value),
             stroke=alt.condition(is_chosen, alt.value(theme.POINTER), alt.value(theme.QUIET)),
             strokeWidth=alt.condition(is_chosen, alt.value(2), alt.value(0.5)),
             tooltip=alt.Tooltip("name:N", title="enlarge"),
@@ -249,7 +241,3 @@ def _grid(
         .properties(name="heads")
     )
     return [image, name, layer, click]
-
-
-def _at(expression: str, channel: type = alt.XValue) -> alt.XValue:
-    return channel(alt.ExprRef(expression))

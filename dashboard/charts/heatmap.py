@@ -6,12 +6,13 @@ from collections.abc import Iterable, Sequence
 
 import altair as alt
 import numpy as np
+from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, images, rects
 from dashboard.charts.frames import array_of
 from dashboard.charts.gold import Cell, gold_cells
-from dashboard.charts.labels import MOST_ROOM, displayed, room
+from dashboard.charts.labels import MOST_ROOM, displayed, labels_of, room
 from dashboard.charts.large import large_map
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
@@ -21,7 +22,7 @@ _FLAT = 16  # px, the room of one line of labels
 
 
 def attention_heatmap(
-    weights: np.ndarray,
+    weights: ArrayLike,
     query_labels: Sequence[object] | None = None,
     key_labels: Sequence[object] | None = None,
     *,
@@ -70,8 +71,10 @@ def attention_heatmap(
             raise ValueError(f"need a mask of shape {values.shape[1:]}, got {np.shape(mask)}")
         values[:, ~np.asarray(mask, dtype=bool)] = np.nan
     values = masked_rows(values)
-    look = {"title": title, "width": width, "columns": columns, "quantity": "weight"}
-    plot = map_plot(values, (query_labels, key_labels), (query_room, key_room), cell, look)
+    plot = map_plot(
+        values, (query_labels, key_labels), (query_room, key_room), cell,
+        title=title, width=width, columns=columns,
+    )  # fmt: skip
     links = None if outlined is None else gold_cells(values.shape[1:], outlined, possible)
     if values.size <= theme.MAX_RECTS:
         return rects(values, plot, theme.sequential(vmax), legend, links)
@@ -81,8 +84,8 @@ def attention_heatmap(
 
 
 def difference_heatmap(
-    weights: np.ndarray,
-    reference: np.ndarray,
+    weights: ArrayLike,
+    reference: ArrayLike,
     query_labels: Sequence[object] | None = None,
     key_labels: Sequence[object] | None = None,
     *,
@@ -108,8 +111,10 @@ def difference_heatmap(
         )
     if values.size > theme.MAX_RECTS:
         raise ValueError(f"need at most {theme.MAX_RECTS:,} differences, got {values.size:,}")
-    look = {"title": title, "width": width, "columns": columns, "quantity": "difference"}
-    plot = map_plot(values, (query_labels, key_labels), (query_room, key_room), cell, look)
+    plot = map_plot(
+        values, (query_labels, key_labels), (query_room, key_room), cell,
+        title=title, width=width, columns=columns, quantity="difference",
+    )  # fmt: skip
     return rects(values - subtracted, plot, theme.diverging(vmax), legend)
 
 
@@ -118,7 +123,7 @@ def label_room(labels: Sequence[object]) -> int:
     return room(displayed(labels), MOST_ROOM)
 
 
-def _checked(weights: np.ndarray) -> np.ndarray:
+def _checked(weights: ArrayLike) -> np.ndarray:
     """A copy of the weights as float64 ``(heads, queries, keys)``."""
     values = array_of(weights)
     values = values[None] if values.ndim == 2 else values
@@ -140,34 +145,39 @@ def map_plot(
     labels: tuple[Sequence[object] | None, Sequence[object] | None],
     rooms: tuple[int | None, int | None],
     cell: float,
-    look: dict[str, object],
+    *,
+    title: str = "",
+    width: int = theme.WIDTH,
+    columns: int = 1,
+    quantity: str = "weight",
 ) -> Plot:
     """What the layers of a heatmap of ``(heads, queries, keys)`` share: sizes, labels, looks.
+
+    Args:
+        labels, rooms: of queries and of keys; None for positions, and for the room they need.
+        cell, width: px, as of :func:`attention_heatmap`.
+        title, columns, quantity: as of :class:`~dashboard.charts.cells.Plot`.
 
     Raises:
         ValueError: labels that do not fit.
     """
     heads, queries, keys = values.shape
-    rows = _labels(labels[0], queries, "query")
-    columns = _labels(labels[1], keys, "key")
-    flat = room(columns, MOST_ROOM) <= cell
+    query_labels = labels_of(labels[0], queries, "query")
+    key_labels = labels_of(labels[1], keys, "key")
     query_room, key_room = rooms
+    flat = room(key_labels, MOST_ROOM) <= cell
     if key_room is None:
-        key_room = _FLAT if flat else room(columns, MOST_ROOM)
+        key_room = _FLAT if flat else room(key_labels, MOST_ROOM)
     return Plot(
         heads=heads,
-        queries=rows,
-        keys=columns,
+        queries=query_labels,
+        keys=key_labels,
+        quantity=quantity,
+        title=title,
         row=min(cell, TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys)),
-        query_room=room(rows, MOST_ROOM) if query_room is None else query_room,
+        width=width,
+        query_room=room(query_labels, MOST_ROOM) if query_room is None else query_room,
         key_room=key_room,
         flat=flat,
-        **look,
+        columns=columns,
     )
-
-
-def _labels(labels: Sequence[object] | None, count: int, name: str) -> list[str]:
-    shown = displayed(range(count) if labels is None else labels)
-    if len(shown) != count:
-        raise ValueError(f"need one label per {name}, {count} in all, got {len(shown)}")
-    return shown

@@ -5,11 +5,11 @@ from __future__ import annotations
 import altair as alt
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.frames import rounded
+from dashboard.charts.frames import Table, frame_with, rounded
 from dashboard.charts.lanes import OWN_SCALES, Lane, stacked
+from dashboard.charts.pointer import hover
 
 _LOSS, _LEARNED, _GAP = 130, 60, 34  # px
 _ROOM = 44  # px, for the labels at the left
@@ -18,7 +18,7 @@ _MOST_LEARNED = 3  # lanes under the loss
 
 
 def loss_chart(
-    history: pa.Table | pd.DataFrame,
+    history: Table,
     *,
     colour: str = theme.PANEL_COLOURS["a"],
     log: bool = False,
@@ -34,12 +34,7 @@ def loss_chart(
     Raises:
         ValueError: an empty history, or one without ``step`` or ``loss``.
     """
-    frame = history.to_pandas() if isinstance(history, pa.Table) else history
-    if frame.empty or not {"step", "loss"} <= set(frame.columns):
-        raise ValueError(
-            f"need a history with step and loss, got {len(frame)} rows of "
-            f"{', '.join(map(str, frame.columns)) or 'nothing'}"
-        )
+    frame = frame_with(history, ("step", "loss"), "a history with step and loss")
     names = [n for n in frame.columns if n not in ("step", "loss")][:_MOST_LEARNED]
     kept = np.unique(np.linspace(0, len(frame) - 1, _MOST_STEPS).round().astype(int))
     drawn = pd.DataFrame({"step": frame["step"].to_numpy()[kept]})
@@ -48,35 +43,33 @@ def loss_chart(
     for column, name in zip(titles, ["loss", *names], strict=True):
         drawn[column] = rounded(frame[name].to_numpy(float)[kept])
     lanes = stacked([_LOSS, *[_LEARNED] * len(names)], _GAP)
-    hover = alt.selection_point(
-        name="hover", fields=["step"], on="pointerover", nearest=True, clear="pointerout",
-        empty=False,
-    )  # fmt: skip
+    pointed = hover("step", nearest=True)
     x = _steps(drawn)
     base = alt.Chart(drawn)
     told = [alt.Tooltip("step:Q")]
     told += [alt.Tooltip(f"{c}:Q", format=".4~g", title=t) for c, t in titles.items()]
     log = log and bool((drawn["loss"] > 0).all())
     layers = [
-        _curve(base, x, column, lane, title, colour if column == "loss" else theme.QUIET, log)
+        _curve(drawn, x, column, lane, title, colour if column == "loss" else theme.QUIET, log)
         for (column, title), lane in zip(titles.items(), lanes, strict=True)
     ]
     height = lanes[-1].bottom
     nearest = (
         base.mark_point(opacity=0)
         .encode(x=x, y=alt.YValue(height / 2), tooltip=told)
-        .add_params(hover)
+        .add_params(pointed)
         .properties(name="steps")
     )
-    rule = base.transform_filter(hover).mark_rule(color=theme.POINTER).encode(
+    rule = base.transform_filter(pointed).mark_rule(color=theme.POINTER).encode(
         x=x, y=alt.YValue(lanes[0].top), y2=alt.Y2Value(height)
     )  # fmt: skip
-    chart = alt.layer(theme.ramp(), nearest, rule, *layers, resolve=OWN_SCALES)
+    chart = alt.LayerChart(layer=[theme.ramp(), nearest, rule, *layers], resolve=OWN_SCALES)
     return theme.finished(chart, width=width, height=height)
 
 
 def _steps(drawn: pd.DataFrame) -> alt.X:
-    ends = [float(drawn["step"].min()), float(drawn["step"].max())]
+    steps = drawn["step"].to_numpy(float)
+    ends = [float(steps.min()), float(steps.max())]
     if ends[0] == ends[1]:
         ends = [ends[0] - 1, ends[1] + 1]
     axis = alt.Axis(
@@ -87,9 +80,9 @@ def _steps(drawn: pd.DataFrame) -> alt.X:
 
 
 def _curve(
-    base: alt.Chart, x: alt.X, column: str, lane: Lane, title: str, colour: str, log: bool
+    drawn: pd.DataFrame, x: alt.X, column: str, lane: Lane, title: str, colour: str, log: bool
 ) -> alt.Chart:
-    values = base.data[column].to_numpy(float)
+    values = drawn[column].to_numpy(float)
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     if column == "loss" and log:
@@ -97,6 +90,6 @@ def _curve(
     else:
         margin = (high - low) * 0.06 or abs(high) * 0.1 or 1.0
         scale = lane.scale(low - margin, high + margin)
-    axis = lane.axis(title, _ROOM, format=theme.NUMBER)
-    mark = base.mark_line(color=colour, strokeWidth=2 if column == "loss" else 1.5)
+    axis = lane.axis(title, _ROOM, form=theme.NUMBER)
+    mark = alt.Chart(drawn).mark_line(color=colour, strokeWidth=2 if column == "loss" else 1.5)
     return mark.encode(x=x, y=alt.Y(f"{column}:Q", scale=scale, axis=axis))

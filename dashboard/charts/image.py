@@ -15,6 +15,12 @@ PICK = f"{ON_LIGHT} ? datum.light : datum.dark"
 _MASKED = 255  # this palette entry is for cells without a weight; weights use those below
 
 
+def pictures(weights: np.ndarray, vmax: float) -> tuple[dict[Scheme, str], str]:
+    """The weights as :func:`palette_png` for each scheme, and the note of :func:`summarised`."""
+    small, note = summarised(weights)
+    return {scheme: palette_png(small, vmax, scheme) for scheme in SEQUENTIAL}, note
+
+
 def palette_png(weights: np.ndarray, vmax: float, scheme: Scheme) -> str:
     """Weights ``(rows, columns)`` as the data URI of a PNG, NaN as masked.
 
@@ -38,7 +44,7 @@ def _palette(scheme: Scheme) -> np.ndarray:
     return np.rint(np.vstack([colours, _rgb(QUIET)])).astype(np.uint8)
 
 
-def _rgb(colour: str) -> tuple[int, int, int]:
+def _rgb(colour: str) -> tuple[int, ...]:
     return tuple(bytes.fromhex(colour.removeprefix("#")))
 
 

@@ -24,6 +24,18 @@ def displayed(tokens: Sequence[object]) -> list[str]:
     return [_displayed(str(token)) for token in tokens]
 
 
+def labels_of(labels: Sequence[object] | None, count: int, name: str) -> list[str]:
+    """One label per ``name``, ``count`` in all; positions where None.
+
+    Raises:
+        ValueError: more labels, or fewer.
+    """
+    shown = displayed(range(count) if labels is None else labels)
+    if len(shown) != count:
+        raise ValueError(f"need one label per {name}, {count} in all, got {len(shown)}")
+    return shown
+
+
 def _displayed(token: str) -> str:
     if token in _STANDS_FOR:
         return _STANDS_FOR[token]

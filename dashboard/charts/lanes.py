@@ -6,9 +6,11 @@ A lane is a part of that view's height with a y scale and an axis of its own.
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Sequence
+from typing import Literal, NamedTuple
 
 import altair as alt
+from altair.typing import Optional
 
 from dashboard.charts.theme import FONT_SIZE
 
@@ -27,29 +29,44 @@ class Lane(NamedTuple):
         """In px."""
         return self.bottom - self.top
 
-    def scale(self, low: float, high: float, kind: str = "linear") -> alt.Scale:
+    def scale(
+        self, low: float, high: float, kind: Literal["linear", "log"] = "linear"
+    ) -> alt.Scale:
         """A y scale that has ``low`` at the lane's bottom and ``high`` at its top."""
         return alt.Scale(domain=[low, high], range=[self.bottom, self.top], nice=False, type=kind)
 
-    def axis(self, title: str | None, room: int, **settings: object) -> alt.Axis:
-        """An axis at the left whose title lies level above the lane."""
-        if title:
-            settings |= {
-                "titleAngle": 0,
-                "titleAlign": "left",
-                "titleBaseline": "bottom",
-                "titleX": -room,
-                "titleY": self.top - 6,
-                "titleFontSize": FONT_SIZE,
-            }
-        # A fixed room aligns the lanes, and the charts of a row.
-        settings = {"tickCount": max(2, int(self.height // 36)), "grid": True, **settings}
-        return alt.Axis(orient="left", title=title, minExtent=room, maxExtent=room, **settings)
+    def axis(
+        self,
+        title: str,
+        room: int,
+        *,
+        form: Optional[str] = alt.Undefined,
+        values: Optional[Sequence[float]] = alt.Undefined,
+        label: Optional[str] = alt.Undefined,
+        count: int | None = None,
+        grid: bool = True,
+    ) -> alt.Axis:
+        """An axis at the left whose title lies level above the lane.
+
+        Args:
+            room: px for the labels, fixed: it aligns the lanes, and the charts of a row.
+            form: a d3 format of the labels.
+            values: where ticks are.
+            label: a Vega expression of the labels.
+            count: of ticks, at most; as the lane's height suggests where None.
+        """
+        return alt.Axis(
+            orient="left", title=title, titleAngle=0, titleAlign="left", titleBaseline="bottom",
+            titleX=-room, titleY=self.top - 6, titleFontSize=FONT_SIZE, minExtent=room,
+            maxExtent=room, tickCount=max(2, int(self.height // 36)) if count is None else count,
+            grid=grid, format=form, values=values, labelExpr=label,
+        )  # fmt: skip
 
 
 def stacked(heights: list[float], gap: float) -> list[Lane]:
     """Lanes of these heights, top to bottom, each with room for its title above it."""
-    lanes, top = [], 0.0
+    lanes: list[Lane] = []
+    top = 0.0
     for height in heights:
         top += TITLE if not lanes else gap
         lanes.append(Lane(top, top + height))

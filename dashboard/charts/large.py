@@ -14,9 +14,10 @@ import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, picture_layers
-from dashboard.charts.codes import SIGNS, read, written
-from dashboard.charts.image import palette_png, summarised
+from dashboard.charts.codes import SIGNS, looked_up, written
+from dashboard.charts.image import pictures
 from dashboard.charts.labels import MOST_ROOM, room
+from dashboard.charts.places import at
 
 WINDOW = 24  # rows and columns of the window, at most
 _TILES = 25  # in each direction, at most: each answers the pointer by itself
@@ -34,22 +35,22 @@ def large_map(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart:
         plot: of one head; its labels name rows and columns of the window.
     """
     queries, keys = values.shape
-    small, note = summarised(values)
-    pictures = {scheme: palette_png(small, vmax, scheme) for scheme in theme.SEQUENTIAL}
+    urls, note = pictures(values, vmax)
     rows, columns = min(WINDOW, queries), min(WINDOW, keys)
     tall, wide = math.ceil(queries / _TILES), math.ceil(keys / _TILES)
     largest = np.unravel_index(np.argmax(np.nan_to_num(values)), values.shape)
-    start = {"tq": int(largest[0]) // tall, "tk": int(largest[1]) // wide}
+    start = int(largest[0]) // tall, int(largest[1]) // wide
     top = plot.height + _ABOVE + room(plot.keys, MOST_ROOM)
-    chart = alt.layer(
-        *picture_layers(alt.Chart(pd.DataFrame([pictures])), plot, vmax),
+    layers = [
+        *picture_layers(alt.Chart(pd.DataFrame([urls])), plot, vmax),
         _tiles(values, plot, (tall, wide), start),
         _frame(plot, (rows, columns)),
         *_window(plot, (rows, columns), top, vmax),
-    ).add_params(
-        alt.param(name="row0", expr=_corner("tq", start, tall, rows, queries)),
-        alt.param(name="column0", expr=_corner("tk", start, wide, columns, keys)),
-    )
+    ]
+    corner = {
+        "row0": _corner("tq", start[0], tall, rows, queries),
+        "column0": _corner("tk", start[1], wide, columns, keys),
+    }
     lists = {
         "queries": plot.queries,
         "keys": plot.keys,
@@ -58,23 +59,24 @@ def large_map(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart:
     }
     said = f"{queries:,} × {keys:,} weights; below, the {rows} × {columns} that the pointer is on"
     return theme.finished(
-        chart,
-        params=lists,
-        marks=_TILES**2 + rows * columns,
+        alt.LayerChart(layer=layers),
         width=plot.width,
         height=top + rows * _CELL,
-        **theme.heading(plot.title, f"{said}; {note}" if note else said),
+        title=theme.heading(plot.title, f"{said}; {note}" if note else said),
+        params=lists,
+        expressions=corner,
+        marks=_TILES**2 + rows * columns,
     )
 
 
-def _corner(field: str, start: dict[str, int], tile: int, side: int, size: int) -> str:
+def _corner(field: str, start: int, tile: int, side: int, size: int) -> str:
     """Where the window begins: with the tile in its middle, as far as the map goes."""
-    at = f"(isValid(tile.{field}) ? tile.{field}[0] : {start[field]})"
-    return f"clamp(floor(({at} + 0.5) * {tile} - {side / 2}), 0, {size - side})"
+    tile_at = f"(isValid(tile.{field}) ? tile.{field}[0] : {start})"
+    return f"clamp(floor(({tile_at} + 0.5) * {tile} - {side / 2}), 0, {size - side})"
 
 
 def _tiles(
-    values: np.ndarray, plot: Plot, size: tuple[int, int], start: dict[str, int]
+    values: np.ndarray, plot: Plot, size: tuple[int, int], start: tuple[int, int]
 ) -> alt.Chart:
     """What answers the pointer over the picture; nothing of it is seen."""
     tall, wide = size
@@ -88,19 +90,21 @@ def _tiles(
     down = plot.height / queries
     selection = alt.selection_point(
         name="tile", fields=["tq", "tk"], on="pointerover", clear=False, toggle=False,
-        empty=False, value=[start],
+        empty=False, value=[{"tq": start[0], "tk": start[1]}],
     )  # fmt: skip
+    placed = at(
+        alt.Chart(table),
+        f"datum.tk * {wide} * {across}",
+        f"datum.tq * {tall * down}",
+        f"min({keys}, (datum.tk + 1) * {wide}) * {across}",
+        f"min({queries}, (datum.tq + 1) * {tall}) * {down}",
+    )
     return (
-        alt.Chart(table)
-        .transform_calculate(
+        placed.transform_calculate(
             query=f"queries[datum.tq * {tall}]", key=f"keys[datum.tk * {wide}]",
         )
         .mark_rect(fill="white", fillOpacity=0, cursor="crosshair", aria=False)
         .encode(
-            x=_at(f"datum.tk * {wide} * {across}"),
-            x2=_at(f"min({keys}, (datum.tk + 1) * {wide}) * {across}", alt.X2Value),
-            y=_at(f"datum.tq * {tall * down}"),
-            y2=_at(f"min({queries}, (datum.tq + 1) * {tall}) * {down}", alt.Y2Value),
             tooltip=[
                 alt.Tooltip("query:N", title="from query"),
                 alt.Tooltip("key:N", title="from key"),
@@ -117,17 +121,16 @@ def _frame(plot: Plot, size: tuple[int, int]) -> alt.Chart:
     rows, columns = size
     across = f"(min(width, {plot.widest:g}) / {len(plot.keys)})"
     down = plot.height / len(plot.queries)
-    return (
-        alt.Chart(pd.DataFrame({"one": [1]}))
-        .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False)
-        .encode(
-            x=_at(f"column0 * {across}"),
-            x2=_at(f"(column0 + {columns}) * {across}", alt.X2Value),
-            y=_at(f"row0 * {down}"),
-            y2=_at(f"(row0 + {rows}) * {down}", alt.Y2Value),
-        )
-        .properties(name="frame")
+    placed = at(
+        alt.Chart(pd.DataFrame({"one": [1]})),
+        f"column0 * {across}",
+        f"row0 * {down}",
+        f"(column0 + {columns}) * {across}",
+        f"(row0 + {rows}) * {down}",
     )
+    return placed.mark_rect(
+        filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False
+    ).properties(name="frame")
 
 
 def _window(plot: Plot, size: tuple[int, int], top: float, vmax: float) -> list[alt.Chart]:
@@ -135,58 +138,62 @@ def _window(plot: Plot, size: tuple[int, int], top: float, vmax: float) -> list[
     columns = size[1]
     row, column = (axis.ravel() for axis in np.indices(size))
     side = f"min({_CELL}, width / {columns})"
-    cells = (
-        alt.Chart(pd.DataFrame({"i": row, "j": column}))
-        .transform_calculate(q="row0 + datum.i", k="column0 + datum.j")
-        .transform_calculate(at=f"2 * (datum.q * {len(plot.keys)} + datum.k)")
-        .transform_calculate(code="substring(weights[0], datum.at, datum.at + 2)")
-        .transform_calculate(
-            value=read("datum.code"), query="queries[datum.q]", key="keys[datum.k]",
-        )
-        .transform_calculate(
-            shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'"
-        )
+    source = alt.Chart(pd.DataFrame({"i": row, "j": column})).transform_calculate(
+        q="row0 + datum.i", k="column0 + datum.j"
+    )
+    cells = looked_up(source, "weights[0]", len(plot.keys)).transform_calculate(
+        query="queries[datum.q]", key="keys[datum.k]",
+        shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
     )  # fmt: skip
-    place = {
-        "x": _at(f"datum.j * {side} + {_GAP}"),
-        "x2": _at(f"(datum.j + 1) * {side} - {_GAP}", alt.X2Value),
-        "y": _at(f"{top + _GAP} + datum.i * {_CELL}"),
-        "y2": _at(f"{top - _GAP} + (datum.i + 1) * {_CELL}", alt.Y2Value),
-        "tooltip": [
+    placed = at(
+        cells,
+        f"datum.j * {side} + {_GAP}",
+        f"{top + _GAP} + datum.i * {_CELL}",
+        f"(datum.j + 1) * {side} - {_GAP}",
+        f"{top - _GAP} + (datum.i + 1) * {_CELL}",
+    ).encode(
+        tooltip=[
             alt.Tooltip("query:N"),
             alt.Tooltip("key:N"),
             alt.Tooltip("shown:N", title=plot.quantity),
-        ],
-    }
+        ]
+    )
     drawn = (
-        cells.transform_filter("isValid(datum.value)")
+        placed.transform_filter("isValid(datum.value)")
         .mark_rect(aria=False)
-        .encode(**place, color=alt.Color("value:Q", scale=theme.sequential(vmax), legend=None))
+        .encode(color=alt.Color("value:Q", scale=theme.sequential(vmax), legend=None))
         .properties(name="window")
     )
     masked = (
-        cells.transform_filter("!isValid(datum.value)")
+        placed.transform_filter("!isValid(datum.value)")
         .mark_rect(fill=theme.QUIET, fillOpacity=theme.MASKED_OPACITY, aria=False)
-        .encode(**place)
         .properties(name="masked")
     )
-    text = {"fontSize": theme.FONT_SIZE, "fill": alt.ExprRef(theme.INK), "aria": False}
+    ink = alt.ExprRef(theme.INK)
     beside = (
         cells.transform_filter("datum.j == 0")
-        .mark_text(align="right", baseline="middle", limit=plot.query_room, **text)
-        .encode(x=alt.XValue(-4), y=_at(f"{top} + (datum.i + 0.5) * {_CELL}"), text="query:N")
+        .mark_text(
+            align="right", baseline="middle", limit=plot.query_room, fontSize=theme.FONT_SIZE,
+            fill=ink, aria=False,
+        )
+        .encode(
+            x=alt.XValue(-4),
+            y=alt.YValue(alt.ExprRef(f"{top} + (datum.i + 0.5) * {_CELL}")),
+            text="query:N",
+        )
         .properties(name="beside")
-    )
+    )  # fmt: skip
     above = (
         cells.transform_filter("datum.i == 0")
-        .mark_text(align="left", baseline="middle", angle=270, limit=MOST_ROOM, **text)
+        .mark_text(
+            align="left", baseline="middle", angle=270, limit=MOST_ROOM,
+            fontSize=theme.FONT_SIZE, fill=ink, aria=False,
+        )
         .encode(
-            x=_at(f"(datum.j + 0.5) * {side}"), y=alt.YValue(top - 4), text="key:N"
+            x=alt.XValue(alt.ExprRef(f"(datum.j + 0.5) * {side}")),
+            y=alt.YValue(top - 4),
+            text="key:N",
         )
         .properties(name="above")
     )  # fmt: skip
     return [masked, drawn, beside, above]
-
-
-def _at(expression: str, channel: type = alt.XValue) -> alt.XValue:
-    return channel(alt.ExprRef(expression))

@@ -1,15 +1,19 @@
-"""The colour legend that a row of panels shares."""
+"""Legends: the colour scale that a row of panels shares, and the lines of a plot by name."""
 
 from __future__ import annotations
+
+from collections.abc import Mapping
 
 import altair as alt
 import numpy as np
 import pandas as pd
+from altair.typing import Optional
 
 from dashboard.charts import theme
 
 _STEPS = 64
 _WIDTH, _THICKNESS = 160, 8  # px
+_COLUMNS = "width < 420 ? 2 : 4"  # of names, in a Vega expression
 
 
 def weights_legend(
@@ -40,3 +44,33 @@ def weights_legend(
         )
     )
     return theme.finished(chart, width=_WIDTH, height=_THICKNESS)
+
+
+def named_strokes(
+    field: str,
+    colours: Mapping[str, str],
+    *,
+    legend: bool = True,
+    columns: str = _COLUMNS,
+    limit: Optional[alt.ExprRef] = alt.Undefined,
+) -> alt.Stroke:
+    """Lines in the colours of their names, with a legend below the plot.
+
+    Args:
+        field: the column that holds the names.
+        colours: by name, in the order of the legend.
+        columns: of the legend, as a Vega expression.
+        limit: px, the longest name in the legend.
+    """
+    # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
+    lines = alt.Legend(
+        orient="bottom",
+        direction="horizontal",
+        title=None,
+        symbolType="stroke",
+        symbolStrokeWidth=2,
+        columns=alt.ExprRef(columns),
+        labelLimit=limit,
+    )
+    scale = alt.Scale(domain=[*colours], range=[*colours.values()])
+    return alt.Stroke(f"{field}:N", scale=scale, legend=lines if legend else None)

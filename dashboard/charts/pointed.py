@@ -13,6 +13,8 @@ import pandas as pd
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, picture_layers
 from dashboard.charts.codes import read
+from dashboard.charts.places import at
+from dashboard.charts.pointer import hover
 
 
 def pointed_layers(
@@ -29,9 +31,6 @@ def pointed_layers(
     query, key = (axis.ravel() for axis in np.indices((queries, keys)))
     # The middle of each cell: of half the numbers the browser is twice as quick to place them.
     table = pd.DataFrame({"left": key + 0.5, "top": query + 0.5})
-    hover = alt.selection_point(
-        name="hover", fields=["left", "top"], on="pointerover", clear="pointerout", empty=False
-    )
     across = alt.ExprRef(f"min(width, {plot.widest:g}) / {keys}")
     hit = (
         alt.Chart(table)
@@ -39,7 +38,7 @@ def pointed_layers(
             width=across, height=plot.height / queries, fill="white", fillOpacity=0, aria=False
         )
         .encode(x="left:Q", y="top:Q")
-        .add_params(hover)
+        .add_params(hover("left", "top"))
         .properties(name="hit")
     )
     return [*picture_layers(source, plot, vmax, links), hit, *_frames(plot)]
@@ -52,8 +51,8 @@ def pointed_title(name: str, plot: Plot, weights: str) -> alt.ExprRef:
         name, weights: Vega expressions: the name, and the weights as text, see
             :mod:`~dashboard.charts.codes`.
     """
-    at = f"2 * (floor(hover.top[0]) * {len(plot.keys)} + floor(hover.left[0]))"
-    value = read(f"substring({weights}, {at}, {at} + 2)")
+    place = f"2 * (floor(hover.top[0]) * {len(plot.keys)} + floor(hover.left[0]))"
+    value = read(f"substring({weights}, {place}, {place} + 2)")
     shown = f"isValid({value}) ? format({value}, '.3f') : 'masked'"
     told = f"queries[floor(hover.top[0])] + ' → ' + keys[floor(hover.left[0])] + ': ' + ({shown})"
     return alt.ExprRef(f"isValid(hover.top) ? {name} + ' · ' + {told} : {name}")
@@ -62,19 +61,14 @@ def pointed_title(name: str, plot: Plot, weights: str) -> alt.ExprRef:
 def _frames(plot: Plot) -> list[alt.Chart]:
     across = f"(min(width, {plot.widest:g}) / {len(plot.keys)})"
     down = plot.height / len(plot.queries)
-    whole = {"x": "0", "x2": f"min(width, {plot.widest:g})", "y": "0", "y2": f"{plot.height:g}"}
-    sides = {
-        "row": {"y": f"floor(hover.top[0]) * {down}", "y2": f"ceil(hover.top[0]) * {down}"},
-        "column": {
-            "x": f"floor(hover.left[0]) * {across}",
-            "x2": f"ceil(hover.left[0]) * {across}",
-        },
-    }
-    channels = {"x": alt.XValue, "x2": alt.X2Value, "y": alt.YValue, "y2": alt.Y2Value}
-    base = alt.Chart(pd.DataFrame({"one": [1]})).transform_filter("isValid(hover.top)")
+    base = (
+        alt.Chart(pd.DataFrame({"one": [1]}))
+        .transform_filter("isValid(hover.top)")
+        .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1, aria=False)
+    )
+    top, bottom = (f"{end}(hover.top[0]) * {down}" for end in ("floor", "ceil"))
+    left, right = (f"{end}(hover.left[0]) * {across}" for end in ("floor", "ceil"))
     return [
-        base.mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1, aria=False)
-        .encode(**{n: channels[n](alt.ExprRef(expr)) for n, expr in (whole | side).items()})
-        .properties(name=name)
-        for name, side in sides.items()
+        at(base, "0", top, f"min(width, {plot.widest:g})", bottom).properties(name="row"),
+        at(base, left, "0", right, f"{plot.height:g}").properties(name="column"),
     ]

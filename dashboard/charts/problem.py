@@ -6,11 +6,8 @@ from typing import NamedTuple
 
 import numpy as np
 import pandas as pd
-import pyarrow as pa
 
-from dashboard.charts.frames import rounded
-
-Table = pa.Table | pd.DataFrame
+from dashboard.charts.frames import Table, frame_of, rounded
 
 MAX_MARKS = 1_500  # points or queries drawn; more say nothing more on so small a plot
 
@@ -52,7 +49,7 @@ def problem(
     Raises:
         ValueError: no queries, or weights that do not fit the tables.
     """
-    curve, points = _frame(curve), _frame(points)
+    curve, points = frame_of(curve), frame_of(points)
     if curve.empty:
         raise ValueError("need at least one query, got an empty table of predictions")
     dimensions = sum(name[0] == "x" and name[1:].isdigit() for name in curve.columns)
@@ -94,10 +91,6 @@ def problem(
         line=line,
         note="; ".join(notes),
     )
-
-
-def _frame(table: Table) -> pd.DataFrame:
-    return table.to_pandas() if isinstance(table, pa.Table) else table
 
 
 def _ordered(weights: np.ndarray, rows: np.ndarray, columns: np.ndarray) -> np.ndarray:

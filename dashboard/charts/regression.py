@@ -8,7 +8,6 @@ import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.curves import (
-    hovered_query,
     input_axis,
     prediction,
     rule,
@@ -17,9 +16,10 @@ from dashboard.charts.curves import (
     value_axis,
     value_of,
 )
-from dashboard.charts.frames import top_weight
+from dashboard.charts.frames import Table, top_weight
 from dashboard.charts.lanes import OWN_SCALES, stacked
-from dashboard.charts.problem import Problem, Table, problem
+from dashboard.charts.pointer import hover
+from dashboard.charts.problem import Problem, problem
 from dashboard.charts.weightlane import cell_table, lists, weight_lane
 
 _CURVE, _MAP, _GAP = 170, 150, 40  # px
@@ -59,56 +59,55 @@ def regression_chart(
         ValueError: no queries, or weights that do not fit the tables.
     """
     drawn = problem(curve, points, weights, x_title)
-    lanes = stacked([_CURVE] if drawn.weights is None else [_CURVE, _MAP], _GAP)
+    weights = drawn.weights
+    lanes = stacked([_CURVE] if weights is None else [_CURVE, _MAP], _GAP)
     height = lanes[-1].bottom
-    hover = hovered_query()
+    pointed = hover("q")
     y = value_axis(lanes[0], [drawn], y_title)
     upper = [*scatter(drawn, y), prediction(drawn, y, colour)]
     lower = [theme.ramp()]
-    if drawn.weights is not None:
-        vmax = top_weight([drawn.weights]) if vmax is None else vmax
-        few = drawn.weights.size <= theme.MAX_RECTS
-        cells = cell_table(drawn.weights) if few else None
+    if weights is not None:
+        vmax = top_weight([weights]) if vmax is None else vmax
+        cells = cell_table(weights) if weights.size <= theme.MAX_RECTS else None
         if cells is not None:
-            upper.append(_weighed_points(cells, drawn, hover, y, colour))
-        lower = weight_lane(drawn, cells, lanes[1], vmax)
-    upper.append(_hovered_point(drawn, hover, y, colour))
+            end = max(float(weights.max()), 1e-9)
+            upper.append(_weighed_points(cells, drawn, pointed, y, colour, end))
+        lower = weight_lane(drawn, weights, cells, lanes[1], vmax)
+    upper.append(_hovered_point(drawn, pointed, y, colour))
     # One flat list: Altair copies the layers of a layer over and over.
-    layers = [strips(drawn, hover, height), *lower, rule(drawn, hover, lanes), *upper]
-    chart = alt.layer(*layers, resolve=OWN_SCALES)
+    layers = [strips(drawn, pointed, height), *lower, rule(drawn, pointed, lanes), *upper]
     return theme.finished(
-        chart,
-        params={} if drawn.weights is None else lists(drawn),
+        alt.LayerChart(layer=layers, resolve=OWN_SCALES),
         width=width,
         height=height,
-        **theme.heading(title, drawn.note),
+        title=theme.heading(title, drawn.note),
+        params={} if weights is None else lists(drawn),
     )
 
 
-def _hovered_point(drawn: Problem, hover: alt.Parameter, y: alt.Y, colour: str) -> alt.Chart:
+def _hovered_point(drawn: Problem, pointed: alt.Parameter, y: alt.Y, colour: str) -> alt.Chart:
     return (
         alt.Chart(drawn.curve)
-        .transform_filter(hover)
+        .transform_filter(pointed)
         .mark_point(size=50, filled=True, opacity=1, fill=colour, stroke="white", strokeWidth=1.5)
         .encode(x=input_axis(drawn), y=value_of(y, "prediction"))
     )
 
 
 def _weighed_points(
-    cells: pd.DataFrame, drawn: Problem, hover: alt.Parameter, y: alt.Y, colour: str
+    cells: pd.DataFrame, drawn: Problem, pointed: alt.Parameter, y: alt.Y, colour: str, end: float
 ) -> alt.Chart:
-    """The training points, their areas as their weights for the hovered query."""
-    largest = max(float(drawn.weights.max()), 1e-9)
+    """The training points, their areas as their weights for the hovered query, up to ``end``."""
     return (
         alt.Chart(cells)
-        .transform_filter(hover)
+        .transform_filter(pointed)
         .transform_calculate(x="inputs[datum.k]", y="outputs[datum.k]")
         .mark_point(filled=True, fill=colour, opacity=0.55)
         .encode(
             x=input_axis(drawn),
             y=value_of(y, "y"),
             size=alt.Size(
-                "weight:Q", scale=alt.Scale(domain=[0, largest], range=[0, 260]), legend=None
+                "weight:Q", scale=alt.Scale(domain=[0, end], range=[0, 260]), legend=None
             ),
         )
     )

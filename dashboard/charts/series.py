@@ -6,11 +6,14 @@ import math
 from collections.abc import Mapping, Sequence
 
 import altair as alt
+import numpy as np
 import pandas as pd
 
 from dashboard.charts import theme
-from dashboard.charts.frames import rounded
+from dashboard.charts.frames import frame_with, rounded
 from dashboard.charts.lanes import stacked
+from dashboard.charts.legend import named_strokes
+from dashboard.charts.pointer import hover
 
 _ROOM = 48  # px, for the labels at the left
 _MANY_POWERS = 3  # of ten, on a logarithmic axis
@@ -50,39 +53,28 @@ def series_chart(
     (lane,) = stacked([height], 0)
     both = pd.concat([drawn, lines])
     kind = "log" if log else "linear"
+    (left, low), (right, high) = (end(both[["x", "y"]], axis=0) for end in (np.nanmin, np.nanmax))
     x = alt.X(
         "x:Q",
         scale=alt.Scale(
-            type=kind, domain=[float(both["x"].min()), float(both["x"].max())], nice=False,
-            zero=False, padding=8 if fitted is not None else 0,
+            type=kind, domain=[float(left), float(right)], nice=False, zero=False,
+            padding=8 if fitted is not None else 0,
         ),
         axis=alt.Axis(
             title=x_title, grid=log, format=",d" if log else "~s", labelFlush=True,
             labelSeparation=6, values=alt.Undefined if ticks is None else [*ticks],
         ),
     )  # fmt: skip
-    low, high = float(both["y"].min()), float(both["y"].max())
     margin = (high - low) * 0.05 or 1.0
-    ends = (low / 1.3, high * 1.3) if log else (low - margin, high + margin)
+    low, high = (low / 1.3, high * 1.3) if log else (low - margin, high + margin)
+    marked = _log_ticks(low, high) if log else alt.Undefined
     y = alt.Y(
         "y:Q",
-        scale=lane.scale(*ends, kind),
-        axis=lane.axis(y_title, _ROOM, format=y_format, **(_log_ticks(*ends) if log else {})),
+        scale=lane.scale(low, high, kind),
+        axis=lane.axis(y_title, _ROOM, form=y_format, values=marked),
     )
-    stroke = alt.Stroke(
-        "series:N",
-        scale=alt.Scale(domain=list(colours), range=list(colours.values())),
-        legend=alt.Legend(
-            orient="bottom", direction="horizontal", title=None, symbolType="stroke",
-            symbolStrokeWidth=2, columns=alt.ExprRef("width < 420 ? 2 : 4"),
-        )
-        if legend
-        else None,
-    )  # fmt: skip
-    hover = alt.selection_point(
-        name="hover", fields=["x", "series"], on="pointerover", nearest=True, clear="pointerout",
-        empty=False,
-    )  # fmt: skip
+    stroke = named_strokes("series", colours, legend=legend)
+    pointed = hover("x", "series", nearest=True)
     told = [
         alt.Tooltip("series:N"),
         alt.Tooltip("x:Q", title=x_title, format=",~r"),
@@ -94,9 +86,9 @@ def series_chart(
         .mark_point(size=36, filled=False, strokeWidth=2)
         .encode(
             x=x, y=y, stroke=stroke, tooltip=told,
-            opacity=alt.condition(hover, alt.value(1), alt.value(seen)),
+            opacity=alt.condition(pointed, alt.value(1), alt.value(seen)),
         )
-        .add_params(hover)
+        .add_params(pointed)
         .properties(name="points")
     )  # fmt: skip
     line = (
@@ -105,27 +97,23 @@ def series_chart(
         .encode(x=x, y=y, stroke=stroke)
         .properties(name="lines")
     )
-    chart = alt.layer(theme.ramp(), line, points)
+    chart = alt.LayerChart(layer=[theme.ramp(), line, points])
     return theme.finished(chart, width=width, height=lane.bottom)
 
 
-def _log_ticks(low: float, high: float) -> dict[str, list[float]]:
+def _log_ticks(low: float, high: float) -> list[float]:
     """1, 2 and 5 times the powers of ten, or these alone where there are many."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
     steps = (1, 2, 5) if len(powers) <= _MANY_POWERS else (1,)
     ticks = [float(f"{step}e{power}") for power in powers for step in steps]
-    return {"values": [tick for tick in ticks if low <= tick <= high]}
+    return [tick for tick in ticks if low <= tick <= high]
 
 
 def _checked(series: pd.DataFrame, colours: Mapping[str, str], log: bool) -> pd.DataFrame:
-    if series.empty or not set(_NEEDED) <= set(series.columns):
-        raise ValueError(
-            f"need rows with {', '.join(_NEEDED)}, got {len(series)} rows of "
-            f"{', '.join(map(str, series.columns)) or 'nothing'}"
-        )
+    frame_with(series, _NEEDED)
     if strangers := sorted(set(series["series"]) - set(colours)):
         raise ValueError(f"need a colour for every series, got none for {', '.join(strangers)}")
-    if log and min(series["x"].min(), series["y"].min()) <= 0:
+    if log and (series[["x", "y"]].to_numpy(float) <= 0).any():
         raise ValueError("need numbers above 0 on logarithmic axes")
     return pd.DataFrame(
         {"x": rounded(series["x"]), "y": rounded(series["y"]), "series": series["series"]}

@@ -6,15 +6,15 @@ from collections.abc import Callable
 from functools import partial
 
 import altair as alt
+import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 
 from dashboard.charts.frames import MapFrame, maps, top_weight
 from dashboard.charts.heatmap import attention_heatmap
 from dashboard.charts.history import loss_chart
 from dashboard.charts.regression import regression_chart
 from dashboard.charts.theme import PANEL_COLOURS
-from dashboard.runs.result import Result
+from dashboard.records.result import Result
 
 Make = Callable[[], alt.TopLevelMixin]
 
@@ -85,10 +85,15 @@ def check_drawable(result: Result) -> None:
         if table.num_rows > (_MOST_MAPS if name == "maps" else _MOST_ROWS):
             raise ValueError(f"the table {name} has {table.num_rows:,} rows")
         for column in table.columns:
-            flat = pc.list_flatten(column) if pa.types.is_list(column.type) else column
-            if pa.types.is_floating(flat.type) and pc.any(pc.is_inf(flat)).as_py():
+            if any(map(_holds_infinity, column.chunks)):
                 raise ValueError(f"the table {name} holds infinite numbers")
     for frame in maps(result.tables["maps"]) if "maps" in result.tables else ():
         heads, queries, keys = frame.weights.shape
         if heads > _MOST_HEADS or max(queries, keys) > _MOST_LABELS:
             raise ValueError(f"a map of {heads} heads, {queries:,} queries and {keys:,} keys")
+
+
+def _holds_infinity(numbers: pa.Array) -> bool:
+    flat = numbers.flatten() if pa.types.is_list(numbers.type) else numbers
+    found = pa.types.is_floating(flat.type) and np.isinf(flat.to_numpy(zero_copy_only=False)).any()
+    return bool(found)

@@ -10,14 +10,16 @@ an exported file, :func:`standalone` supplies it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import altair as alt
 import pandas as pd
+from altair.typing import Optional
+from altair.utils import is_undefined
 
 Scheme = Literal["light", "dark"]
-AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
+AnyChart = TypeVar("AnyChart", alt.Chart, alt.LayerChart, alt.FacetChart)
 
 # Near the page's background to far from it, in equal steps of OKLCH lightness.
 SEQUENTIAL: dict[Scheme, tuple[str, ...]] = {
@@ -90,35 +92,40 @@ def _check_end(vmax: float) -> None:
 def finished(
     chart: AnyChart,
     *,
-    params: Mapping[str, list[Any]] | None = None,
+    width: Optional[float] = alt.Undefined,
+    height: Optional[float] = alt.Undefined,
+    title: Optional[alt.Title] = alt.Undefined,
+    params: Mapping[str, Sequence[object]] | None = None,
+    expressions: Mapping[str, str] | None = None,
     stretch: bool = True,
     marks: int = 0,
-    **properties: Any,
 ) -> AnyChart:
-    """The chart with the settings that all charts share, and with properties of its own.
+    """The chart with the settings that all charts share.
 
     Args:
-        marks: how many it draws, where these may be many: a browser is slow with elements.
-        params: lists that its expressions look things up in.
+        width, height: px.
+        title: see :func:`heading`.
+        params: lists that its expressions look things up in, by name.
+        expressions: parameters that follow others, by name: Vega expressions.
         stretch: its width is all of it, axes included, and follows the host's column. False
             for charts of several views, whose sizes are those of their plots.
-        properties: width, height, title.
+        marks: how many it draws, where these may be many: a browser is slow with elements.
     """
     copy = chart.copy(deep=False)
     # Set, not passed to `properties`: that checks each against the schema, which takes longer
     # than building the whole chart.
-    autosize = {"type": "fit-x", "contains": "padding"} if stretch else {"type": "pad"}
+    copy.width, copy.height, copy.title = width, height, title
+    copy.autosize = {"type": "fit-x", "contains": "padding"} if stretch else {"type": "pad"}
     # A dict: Streamlit's page fails on a number.
-    padding = {"left": 2, "top": 2, "right": 2, "bottom": 2}
-    properties |= {"autosize": autosize, "padding": padding, "config": _settings()}
+    copy.padding = {"left": 2, "top": 2, "right": 2, "bottom": 2}
+    copy.config = _settings()
     if marks > MOST_ELEMENTS:
-        properties["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
-    if params:
-        known = [] if copy["params"] is alt.Undefined else copy["params"]
-        lists = [alt.VariableParameter(name=name, value=value) for name, value in params.items()]
-        properties["params"] = [*known, *lists]
-    for name, value in properties.items():
-        copy[name] = value
+        copy.usermeta = {"embedOptions": {"renderer": "canvas"}}
+    # Not by `add_params`, which copies and checks every layer once more.
+    own = [alt.VariableParameter(name=n, expr=e) for n, e in (expressions or {}).items()]
+    own += [alt.VariableParameter(name=n, value=v) for n, v in (params or {}).items()]
+    if own:
+        copy.params = own if is_undefined(copy.params) else [*copy.params, *own]
     return copy
 
 
@@ -128,13 +135,12 @@ def ramp() -> alt.Chart:
     return alt.Chart(pd.DataFrame({"zero": [0]})).mark_point(opacity=0, aria=False).encode(colour)
 
 
-def heading(title: str, note: str = "") -> dict[str, alt.Title]:
-    """The chart's property ``title``, with a note under it; nothing where both are empty."""
+def heading(title: str, note: str = "") -> Optional[alt.Title]:
+    """A chart's title with a note under it; undefined where both are empty."""
     if title:
-        return {"title": alt.Title(title, subtitle=note)}
+        return alt.Title(title, subtitle=note)
     # Vega draws no subtitle under an empty title.
-    small = {"fontSize": FONT_SIZE, "fontWeight": "normal"}
-    return {"title": alt.Title(note, **small)} if note else {}
+    return alt.Title(note, fontSize=FONT_SIZE, fontWeight="normal") if note else alt.Undefined
 
 
 def standalone(chart: AnyChart, scheme: Scheme = "light") -> AnyChart:

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import io
+import re
 
 import numpy as np
 import pyarrow as pa
-import pyarrow.compute as pc
 from pyarrow import csv
 
 from dashboard.charts.frames import MapFrame, maps
 
 # What a spreadsheet would run as a formula. Numbers such as -1.5 stay what they are.
-_FORMULA = r"^[=+\-@\t\r]"
+_FORMULA = ("=", "+", "-", "@", "\t", "\r")
 _ONE = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
-_NUMBERS = rf"^{_ONE}(, {_ONE})*$"
+_NUMBERS = re.compile(rf"{_ONE}(, {_ONE})*", re.ASCII)
 
 
 def tidy_weights(table: pa.Table) -> pa.Table:
@@ -67,8 +67,11 @@ def _plain(column: pa.ChunkedArray) -> pa.ChunkedArray:
         column = pa.chunked_array([pa.array(joined, pa.string())])
     if not (pa.types.is_string(column.type) or pa.types.is_large_string(column.type)):
         return column
-    runs = pc.and_(
-        pc.match_substring_regex(column, _FORMULA),
-        pc.invert(pc.match_substring_regex(column, _NUMBERS)),
-    )
-    return pc.if_else(runs, pc.binary_join_element_wise("'", column, ""), column)
+    # Many rows hold few texts: each is looked at once.
+    texts = column.combine_chunks().dictionary_encode()
+    harmless = [_harmless(text) for text in texts.dictionary.to_pylist()]
+    return pa.chunked_array([pa.array(harmless, column.type).take(texts.indices)])
+
+
+def _harmless(text: str) -> str:
+    return f"'{text}" if text.startswith(_FORMULA) and not _NUMBERS.fullmatch(text) else text

@@ -8,17 +8,19 @@ from typing import Literal
 import altair as alt
 import numpy as np
 import pandas as pd
+from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
-from dashboard.charts.labels import MOST_ROOM, displayed, room, thinned
+from dashboard.charts.grid import boxes, gaps, inset, middles, positions
+from dashboard.charts.labels import MOST_ROOM, labels_of, room, thinned
 
 MOST_CELLS = 5_000  # as many rows as Altair takes; a browser repaints them in a fifth of a second
 _LINE = theme.FONT_SIZE + 3  # px, of a level label
 
 
 def values_heatmap(
-    values: np.ndarray,
+    values: ArrayLike,
     *,
     rows: Sequence[object] | None = None,
     columns: Sequence[object] | None = None,
@@ -51,92 +53,65 @@ def values_heatmap(
     """
     matrix = _checked(values)
     count, wide = matrix.shape
-    labels = _labels(rows, count, "row"), _labels(columns, wide, "column")
+    row_labels = labels_of(rows, count, "row")
+    column_labels = labels_of(columns, wide, "column")
     end = float(np.nanmax(np.abs(matrix), initial=0)) if vmax is None else vmax
     end = end or 1.0
     colour = theme.diverging(end) if signed else theme.sequential(end)
-    left = room(labels[0], MOST_ROOM) if room_left is None else room_left
+    left = room(row_labels, MOST_ROOM) if room_left is None else room_left
     height = count * cell[1]
-    across = alt.ExprRef(f"min(width, {wide * cell[0]:g})")
     row, column = (axis.ravel() for axis in np.indices(matrix.shape))
     table = pd.DataFrame({"r": row, "c": column, "value": rounded(matrix.ravel())})
     base = alt.Chart().transform_calculate(
         left="datum.c", right="datum.c + 1", top="datum.r", bottom="datum.r + 1",
         row="rows[datum.r]", column="columns[datum.c]",
     )  # fmt: skip
+    across = min(width - left, wide * cell[0])
+    ticks = thinned(wide, across, room(column_labels, MOST_ROOM) + 4)
     x = alt.X(
         "left:Q",
-        scale=alt.Scale(domain=[0, wide], range=[0, across], nice=False, zero=False),
-        axis=_axis("columns", _ticks(labels[1], width - left, cell[0]), "top", column_title),
+        scale=positions(wide, alt.ExprRef(f"min(width, {wide * cell[0]:g})")),
+        axis=middles("columns", ticks, orient="top", angle=0, title=column_title or None),
     )
     y = alt.Y(
         "top:Q",
-        scale=alt.Scale(domain=[0, count], range=[0, height], nice=False, zero=False),
-        axis=_axis("rows", thinned(count, height, _LINE), "left", row_title, left),
-    )
-    place = {"x": x, "x2": alt.X2("right:Q"), "y": y, "y2": alt.Y2("bottom:Q")}
+        scale=positions(count, height),
+        axis=middles(
+            "rows", thinned(count, height, _LINE), orient="left", room=left, limit=left, angle=0,
+            title=row_title or None,
+        ),
+    )  # fmt: skip
     told = [
         alt.Tooltip("row:N", title=row_title or "row"),
         alt.Tooltip("column:N", title=column_title or "column"),
         alt.Tooltip("value:Q", format=".4~g"),
     ]
     layers = [
-        base.transform_filter("isValid(datum.value)")
-        .mark_rect(**_inset(min(cell)))
-        .encode(**place, color=alt.Color("value:Q", scale=colour, legend=None), tooltip=told)
+        boxes(base.transform_filter("isValid(datum.value)"), x, y)
+        .mark_rect(**gaps(min(cell)))
+        .encode(color=alt.Color("value:Q", scale=colour, legend=None), tooltip=told)
         .properties(name="cells")
     ]
     if numbers:
         layers.append(_numbers(base, numbers))
     if framed:
         layers.append(_frames(framed, count, wide))
-    heading = theme.heading(title)
-    params = {"rows": labels[0], "columns": labels[1]}
-    chart = alt.layer(*layers, data=table)
-    return theme.finished(chart, params=params, width=width, height=height, **heading)
+    return theme.finished(
+        alt.LayerChart(layer=layers, data=table),
+        width=width,
+        height=height,
+        title=theme.heading(title),
+        params={"rows": row_labels, "columns": column_labels},
+    )
 
 
-def _checked(values: np.ndarray) -> np.ndarray:
+def _checked(values: ArrayLike) -> np.ndarray:
     matrix = np.array(values, dtype=np.float64)
     if matrix.ndim != 2 or not 0 < matrix.size <= MOST_CELLS:
         raise ValueError(
             f"need a matrix (rows, columns) of 1 to {MOST_CELLS:,} cells, got {np.shape(values)}"
         )
     return matrix
-
-
-def _labels(labels: Sequence[object] | None, count: int, name: str) -> list[str]:
-    shown = displayed(range(count) if labels is None else labels)
-    if len(shown) != count:
-        raise ValueError(f"need one label per {name}, {count} in all, got {len(shown)}")
-    return shown
-
-
-def _ticks(labels: list[str], available: float, cell: float) -> list[int]:
-    return thinned(len(labels), min(available, len(labels) * cell), room(labels, MOST_ROOM) + 4)
-
-
-def _axis(
-    names: str, ticks: list[int], orient: str, title: str, extent: int | None = None
-) -> alt.Axis:
-    settings = {"minExtent": extent, "maxExtent": extent, "labelLimit": extent} if extent else {}
-    return alt.Axis(
-        orient=orient,
-        values=[tick + 0.5 for tick in ticks],
-        tickCount=len(ticks),
-        labelExpr=f"{names}[floor(datum.value)]",
-        labelAngle=0,
-        labelOverlap="parity" if orient == "top" else False,
-        labelSeparation=2,
-        grid=False,
-        title=title or None,
-        **settings,
-    )
-
-
-def _inset(cell: float) -> dict[str, float]:
-    gap = 0.5 if cell >= 12 else 0
-    return {"xOffset": gap, "x2Offset": -gap, "yOffset": gap, "y2Offset": -gap}
 
 
 def _numbers(base: alt.Chart, form: str) -> alt.Chart:
@@ -154,17 +129,13 @@ def _numbers(base: alt.Chart, form: str) -> alt.Chart:
 
 
 def _frames(framed: str, count: int, wide: int) -> alt.Chart:
-    boxes = (
+    sides = (
         [{"left": 0, "right": wide, "top": i, "bottom": i + 1} for i in range(count)]
         if framed == "rows"
         else [{"left": i, "right": i + 1, "top": 0, "bottom": count} for i in range(wide)]
     )
     return (
-        alt.Chart(pd.DataFrame(boxes))
-        .mark_rect(
-            filled=False, stroke=theme.POINTER, strokeWidth=2, cornerRadius=4, xOffset=2,
-            x2Offset=-2, yOffset=2, y2Offset=-2,
-        )
-        .encode(x="left:Q", x2="right:Q", y="top:Q", y2="bottom:Q")
+        boxes(alt.Chart(pd.DataFrame(sides)), alt.X("left:Q"), alt.Y("top:Q"))
+        .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=2, cornerRadius=4, **inset(2))
         .properties(name="frames")
-    )  # fmt: skip
+    )

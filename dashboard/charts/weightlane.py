@@ -9,7 +9,7 @@ import pandas as pd
 from dashboard.charts import theme
 from dashboard.charts.curves import ROOM, input_axis
 from dashboard.charts.frames import rounded
-from dashboard.charts.image import MAX_SIDE, PICK, palette_png, summarised
+from dashboard.charts.image import MAX_SIDE, PICK, pictures
 from dashboard.charts.labels import thinned
 from dashboard.charts.lanes import Lane
 from dashboard.charts.problem import Problem
@@ -22,21 +22,23 @@ def cell_table(weights: np.ndarray) -> pd.DataFrame:
 
 
 def weight_lane(
-    drawn: Problem, cells: pd.DataFrame | None, lane: Lane, vmax: float
+    drawn: Problem, weights: np.ndarray, cells: pd.DataFrame | None, lane: Lane, vmax: float
 ) -> list[alt.Chart]:
     """The layers of the map in its lane: of ``cells`` where given, else as an image."""
-    keys = drawn.weights.shape[1]
+    keys = weights.shape[1]
     ticks = thinned(keys, lane.height, 34)
     axis = lane.axis(
         f"weights of the training {'x' if drawn.line else 'points'}",
         ROOM,
         values=[k + 0.5 for k in ticks],
-        tickCount=len(ticks),
-        labelExpr=f"format(inputs[floor(datum.value)], '{_format(drawn.inputs)}')",
+        count=len(ticks),
+        label=f"format(inputs[floor(datum.value)], '{_format(drawn.inputs)}')",
         grid=False,
     )
     y = alt.Y("low:Q", scale=lane.scale(0, keys), axis=axis)
-    return _picture(drawn, y, lane, vmax) if cells is None else [_grid(drawn, cells, y, vmax)]
+    if cells is None:
+        return _picture(drawn, weights, y, lane, vmax)
+    return [_grid(drawn, cells, y, vmax)]
 
 
 def lists(drawn: Problem) -> dict[str, list[float]]:
@@ -81,16 +83,17 @@ def _grid(drawn: Problem, cells: pd.DataFrame, y: alt.Y, vmax: float) -> alt.Cha
     )
 
 
-def _picture(drawn: Problem, y: alt.Y, lane: Lane, vmax: float) -> list[alt.Chart]:
+def _picture(
+    drawn: Problem, weights: np.ndarray, y: alt.Y, lane: Lane, vmax: float
+) -> list[alt.Chart]:
     # A pixel column is as wide as any other, a query's column need not be: what lies under the
     # middle of each pixel column is drawn.
     left, right = float(drawn.edges[0]), float(drawn.edges[-1])
-    columns = min(len(drawn.weights), MAX_SIDE)
+    queries, keys = weights.shape
+    columns = min(queries, MAX_SIDE)
     middles = left + (np.arange(columns) + 0.5) * (right - left) / columns
-    under = np.clip(np.searchsorted(drawn.edges, middles) - 1, 0, len(drawn.weights) - 1)
-    image, _ = summarised(drawn.weights[under].T[::-1])
-    images = {scheme: palette_png(image, vmax, scheme) for scheme in theme.SEQUENTIAL}
-    keys = drawn.weights.shape[1]
+    under = np.clip(np.searchsorted(drawn.edges, middles) - 1, 0, queries - 1)
+    images, _ = pictures(weights[under].T[::-1], vmax)
     frame = pd.DataFrame([{"left": left, "right": right, "low": 0, "high": keys, **images}])
     base = alt.Chart(frame)
     # Nothing is seen of the frame: it carries the axis, and the ramp that the host has chosen.

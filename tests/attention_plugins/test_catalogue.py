@@ -16,6 +16,7 @@ from attention_plugins import (
 )
 from attention_plugins.catalogue import catalogue
 from attention_plugins.distributions import described
+from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import Failure, Plugin, Registry, load
 
 BUILT_IN = catalogue(load(allow=[]))
@@ -74,8 +75,8 @@ def test_models_and_data_sets_say_which_task_they_are_for():
 
 def test_every_record_stands_in_the_order_of_the_registry():
     registry = load(allow=[])
-    for kind in ("scorings", "models", "datasets", "checkpoints"):
-        assert [each["name"] for each in BUILT_IN[kind]] == list(getattr(registry, kind))
+    for kind in HOOKS:
+        assert [each["name"] for each in BUILT_IN[kind]] == list(registry.records[kind])
 
 
 def test_plugins_say_what_they_offer():
@@ -119,7 +120,7 @@ def registry_of(kind, *specs):
         name="p", distribution="d", version="1", module="m",
         offers={kind: tuple(spec.name for spec in specs)},
     )  # fmt: skip
-    return Registry(**{kind: {spec.name: spec for spec in specs}}, plugins=(plugin,))
+    return Registry(records={kind: {spec.name: spec for spec in specs}}, plugins=(plugin,))
 
 
 # Devices
@@ -198,7 +199,8 @@ def test_a_record_that_cannot_be_described_costs_itself_alone():
         name="p", distribution="d", version="1", module="m",
         offers={"scorings": ("fine", "evasive")},
     )  # fmt: skip
-    registry = Registry(scorings={"evasive": evasive, "fine": fine("fine")}, plugins=(plugin,))
+    records = {"scorings": {"evasive": evasive, "fine": fine("fine")}}
+    registry = Registry(records=records, plugins=(plugin,))
     described = catalogue(registry)
     assert [entry["name"] for entry in described["scorings"]] == ["fine"]
     (failure,) = described["failures"]

@@ -23,6 +23,7 @@ from attention_plugins.contract import settle
 
 WIDTH = Parameter(name="width", title="Width", default=1.0, low=0.5, high=8.0, learnable=True)
 LAYERS = Parameter(name="layers", title="Layers", default=2, low=1, high=4)
+KERNEL = Parameter(name="kernel", title="Kernel size", default=5, low=3, high=10, step=2)
 DEEP = Parameter(name="deep", title="Deep", default=False)
 NORM = Parameter(name="norm", title="Norm", default="l1", choices=("l1", "l2"))
 
@@ -136,6 +137,49 @@ def test_a_value_that_does_not_fit_is_refused(parameter, value, message):
 
 def test_values_are_settled_with_defaults():
     assert settle((WIDTH, LAYERS), {"layers": 4}) == {"width": 1.0, "layers": 4}
+
+
+@pytest.mark.parametrize(
+    ("value", "message"),
+    [
+        (4, r"need kernel in steps of 2 from 3, got 4; take 3 or 5 \(field 'Kernel size'\)"),
+        (10, r"need kernel in steps of 2 from 3, got 10; take 9 \(field 'Kernel size'\)"),
+    ],
+)
+@pytest.mark.parametrize("make", [make_scoring, make_model])
+def test_nothing_is_built_with_a_value_between_two_steps(make, value, message):
+    def build(*given):
+        raise AssertionError("built")
+
+    spec = make(build=build, parameters=(KERNEL,))
+    given = (Sizes(3, 3, 5),) if make is make_scoring else (None, ModelSizes(3, 1))
+    with pytest.raises(ContractError, match=message):
+        spec.create(*given, {"kernel": value})
+
+
+@pytest.mark.parametrize("value", [3, 5, 9.0])
+def test_values_on_the_step_are_settled(value):
+    assert settle((KERNEL,), {"kernel": value}, on_step=True) == {"kernel": value}
+
+
+@pytest.mark.parametrize(
+    ("fields", "value"),
+    [
+        ({"default": 200, "low": 1, "high": 10_000, "step": 100}, 7),  # 200 is not on 1, 101, 201
+        ({"default": 0.5, "low": 0.0, "high": 1.0, "step": 0.25}, 0.3),
+        ({"default": 2, "low": 0, "high": 9, "step": 0.5}, 3),
+        ({"default": 2, "low": 0.5, "high": 9}, 3),
+        ({"default": True, "step": 2}, False),
+    ],
+)
+def test_other_steps_are_the_widgets_alone(fields, value):
+    parameter = Parameter(name="count", title="Count", **fields)
+    assert settle((parameter,), {"count": value}, on_step=True) == {"count": value}
+
+
+def test_what_is_not_built_takes_values_between_steps():
+    """Such as how many pairs of a corpus to read, which a page offers by hundreds."""
+    assert settle((KERNEL,), {"kernel": 4}) == {"kernel": 4}
 
 
 @pytest.mark.parametrize(

@@ -5,17 +5,15 @@ import math
 import numpy as np
 import pytest
 import torch
-from scipy.spatial.distance import jensenshannon
 
 from attention_plugins.health import (
+    column_concentration,
     diagonality,
     entropy,
     figures,
-    jensen_shannon,
     relative_entropy,
     row_error,
     share,
-    stuckness,
     verdicts,
 )
 
@@ -57,8 +55,9 @@ def test_the_share_of_some_keys_is_the_mean_over_rows():
 def test_all_rows_on_one_key_are_stuck():
     stuck = torch.zeros(1, QUERIES, KEYS)
     stuck[..., 4] = 1
-    assert stuckness(stuck) == 1
-    assert stuckness(torch.full((1, QUERIES, KEYS), 1 / KEYS)).item() == pytest.approx(1 / KEYS)
+    assert column_concentration(stuck) == 1
+    uniform = torch.full((1, QUERIES, KEYS), 1 / KEYS)
+    assert column_concentration(uniform).item() == pytest.approx(1 / KEYS)
 
 
 def test_diagonality_is_the_correlation_of_positions():
@@ -78,17 +77,8 @@ def test_one_position_has_no_direction():
     assert diagonality(torch.full((1, 1, KEYS), 1 / KEYS)) == 0
 
 
-def test_jensen_shannon_agrees_with_scipy():
-    one, other = _random()[0], _random()[1]
-    found = jensen_shannon(one, other)
-    for row in range(QUERIES):
-        expected = jensenshannon(one[row], other[row], base=2) ** 2
-        assert found[row].item() == pytest.approx(expected, abs=1e-12)
-    assert jensen_shannon(torch.eye(2), torch.eye(2).flip(0)).tolist() == [1, 1]
-
-
 def _one(**figures):
-    usual = {"row_error": 0.0, "padding": 0.0, "eos": 0.1, "entropy": 0.5, "stuckness": 0.3,
+    usual = {"row_error": 0.0, "padding": 0.0, "eos": 0.1, "entropy": 0.5, "concentration": 0.3,
              "diagonality": 0.2, "distance": 0.4}  # fmt: skip
     return verdicts(usual | figures)
 
@@ -97,8 +87,8 @@ def test_a_healthy_head_gets_no_verdict_and_an_unhealthy_one_its_own():
     assert _one() == []
     assert _one(row_error=0.01) == _one(row_error=math.nan) == ["row_sums"]
     assert _one(padding=1e-4) == ["padding"]
-    assert _one(eos=0.95, stuckness=0.95) == ["eos"]
-    assert _one(eos=math.nan, stuckness=0.95) == ["stuck"]
+    assert _one(eos=0.95, concentration=0.95) == ["eos"]
+    assert _one(eos=math.nan, concentration=0.95) == ["stuck"]
     assert _one(entropy=0.99, distance=0.001, padding=math.nan) == ["uniform", "untrained"]
 
 

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from attention_plugins.home import home
-from dashboard.runs.blobs import default_root
+from dashboard.storage.home import home as page_home
 
 
 @pytest.mark.parametrize(
@@ -20,4 +20,4 @@ def test_pages_and_plugins_find_the_same_home(monkeypatch, variables, expected):
         monkeypatch.delenv(name, raising=False)
     for name, value in {"HOME": "/home/ada", **variables}.items():
         monkeypatch.setenv(name, value)
-    assert home() == default_root() == Path(expected)
+    assert home() == page_home() == Path(expected)

@@ -12,7 +12,7 @@ import pytest
 
 import attention_plugins
 from attention_plugins import ContractError, hookspecs, watching
-from attention_plugins.discovery import HOOKS
+from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import Registry, installed, load
 
 SCORING = """
@@ -64,7 +64,7 @@ BUILT_IN = load()
 
 def assert_built_ins_are_whole(registry: Registry):
     for kind in HOOKS:
-        assert set(getattr(BUILT_IN, kind)) <= set(getattr(registry, kind))
+        assert set(BUILT_IN.records[kind]) <= set(registry.records[kind])
 
 
 def test_the_built_ins_load_without_a_failure():
@@ -104,7 +104,7 @@ def test_an_entry_point_may_name_an_object_in_a_module(install):
     assert "mine" in load().scorings
 
 
-def test_a_plugin_may_implement_all_four_hooks(install):
+def test_a_plugin_may_implement_several_hooks(install):
     source = """
         from pathlib import Path
         from torch import nn
@@ -133,8 +133,8 @@ def test_a_plugin_may_implement_all_four_hooks(install):
     install("mine", source)
     registry = load()
     assert registry.failures == ()
-    for kind in HOOKS:
-        assert getattr(registry, kind)["mine"].name == "mine"
+    for kind in ("scorings", "models", "datasets", "checkpoints"):
+        assert registry.records[kind]["mine"].name == "mine"
         assert registry.provider(kind, "mine").distribution == "mine"
 
 
@@ -166,8 +166,8 @@ BROKEN = {
     "a misspelt hook": (
         SCORING.format(name="mine").replace("attention_scorings", "atention_scoring"), "hooks",
         "there is no hook atention_scoring; did you mean attention_scorings?",
-        "the hooks are attention_scorings, attention_models, attention_checkpoints, "
-        "attention_datasets",
+        "the hooks are attention_scorings, attention_models, attention_datasets, "
+        "attention_checkpoints",
     ),
     "an argument that no hook gives": (
         SCORING.format(name="mine").replace("scorings()", "scorings(registry)"), "hooks",
@@ -522,7 +522,7 @@ def test_every_hook_is_documented_and_known_to_the_registry():
     for name, hook in hooks.items():
         assert inspect.getdoc(hook).startswith("Yield "), name
         assert not inspect.signature(hook).parameters
-    assert set(HOOKS) <= set(Registry.__dataclass_fields__)
+    assert list(HOOKS) == list(BUILT_IN.records)
 
 
 def test_the_hooks_example_works(install):

@@ -23,8 +23,7 @@ def weights(seed, *shape):
 def as_rects(seed):
     """All cells one by one, as every charting library draws them."""
     values = weights(seed, LAYERS * HEADS, WORDS, WORDS)
-    look = {"title": "", "width": 1300, "columns": HEADS, "quantity": "weight"}
-    plot = map_plot(values, (None, None), (None, None), CELL, look)
+    plot = map_plot(values, (None, None), (None, None), CELL, width=1300, columns=HEADS)
     return rects(values, plot, sequential(1.0), legend=False)
 
 

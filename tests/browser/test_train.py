@@ -31,7 +31,7 @@ def card(seen, scoring):
 
 def loss(seen, scoring):
     """As the card says; None before the first step."""
-    found = re.search(r"loss ([\d.]+)", card(seen, scoring).inner_text())
+    found = re.search(r"Loss ([\d.]+)", card(seen, scoring).inner_text())
     return float(found[1]) if found else None
 
 

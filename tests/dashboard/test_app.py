@@ -6,8 +6,8 @@ import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
-from dashboard import state
-from dashboard.engine.local import LocalPool
+from dashboard.jobs.pool import LocalPool
+from dashboard.ui import workbench
 
 ROOT = Path(__file__).parents[2]
 
@@ -28,12 +28,11 @@ def test_the_page_process_loads_neither_torch_nor_a_plugin():
 def pool():
     """Real workers, with the plugins that are installed."""
     made = LocalPool(1)
-    bench = state.Workbench(made)
+    bench = workbench.Workbench(made)
     assert bench.catalogue(patience=120)
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(state, "workbench", lambda: bench)
-        patch.setattr("dashboard.pages.parts.workbench", lambda: bench)
-        patch.setattr("dashboard.pages.parts.PATIENCE", 60.0)
+        patch.setattr(workbench, "_shared", lambda: bench)
+        patch.setattr("dashboard.ui.results.PATIENCE", 60.0)
         streamlit.cache_resource.clear()
         yield bench
     made.close()

@@ -10,8 +10,8 @@ import time
 
 import pytest
 
-from dashboard.engine.local import LocalPool
-from dashboard.runs.request import Request
+from dashboard.jobs.pool import LocalPool
+from dashboard.records.request import Request
 
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
 SILENCE, LOADING, MEMORY = 3.0, 2.0, 6000  # seconds, seconds, megabytes
@@ -172,7 +172,7 @@ def test_an_endless_loop_costs_one_panel_and_what_was_repaired_meanwhile_is_trie
     while "started" not in [event.stage for event in pool.events(job)]:
         time.sleep(0.01)
     (site / "bad_start.py").write_text(textwrap.dedent(plugin("started")), "utf-8")
-    pool.reload(pardon=True)
+    pool.reload(retry_quarantined=True)
     note = blamed(pool.wait(job, PATIENCE), "bad-loop")
     assert "it computed for 3 s without a sign of life in bad-loop and was stopped" in note
     assert "(bad_loop.py, line 7, in function)" in note

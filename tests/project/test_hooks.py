@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+import importlib
 import inspect
 import re
+import sys
 import types
+from collections.abc import Iterable
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -12,14 +16,25 @@ from torch import nn
 
 from attention_plugins import (
     CheckpointSpec,
+    ContractError,
     DatasetSpec,
     ModelSpec,
+    describing,
+    discovery,
     hookimpl,
     hookspecs,
+    loader,
     scoring,
 )
+from attention_plugins.catalogue import catalogue
+from attention_plugins.checking import Broken, check, rules
+from attention_plugins.checking.findings import _RULES, rule
+from attention_plugins.checking.package import contents
+from attention_plugins.commands import listing, main
 from attention_plugins.contract import CONTRACT_VERSION
-from attention_plugins.discovery import HOOKS, Source, drain, implementations
+from attention_plugins.discovery import Source, drain, implementations
+from attention_plugins.hookspecs import HOOKS, Hook
+from attention_plugins.registry import load
 
 ROOT = Path(__file__).parents[2]
 _, _, AFTER = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Write a scoring\n")
@@ -50,8 +65,91 @@ def signature(name: str) -> str:
     return f"{name}{inspect.signature(SPECS[name])}".replace("'", "")
 
 
-def test_the_registry_knows_every_hook_and_no_other():
-    assert {hook.name for hook in HOOKS.values()} == set(SPECS)
+def test_the_table_has_a_row_for_every_hook_and_no_other():
+    assert {hook.name: hook.function for hook in HOOKS.values()} == SPECS
+    assert [hook.kind for hook in HOOKS.values()] == list(HOOKS)
+
+
+@pytest.mark.parametrize("kind", HOOKS)
+def test_every_row_names_its_rules_and_its_built_ins(kind):
+    hook = HOOKS[kind]
+    record = RECORDS[hook.name]()
+    found = rules(kind, record).values()
+    assert found
+    assert all(check.__module__.startswith(hook.rules) for check in found)
+    registry = load(allow=[])
+    assert all(isinstance(each, hook.record) for each in registry.of(hook.record).values())
+    brought = {plugin.module for plugin in registry.plugins if kind in plugin.offers}
+    assert brought == {hook.built_ins}
+
+
+@dataclass(frozen=True, kw_only=True)
+class WordSpec:
+    """A kind of record that no hook yields."""
+
+    name: str
+    title: str
+    parameters: tuple = ()
+
+
+@pytest.fixture
+def attention_words(monkeypatch):
+    """A hook that is new: its function, its record, its row, and one rule."""
+
+    @hookspecs.hookspec
+    def attention_words() -> Iterable[WordSpec]:
+        """Yield words."""
+
+    row = Hook(
+        function=attention_words, record=WordSpec, noun="word", rules=__name__,
+        describe=describing.fields("name", "title"),
+    )  # fmt: skip
+    monkeypatch.setattr(hookspecs, "attention_words", attention_words, raising=False)
+    monkeypatch.setitem(HOOKS, "words", row)
+
+    def check_it_is_short(spec):
+        if len(spec.name) > 3:
+            raise Broken("take a shorter one")
+
+    rule("words")(check_it_is_short)
+    yield
+    _RULES.pop("words")
+
+
+def test_a_new_hook_needs_its_function_its_record_and_its_row(
+    attention_words, monkeypatch, capsys, tmp_path
+):
+    (tmp_path / "pack.py").write_text(
+        "from attention_plugins import hookimpl\n"
+        "WORDS = []\n"
+        "@hookimpl\n"
+        "def attention_words():\n"
+        "    yield from WORDS\n",
+        "utf-8",
+    )
+    monkeypatch.syspath_prepend(str(tmp_path))
+    pack = importlib.import_module("pack")
+    pack.WORDS += [WordSpec(name="an", title="Article"), WordSpec(name="attention", title="Noun")]
+    source = Source("pack", "pack", "1", "pack", find=lambda: pack)
+    monkeypatch.setattr(loader, "sources", lambda: [*discovery.sources(), source])
+    registry = load()
+    assert registry.failures == ()
+    assert registry.named(WordSpec, "an") is pack.WORDS[0]
+    assert registry.provider("words", "attention").distribution == "pack"
+    with pytest.raises(ContractError, match='no word "and"; did you mean "an"'):
+        registry.named(WordSpec, "and")
+    first, _ = catalogue(registry)["words"]
+    assert (first["name"], first["title"], first["plugin"]["name"]) == ("an", "Article", "pack")
+    monkeypatch.setattr(listing, "installed", lambda: registry)
+    assert main(["list"]) == 0
+    assert "words:\n  an                           Article  (pack 1)" in capsys.readouterr().out
+    assert [finding.passed for spec in pack.WORDS for finding in check("words", spec)] == [
+        True,
+        False,
+    ]
+    offers = contents("pack").offers
+    assert [(kind, spec) for kind, spec, _ in offers] == [("words", spec) for spec in pack.WORDS]
+    sys.modules.pop("pack")
 
 
 @pytest.mark.parametrize("name", SPECS)

@@ -62,13 +62,12 @@ def names(module: str, forbidden: tuple[str, ...]) -> bool:
     return any(module == name or module.startswith(f"{name}.") for name in forbidden)
 
 
-# Files, what they must not import even inside a function, and those excepted.
-PAGE_PROCESS = (
-    "streamlit_app.py", "dashboard/*.py", "dashboard/pages/**/*.py", "dashboard/charts/**/*.py",
-    "dashboard/runs/**/*.py", "dashboard/engine/**/*.py",
-)  # fmt: skip
-HEAVY = ("torch", "attention_plugins", "dashboard.tasks")
-PAGES = ("dashboard.pages", "dashboard.app", "dashboard.controls", "dashboard.state")
+# In the dashboard a file's name says where it runs: these in a worker, all others in the page.
+IN_WORKER = ("dashboard/**/task*.py", "dashboard/jobs/worker.py")
+HEAVY = ("torch", "attention_plugins")
+SCREEN = ("streamlit", "dashboard.ui", "dashboard.app", "dashboard.navigation")
+FEATURES = sorted(path.parent.name for path in ROOT.glob("dashboard/features/*/__init__.py"))
+# What they are, what they must not import even inside a function, and those excepted.
 LAYERS = {
     "plugins stand alone": (
         ("attention_plugins/**/*.py",), ("streamlit", "altair", "pandas", "dashboard"), (),
@@ -76,23 +75,40 @@ LAYERS = {
     "a model never chooses its scoring": (
         ("attention_plugins/models/**/*.py",), ("attention_plugins.scorings",), (),
     ),
-    # The worker is a process of its own. It calls the tasks, and leaves torch and plugins to them.
-    "the page process is light": (PAGE_PROCESS, HEAVY, ("dashboard/engine/worker.py",)),
-    "a worker leaves torch to its tasks": (
-        ("dashboard/engine/worker.py",), ("torch", "attention_plugins"), (),
-    ),
-    "charts, runs and the engine know no Streamlit": (
-        ("dashboard/charts/**/*.py", "dashboard/runs/**/*.py", "dashboard/engine/**/*.py"),
-        ("streamlit", *PAGES), (),
-    ),
+    "the page process is light": (("streamlit_app.py", "dashboard/**/*.py"), HEAVY, IN_WORKER),
+    # The worker calls the tasks, and leaves torch and plugins to them.
+    "a worker leaves torch to its tasks": (("dashboard/jobs/worker.py",), HEAVY, ()),
     "tasks know no page": (
-        ("dashboard/tasks/**/*.py",),
-        ("streamlit", "altair", "dashboard.charts", "dashboard.engine", *PAGES), (),
+        ("dashboard/**/task*.py",), (*SCREEN, "altair", "dashboard.charts"), (),
     ),
-    "runs know no engine": (
-        ("dashboard/runs/**/*.py",), ("dashboard.engine", "dashboard.charts"), (),
+    "records depend on nothing but records": (
+        ("dashboard/records/*.py",),
+        (*SCREEN, "altair", "dashboard.charts", "dashboard.features", "dashboard.jobs",
+         "dashboard.links", "dashboard.storage"), (),
     ),
-    "charts know no engine": (("dashboard/charts/**/*.py",), ("dashboard.engine",), ()),
+    "links and the store know no worker and no screen": (
+        ("dashboard/links/*.py", "dashboard/storage/*.py"),
+        (*SCREEN, "altair", "dashboard.charts", "dashboard.features", "dashboard.jobs"), (),
+    ),
+    "jobs know no screen": (
+        ("dashboard/jobs/*.py",), (*SCREEN, "altair", "dashboard.charts", "dashboard.links"), (),
+    ),
+    "charts are pure": (
+        ("dashboard/charts/*.py", "dashboard/features/*/chart*.py"),
+        (*SCREEN, "dashboard.jobs", "dashboard.links", "dashboard.storage"), (),
+    ),
+    "what features share knows no feature": (
+        ("dashboard/records/*.py", "dashboard/links/*.py", "dashboard/storage/*.py",
+         "dashboard/charts/*.py", "dashboard/ui/*.py", "dashboard/jobs/*.py"),
+        ("dashboard.features",), ("dashboard/jobs/tasks.py",),
+    ),
+    **{
+        f"{name} knows no other feature": (
+            (f"dashboard/features/{name}/*.py",),
+            tuple(f"dashboard.features.{other}" for other in FEATURES if other != name), (),
+        )
+        for name in FEATURES
+    },
     "nothing is pickled": (
         ("attention_plugins/**/*.py", "dashboard/**/*.py", "streamlit_app.py"),
         ("pickle", "cPickle", "cloudpickle", "dill", "joblib", "shelve", "marshal"), (),
@@ -103,7 +119,7 @@ LAYERS = {
 @pytest.mark.parametrize("rule", LAYERS)
 def test_imports_run_down_the_layers(rule):
     patterns, forbidden, excepted = LAYERS[rule]
-    files = [p for p in sources(*patterns) if str(p.relative_to(ROOT)) not in excepted]
+    files = sorted({*sources(*patterns)} - {*sources(*excepted)})
     assert files, f"no file matches {patterns}"
     wrong = [
         f"{path.relative_to(ROOT)}:{found.line} imports {found.module}"
@@ -117,14 +133,16 @@ def test_imports_run_down_the_layers(rule):
 def test_the_layers_cover_what_they_name():
     landed = {str(path.relative_to(ROOT)) for path in sources("**/*.py")}
     assert landed >= {
-        "streamlit_app.py", "dashboard/app.py", "dashboard/controls.py", "dashboard/state.py",
-        "dashboard/engine/worker.py", "dashboard/tasks/regression.py",
-        "dashboard/tasks/translation.py", "attention_plugins/registry.py",
+        "streamlit_app.py", "dashboard/app.py", "dashboard/ui/widgets.py",
+        "dashboard/ui/session.py", "dashboard/jobs/worker.py", "attention_plugins/registry.py",
         "attention_plugins/models/bahdanau.py", "attention_plugins/models/nadaraya_watson.py",
         "attention_plugins/scorings/scaled_dot.py",
     }  # fmt: skip
-    assert len(sources("dashboard/pages/*.py")) >= 2
-    assert len(sources("dashboard/charts/*.py")) >= 2
+    assert len(FEATURES) >= 13
+    for name in FEATURES:
+        assert {f"dashboard/features/{name}/{file}.py" for file in ("page", "view")} <= landed
+    for name in ("regression", "translation", "alignment", "heads", "training", "anatomy"):
+        assert f"dashboard/features/{name}/task.py" in landed
 
 
 AT_IMPORT = {"torch", "pluggy", "safetensors", "packaging", "attention_plugins"}
@@ -201,17 +219,13 @@ def loaded(*statements: str) -> list[set[str]]:
     return [{m for m in line if "." not in m or m.split(".")[0] in PACKAGES} for line in held]
 
 
-def every_module(package: str) -> str:
-    """Statements that import a package and all modules directly in it."""
-    found = [p.stem for p in sources(f"{package.replace('.', '/')}/*.py") if p.stem != "__init__"]
-    return "\n".join(f"import {name}" for name in (package, *(f"{package}.{m}" for m in found)))
-
-
 def test_the_page_process_loads_no_torch_and_no_plugin():
-    statements = ["import dashboard.app, dashboard.controls, dashboard.state"]
-    statements += [every_module(f"dashboard.{p}") for p in ("pages", "charts", "runs")]
-    (modules,) = loaded("\n".join(statements))
-    assert "streamlit" in modules
+    files = sorted({*sources("dashboard/**/*.py")} - {*sources(*IN_WORKER)})
+    # The painter is a script of its own process.
+    dotted = [".".join(p.relative_to(ROOT).with_suffix("").parts) for p in files]
+    named = [name.removesuffix(".__init__") for name in dotted if not name.endswith(".painter")]
+    (modules,) = loaded("\n".join(f"import {name}" for name in named))
+    assert {"streamlit", "dashboard.app", "dashboard.features.regression.page"} <= modules
     wrong = {m for m in modules if names(m, (*HEAVY, "sklearn", "scipy", "statsmodels"))}
     assert not wrong
 
@@ -219,10 +233,10 @@ def test_the_page_process_loads_no_torch_and_no_plugin():
 def test_the_contract_loads_nothing_of_the_dashboard_and_workers_no_streamlit():
     contract, worker = loaded(
         "import attention_plugins, attention_plugins.registry",
-        "import dashboard.engine.worker, dashboard.tasks.regression",
+        "import dashboard.jobs.worker, dashboard.features.regression.task",
     )
     assert "torch" in contract
     heavy = ("streamlit", "altair", "pandas", "dashboard", "sacrebleu", "pyarrow")
     assert not {m for m in contract if names(m, heavy)}
-    assert {"torch", "dashboard.tasks.regression"} <= worker
+    assert {"torch", "dashboard.features.regression.task"} <= worker
     assert not {m for m in worker if names(m, ("streamlit", "altair"))}

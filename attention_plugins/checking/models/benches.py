@@ -5,16 +5,16 @@ A bench has rows, of which each must come out the same alone, among others and b
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, NamedTuple, Protocol
+from collections.abc import Callable, Mapping
+from typing import NamedTuple, Protocol
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from attention_plugins.checking.comparing import draw
-from attention_plugins.contract import ModelSizes, ModelSpec
-from attention_plugins.models.protocols import Batch
+from attention_plugins.contract import ModelSizes, ModelSpec, Task
+from attention_plugins.models.protocols import Batch, as_translation_model
 from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID
 
@@ -24,19 +24,26 @@ SOURCE_WORDS, TARGET_WORDS = 19, 13
 class Bench(Protocol):
     """Inputs of one task, and what a model makes of them."""
 
-    sizes: ModelSizes
+    @property
+    def sizes(self) -> ModelSizes:
+        """What the model is built for."""
+        ...
 
     def outputs(self, model: nn.Module, tap: Tap) -> Tensor:
         """What the model says, rows first; 0 on padding."""
+        ...
 
     def loss(self, model: nn.Module) -> Tensor:
         """What training would lower."""
+        ...
 
     def row(self, number: int) -> Bench:
         """One row alone, without any padding."""
+        ...
 
     def wider(self) -> Bench:
         """The same rows with more padding."""
+        ...
 
 
 class Translating(NamedTuple):
@@ -47,12 +54,12 @@ class Translating(NamedTuple):
 
     def outputs(self, model: nn.Module, tap: Tap) -> Tensor:
         """Log-probabilities ``(rows, m, 13)`` of a target that is forced word by word."""
-        batch = self.batch
-        state = model.start(batch.source, batch.source_lengths, tap)
+        batch, translator = self.batch, as_translation_model(model)
+        state = translator.start(batch.source, batch.source_lengths, tap)
         begin = torch.full_like(batch.target[:, :1], BOS_ID)
         found = []
         for tokens in torch.cat([begin, batch.target[:, :-1]], dim=1).T:
-            scores, state = model.step(state, tokens, tap)
+            scores, state = translator.step(state, tokens, tap)
             found.append(scores)
         stacked = torch.stack(found, dim=1)
         places = torch.arange(stacked.shape[1])
@@ -60,7 +67,7 @@ class Translating(NamedTuple):
 
     def loss(self, model: nn.Module) -> Tensor:
         """The model's own, in nats per target token."""
-        return model.loss(self.batch)
+        return as_translation_model(model).loss(self.batch)
 
     def row(self, number: int) -> Translating:
         """One pair."""
@@ -149,7 +156,8 @@ def bench(spec: ModelSpec) -> Bench:
     return _BENCHES[spec.task]()
 
 
-def _translating() -> Translating:
+def translating() -> Translating:
+    """The bench of translation models."""
     generator = torch.Generator().manual_seed(7)
     first = EOS_ID + 1  # words that are not reserved
     source = torch.randint(first, SOURCE_WORDS, (3, 7), generator=generator)
@@ -162,7 +170,8 @@ def _translating() -> Translating:
     return Translating(Batch(source, source_lengths, target, target_lengths))
 
 
-def _predicting() -> Predicting:
+def predicting() -> Predicting:
+    """The bench of regression models."""
     mask = draw(7, 13, seed=3) > -0.5
     mask[:, 0] = True
     return Predicting(draw(7, 3), draw(13, 3, seed=1), draw(13, seed=2), mask)
@@ -172,8 +181,8 @@ def _encoding() -> Encoding:
     return Encoding(draw(3, 7, 5), torch.tensor([7, 3, 2]))
 
 
-_BENCHES: Mapping[str, Any] = {
-    "translation": _translating,
-    "regression": _predicting,
+_BENCHES: Mapping[Task, Callable[[], Bench]] = {
+    "translation": translating,
+    "regression": predicting,
     "encoding": _encoding,
 }

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
@@ -21,7 +22,7 @@ def make(
     factory: ScoringFactory | None = None,
     seed: int = 5,
     dtype: torch.dtype = torch.float64,
-    **values: object,
+    values: Mapping[str, object] | None = None,
 ) -> nn.Module:
     """A model in evaluation mode, the same at every call with equal arguments.
 
@@ -33,7 +34,7 @@ def make(
     return model.to(dtype).eval()
 
 
-def hollow(spec: ModelSpec, **values: object) -> dict[str, torch.Size]:
+def hollow(spec: ModelSpec, values: Mapping[str, object] | None = None) -> dict[str, torch.Size]:
     """Names and shapes of a model's weights, without making any."""
     sizes = bench(spec).sizes
     with torch.device("meta"):

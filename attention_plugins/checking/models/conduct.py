@@ -104,13 +104,14 @@ def check_every_weight_learns(spec: ModelSpec) -> None:
     """Each ``nn.Parameter`` gets a gradient from the loss."""
     task, model = bench(spec), make(spec)
     task.loss(model).backward()
-    still = [n for n, p in model.named_parameters() if p.grad is None or not p.grad.any()]
+    gradients = {name: weight.grad for name, weight in model.named_parameters()}
+    still = [name for name, found in gradients.items() if found is None or not found.any()]
     if still:
         raise Broken(
             f"no gradient reaches {', '.join(still[:3])}; use each weight on the way to the loss, "
             "without detach(), or take it away"
         )
-    wild = [n for n, p in model.named_parameters() if not p.grad.isfinite().all()]
+    wild = [n for n, found in gradients.items() if found is None or not found.isfinite().all()]
     if wild:
         raise Broken(
             f"the gradient of {wild[0]} is NaN or infinite; look for a root, a logarithm or a "

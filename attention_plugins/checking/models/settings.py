@@ -36,7 +36,9 @@ def check_every_parameter_is_used(spec: ModelSpec) -> None:
 
 
 def _changes_something(spec: ModelSpec, parameter: Parameter) -> bool:
-    shapes = {value: _shapes(spec, parameter, value) for value in values_of(parameter)}
+    shapes = {
+        value: _shapes(spec, parameter, value) for value in values_of(parameter, on_step=True)
+    }
     built = {value: found for value, found in shapes.items() if found is not None}
     if len(built) < 2:
         return True  # others' defaults leave no choice
@@ -54,12 +56,12 @@ def _shapes(spec: ModelSpec, parameter: Parameter, value: Scalar) -> Shapes | No
     )
     with attempt(f"with {parameter.name}={value!r}", advice):
         try:
-            return hollow(spec, **{parameter.name: value})
+            return hollow(spec, {parameter.name: value})
         except ContractError:
             return None
 
 
 def _loss(spec: ModelSpec, parameter: Parameter, value: Scalar) -> torch.Tensor:
-    model = make(spec, **{parameter.name: value}).train()
+    model = make(spec, values={parameter.name: value}).train()
     torch.manual_seed(8)
     return bench(spec).loss(model).detach()

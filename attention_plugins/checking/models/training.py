@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import torch
-from torch import nn
 
 from attention_plugins.checking.comparing import draw
 from attention_plugins.checking.findings import Broken, rule
-from attention_plugins.checking.models.benches import SOURCE_WORDS, TARGET_WORDS, bench
+from attention_plugins.checking.models.benches import (
+    SOURCE_WORDS,
+    TARGET_WORDS,
+    bench,
+    translating,
+)
 from attention_plugins.checking.models.common import make
 from attention_plugins.contract import ModelSpec, RegressionData
 from attention_plugins.encoding import Encoded
 from attention_plugins.fitting import fit
+from attention_plugins.models.protocols import Module, as_translation_model
 from attention_plugins.recipe import Recipe
 from attention_plugins.scorings.gaussian import GAUSSIAN
 from attention_plugins.text import RESERVED, Vocabulary
@@ -70,21 +75,22 @@ def check_training_lowers_the_error(spec: ModelSpec) -> None:
 
 
 def _trainer(spec: ModelSpec, seed: int) -> Trainer:
-    batch = bench(spec).batch
-    rows = [
+    batch = translating().batch
+    source, target = (
         [row[:n] for row, n in zip(tokens.tolist(), lengths.tolist(), strict=True)]
         for tokens, lengths in ((batch.source, batch.source_lengths),
                                 (batch.target, batch.target_lengths))
-    ]  # fmt: skip
-    vocabularies = (
-        Vocabulary((*RESERVED, *(f"w{i}" for i in range(n - len(RESERVED)))))
-        for n in (SOURCE_WORDS, TARGET_WORDS)
-    )
-    model = make(spec, seed=seed, dtype=torch.float32)
+    )  # fmt: skip
+    corpus = Encoded(source, target, _vocabulary(SOURCE_WORDS), _vocabulary(TARGET_WORDS))
+    model = as_translation_model(make(spec, seed=seed, dtype=torch.float32))
     torch.manual_seed(5)  # of what training draws
-    return Trainer(model, Encoded(*rows, *vocabularies), Recipe(epochs=2, batch_size=1))
+    return Trainer(model, corpus, Recipe(epochs=2, batch_size=1))
 
 
-def _alike(one: nn.Module, other: nn.Module) -> bool:
+def _vocabulary(size: int) -> Vocabulary:
+    return Vocabulary((*RESERVED, *(f"w{i}" for i in range(size - len(RESERVED)))))
+
+
+def _alike(one: Module, other: Module) -> bool:
     weights = other.state_dict()
     return all(tensor.equal(weights[name]) for name, tensor in one.state_dict().items())

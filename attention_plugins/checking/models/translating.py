@@ -9,11 +9,16 @@ from torch import Tensor
 
 from attention_plugins.checking.comparing import equal
 from attention_plugins.checking.findings import Broken, rule
-from attention_plugins.checking.models.benches import TARGET_WORDS, Translating, bench
+from attention_plugins.checking.models.benches import (
+    TARGET_WORDS,
+    Translating,
+    bench,
+    translating,
+)
 from attention_plugins.checking.models.common import make
 from attention_plugins.contract import ModelSpec
 from attention_plugins.decoding import beam, pick
-from attention_plugins.models.protocols import Batch
+from attention_plugins.models.protocols import Batch, as_translation_model
 from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID
 
@@ -27,7 +32,7 @@ def _translates(spec: ModelSpec) -> bool:
 @rule("models", applies=_translates)
 def check_steps_give_log_probabilities(spec: ModelSpec) -> None:
     """The probabilities of all words add up to 1 after every step."""
-    task = bench(spec).row(1)
+    task = translating().row(1)
     totals = task.outputs(make(spec), Tap()).logsumexp(dim=-1)
     if not equal(totals, torch.zeros_like(totals)):
         raise Broken(
@@ -39,7 +44,7 @@ def check_steps_give_log_probabilities(spec: ModelSpec) -> None:
 @rule("models", applies=_translates)
 def check_word_by_word_equals_all_at_once(spec: ModelSpec) -> None:
     """``loss`` is what ``start`` and ``step`` say of the target, per token."""
-    task, model = bench(spec), make(spec)
+    task, model = translating(), make(spec)
     said = task.outputs(model, Tap()).gather(2, task.batch.target[..., None]).sum()
     stepwise = -said / task.batch.target_lengths.sum()
     loss = task.loss(model)
@@ -54,7 +59,7 @@ def check_word_by_word_equals_all_at_once(spec: ModelSpec) -> None:
 @rule("models", applies=_translates)
 def check_a_later_word_changes_no_earlier_one(spec: ModelSpec) -> None:
     """In the loss, the probabilities of all words after a beginning add up to the beginning's."""
-    task, model = bench(spec).row(1), make(spec)
+    task, model = translating().row(1), make(spec)
     source, lengths, target, _ = task.batch
     for length in (1, 2):
         beginning = target[:, :length]
@@ -75,7 +80,7 @@ def check_a_later_word_changes_no_earlier_one(spec: ModelSpec) -> None:
 @rule("models", applies=_translates)
 def check_a_state_can_be_picked(spec: ModelSpec) -> None:
     """Beam search repeats and reorders the rows of a state, and keeps the state before."""
-    task, model = bench(spec), make(spec)
+    task, model = translating(), as_translation_model(make(spec))
     state = model.start(task.batch.source, task.batch.source_lengths, Tap())
     tokens, rows = torch.full((3,), BOS_ID), torch.tensor([2, 0, 0, 1])
     for _ in range(2):

@@ -7,6 +7,7 @@ in float64, where rounding hides nothing.
 from __future__ import annotations
 
 import random
+from collections.abc import Mapping
 
 import torch
 from torch import Tensor
@@ -29,7 +30,7 @@ def make(
     query: int = SIZE,
     key: int = SIZE,
     dtype: torch.dtype = torch.float64,
-    **values: object,
+    values: Mapping[str, object] | None = None,
 ) -> Scoring:
     """A scoring in evaluation mode, the same at every call with equal arguments."""
     torch.manual_seed(7)

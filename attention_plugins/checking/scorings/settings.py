@@ -35,10 +35,10 @@ def check_every_parameter_is_used(spec: ScoringSpec) -> None:
     queries, keys = inputs(2)
     for parameter in spec.parameters:
         found = []
-        for value in values_of(parameter):
+        for value in values_of(parameter, on_step=True):
             what = f"with {parameter.name}={value!r}"
             with attempt(what, "let it take every value that the parameter allows, or allow less"):
-                scoring = make(spec, **{parameter.name: value}).train()
+                scoring = make(spec, values={parameter.name: value}).train()
                 torch.manual_seed(8)
                 found.append(scores(scoring, queries, keys))
             require_shape(found[-1], (2, QUERIES, KEYS), what, "keep the shape at every value")
@@ -59,8 +59,8 @@ def check_learnable_parameters_are_weights(spec: ScoringSpec) -> None:
     """One starts at the value set, can be read by its name, and training may change it."""
     for parameter in (p for p in spec.parameters if p.learnable):
         name = parameter.name
-        for value in values_of(parameter):
-            scoring = make(spec, **{name: value})
+        for value in map(float, values_of(parameter, on_step=True)):
+            scoring = make(spec, values={name: value})
             shown = learned_values(scoring, [parameter]).get(name)
             if shown is None:
                 raise Broken(

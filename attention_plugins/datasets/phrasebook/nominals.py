@@ -170,6 +170,7 @@ def _english_determiner(
     kind: str, plural: bool, owner: Subject | None, negative: bool, number: str
 ) -> list[str]:
     if kind == "poss":
+        assert owner is not None
         return [english.POSSESSIVES[owner.english]]
     if kind in _HIDDEN:
         return []
@@ -194,6 +195,7 @@ def _french_determiner(
     if kind in ("some", "bare"):
         return ["des"] if plural else ["de", definite]
     if kind == "poss":
+        assert owner is not None
         column = 2 if plural else 1 if feminine and not before_vowel else 0
         return [_POSSESSIVES[owner.person][column]]
     if kind == "this":

@@ -10,7 +10,7 @@ import torch
 from attention_plugins import ContractError, Parameter, scoring
 from attention_plugins.checking import Broken, Finding, check, check_model, check_scoring, rules
 from attention_plugins.checking.pytest import scoring_rules
-from attention_plugins.checking.records import formula_problem
+from attention_plugins.checking.records import formula_problem, values_of
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 from attention_plugins.models.self_attention import SELF_ATTENTION
 from attention_plugins.scorings.dot import dot_product
@@ -100,7 +100,9 @@ def test_only_rules_that_apply_are_asked():
 
 
 def test_another_kind_or_record_is_refused():
-    with pytest.raises(ContractError, match="need a kind of scorings, models, checkpoints"):
+    with pytest.raises(
+        ContractError, match="need a kind of scorings, models, datasets, checkpoints"
+    ):
         check("charts", dot_product)
     with pytest.raises(ContractError, match="models are checked from a ModelSpec"):
         check("models", dot_product)
@@ -152,6 +154,14 @@ def test_formulas_that_cannot_be_set_are_seen(formula, problem):
     found = formula_problem(formula)
     assert problem in found
     assert bool(found) == bool(problem)
+
+
+def test_of_a_number_in_steps_the_highest_step_is_tried():
+    kernel = Parameter(name="kernel", title="Kernel", default=5, low=3, high=10, step=2)
+    width = Parameter(name="width", title="Width", default=1.0, low=0.5, high=8.25, step=1.0)
+    assert values_of(kernel, on_step=True) == [3, 5, 9]
+    assert values_of(width, on_step=True) == [0.5, 1.0, 8.25]
+    assert values_of(kernel) == [3, 5, 10]
 
 
 def test_a_choice_a_switch_and_a_number_are_tried_at_all_their_values():

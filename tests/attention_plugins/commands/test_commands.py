@@ -7,6 +7,7 @@ import pytest
 
 from attention_plugins.checkpoints import SHIPPED
 from attention_plugins.commands import main
+from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import installed
 
 LINES = "\n".join(
@@ -54,8 +55,9 @@ def _refused(capsys, *arguments):
 def test_list_names_everything_installed(capsys):
     assert main(["list", "--json"]) == 0
     listed = _json(capsys)
-    for kind in ("scorings", "models", "datasets", "checkpoints"):
-        assert list(listed[kind]) == list(getattr(installed(), kind))
+    assert list(listed) == [*HOOKS, "failures"]
+    for kind in HOOKS:
+        assert list(listed[kind]) == list(installed().records[kind])
     assert main(["list"]) == 0
     assert "Additive" in capsys.readouterr().out
 

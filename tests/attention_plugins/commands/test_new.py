@@ -21,7 +21,7 @@ import sys, pytest
 from attention_plugins.commands import main
 main(["list", "--json"])
 sys.stdout.flush()
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "my-scoring"]))
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "fig-scoring"]))
 """
 
 
@@ -33,17 +33,17 @@ def desk(tmp_path, monkeypatch):
 
 
 def test_a_new_package_installs_and_holds_everywhere(desk, capfd):
-    assert main(["new", "my-scoring"]) == 0
-    folder, files = desk / "my-scoring", ["README.md", "my_scoring.py", "pyproject.toml"]
-    assert sorted(path.name for path in folder.iterdir()) == [*files, "test_my_scoring.py"]
+    assert main(["new", "fig-scoring"]) == 0
+    folder, files = desk / "fig-scoring", ["README.md", "fig_scoring.py", "pyproject.toml"]
+    assert sorted(path.name for path in folder.iterdir()) == [*files, "test_fig_scoring.py"]
     said = capfd.readouterr().out
-    assert "python -m attention_plugins check my-scoring\n" in said
-    assert "-e my-scoring\n" in said
+    assert "python -m attention_plugins check fig-scoring\n" in said
+    assert "-e fig-scoring\n" in said
     assert "Reload plugins" in said
 
     installed = subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
-         "--no-build-isolation", "--target", "site", "./my-scoring"],
+         "--no-build-isolation", "--target", "site", "./fig-scoring"],
         cwd=desk, capture_output=True, text=True, timeout=180, check=False,
     )  # fmt: skip
     assert installed.returncode == 0, installed.stderr
@@ -54,9 +54,9 @@ def test_a_new_package_installs_and_holds_everywhere(desk, capfd):
     )  # fmt: skip
     assert used.returncode == 0, used.stdout + used.stderr
     listed, end = json.JSONDecoder().raw_decode(used.stdout)
-    assert listed["failures"] == []
-    assert listed["scorings"]["my_scoring"] == {
-        "title": "My scoring", "plugin": "my-scoring", "version": "0.1.0",
+    assert [f for f in listed["failures"] if f["distribution"] == "fig-scoring"] == []
+    assert listed["scorings"]["fig_scoring"] == {
+        "title": "Fig scoring", "plugin": "fig-scoring", "version": "0.1.0",
     }  # fmt: skip
     assert int(re.search(r"(\d+) passed in", used.stdout[end:])[1]) > 20
 
@@ -99,6 +99,6 @@ def test_a_bad_name_costs_one_line(name, why, desk, capsys):
 
 
 def test_a_folder_that_is_not_there_gets_none(desk, capsys):
-    assert main(["new", "my-scoring", "--into", "nowhere"]) == 2
+    assert main(["new", "fig-scoring", "--into", "nowhere"]) == 2
     assert "cannot write nowhere" in capsys.readouterr().err
     assert not any(desk.iterdir())

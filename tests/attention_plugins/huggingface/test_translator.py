@@ -17,8 +17,11 @@ from attention_plugins.contract import ContractError
 from attention_plugins.huggingface.translator import AdoptedTranslator
 from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.tap import Intervention, Site, Tap
-from dashboard.runs.request import Request
-from dashboard.tasks import alignment, heads, perform, translation
+from dashboard.features.alignment import task as alignment
+from dashboard.features.heads import task as heads
+from dashboard.jobs import task_translator
+from dashboard.jobs.tasks import perform
+from dashboard.records.request import Request
 
 KINDS = {"encoder": "encoder_attentions", "decoder": "decoder_attentions",
          "cross": "cross_attentions"}  # fmt: skip
@@ -267,11 +270,11 @@ def offered(folders, monkeypatch):
     """A registry with the tiny models beside the shipped ones."""
     monkeypatch.setenv("ATTENTION_CHECKPOINTS", str(folders))
     found = registry.load(allow=[])
-    for task in (translation, heads, alignment):
+    for task in (task_translator, heads, alignment):
         monkeypatch.setattr(task, "installed", lambda: found)
-    translation.translator_of.cache_clear()
+    task_translator.translator_of.cache_clear()
     yield found
-    translation.translator_of.cache_clear()
+    task_translator.translator_of.cache_clear()
 
 
 def test_it_is_offered_beside_ours_and_a_panel_gets_all_its_maps(offered):

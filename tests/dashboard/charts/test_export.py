@@ -73,7 +73,9 @@ def test_a_chart_whose_data_lie_elsewhere_is_refused(url):
 
 def test_pictures_have_the_size_that_was_asked_for(painted):
     svg, screen, print_, _ = painted
-    width, height = (float(v) for v in re.search(rb'width="(\d+)" height="(\d+)"', svg).groups())
+    size = re.search(rb'width="(\d+)" height="(\d+)"', svg)
+    assert size is not None
+    width, height = map(float, size.groups())
     assert opened(screen).shape[:2] == (2 * height, 2 * width)
     np.testing.assert_allclose(
         opened(print_).shape[:2], [height * 300 / 72, width * 300 / 72], atol=1
@@ -127,6 +129,7 @@ def test_a_page_may_load_nothing_and_holds_the_data():
     assert "unsafe-eval" not in page
     assert not re.search(r"""(?:src|href)=["']""", page)
     text = re.search(r'vegaEmbed\("#chart", (.*), (\{"renderer.*?\})\)', page)
+    assert text is not None
     assert "<" not in text[1]  # neither an end of the script nor the start of a comment
     assert json.loads(text[1]) == json.loads(export.vega_lite(heatmap()))
     assert json.loads(text[2])["renderer"] == "svg"

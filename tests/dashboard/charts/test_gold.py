@@ -29,11 +29,11 @@ def places(scene, name: str, side: float = 24) -> list[tuple[int, int]]:
 
 @pytest.mark.parametrize("grid", [False, True])
 def test_gold_cells_are_outlined_and_said(painted, grid):
-    gold = {"outlined": SURE, "possible": POSSIBLE}
-    if grid:
-        scene = painted(head_grid([frame(0), frame(1)], chosen="1.2", **gold))
-    else:
-        scene = painted(attention_heatmap(weights(5, 7), TARGET, SOURCE, **gold))
+    scene = painted(
+        head_grid([frame(0), frame(1)], chosen="1.2", outlined=SURE, possible=POSSIBLE)
+        if grid
+        else attention_heatmap(weights(5, 7), TARGET, SOURCE, outlined=SURE, possible=POSSIBLE)
+    )
     assert sorted(places(scene, "gold")) == SURE
     assert places(scene, "possible") == POSSIBLE
     assert sorted(places(scene, "edges")) == sorted(SURE + POSSIBLE)

@@ -256,7 +256,10 @@ def test_differences_are_centred_on_nothing(painted, survives, rows):
         (lambda: attention_heatmap(np.ones((2, 3)), mask=np.ones((3, 2))), r"mask of .*\(2, 3\)"),
         (lambda: attention_heatmap(np.ones((2, 3)), vmax=0), "need 0 < vmax"),
         (lambda: difference_heatmap(np.ones((2, 3)), np.ones((3, 2))), "of one shape"),
-        (lambda: difference_heatmap(*np.ones((2, 61, 61))), "at most 3,600 differences"),
+        (
+            lambda: difference_heatmap(np.ones((61, 61)), np.ones((61, 61))),
+            "at most 3,600 differences",
+        ),
     ],
 )
 def test_what_cannot_be_drawn_is_refused(call, message):

@@ -8,7 +8,6 @@ from dashboard.charts.heatmap import map_plot
 from dashboard.charts.large import WINDOW, large_map
 
 QUERIES, KEYS = 211, 173
-LOOK = {"title": "", "width": 420, "columns": 1, "quantity": "weight"}
 
 
 def weights():
@@ -21,9 +20,10 @@ def weights():
 def chart(values=None, at=None):
     values = weights() if values is None else values
     labels = [f"q{n}" for n in range(len(values))], [f"k{n}" for n in range(values.shape[1])]
-    plot = map_plot(values[None], labels, (None, None), 24, LOOK)
+    plot = map_plot(values[None], labels, (None, None), 24, width=420)
     made = large_map(values, plot, 1.0)
     if at is not None:
+        assert isinstance(made.params, list)
         (tile,) = (p for p in made.params if p.name == "tile")
         tile.value = [at]
     return made

@@ -7,24 +7,14 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 import vl_convert
+from support.charts import kernel_tables
 
-from dashboard.charts import PANEL_COLOURS, overlay_curves, regression_chart
+from dashboard.charts import regression_chart
 from dashboard.charts.problem import MAX_MARKS, problem
 
 
-def tables(n: int = 11, m: int = 13, width: float = 0.4):
-    """A Gaussian kernel's result at uneven, unsorted inputs."""
-    rng = np.random.default_rng(2)
-    x, queries = rng.permutation(np.sort(rng.random(n)) * 5), rng.permutation(np.arange(m) * 5 / m)
-    y = np.sin(x) + rng.normal(0, 0.2, n)
-    weights = np.exp(-(((queries[:, None] - x) / width) ** 2) / 2)
-    weights /= weights.sum(1, keepdims=True)
-    curve = pa.table({"x0": queries, "prediction": weights @ y, "truth": np.sin(queries)})
-    return curve, pa.table({"x0": x, "y": y}), weights
-
-
 def test_the_numbers_are_those_of_the_tables(survives, rows):
-    curve, points, weights = tables()
+    curve, points, weights = kernel_tables()
     spec = survives(lambda: regression_chart(curve, points, weights, title="Gaussian"))
     order, columns = np.argsort(curve["x0"].to_numpy()), np.argsort(points["x0"].to_numpy())
     drawn = pd.DataFrame(rows(spec, "prediction", "truth"))
@@ -39,14 +29,14 @@ def test_the_numbers_are_those_of_the_tables(survives, rows):
 
 
 def test_a_map_of_one_head_needs_no_unpacking():
-    curve, points, weights = tables()
+    curve, points, weights = kernel_tables()
     one = regression_chart(curve, points, weights[None]).to_dict()
     assert one == regression_chart(curve, points, weights).to_dict()
 
 
 @pytest.mark.parametrize(("q", "width"), [(5, 200), (12, 900)])
 def test_the_column_under_a_query_holds_its_weights(painted, q, width):
-    curve, points, weights = tables()
+    curve, points, weights = kernel_tables()
     chart = regression_chart(curve, points, weights)
     order = np.argsort(curve["x0"].to_numpy())
     scene = painted(chart, width=width, hovered={"q": q})
@@ -65,7 +55,7 @@ def test_the_column_under_a_query_holds_its_weights(painted, q, width):
 
 
 def test_hovering_sizes_the_training_points_by_their_weights(painted):
-    curve, points, weights = tables()
+    curve, points, weights = kernel_tables()
     chart = regression_chart(curve, points, weights)
     assert painted(chart).items("layer_6_marks") == []
     order, columns = np.argsort(curve["x0"].to_numpy()), np.argsort(points["x0"].to_numpy())
@@ -79,7 +69,7 @@ def test_hovering_sizes_the_training_points_by_their_weights(painted):
 
 
 def test_what_is_only_looked_at_does_not_catch_the_pointer(survives):
-    curve, points, weights = tables()
+    curve, points, weights = kernel_tables()
     vega = vl_convert.vegalite_to_vega(
         json.dumps(regression_chart(curve, points, weights).to_dict())
     )
@@ -88,7 +78,7 @@ def test_what_is_only_looked_at_does_not_catch_the_pointer(survives):
 
 
 def test_both_lanes_lie_apart_and_have_their_axes(painted):
-    scene = painted(regression_chart(*tables(), y_title="price", x_title="metres"))
+    scene = painted(regression_chart(*kernel_tables(), y_title="price", x_title="metres"))
     titles = {title["text"]: title for title in scene.items(role="axis-title")}
     assert set(titles) == {"price", "weights of the training x", "metres"}
     map_top = min(cell["top"] for cell in scene.items("layer_1_marks"))
@@ -99,14 +89,14 @@ def test_both_lanes_lie_apart_and_have_their_axes(painted):
 
 
 def test_without_weights_only_the_curve_is_drawn(painted, survives):
-    curve, points, _ = tables()
+    curve, points, _ = kernel_tables()
     survives(lambda: regression_chart(curve, points))
     scene = painted(regression_chart(curve, points))
     assert {title["text"] for title in scene.items(role="axis-title")} == {"x", "y"}
 
 
 def test_an_unknown_truth_is_left_out(painted, survives):
-    curve, points, weights = tables()
+    curve, points, weights = kernel_tables()
     unknown = curve.set_column(2, "truth", pa.nulls(13, pa.float64()))
     spec = survives(lambda: regression_chart(unknown, points, weights))
     assert len(regression_chart(curve, points, weights).to_dict()["layer"]) == 1 + len(
@@ -116,7 +106,7 @@ def test_an_unknown_truth_is_left_out(painted, survives):
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_many_weights_are_an_image_under_the_curve(painted, survives, scheme):
-    curve, points, _ = tables(61, 67)
+    curve, points, _ = kernel_tables(61, 67)
     weights = np.zeros((67, 61))
     order, columns = np.argsort(curve["x0"].to_numpy()), np.argsort(points["x0"].to_numpy())
     weights[order[40], columns[10]] = 1.0  # the 41st query from the left, 11th input from below
@@ -179,44 +169,8 @@ def test_very_few_queries_and_points_are_drawn(painted, survives, n):
 
 
 def test_what_does_not_fit_is_refused():
-    curve, points, weights = tables()
+    curve, points, weights = kernel_tables()
     with pytest.raises(ValueError, match=r"weights of shape \(13, 11\) .*, got \(11, 13\)"):
         regression_chart(curve, points, weights.T)
     with pytest.raises(ValueError, match="need at least one query"):
         regression_chart(curve.slice(0, 0), points)
-
-
-def test_all_panels_lie_over_one_scatter(painted, survives, rows):
-    narrow, points, _ = tables(width=0.2)
-    wide, _, _ = tables(width=2.0)
-    curves = {"a · narrow": narrow, 'b · "wide"': wide}
-    make = lambda: overlay_curves(curves, points, y_title="price")  # noqa: E731
-    spec = survives(make)
-    drawn = pd.DataFrame(rows(spec, "panel", "prediction"))
-    for name, curve in curves.items():
-        expected = curve["prediction"].to_numpy()[np.argsort(curve["x0"].to_numpy())]
-        np.testing.assert_allclose(
-            drawn["prediction"][drawn["panel"] == name], expected, rtol=1e-4
-        )
-    scene = painted(make(), width=600)
-    assert scene.width == pytest.approx(600, abs=1)
-    assert [text["text"] for text in scene.items(role="legend-label")] == list(curves)
-    strokes = {item.get("stroke") for item in scene.items(role="mark")}
-    assert {PANEL_COLOURS["a"], PANEL_COLOURS["b"]} <= strokes
-
-
-def test_panels_keep_their_colours_when_some_are_missing(painted):
-    curve, points, _ = tables()
-    scene = painted(overlay_curves({"c": curve}, points, colours={"c": PANEL_COLOURS["c"]}))
-    symbols = {item["stroke"] for item in scene.items(role="legend-symbol")}
-    assert symbols == {PANEL_COLOURS["c"]}
-
-
-def test_curves_that_cannot_be_compared_are_refused():
-    curve, points, _ = tables()
-    with pytest.raises(ValueError, match="1 to 4 curves with a colour each, got 0"):
-        overlay_curves({}, points)
-    with pytest.raises(ValueError, match="1 to 4 curves with a colour each, got 5"):
-        overlay_curves(dict.fromkeys("abcde", curve), points)
-    with pytest.raises(ValueError, match="at the same queries"):
-        overlay_curves({"a": curve, "b": tables(m=7)[0]}, points)

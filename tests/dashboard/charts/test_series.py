@@ -1,3 +1,5 @@
+from functools import partial
+
 import pandas as pd
 import pytest
 
@@ -7,24 +9,24 @@ COLOURS = {"a": "#3284d0", "b": "#ce6a1e"}
 LINES = pd.DataFrame(
     {"x": [2, 4, 8, 2, 4, 8], "y": [1.0, 10.0, 100.0, 3.0, 3.0, 3.0], "series": list("aaabbb")}
 )
-TITLES = {"x_title": "n", "y_title": "ms"}
+titled = partial(series_chart, x_title="n", y_title="ms")
 
 
 def test_a_line_per_series_with_its_numbers(survives, rows):
-    spec = survives(lambda: series_chart(LINES, COLOURS, **TITLES))
+    spec = survives(lambda: titled(LINES, COLOURS))
     pd.testing.assert_frame_equal(
         pd.DataFrame(rows(spec, "series")), LINES, check_dtype=False, check_like=True
     )
 
 
 def test_series_have_the_colours_they_were_given(painted):
-    scene = painted(series_chart(LINES, COLOURS, **TITLES), width=400)
+    scene = painted(titled(LINES, COLOURS), width=400)
     strokes = {item["stroke"] for item in scene.items("lines_marks")}
     assert strokes == set(COLOURS.values())
 
 
 def test_powers_are_straight_lines_on_logarithmic_axes(painted):
-    points = painted(series_chart(LINES, COLOURS, log=True, fitted=LINES, **TITLES), width=400)
+    points = painted(titled(LINES, COLOURS, log=True, fitted=LINES), width=400)
     seen = [
         (p["left"], p["top"]) for p in points.items("points_marks") if p["stroke"] == "#3284d0"
     ]
@@ -35,16 +37,16 @@ def test_powers_are_straight_lines_on_logarithmic_axes(painted):
 
 
 def test_measured_points_are_seen_and_those_of_a_plain_line_are_not(painted):
-    def opacities(**more):
-        scene = painted(series_chart(LINES, COLOURS, **TITLES, **more))
+    def opacities(chart):
+        scene = painted(chart)
         return {item.get("opacity", 1) for item in scene.items("points_marks")}
 
-    assert opacities(fitted=LINES) == {1}
-    assert opacities() == {0}
+    assert opacities(titled(LINES, COLOURS, fitted=LINES)) == {1}
+    assert opacities(titled(LINES, COLOURS)) == {0}
 
 
 def test_logarithmic_axes_have_round_ticks(painted):
-    scene = painted(series_chart(LINES, COLOURS, log=True, ticks=[2, 4, 8], **TITLES), width=400)
+    scene = painted(titled(LINES, COLOURS, log=True, ticks=[2, 4, 8]), width=400)
     labels = {item["text"] for item in scene.items(role="axis-label")}
     assert {"2", "4", "8", "1", "10", "100"} <= labels
 
@@ -56,4 +58,4 @@ def test_logarithmic_axes_have_round_ticks(painted):
 )  # fmt: skip
 def test_what_cannot_be_drawn_is_refused(frame, more):
     with pytest.raises(ValueError, match="need"):
-        series_chart(frame, COLOURS, **TITLES, **more)
+        titled(frame, COLOURS, **more)

@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.charts import attention_heatmap, regression_chart
 from dashboard.charts.stored import check_drawable, stored_charts
-from dashboard.runs.result import Result
+from dashboard.records.result import Result
 
 X = np.linspace(0, 1, 5)
 CURVE = pa.table({"x0": X, "prediction": X / 2, "truth": X})

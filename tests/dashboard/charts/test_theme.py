@@ -13,11 +13,11 @@ import pytest
 from dashboard.charts import (
     attention_heatmap,
     loss_chart,
-    overlay_curves,
     regression_chart,
     theme,
     weights_legend,
 )
+from dashboard.features.regression.chart_overlay import overlay_curves
 
 CONFIG = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())
 

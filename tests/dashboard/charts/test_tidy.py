@@ -39,12 +39,13 @@ def test_every_weight_is_a_row_with_its_place_and_its_labels():
         "kind", "layer", "head", "query", "key", "query_label", "key_label", "weight",
     ]  # fmt: skip
     assert len(frame) == 2 * 3 * 5 + 1
-    for row in frame[:-1].itertuples():
+    for row in frame.to_dict("records")[:-1]:
+        query, key = row["query"], row["key"]
         # as float32, bit for bit
-        assert np.float32(row.weight) == WEIGHTS[row.head, row.query, row.key]
-        assert (row.kind, row.layer) == ("cross", 0)
-        assert row.query_label == QUERIES[row.query]
-        assert row.key_label == KEYS[row.key].replace("=1+1", "'=1+1")
+        assert np.float32(row["weight"]) == WEIGHTS[row["head"], query, key]
+        assert (row["kind"], row["layer"]) == ("cross", 0)
+        assert row["query_label"] == QUERIES[query]
+        assert row["key_label"] == KEYS[key].replace("=1+1", "'=1+1")
     last = frame.iloc[-1]
     assert (last.kind, last.layer, last.query_label, last.weight) == ("encoder", 7, "q", 1.0)
 
@@ -66,6 +67,14 @@ def test_masked_weights_are_empty():
 def test_no_text_becomes_a_formula(text, written):
     frame = read(table_csv(pa.table({"n": [1], "text": pa.array([text], pa.string())})))
     assert frame.text.tolist() == [written]
+
+
+def test_large_texts_are_written_as_others_are():
+    texts = pa.chunked_array([pa.array(["=1", None]), pa.array(["-1", "=1"])], pa.string())
+    large = texts.cast(pa.large_string())
+    written = table_csv(pa.table({"text": texts}))
+    assert written.decode().splitlines() == ['"text"', '"\'=1"', "", '"-1"', '"\'=1"']
+    assert table_csv(pa.table({"text": large})) == written
 
 
 def test_other_tables_are_written_as_they_are():

@@ -1,0 +1,110 @@
+"""How far apart the attention maps of two models are: row by row, and head by head."""
+
+from __future__ import annotations
+
+import math
+from typing import NamedTuple
+
+import torch
+from torch import Tensor
+
+_FLAT = 1e-6  # weights this close to each other differ by the rounding of float32 alone
+_TIE = 1e-9  # correlations this close to each other differ by the rounding of float64 alone
+
+
+class Match(NamedTuple):
+    """The head that resembles another one most, and the correlation ``r`` of their weights.
+
+    ``head`` is None, and ``r`` NaN, where there is no correlation with any.
+    """
+
+    head: int | None
+    r: float
+
+
+def jensen_shannon(one: Tensor, other: Tensor) -> Tensor:
+    """The Jensen-Shannon divergence of every row, in bits: 0 where equal, 1 where disjoint.
+
+    The entropy of the mean of both rows, less the mean of their entropies (Lin 1991). Rows are
+    scaled to sum to 1.
+
+    Args:
+        one, other: ``(..., keys)``, not negative, of one shape.
+
+    Returns:
+        ``(...)``; NaN where a row has no weight.
+
+    Raises:
+        ValueError: different shapes.
+    """
+    _check_shapes(one, other)
+    rows, others = _scaled(one), _scaled(other)
+    nats = _entropy((rows + others) / 2) - (_entropy(rows) + _entropy(others)) / 2
+    return (nats / math.log(2)).clamp(0.0, 1.0)
+
+
+def correlations(one: Tensor, other: Tensor, seen: Tensor | None = None) -> Tensor:
+    """Pearson's correlation of every head with every head of another model.
+
+    Over all cells, without regard to where they stand.
+
+    Args:
+        one: ``(heads, queries, keys)``.
+        other: ``(other heads, queries, keys)``.
+        seen: boolean ``(queries, keys)``, False where a cell is masked and does not count.
+
+    Returns:
+        ``(heads, other heads)``, float64; NaN where either head's weights are all the same.
+
+    Raises:
+        ValueError: maps of different shapes.
+    """
+    _check_shapes(one[0], other[0])
+    if seen is None:
+        seen = torch.ones_like(one[0], dtype=torch.bool)
+    if not seen.any():  # no cell at all would give sums of nothing, which are 0
+        return torch.full((len(one), len(other)), torch.nan, dtype=torch.float64)
+    found = _standardised(one[:, seen]) @ _standardised(other[:, seen]).T
+    return found.clamp(-1.0, 1.0)
+
+
+def match_heads(one: Tensor, other: Tensor, seen: Tensor | None = None) -> list[Match]:
+    """For every head the head of the other model with the highest correlation.
+
+    Several heads may have one match; of equal ones the first is taken. Arguments and errors as of
+    :func:`correlations`.
+    """
+    return [_match(row) for row in correlations(one, other, seen)]
+
+
+def _match(row: Tensor) -> Match:
+    known = row.nan_to_num(-math.inf)
+    best = known.max().item()
+    if best == -math.inf:
+        return Match(None, math.nan)
+    return Match(int((known >= best - _TIE).nonzero()[0]), best)
+
+
+def _check_shapes(one: Tensor, other: Tensor) -> None:
+    if one.shape != other.shape:
+        raise ValueError(
+            f"need maps of one shape to compare, got {tuple(one.shape)} and {tuple(other.shape)}"
+        )
+
+
+def _scaled(weights: Tensor) -> Tensor:
+    total = weights.sum(dim=-1, keepdim=True)
+    return torch.where(total > 0, weights / total, torch.nan)
+
+
+def _entropy(rows: Tensor) -> Tensor:
+    return torch.special.entr(rows).sum(dim=-1)
+
+
+def _standardised(heads: Tensor) -> Tensor:
+    """Each row shifted and scaled to mean 0 and length 1; NaN where it is constant."""
+    cells = heads.double()
+    centred = cells - cells.mean(dim=1, keepdim=True)
+    spread = cells.amax(dim=1, keepdim=True) - cells.amin(dim=1, keepdim=True)
+    length = centred.square().sum(dim=1, keepdim=True).sqrt()
+    return torch.where(spread > _FLAT, centred / length, torch.nan)

@@ -1,0 +1,45 @@
+"""Records and parameters in types that JSON has, as the catalogue shows them."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import asdict
+from typing import Any
+
+from attention_plugins.contract import CheckpointSpec, Parameter
+
+
+def fields(*names: str) -> Callable[[Any], dict[str, Any]]:
+    """A function that describes a record by these fields and by its parameters."""
+
+    def described(spec: Any) -> dict[str, Any]:
+        shown = {name: getattr(spec, name) for name in names}
+        return {**shown, "parameters": [describe(parameter) for parameter in spec.parameters]}
+
+    return described
+
+
+def describe(parameter: Parameter) -> dict[str, Any]:
+    """A parameter's fields and its type's name, with the step that its widget takes."""
+    described = asdict(parameter)
+    if parameter.numeric and parameter.step is None:
+        low, high = parameter.bounds
+        described["step"] = 1 if isinstance(parameter.default, int) else (high - low) / 100
+    return {
+        **described,
+        "type": type(parameter.default).__name__,
+        "choices": list(parameter.choices),
+    }
+
+
+def card(spec: CheckpointSpec) -> dict[str, Any]:
+    """A checkpoint's card without the vocabularies, or why it cannot be used."""
+    from attention_plugins.opening import read_checkpoint  # which itself implements a hook
+
+    try:
+        found = read_checkpoint(spec.path).summary
+        json.dumps(found, allow_nan=False)  # Python reads NaN in a file that JSON does not know
+    except ValueError as error:
+        return {"name": spec.name, "card": None, "fault": f"{spec.path}: {error}"}
+    return {"name": spec.name, "card": found, "fault": ""}

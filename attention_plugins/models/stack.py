@@ -1,0 +1,20 @@
+"""A list of a model's parts that knows what they are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import Generic, TypeVar, cast
+
+from torch import nn
+
+Part = TypeVar("Part", bound=nn.Module)
+
+
+class Stack(nn.ModuleList, Generic[Part]):
+    """An ``nn.ModuleList`` of parts of one type."""
+
+    def __init__(self, parts: Iterable[Part]) -> None:
+        super().__init__(parts)
+
+    def __iter__(self) -> Iterator[Part]:
+        return cast("Iterator[Part]", super().__iter__())

@@ -1,0 +1,131 @@
+"""The layers of a Transformer, attending with any scoring function."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout
+
+from attention_plugins.contract import ScoringFactory
+from attention_plugins.models.multi_head import MultiHead
+from attention_plugins.models.protocols import State
+from attention_plugins.models.stack import Stack
+from attention_plugins.tap import Site, Tap
+
+
+class FeedForward(nn.Module):
+    """The same two-layer network at every position."""
+
+    def __init__(self, size: int, inner: int, rate: float) -> None:
+        super().__init__()
+        self.rise, self.fall, self.rate = nn.Linear(size, inner), nn.Linear(inner, size), rate
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """``(..., size)`` to ``(..., size)``."""
+        return self.fall(dropout(self.rise(inputs).relu_(), self.rate, self.training))
+
+
+class AddNorm(nn.Module):
+    """A residual connection around a sublayer, with layer norm over the features.
+
+    ``norm(x + f(x))`` as in the paper, or ``x + f(norm(x))`` (Xiong et al. 2020), which trains
+    without a slow start.
+    """
+
+    def __init__(self, size: int, rate: float, pre_norm: bool) -> None:
+        super().__init__()
+        self.norm, self.rate, self.pre_norm = nn.LayerNorm(size), rate, pre_norm
+
+    def forward(self, inputs: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
+        """``(..., size)`` to ``(..., size)``."""
+        if self.pre_norm:
+            return inputs + dropout(sublayer(self.norm(inputs)), self.rate, self.training)
+        return self.norm(inputs + dropout(sublayer(inputs), self.rate, self.training))
+
+
+class Hyperparameters(NamedTuple):
+    """The model's parameters; see ``TRANSFORMER``."""
+
+    hidden: int
+    heads: int
+    layers: int
+    ffn: int
+    dropout: float
+    pre_norm: bool
+    tied: bool
+
+    def attention(self, make_scoring: ScoringFactory) -> MultiHead:
+        """One sublayer's attention."""
+        return MultiHead(make_scoring, self.hidden, self.heads, dropout=self.dropout)
+
+    def feed_forward(self) -> FeedForward:
+        """One sublayer's network."""
+        return FeedForward(self.hidden, self.ffn, self.dropout)
+
+    def residuals(self, sublayers: int) -> Stack[AddNorm]:
+        """A residual connection for each sublayer."""
+        return Stack(AddNorm(self.hidden, self.dropout, self.pre_norm) for _ in range(sublayers))
+
+
+class EncoderLayer(nn.Module):
+    """Self-attention, then the feed-forward network."""
+
+    def __init__(self, make_scoring: ScoringFactory, values: Hyperparameters, layer: int) -> None:
+        super().__init__()
+        self.site = Site("encoder", layer)
+        self.attention = values.attention(make_scoring)
+        self.feed_forward = values.feed_forward()
+        self.residuals = values.residuals(2)
+
+    def forward(self, inputs: Tensor, mask: Tensor, tap: Tap) -> Tensor:
+        """``(B, n, size)`` to the same; ``mask (B, 1, 1, n)``."""
+        first, second = self.residuals
+        seen = first(inputs, lambda x: self.attention(tap, self.site, x, x, mask))
+        return second(seen, self.feed_forward)
+
+
+class DecoderLayer(nn.Module):
+    """Self-attention over the words so far, attention to the source, feed-forward network."""
+
+    def __init__(self, make_scoring: ScoringFactory, values: Hyperparameters, layer: int) -> None:
+        super().__init__()
+        self.layer = layer
+        self.attention = values.attention(make_scoring)
+        self.cross = values.attention(make_scoring)
+        self.feed_forward = values.feed_forward()
+        self.residuals = values.residuals(3)
+
+    def forward(self, inputs: Tensor, state: State, causal: Tensor | None, tap: Tap) -> Tensor:
+        """``(B, m, size)`` to the same. Keys and values of the inputs join those in ``state``.
+
+        Args:
+            causal: ``(m, m)``, True where a word may look; None for one word, which may look at
+                everything so far.
+        """
+
+        def look_back(x: Tensor) -> Tensor:
+            queries, keys, values = self.attention.project(x)
+            keys = self._append(state, "keys", keys)
+            values = self._append(state, "values", values)
+            return self.attention.look(
+                tap, Site("decoder", self.layer), queries, keys, values, causal
+            )
+
+        def look_across(x: Tensor) -> Tensor:
+            keys, values = (state[f"cross {what} {self.layer}"] for what in ("keys", "values"))
+            queries = self.cross.project_queries(x)
+            site = Site("cross", self.layer)
+            return self.cross.look(tap, site, queries, keys, values, state["mask"])
+
+        first, second, third = self.residuals
+        said = first(inputs, look_back)
+        seen = second(said, look_across)
+        return third(seen, self.feed_forward)
+
+    def _append(self, state: State, what: str, new: Tensor) -> Tensor:
+        name = f"{what} {self.layer}"
+        state[name] = torch.cat([state[name], new], dim=-2) if name in state else new
+        return state[name]

@@ -1,0 +1,107 @@
+"""Alignment error rates of all heads of a model: a dot a head, the best one first."""
+
+from __future__ import annotations
+
+import altair as alt
+import pandas as pd
+
+from dashboard.charts import theme
+from dashboard.charts.frames import Table, frame_with, rounded
+
+_HEIGHT = 130  # px, of the plot
+_STEP = 22  # px, from dot to dot where there is room
+_ROOM, _BELOW = 34, 44  # px, left of the plot and under it
+_NEEDED = ("spot", "error_rate", "precision", "recall", "untrained")
+
+
+def rates_chart(
+    rates: Table,
+    *,
+    chosen: str = "",
+    colour: str = theme.PANEL_COLOURS["a"],
+    width: int = theme.WIDTH,
+) -> alt.LayerChart:
+    """Error rates from 0, perfect, to 1, sorted; a rule where the best untrained head is.
+
+    Args:
+        rates: ``spot`` such as ``1.2`` or ``1.mean``, ``error_rate``, ``precision``, ``recall``,
+            ``untrained`` (error rate with fresh weights).
+        chosen: the spot that is filled.
+        colour: of the dots.
+        width: px, of the whole chart where the host does not stretch it.
+
+    Raises:
+        ValueError: no rates, or other columns.
+    """
+    table = frame_with(rates, _NEEDED).filter(items=_NEEDED)
+    table = table.sort_values("error_rate", kind="stable")
+    numbers = {name: rounded(table[name]) for name in _NEEDED[1:]}
+    names = [spot_name(spot) for spot in table["spot"]]
+    said = [
+        f"{name}, error rate {rate:.3f}"
+        for name, rate in zip(names, table["error_rate"], strict=True)
+    ]
+    table = table.assign(**numbers, name=names, said=said)
+    order = table["spot"].tolist()
+    end = alt.ExprRef(f"min(width, {_STEP * len(order)})")
+    x = alt.X(
+        "spot:N",
+        sort=order,
+        scale=alt.Scale(range=[0, end]),
+        axis=alt.Axis(
+            title=None, labelAngle=-90, labelOverlap="greedy", labelLimit=44, grid=False,
+            labelPadding=6, minExtent=_BELOW, maxExtent=_BELOW,
+        ),
+    )  # fmt: skip
+    y = alt.Y(
+        "error_rate:Q",
+        scale=alt.Scale(domain=[0, 1]),
+        axis=alt.Axis(title=None, values=[0, 0.25, 0.5, 0.75, 1], format="~g", minExtent=_ROOM - 8,
+                      maxExtent=_ROOM - 8),
+    )  # fmt: skip
+    told = [
+        alt.Tooltip("name:N", title="head"),
+        alt.Tooltip("error_rate:Q", title="alignment error rate", format=".3f"),
+        alt.Tooltip("precision:Q", format=".3f"),
+        alt.Tooltip("recall:Q", format=".3f"),
+        alt.Tooltip("untrained:Q", title="untrained", format=".3f"),
+    ]
+    base = alt.Chart(table)
+    stems = base.mark_rule(stroke=colour, strokeWidth=1, strokeOpacity=0.5, aria=False).encode(
+        x=x, y=y, y2=alt.Y2Datum(0)
+    )
+    is_chosen = alt.datum["spot"] == chosen
+    dots = (
+        base.mark_point(size=60, strokeWidth=2, stroke=colour, opacity=1)
+        .encode(
+            x=x, y=y, tooltip=told, description=alt.Description("said:N"),
+            fill=alt.condition(is_chosen, alt.value(colour), alt.value("transparent")),
+        )
+        .properties(name="heads")
+    )  # fmt: skip
+    best = float(table["untrained"].to_numpy(float).min())
+    chart = alt.LayerChart(layer=[theme.ramp(), *_untrained(best), stems, dots])
+    return theme.finished(chart, width=width, height=_HEIGHT)
+
+
+def spot_name(spot: str) -> str:
+    """What ``1.2`` or ``1.mean`` stands for."""
+    layer, _, head = spot.partition(".")
+    return f"layer {layer} · " + (head if head == "mean" else f"head {head}")
+
+
+def _untrained(level: float) -> list[alt.Chart]:
+    """The level of the best head before training."""
+    base = alt.Chart(
+        pd.DataFrame({"level": rounded([level]), "words": [f"untrained {level:.2f}"]})
+    )
+    y = alt.Y("level:Q")
+    return [
+        base.mark_rule(stroke=theme.QUIET, strokeDash=[4, 3], strokeWidth=1.5)
+        .encode(y=y, tooltip=alt.Tooltip("level:Q", title="best untrained head", format=".3f"))
+        .properties(name="untrained"),
+        base.mark_text(
+            align="right", baseline="bottom", dy=-3, fontSize=theme.FONT_SIZE,
+            fill=alt.ExprRef(theme.INK), aria=False,
+        ).encode(x=alt.XValue(alt.ExprRef("width")), y=y, text="words:N"),
+    ]  # fmt: skip

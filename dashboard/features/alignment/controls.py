@@ -1,0 +1,187 @@
+"""What the page *Alignment* is asked: which gold, how many pairs, which one is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.features.alignment.view import (
+    CORPUS,
+    COUNT,
+    DEVICE,
+    GOLD,
+    ORDERS,
+    OWN,
+    OWN_PAIR,
+    PAIR,
+    Alignment,
+    default_view,
+)
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.result import Result
+from dashboard.ui import layout, upload
+from dashboard.ui.checkpoints import draw_corpus
+from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_text
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import place, plain
+
+_GOLD_WIDTH, _NUMBER_WIDTH, _PAIR_WIDTH = 260, 140, 120  # px
+_ORDERS = {"number": "In order", "worst": "Worst first"}
+
+
+class Ranked(NamedTuple):
+    """A scored pair, and its error averaged over the best heads of the panels."""
+
+    number: int
+    error: float
+
+
+def choices(session: Session[Alignment], catalogue: Catalogue) -> None:
+    """Which models' corpus, whose gold, how many pairs; the pair by hand where that is gold."""
+    with layout.row("alignment-what"):
+        if draw_corpus(session, catalogue, CORPUS):
+            session.change(default_view(catalogue, session.view.corpus))
+        before = session.view.gold
+        draw_choice(
+            session, catalogue, GOLD, more=upload.known(before, upload.ALIGNED),
+            titles=lambda name: _gold_title(name, catalogue), width=_GOLD_WIDTH,
+        )  # fmt: skip
+        if session.view.gold != OWN:
+            draw_setting(session, catalogue, COUNT, width=_NUMBER_WIDTH)
+        draw_device(session, catalogue, DEVICE)
+        upload.button(lambda file: _use_file(session, file), upload.ALIGNED)
+    if session.view.gold != before and session.view.pair != 1:
+        session.change(replace(session.view, pair=1))
+    if session.view.gold == OWN:
+        with layout.row("alignment-own"):
+            for field in OWN_PAIR:
+                draw_text(session, field)
+
+
+def _gold_title(name: str, catalogue: Catalogue) -> str:
+    """What the pairs that models are held against are called."""
+    if name == OWN:
+        return "One pair of your own"
+    if name in catalogue.datasets:
+        return catalogue.datasets[name].title
+    return upload.title(name, upload.ALIGNED)
+
+
+def _use_file(session: Session[Alignment], file: str) -> None:
+    session.change(replace(session.view, gold=file, pair=1))
+
+
+def browse(session: Session[Alignment], catalogue: Catalogue) -> DeltaGenerator:
+    """The number of the pair that is shown; the place beside it, for :func:`steps`."""
+    with layout.row("alignment-browse"):
+        draw_setting(session, catalogue, PAIR, width=_PAIR_WIDTH)
+        return st.container(
+            horizontal=True, vertical_alignment="bottom", gap="small", width="content"
+        )
+
+
+def ranking(scored: Iterable[Result]) -> list[Ranked]:
+    """The scored pairs, those first that the models get most wrong."""
+    rates: dict[int, list[float]] = {}
+    for result in scored:
+        table = result.tables["pairs"]
+        numbers, errors = table["number"].to_pylist(), table["error_rate"].to_pylist()
+        for number, error in zip(numbers, errors, strict=True):
+            rates.setdefault(number, []).append(error)
+    found = [Ranked(number, sum(errors) / len(errors)) for number, errors in rates.items()]
+    return sorted(found, key=lambda one: (-one.error, one.number))
+
+
+def steps(session: Session[Alignment], ranked: Sequence[Ranked], available: int) -> None:
+    """The ways to the pair before and after.
+
+    Args:
+        available: how many pairs there are.
+    """
+    view = session.view
+    before, after = neighbours(view, ranked, available)
+    for name, icon, number in (
+        ("Previous", "chevron_left", before), ("Next", "chevron_right", after),
+    ):  # fmt: skip
+        st.button(
+            name,
+            icon=f":material/{icon}:",
+            key=f"alignment-{name.lower()}",
+            disabled=number is None,
+            on_click=_go,
+            args=(session, number),
+        )
+    st.segmented_control(
+        "Order",
+        ORDERS,
+        key=place("alignment-order", view.order, fresh=True),
+        format_func=lambda order: _ORDERS[order],
+        on_change=_order,
+        args=(session, ranked[0].number if ranked else view.pair),
+        label_visibility="collapsed",
+    )
+
+
+def neighbours(
+    view: Alignment, ranked: Sequence[Ranked], available: int
+) -> tuple[int | None, int | None]:
+    """The pairs before and after the one that is shown, in the view's order."""
+    if view.order == ORDERS[0]:
+        pair = min(view.pair, available + 1)
+        return (pair - 1 if pair > 1 else None), (pair + 1 if pair < available else None)
+    numbers = [one.number for one in ranked]
+    if view.pair not in numbers:
+        return None, next(iter(numbers), None)
+    at = numbers.index(view.pair)
+    before = numbers[at - 1] if at else None
+    return before, (numbers[at + 1] if at + 1 < len(numbers) else None)
+
+
+def _go(session: Session[Alignment], number: int) -> None:
+    session.change(replace(session.view, pair=number))
+
+
+def _order(session: Session[Alignment], worst: int) -> None:
+    order = st.session_state["alignment-order"]
+    if order is None:  # the chosen one was clicked again
+        session.change(session.view)
+        return
+    pair = worst if order == "worst" else session.view.pair
+    session.change(replace(session.view, order=order, pair=pair))
+
+
+def said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> None:
+    """The pair in words, where it stands among the others, and what a gold frame means."""
+    if result is None:
+        return
+    facts = result.facts
+    st.markdown(f"**{plain(facts['source'])}** → **{plain(facts['target'])}**")
+    words = _tokens(facts) if view.gold == OWN else _standing(view, ranked, facts["available"])
+    broken = ", broken where that is possible only" if facts["possible"] else ""
+    frames = f"Framed in gold: what the alignment links{broken}."
+    st.caption(f"{words} {frames}")
+
+
+def _standing(view: Alignment, ranked: Sequence[Ranked], available: int) -> str:
+    words = [f"Pair {view.pair:,} of {available:,}"]
+    numbers = [one.number for one in ranked]
+    if view.pair in numbers:
+        at = numbers.index(view.pair)
+        words.append(f"error {ranked[at].error:.2f}")
+        words.append(f"number {at + 1:,} from the worst of the {len(ranked):,} scored")
+    elif ranked:
+        words.append(f"not among the {len(ranked):,} scored")
+    return ", ".join(words) + "."
+
+
+def _tokens(facts: Mapping[str, Any]) -> str:
+    """The tokens as links count them."""
+    sides = [
+        " · ".join(f"{number} {plain(token)}" for number, token in enumerate(facts[name][:-1]))
+        for name in ("source_tokens", "target_tokens")
+    ]
+    return f"Tokens: {sides[0]} → {sides[1]}."

@@ -1,0 +1,190 @@
+"""One panel of the page *Alignment*: the rates of a model's heads, and the pair that is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts import PANEL_COLOURS, spots, usual_spot
+from dashboard.features.alignment.chart_rates import rates_chart, spot_name
+from dashboard.features.alignment.view import OWN, Alignment
+from dashboard.links.fields import LETTERS
+from dashboard.links.panels import checkpoints_of, selected_maps, with_map
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.result import Result
+from dashboard.ui import charts, export, maps
+from dashboard.ui.checkpoints import title_of
+from dashboard.ui.session import Session
+from dashboard.ui.translations import unknown_words
+from dashboard.ui.widgets import plain
+
+HEIGHT = 330  # px, of a model's rates
+_WORDS_TOLD = 5
+_HELP = (
+    "1 − (sure links found + sure or possible links found) / (links found + sure links), over "
+    "all pairs (Och and Ney 2003). 0 is perfect. A French word is linked to the English word "
+    "that its row looks at most."
+)
+
+
+def rates(session: Session[Alignment], letter: str, result: Result) -> None:
+    """The best head's rate, and those of all heads."""
+    facts, table = result.facts, result.tables["rates"]
+    rows = {row["spot"]: row for row in table.to_pylist()}
+    best = rows[facts["best"]]
+    name = spot_name(facts["best"]) if len(rows) > 1 else "its one head"
+    st.metric(
+        f"Alignment error rate, {'best: ' if len(rows) > 1 else ''}{name}",
+        f"{best['error_rate']:.3f}",
+        help=_HELP,
+    )
+    words = [f"{figure} {_number(best[figure])}" for figure in ("precision", "recall")]
+    words.append(f"{facts['scored']:,} pair{'s' * (facts['scored'] != 1)}")
+    if facts["too_long"]:
+        words.append(f"{facts['too_long']:,} more too long for this model")
+    st.caption(" · ".join(words))
+    chosen = _selected(session.view, letter, result)
+    charts.show(
+        f"rates {result.digest} {letter} {chosen}",
+        lambda: rates_chart(table, chosen=chosen, colour=PANEL_COLOURS[letter]),
+        f"Alignment error rates of all heads of panel {letter}, the best one first",
+    )
+
+
+def _selected(view: Alignment, letter: str, scored: Result | None) -> str:
+    """The map that a panel shows: the chosen one, or the best one as far as that is known."""
+    return selected_maps(view)[letter] or (scored.facts["best"] if scored else "")
+
+
+def pair_map(
+    session: Session[Alignment],
+    letter: str,
+    result: Result,
+    scored: Result | None,
+    shared: Sequence[Result],
+) -> None:
+    """Where the model looks while it writes the pair's target, gold outlined; what it links.
+
+    Args:
+        result: the pair.
+        scored: the rates of all heads, which say what the best one is.
+        shared: the pair in all panels.
+    """
+    found = maps.maps_of(result, "cross")
+    usual = usual_spot(found)
+    best = scored.facts["best"] if scored else usual
+    selected = _selected(session.view, letter, scored)
+    selected = selected if selected in spots(found) else best
+
+    def select(name: str) -> None:
+        name = name or usual
+        view = with_map(session.view, letter, "" if name == best else name)
+        session.update(selected=view.selected)
+
+    maps.attention_maps(result, letter, shared, "cross", selected, select, _gold(result))
+    st.caption(_verdict(result, selected))
+    unknown_words(result)
+
+
+def _gold(result: Result) -> maps.Gold:
+    """The cells that gold links, as charts count them: a row is a target word."""
+    sure, possible = (
+        [(target, source) for source, target in result.facts[links]]
+        for links in ("sure", "possible")
+    )
+    return maps.Gold(sure, possible)
+
+
+def _verdict(result: Result, selected: str) -> str:
+    """How a head's links agree with gold on this pair, and which words do not."""
+    links = [row for row in result.tables["links"].to_pylist() if row["spot"] == selected]
+    facts, said = result.facts, []
+    for verdict in ("right", "missed", "wrong"):
+        own = [link for link in links if link["verdict"] == verdict]
+        words = [
+            f"{facts['target_tokens'][link['target']]} → {facts['source_tokens'][link['source']]}"
+            for link in own
+        ]
+        count = f"**{len(own)} {'found' if verdict == 'right' else verdict}**"
+        if verdict != "right" and words:
+            more = [f"{len(words) - _WORDS_TOLD} more"] if len(words) > _WORDS_TOLD else []
+            count += f" ({', '.join([*map(plain, words[:_WORDS_TOLD]), *more])})"
+        said.append(count)
+    several = len({row["spot"] for row in result.tables["links"].to_pylist()}) > 1
+    return (f"{spot_name(selected)}: " if several else "") + " · ".join(said)
+
+
+def _number(value: float | None) -> str:
+    return "–" if value is None or value != value else f"{value:.3f}"
+
+
+def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]) -> None:
+    """All panels in one table.
+
+    Args:
+        scored: the rates of the panels that have them, by letter.
+    """
+    here, panels = checkpoints_of(view, catalogue), dict(zip(LETTERS, view.panels, strict=False))
+    rows = []
+    for letter, result in scored.items():
+        facts = result.facts
+        best = next(
+            row for row in result.tables["rates"].to_pylist() if row["spot"] == facts["best"]
+        )
+        rows.append(
+            {
+                "Panel": letter,
+                "Model": title_of(catalogue, here[letter], panels[letter]),
+                "Best head": spot_name(facts["best"]),
+                "Error rate": best["error_rate"],
+                "Precision": best["precision"],
+                "Recall": best["recall"],
+                "Untrained, best head": facts["untrained"],
+                "Average head": facts["average"],
+            }
+        )
+    st.subheader("Side by side", anchor=False)
+    table = pd.DataFrame(rows).set_index("Panel")
+    digits = st.column_config.NumberColumn(format="%.3f")
+    numbers = [name for name in table if name not in ("Model", "Best head")]
+    st.dataframe(table, width="stretch", column_config=dict.fromkeys(numbers, digits))
+    st.caption(_caveat(view, list(scored.values())))
+
+
+def _caveat(view: Alignment, scored: Sequence[Result]) -> str:
+    words = [
+        "Best is the head, or mean of a layer's heads, with the lowest rate on these pairs; "
+        "so is the untrained one, of the same model with the weights that it began with."
+    ]
+    if view.gold == OWN:
+        words.append("One pair says little: choose a corpus to compare models.")
+    elif scored[0].facts["corpus"] == view.gold:
+        words.append("No model here has learned any of these source sentences.")
+    else:
+        words.append(
+            "These pairs are of another corpus than the models learned, of which some source "
+            "sentences may be known to them."
+        )
+    return " ".join(words)
+
+
+def export_menu(
+    session: Session[Alignment], letter: str, scored: Result | None, seen: Result | None
+) -> None:
+    """The rates and the map as files."""
+    key = f"panel-{letter}"
+    if scored is None or seen is None:
+        export.waiting(key)
+        return
+    table, found = scored.tables["rates"], maps.maps_of(seen, "cross")
+    chosen = _selected(session.view, letter, scored)
+    drawn = {
+        "error rates": partial(rates_chart, table, chosen=chosen, colour=PANEL_COLOURS[letter]),
+        "map": partial(maps.maps_chart, found, chosen, _gold(seen)),
+    }
+    result = Result(tables={**scored.tables, **seen.tables})
+    name = session.view.panels[LETTERS.index(letter)]
+    export.menu(None, result, drawn, key, title=f"Alignment, {name}", keeps=False)

@@ -1,0 +1,213 @@
+"""Alignment: whether a translation model looks where gold word alignments say."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Mapping, Sequence
+from statistics import fmean
+from typing import Any
+
+import pyarrow as pa
+
+from attention_plugins.alignment import Agreement, strongest_links
+from attention_plugins.contract import ContractError, Parameter, SentencePair, settle
+from attention_plugins.gold import Untrained, agreements, readable
+from attention_plugins.opening import read_checkpoint
+from attention_plugins.record import AttentionMap
+from attention_plugins.registry import installed
+from attention_plugins.tap import Site
+from attention_plugins.translator import Translator
+from dashboard.features.alignment.task_pairs import OWN, gold_pairs, own_pair
+from dashboard.jobs.context import Context
+from dashboard.jobs.task_tables import map_names, maps_table
+from dashboard.jobs.task_translator import open_translator, provenance, read_texts
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+PAIRS = Parameter(
+    name="pairs", title="Pairs scored", default=200, low=1, high=10_000, step=100,
+    help="The first so many of the pairs that none of these models has learned.",
+)  # fmt: skip
+OPTIONS = (PAIRS,)
+_PAIR = Parameter(name="pair", title="Pair", default=0, low=0, high=1_000_000)
+_TEXTS = ("corpus", "others", "source", "target", "links")
+_TOLD_EVERY = 50  # pairs
+
+Counts = dict[Site, list[Agreement]]
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Score every head of every cross-attention on many pairs, or show one pair.
+
+    ``data`` is a checkpoint's name. Options of the request: ``corpus`` (a data set's name,
+    ``upload:<sha256>``, or ``own`` for the one pair of ``source``, ``target`` and ``links``),
+    ``others`` (names of checkpoints, with commas: what these learned is left out too),
+    :data:`PAIRS`, and ``pair``, the number from 1 of the pair to show; without it, many are
+    scored. Targets are forced.
+
+    Returns:
+        Of many: tables ``rates``, a row per head and mean of heads (``spot``: its map, such as
+        ``1.2`` or ``1.mean``; ``found``, ``sure``, ``found_sure``, ``found_possible``;
+        ``error_rate``, ``precision``, ``recall``; ``untrained``: the error rate with fresh
+        weights), and ``pairs`` (``number``, ``source``, ``target``, ``error_rate`` of the best
+        map); facts ``best`` (its name), ``average`` (mean error rate of single heads),
+        ``untrained`` (lowest error rate with fresh weights), ``scored``, ``too_long``.
+
+        Of one: tables ``maps`` and ``links`` (``spot``, ``source``, ``target``, ``verdict``:
+        right, wrong or missed); facts ``number``, ``source``, ``target``, ``source_tokens``,
+        ``target_tokens``, ``sure``, ``possible`` (links), ``unknown``, ``target_unknown``.
+
+        Of both: ``available`` pairs, and the facts on what the model is.
+
+    Raises:
+        ValueError: an unknown checkpoint or option, a corpus without gold or without pairs that
+            are new to the models, links that do not fit, a model that counts other tokens.
+    """
+    began = time.perf_counter()
+    texts, others = read_texts(request, _TEXTS)
+    numbers = settle([PAIRS, _PAIR], others)
+    number, most = int(numbers["pair"]), int(numbers["pairs"])
+    translator = open_translator(request, context)
+    context.report(0.1, "reading the pairs")
+    pairs = _pairs(request.data, texts)
+    if number:
+        if number > len(pairs):
+            raise ContractError(f"need 1 <= pair <= {len(pairs):,}, got {number:,}")
+        found = _shown(translator, pairs[number - 1], number)
+    else:
+        found = _scored(request.data, translator, pairs[:most], context)
+    more = {
+        "available": len(pairs),
+        **provenance(translator),
+        "seconds": time.perf_counter() - began,
+    }
+    return Result(tables=found.tables, facts={**found.facts, **more})
+
+
+def _pairs(name: str, texts: Mapping[str, str]) -> Sequence[SentencePair]:
+    corpus = texts["corpus"]
+    if corpus == OWN:
+        return (own_pair(texts),)
+    others = tuple(other for other in texts["others"].split(",") if other)
+    if not corpus:
+        corpus = read_checkpoint(installed().checkpoint(name).path).card["corpus"]["name"]
+    return gold_pairs(corpus, (name, *others))
+
+
+def _scored(
+    name: str, translator: Translator, pairs: Sequence[SentencePair], context: Context
+) -> Result:
+    """The rates of every head over these pairs, trained and untrained."""
+    kept = readable(translator, pairs)
+    checkpoint = read_checkpoint(installed().checkpoint(name).path)
+    untrained = Translator(
+        Untrained(checkpoint.folder, checkpoint.card), installed(), translator.device
+    )
+    counted = [
+        _counted(one, kept, context, start)
+        for one, start in ((translator, 0.1), (untrained, 0.55))
+    ]
+    learned, fresh = (_summed(counts) for counts in counted)
+    if not learned:
+        raise ContractError("need a model with cross-attention to hold against gold, got none")
+    rows = [
+        {
+            "spot": name, **count._asdict(), "error_rate": count.error_rate,
+            "precision": count.precision, "recall": count.recall,
+            "untrained": fresh[name].error_rate,
+        }
+        for name, count in learned.items()
+    ]  # fmt: skip
+    single = [row["error_rate"] for row in rows if not row["spot"].endswith("mean")]
+    best = min(rows, key=lambda row: row["error_rate"])["spot"]
+    numbers = {pair: number for number, pair in reversed(list(enumerate(pairs, start=1)))}
+    by_pair = [
+        {
+            "number": numbers[pair], "source": pair.source, "target": pair.target,
+            "error_rate": _by_map(counts)[best].error_rate,
+        }
+        for pair, counts in zip(kept, counted[0], strict=True)
+    ]  # fmt: skip
+    return Result(
+        tables={"rates": pa.Table.from_pylist(rows), "pairs": pa.Table.from_pylist(by_pair)},
+        facts={
+            "best": best,
+            "average": fmean(single),
+            "untrained": min(row["untrained"] for row in rows),
+            "scored": len(kept),
+            "too_long": len(pairs) - len(kept),
+        },
+    )
+
+
+def _counted(
+    translator: Translator, pairs: Sequence[SentencePair], context: Context, start: float
+) -> list[Counts]:
+    found = []
+    for counts in agreements(translator, pairs):
+        found.append(counts)
+        if len(found) % _TOLD_EVERY == 1:
+            done = len(found) / len(pairs)
+            context.report(start + 0.45 * done, f"pair {len(found):,} of {len(pairs):,}")
+    return found
+
+
+def _by_map(counts: Counts) -> dict[str, Agreement]:
+    """By the name that a map has on the page; of several heads the mean is counted last."""
+    return {
+        name: count
+        for site, maps in counts.items()
+        for name, count in zip(map_names(site.layer, max(1, len(maps) - 1)), maps, strict=True)
+    }
+
+
+def _summed(counted: Sequence[Counts]) -> dict[str, Agreement]:
+    total: dict[str, Agreement] = {}
+    for counts in counted:
+        for name, count in _by_map(counts).items():
+            total[name] = total.get(name, Agreement()) + count
+    return total
+
+
+def _shown(translator: Translator, pair: SentencePair, number: int) -> Result:
+    """Where the model looks while it reads this pair, and which links that makes."""
+    readable(translator, [pair])
+    said = translator.explain(pair.source, target=pair.target)
+    maps = [found for found in said.maps if found.site.kind == "cross"]
+    rows = [row for found in maps for row in _links(found, pair)]
+    schema = pa.schema([("spot", pa.string()), ("source", pa.int32()), ("target", pa.int32()),
+                        ("verdict", pa.string())])  # fmt: skip
+    return Result(
+        tables={"maps": maps_table(maps), "links": pa.Table.from_pylist(rows, schema)},
+        facts={
+            "number": number,
+            "source": pair.source,
+            "target": pair.target,
+            "source_tokens": list(said.source_tokens),
+            "target_tokens": list(said.tokens),
+            "sure": [list(link) for link in pair.alignment],
+            "possible": [list(link) for link in pair.possible],
+            "unknown": list(said.unknown),
+            "target_unknown": list(said.target_unknown),
+        },
+    )
+
+
+def _links(found: AttentionMap, pair: SentencePair) -> list[dict[str, Any]]:
+    """What each head of a map finds and misses."""
+    several = len(found.weights) > 1
+    heads = [*found.weights, found.weights.mean(dim=0)] if several else [*found.weights]
+    words = len(found.key_labels) - 1, len(found.query_labels) - 1  # without <eos>
+    sure = set(pair.alignment)
+    allowed = sure.union(pair.possible)
+    rows = []
+    names = map_names(found.site.layer, len(found.weights))
+    for name, weights in zip(names, heads, strict=True):
+        links = strongest_links(weights, *words)
+        for verdict, part in (("right", links & allowed), ("wrong", links - allowed),
+                              ("missed", sure - links)):  # fmt: skip
+            rows += [
+                {"spot": name, "source": source, "target": target, "verdict": verdict}
+                for source, target in sorted(part, key=lambda link: link[::-1])
+            ]
+    return rows

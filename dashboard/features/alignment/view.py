@@ -1,0 +1,217 @@
+"""What the page *Alignment* shows, its link, and its requests.
+
+``/alignment?a=bahdanau.additive&b=transformer.scaled_dot&b.map=1.2&count=500&pair=17&order=worst``.
+Panels and their maps are those of :mod:`dashboard.links.panels`; ``corpus`` is what the models
+were trained on. ``gold`` says what they are held against: a data set with gold alignments, an
+uploaded file, or ``own`` for one pair that the link itself holds in ``source``, ``target`` and
+``links``.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+
+from dashboard.links.checkpoints import references, usual_panels
+from dashboard.links.fields import UPLOADED, Choice, Setting, Text, device
+from dashboard.links.link import Link
+from dashboard.links.panels import (
+    Checkpoints,
+    PanelsField,
+    SelectedField,
+    checkpoints_of,
+    corpus,
+)
+from dashboard.links.reader import Reader
+from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.parameter import Parameter
+from dashboard.records.request import Request
+
+TASK = "alignment"
+OWN = "own"
+EXAMPLE = {"source": "I'm home.", "target": "Je suis chez moi.", "links": "0-0 1-1 2-2 2-3 3-4"}
+ORDERS = ("number", "worst")
+MOST_PAIRS = 999_999
+_LEAST_PANELS = 2
+_LINKS_HELP = (
+    "1-2 links source token 1 to target token 2, counted from 0; 1?2 is possible only. "
+    "Punctuation and the parts of I'm and j'ai are tokens of their own."
+)
+_PAIR = Parameter(
+    name="pair",
+    title="Pair",
+    default=1,
+    low=1,
+    high=MOST_PAIRS,
+    step=1,
+    help="Its number among the pairs that none of these models has learned.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Alignment(Checkpoints):
+    """What the page shows. Here the usual map of a panel is the one with the lowest error.
+
+    Args:
+        gold: whose alignments the models are held against.
+        source, target, links: the one pair of ``gold=own``.
+        count: how many pairs are scored.
+        pair: the number of the pair that is shown, from 1.
+        order: in which one goes from pair to pair.
+    """
+
+    gold: str = OWN
+    source: str = EXAMPLE["source"]
+    target: str = EXAMPLE["target"]
+    links: str = EXAMPLE["links"]
+    count: int
+    pair: int = 1
+    order: str = ORDERS[0]
+
+
+@dataclass(frozen=True, kw_only=True)
+class OwnText(Text[Alignment]):
+    """A text of the pair by hand; what is not used stands in no link."""
+
+    def read(self, reader: Reader, view: Alignment, catalogue: Catalogue) -> str:
+        """See :meth:`Field.read`."""
+        if view.gold != OWN:
+            return EXAMPLE[self.name]
+        return super().read(reader, view, catalogue)
+
+    def write(self, view: Alignment, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        return super().write(view, catalogue) if view.gold == OWN else {}
+
+
+def golden(catalogue: Catalogue) -> tuple[str, ...]:
+    """The data sets with gold alignments."""
+    known = catalogue.of_task("datasets", "translation")
+    return tuple(name for name, entry in known.items() if entry.aligned)
+
+
+def default_view(catalogue: Catalogue, trained_on: str = "") -> Alignment:
+    """The view of the bare address, or of models that were trained on a certain corpus."""
+    trained_on = trained_on or _usual_corpus(catalogue)
+    return Alignment(
+        panels=_usual_panels(catalogue, trained_on),
+        corpus=trained_on,
+        gold=_usual_gold(catalogue, trained_on),
+        count=int(_count(catalogue).default),
+    )
+
+
+def alignment_request(
+    view: Alignment, checkpoint: Checkpoint, beside: Iterable[Checkpoint], pair: int = 0
+) -> Request:
+    """What a worker must compute for one panel: the rates of its heads, or one pair's maps.
+
+    Args:
+        beside: the checkpoints of all panels. What one of them has learned is shown to none, so
+            that all are judged by the same pairs.
+        pair: its number, or 0 for the rates.
+    """
+    options: dict[str, str | int] = {"corpus": view.gold}
+    if view.gold == OWN:
+        options |= {"source": view.source, "target": view.target, "links": view.links}
+    else:
+        options["others"] = _others(checkpoint, beside)
+        options |= {} if pair else {"pairs": view.count}
+    if pair:
+        options["pair"] = pair
+    return Request.make(TASK, data=checkpoint.name, options=options, device=view.device)
+
+
+def score_requests(view: Alignment, catalogue: Catalogue) -> dict[str, Request]:
+    """The rates of every panel's heads, by its letter."""
+    here = checkpoints_of(view, catalogue)
+    return {letter: alignment_request(view, one, here.values()) for letter, one in here.items()}
+
+
+def pair_requests(view: Alignment, catalogue: Catalogue) -> dict[str, Request]:
+    """Every panel's maps of the pair that is shown, by its letter."""
+    here = checkpoints_of(view, catalogue)
+    return {
+        letter: alignment_request(view, one, here.values(), view.pair)
+        for letter, one in here.items()
+    }
+
+
+def _others(checkpoint: Checkpoint, beside: Iterable[Checkpoint]) -> str:
+    """One checkpoint of every other part of a corpus that was learned."""
+    parts = {_learned(other): other.name for other in sorted(beside, key=lambda one: one.name)}
+    parts.pop(_learned(checkpoint), None)
+    return ",".join(sorted(parts.values()))
+
+
+def _learned(checkpoint: Checkpoint) -> str:
+    card = checkpoint.card["corpus"]
+    names = ("sha256", "pairs", "held_out_sources", "split_seed")
+    return repr([card.get(name) for name in names])
+
+
+def _usual_corpus(catalogue: Catalogue) -> str:
+    """One with gold alignments if there is one."""
+    known, aligned = catalogue.corpora(), golden(catalogue)
+    return next((name for name in known if name in aligned), next(iter(known), ""))
+
+
+def _usual_panels(catalogue: Catalogue, trained_on: str) -> tuple[str, ...]:
+    """Those of a translation, and some other where that is only one."""
+    usual = usual_panels(catalogue, trained_on)
+    known = references(catalogue, trained_on).items()
+    others = [name for name, c in known if c.corpus == trained_on and name not in usual]
+    return (*usual, *others)[: max(len(usual), _LEAST_PANELS)]
+
+
+def _usual_gold(catalogue: Catalogue, trained_on: str) -> str:
+    """The corpus of the models, if it has gold alignments."""
+    aligned = golden(catalogue)
+    return trained_on if trained_on in aligned else next(iter(aligned), OWN)
+
+
+def _count(catalogue: Catalogue) -> Parameter:
+    return next(each for each in catalogue.options[TASK] if each.name == "pairs")
+
+
+def _fitted(view: Alignment, _: Catalogue) -> Alignment:
+    return replace(view, pair=1) if view.gold == OWN else view
+
+
+def _own(name: str, title: str, help_: str = "") -> OwnText:
+    return OwnText(
+        name=name, title=title, placeholder=EXAMPLE[name], help=help_,
+        default=lambda _view, _catalogue: EXAMPLE[name],
+    )  # fmt: skip
+
+
+CORPUS = corpus(_usual_corpus, title="Models trained on")
+PANELS: PanelsField[Alignment] = PanelsField(name="panels", default=_usual_panels)
+GOLD: Choice[Alignment] = Choice(
+    name="gold",
+    title="Gold alignments of",
+    options=lambda _, catalogue: (*golden(catalogue), OWN),
+    default=lambda view, catalogue: _usual_gold(catalogue, view.corpus),
+    unknown=UPLOADED,
+)
+OWN_PAIR = (
+    _own("source", "English sentence"),
+    _own("target", "French sentence"),
+    _own("links", "Links", _LINKS_HELP),
+)
+COUNT: Setting[Alignment] = Setting(
+    name="count", parameter=lambda _, catalogue: _count(catalogue), typed=True
+)
+PAIR: Setting[Alignment] = Setting(name="pair", parameter=_PAIR, typed=True)
+ORDER: Choice[Alignment] = Choice(
+    name="order", title="Order", options=lambda _view, _catalogue: ORDERS
+)
+DEVICE = device()
+LINK = Link(
+    default=default_view,
+    fields=(
+        CORPUS, PANELS, GOLD, *OWN_PAIR, COUNT, PAIR, ORDER,
+        SelectedField(name="selected", panels=PANELS), DEVICE,
+    ),
+    fitted=_fitted,
+)  # fmt: skip

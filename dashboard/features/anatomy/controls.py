@@ -1,0 +1,101 @@
+"""What determines one step: the example, the scoring, the way there, and what is looked at."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.features.anatomy import numbers, state
+from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS
+from dashboard.features.anatomy.state import Anatomy
+from dashboard.features.anatomy.view import (
+    DROPOUT_FIELD,
+    EXAMPLE,
+    HEADS_FIELD,
+    HIDDEN_FIELD,
+    INDICES,
+    LAYOUT,
+    PARAMETERS,
+    SCORING,
+    SEED_FIELD,
+)
+from dashboard.records.catalogue import Catalogue
+from dashboard.ui import layout
+from dashboard.ui.fields import draw_choice, draw_setting, draw_settings
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import draw_parameter
+
+_CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
+
+
+def step_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
+    """Everything above the stages."""
+    with layout.row("anatomy-what"):
+        _example(session, catalogue)
+        _layout(session, catalogue)
+        scoring_controls(session, catalogue)
+    st.caption(EXAMPLES[session.view.example].caption)
+    with layout.row("anatomy-numbers"):
+        numbers.lengths(session, SLIDER_WIDTH)
+        draw_setting(session, catalogue, DROPOUT_FIELD, width=SLIDER_WIDTH)
+        if not _has_weights(session.view, catalogue):
+            draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)
+        if session.view.example == DRAWN:
+            numbers.sizes(session)
+        numbers.editors(session)
+    _indices(session)
+
+
+def scoring_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
+    """Which scoring, and its parameters; the seed and size of its weights if it has some."""
+    before = session.view.scoring
+    scoring = draw_choice(session, catalogue, SCORING, width=_CHOICE_WIDTH)
+    if scoring not in catalogue.scorings:
+        return
+    if scoring != before:
+        session.update(parameters=PARAMETERS.default(session.view, catalogue))
+    draw_settings(session, catalogue, PARAMETERS, width=SLIDER_WIDTH)
+    if _has_weights(session.view, catalogue):
+        draw_setting(session, catalogue, HIDDEN_FIELD, width=_FIELD_WIDTH)
+        draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)
+
+
+def _has_weights(view: Anatomy, catalogue: Catalogue) -> bool:
+    learns = view.scoring in catalogue.scorings and catalogue.scorings[view.scoring].learns
+    return learns or (view.part == state.STEP and view.layout != GIVEN)
+
+
+def _example(session: Session[Anatomy], catalogue: Catalogue) -> None:
+    before = session.view
+    chosen = draw_choice(session, catalogue, EXAMPLE, width=_CHOICE_WIDTH)
+    if chosen != before.example:
+        session.change(replace(state.default_view(catalogue, chosen), part=before.part))
+
+
+def _layout(session: Session[Anatomy], catalogue: Catalogue) -> None:
+    """How queries and keys reach the scoring."""
+    before = session.view
+    chosen = draw_choice(session, catalogue, LAYOUT, width=_CHOICE_WIDTH)
+    if chosen != before.layout:
+        numbers.refit(session, before)
+    if chosen == HEADS:
+        draw_setting(session, catalogue, HEADS_FIELD, width=_FIELD_WIDTH)
+
+
+def _indices(session: Session[Anatomy]) -> None:
+    """Which of everything is drawn and framed."""
+    session.update(**state.indices_inside(session.view))
+    counts = state.counts(session.view)
+    if session.view.layout != HEADS:
+        del counts["column"]
+    with layout.row("anatomy-picks"):
+        st.caption("Look at", width="content")
+        for each in INDICES:
+            if counts.get(each.name, 1) > 1:
+                index = draw_parameter(
+                    replace(each, high=counts[each.name] - 1),
+                    getattr(session.view, each.name), session.key(each.name), session.fresh,
+                    width=_INDEX_WIDTH,
+                )  # fmt: skip
+                session.update(**{each.name: index})

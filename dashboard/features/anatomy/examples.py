@@ -1,0 +1,199 @@
+"""Examples of one attention step: who attends to whom with which numbers, each by its name.
+
+The numbers are drawn here, not in a worker, so that a user can change any of them. They are those
+of the worked examples of the texts that the examples name; where a text draws at random, so do we.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from dashboard.features.anatomy.tensors import Tensor, rounded
+
+DRAWN, DOT, SELF = "drawn", "dot", "self"
+GIVEN, HEADS = "given", "heads"  # how queries and keys reach the scoring; else a model's name
+
+Draw = Callable[[], float]
+
+
+class Sizes(NamedTuple):
+    """Of the three tensors: ``(batch, queries, query)``, ``(batch, keys, key)``, and so on."""
+
+    batch: int
+    queries: int
+    keys: int
+    query: int
+    key: int
+    value: int
+
+    def of(self, name: str) -> tuple[int, int, int]:
+        """The shape of ``"q"``, ``"k"`` or ``"v"``."""
+        count = self.queries if name == "q" else self.keys
+        last = {"q": self.query, "k": self.key, "v": self.value}[name]
+        return self.batch, count, last
+
+
+@dataclass(frozen=True, kw_only=True)
+class Example:
+    """A step to look at.
+
+    Args:
+        scoring: the name of one that is built in.
+        sizes: of queries, keys and values; a model takes the queries as its sequence.
+        lengths: valid ones, as :mod:`~dashboard.features.anatomy.tensors` writes them.
+        layout: :data:`GIVEN`, :data:`HEADS`, or the name of a model that encodes.
+        numbers: what each tensor holds: ``"ones"``, ``"counting"``, ``"normal"`` or ``"unit"``.
+        caption: what to see, in a sentence or two.
+    """
+
+    name: str
+    title: str
+    scoring: str
+    sizes: Sizes
+    lengths: str
+    caption: str
+    layout: str = GIVEN
+    heads: int = 3
+    hidden: int = 8
+    numbers: Mapping[str, str] = field(default_factory=lambda: dict.fromkeys("qkv", "normal"))
+
+    def tensor(self, name: str, seed: int, sizes: Sizes) -> Tensor:
+        """The queries ``"q"``, keys ``"k"`` or values ``"v"`` of that seed."""
+        return _tensor(self.numbers[name], sizes.of(name), random.Random(f"{seed} {name}"))
+
+
+def names(layout: str) -> str:
+    """The tensors that a layout reads: a model its sequence alone, as ``"q"``."""
+    return "qkv" if layout in (GIVEN, HEADS) else "q"
+
+
+def _tensor(kind: str, shape: tuple[int, int, int], source: random.Random) -> Tensor:
+    batch, count, size = shape
+    draws: dict[str, Draw] = {
+        "ones": lambda: 1.0,
+        "normal": lambda: rounded(round(source.gauss(0, 1), 2)),
+        "unit": lambda: rounded(round(source.random(), 2)),
+    }
+    if kind == "counting":  # 0, 1, 2, ... in every row of the batch
+        return (tuple(tuple(float(i * size + j) for j in range(size)) for i in range(count)),) * (
+            batch
+        )
+    draw = draws[kind]
+    rows = [tuple(draw() for _ in range(size)) for _ in range(batch * count)]
+    return tuple(tuple(rows[start : start + count]) for start in range(0, len(rows), count))
+
+
+_EQUAL_KEYS = {"q": "normal", "k": "ones", "v": "counting"}
+_POOLED = "All keys are equal, so the weights are too, over as many keys as the lengths allow: "
+_TENS = (
+    _POOLED + "the output is 2, 3, 4, 5 in the first batch row and 10, 11, 12, 13 in the other."
+)
+_FIVES = _POOLED + "a length of 6 allows all five keys."
+
+EXAMPLES: dict[str, Example] = {
+    example.name: example
+    for example in (
+        Example(
+            name=DRAWN,
+            title="Random numbers",
+            scoring="scaled_dot",
+            sizes=Sizes(2, 3, 5, 4, 4, 3),
+            lengths="4,3",
+            caption="Sizes and numbers are yours: change any of them, and every stage follows.",
+        ),
+        Example(
+            name=DOT,
+            title="Equal keys, dot product",
+            scoring="scaled_dot",
+            sizes=Sizes(2, 1, 10, 2, 2, 4),
+            lengths="2,6",
+            numbers={**_EQUAL_KEYS, "q": "ones"},
+            caption=_TENS,
+        ),
+        Example(
+            name="mlp",
+            title="Equal keys, MLP",
+            scoring="mlp",
+            sizes=Sizes(2, 1, 10, 2, 2, 4),
+            lengths="2,6",
+            numbers={**_EQUAL_KEYS, "q": "ones"},
+            caption=_TENS,
+        ),
+        Example(
+            name="additive",
+            title="Additive, queries of 20 numbers",
+            scoring="additive",
+            sizes=Sizes(2, 1, 10, 20, 2, 4),
+            lengths="2,6",
+            numbers=_EQUAL_KEYS,
+            caption=_TENS,
+        ),
+        Example(
+            name="additive_steps",
+            title="Additive, step by step",
+            scoring="additive",
+            sizes=Sizes(2, 1, 5, 6, 2, 4),
+            lengths="2,6",
+            hidden=3,
+            numbers=_EQUAL_KEYS,
+            caption=_FIVES,
+        ),
+        Example(
+            name="scaled",
+            title="Scaled dot product",
+            scoring="scaled_dot",
+            sizes=Sizes(2, 1, 10, 2, 2, 4),
+            lengths="2,6",
+            numbers=_EQUAL_KEYS,
+            caption=_TENS,
+        ),
+        Example(
+            name="scaled_steps",
+            title="Scaled dot product, step by step",
+            scoring="scaled_dot",
+            sizes=Sizes(2, 1, 5, 2, 2, 4),
+            lengths="2,6",
+            numbers=_EQUAL_KEYS,
+            caption=_FIVES,
+        ),
+        Example(
+            name="heads",
+            title="Multi-head, 9 hidden, 3 heads",
+            scoring="scaled_dot",
+            sizes=Sizes(2, 4, 5, 9, 9, 9),
+            lengths="3,2",
+            layout=HEADS,
+            hidden=9,
+            numbers=dict.fromkeys("qkv", "ones"),
+            caption="Three heads of three numbers each. Equal inputs make all rows alike; change "
+            "one number to tell them apart.",
+        ),
+        Example(
+            name="heads_100",
+            title="Multi-head, 100 hidden, 5 heads",
+            scoring="scaled_dot",
+            sizes=Sizes(2, 4, 6, 100, 100, 100),
+            lengths="3,2",
+            layout=HEADS,
+            heads=5,
+            hidden=100,
+            numbers=dict.fromkeys("qkv", "ones"),
+            caption="The output has the shape of the queries, (2, 4, 100).",
+        ),
+        Example(
+            name=SELF,
+            title="Self-attention of 3 padded sentences",
+            scoring="dot",
+            sizes=Sizes(3, 10, 10, 100, 100, 100),
+            lengths="7,10,4",
+            layout="self_attention",
+            numbers=dict.fromkeys("qkv", "unit"),
+            caption="Sentences of 7, 10 and 4 words in a tensor of 10: no word looks at padding, "
+            "and the scores are divided by nothing. Scores and weights of a sentence can be "
+            "saved.",
+        ),
+    )
+}

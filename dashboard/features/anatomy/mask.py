@@ -1,0 +1,147 @@
+"""The part *Masked softmax* of the anatomy: the right way, and what two wrong ones do."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+import streamlit as st
+
+from dashboard.features.anatomy import tensors
+from dashboard.features.anatomy.chart_matrix import matrix_chart
+from dashboard.features.anatomy.chart_stages import Stage, stages
+from dashboard.features.anatomy.state import SCORES_SHAPE, Anatomy
+from dashboard.features.anatomy.tensor_fields import Lengths
+from dashboard.features.anatomy.view import PER_QUERY, PER_ROW
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui import charts, layout, results
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import formula, place
+
+_HEIGHT = 420  # px, of a place while it waits
+# A field, its title, and an example of what may be typed.
+_KINDS = (
+    (PER_ROW, "One length per batch row", "2, 3"),
+    (PER_QUERY, "One length per query", "1, 3 / 2, 4"),
+)
+
+
+def controls(session: Session[Anatomy]) -> None:
+    """The scores and both kinds of lengths."""
+    with layout.row("anatomy-mask"):
+        matrices = list(tensors.read(session.view.scores, SCORES_SHAPE))
+        for row in range(SCORES_SHAPE[0]):
+            given = st.text_area(
+                f"Scores of batch row {row}",
+                key=place(
+                    f"anatomy-scores-{row}", tensors.write_lines(matrices[row]), session.fresh
+                ),
+                height=96,
+                width=250,
+            )
+            try:
+                matrices[row] = tensors.read_lines(given, SCORES_SHAPE[1:])
+            except tensors.TensorError as error:
+                st.text(f"Batch row {row}: {error}")
+        session.update(scores=tensors.write(matrices))
+        for field, title, example in _KINDS:
+            _lengths(session, field, title, example)
+
+
+def _lengths(session: Session[Anatomy], field: Lengths[Anatomy], title: str, example: str) -> None:
+    held = field.of(session.view).replace("/", " / ")
+    given = st.text_input(
+        title,
+        key=place(session.key(field.name), held, session.fresh),
+        placeholder=example,
+        width=200,
+    )
+    try:
+        session.update(**{field.name: field.parse(given, session.view)})
+    except tensors.TensorError as error:
+        st.text(f"{title}: {error}")
+
+
+def draw(session: Session[Anatomy], _: Catalogue, asked: Sequence[Request]) -> None:
+    """Both kinds beside each other."""
+    formula(r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}")
+    st.caption(
+        "A key beyond the valid length must get no weight. Masking with 0 does not do that: "
+        "a score of 0 still counts as exp(0) = 1. Writing the mask into the scores destroys "
+        "numbers that the caller may need again."
+    )
+    with layout.grid(len(_KINDS)):
+        for (field, title, _example), request in zip(_KINDS, asked, strict=True):
+            key = f"mask-{field.name}"
+            with st.container(border=True, key=key):
+                st.subheader(title, anchor=False)
+                results.results(session.jobs, request, _ways, _HEIGHT, f"{key}-result", grows=True)
+
+
+def _ways(result: Result) -> None:
+    found = stages(result.tables["stages"])
+    masked = _rows(found["allowed"]) == 0
+    with layout.grid(2):
+        _chart(result, found, "scores", "Scores; grey ones do not count", masked)
+        _chart(result, found, "weights", "Right: masked softmax", masked, vmax=1.0)
+        _chart(result, found, "wrong", "Wrong: masked with 0", masked, vmax=1.0)
+        with st.container(gap="xsmall"):
+            st.markdown("**What masking with 0 changed**")
+            charts.show(
+                f"mask {result.digest} difference",
+                lambda: matrix_chart(
+                    _rows(found["wrong"]) - _rows(found["weights"]),
+                    _labels(found["scores"]), found["scores"].labels(-1),
+                    quantity="difference", names=("query", "key"), vmax=1.0, signed=True,
+                ),
+                "Weights of masking with 0, less those of the masked softmax",
+            )  # fmt: skip
+    leak = np.array(result.facts["leak"])
+    st.caption(
+        f"Leaked to padding, row by row: {', '.join(f'{part:.1%}' for part in leak)}. "
+        f"On average {leak.mean():.1%} of the weight goes where nothing is."
+    )
+    st.subheader("Overwriting the input", anchor=False)
+    st.caption(
+        "“X[~mask] = 0” on a view of the caller's scores changes the caller's own tensor. Whoever "
+        "asks once more, now for all keys, gets other weights."
+    )
+    with layout.grid(2):
+        _chart(result, found, "scores", "The caller's scores before", None)
+        _chart(result, found, "callers", "The caller's scores after", masked)
+        _chart(result, found, "again", "Weights of all keys, as they were", None, vmax=1.0)
+        _chart(result, found, "again_wrong", "The same of what is left", None, vmax=1.0)
+    lost = np.abs(_rows(found["again"]) - _rows(found["again_wrong"])).max()
+    st.caption(f"The largest of these errors is {lost:.3f}.")
+
+
+def _chart(
+    result: Result,
+    found: Mapping[str, Stage],
+    name: str,
+    title: str,
+    masked: np.ndarray | None,
+    vmax: float | None = None,
+) -> None:
+    with st.container(gap="xsmall"):
+        st.markdown(f"**{title}**")
+        charts.show(
+            f"mask {result.digest} {title}",
+            lambda: matrix_chart(
+                _rows(found[name]), _labels(found[name]), found[name].labels(-1),
+                quantity=name.partition("_")[0], names=("query", "key"), masked=masked, vmax=vmax,
+            ),
+            f"{title}: a row per query, a column per key",
+        )  # fmt: skip
+
+
+def _rows(stage: Stage) -> np.ndarray:
+    """All batch rows below each other."""
+    return stage.values.reshape(-1, stage.values.shape[-1])
+
+
+def _labels(stage: Stage) -> list[str]:
+    batch, queries, _ = stage.values.shape
+    return [f"b{row} q{query}" for row in range(batch) for query in range(queries)]

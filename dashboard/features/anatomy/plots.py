@@ -1,0 +1,99 @@
+"""Two plots of the anatomy: why scores are divided by a root, and the landscape of a scoring."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+
+from dashboard.charts import PANEL_COLOURS
+from dashboard.features.anatomy.chart_landscape import landscape_chart
+from dashboard.features.anatomy.chart_spread import spread_chart
+from dashboard.features.anatomy.state import Anatomy
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui import charts, layout, results
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import formula
+
+_HEIGHT = 330  # px, of a place while it waits
+_WITHOUT, _WITH = "without the root", "with the root"
+_TITLES = {"dot": _WITHOUT, "scaled_dot": _WITH}
+
+
+def draw_root(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Request]) -> None:
+    """Variance, largest weight and entropy against d."""
+    (request,), view = asked, session.view
+    formula(
+        r"\mathrm{Var}\Big(\sum_{i=1}^{d} q_i k_i\Big) = d, \qquad "
+        r"\mathrm{Var}\Big(\tfrac{1}{\sqrt d}\sum_{i=1}^{d} q_i k_i\Big) = 1"
+    )
+    st.caption(
+        "Queries and keys are drawn from a standard normal. Without the root the scores spread "
+        "ever wider, one key takes all the weight, and next to nothing is left to learn from. "
+        "Dashed: what theory says."
+    )
+
+    def plots(result: Result) -> None:
+        _root(view, result, _named(catalogue, view))
+
+    results.results(session.jobs, request, plots, _HEIGHT, "anatomy-root", grows=True)
+
+
+def _named(catalogue: Catalogue, view: Anatomy) -> dict[str, str]:
+    """The scorings that are measured, by name; the chosen one where it is a third."""
+    return {
+        **_TITLES,
+        view.scoring: _TITLES.get(view.scoring, catalogue.scorings[view.scoring].title),
+    }
+
+
+def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
+    measured = result.tables["spread"].to_pandas()
+    measured["scoring"] = measured["scoring"].map(names)
+    colours = dict(zip(names.values(), ("#ce6a1e", "#3284d0", PANEL_COLOURS["c"]), strict=False))
+    plots = {
+        "variance": (
+            "variance of the scores",
+            {"log": True, "expected": {_WITHOUT: "datum.d", _WITH: "1"}},
+        ),
+        "largest": (f"largest of {view.count} weights, on average", {"top": 1.0}),
+        "entropy": ("entropy of the weights, nats", {"top": math.log(view.count)}),
+    }
+    with layout.grid(len(plots)):
+        for column, (title, more) in plots.items():
+            charts.show(
+                f"root {result.digest} {column} {view.count} {names}",
+                lambda column=column, title=title, more=more: spread_chart(
+                    measured, column, title=title, colours=colours, **more
+                ),
+                f"{title} against d",
+            )
+
+
+def draw_landscape(
+    session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Request]
+) -> None:
+    """Scores and weights over all keys of two numbers."""
+    (request,), view = asked, session.view
+    formula("a(q, k) = " + catalogue.scorings[view.scoring].formula)
+    st.caption(
+        "Every point is a key of two numbers, the ring is the query: what the scoring says of "
+        "each key, and the weight of each key if all of them were asked at once."
+    )
+
+    def planes(result: Result) -> None:
+        table = result.tables["landscape"]
+        with layout.grid(2):
+            for column in ("score", "weight"):
+                charts.show(
+                    f"landscape {result.digest} {column} {view.x} {view.y}",
+                    lambda column=column: landscape_chart(
+                        table, column, (view.x, view.y), title=column
+                    ),
+                    f"{column.capitalize()} of every key for the query {view.x:g}, {view.y:g}",
+                )
+
+    results.results(session.jobs, request, planes, _HEIGHT, "anatomy-landscape", grows=True)

@@ -1,0 +1,203 @@
+"""The part *One step* of the anatomy: every stage with its formula, its shape and its numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+import streamlit as st
+
+from dashboard.features.anatomy import moves
+from dashboard.features.anatomy.chart_stages import stages
+from dashboard.features.anatomy.examples import HEADS
+from dashboard.features.anatomy.state import Anatomy
+from dashboard.features.anatomy.tensors import lengths
+from dashboard.features.anatomy.walk import Walk, download, explain, matrices
+from dashboard.records.catalogue import Catalogue, Entry
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui import results
+from dashboard.ui.session import Session
+
+_HEIGHT = 420  # px, of the place while it waits
+
+
+def draw(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Request]) -> None:
+    """The stages, one below the other."""
+    (request,), view = asked, session.view
+    scoring = catalogue.scorings[view.scoring]
+    results.results(
+        session.jobs, request, lambda result: _stages(result, view, scoring), _HEIGHT,
+        "anatomy-step", grows=True,
+    )  # fmt: skip
+
+
+def _stages(result: Result, view: Anatomy, scoring: Entry) -> None:
+    if not result.facts["finite"]:
+        st.text("Some of these numbers are not finite: the scoring cannot answer such inputs.")
+    tensors = stages(result.tables["stages"])
+    drawn = [_inputs, *([_heads] if view.layout == HEADS else [])]
+    drawn += [_model] if "x" in tensors else []
+    drawn += [_projections, _scores, _mask, _softmax, _dropout, _output]
+    drawn += [_mixed] if "mixed" in tensors else []
+    drawn += [_encoded] if result.facts.get("attends", 1) > 1 else []
+    for number, stage in enumerate(drawn, start=1):
+        with st.container(border=True, key=f"stage-{stage.__name__.strip('_')}"):
+            # One matrix fits beside the words, several go below them.
+            below = stage in (_inputs, _model, _heads, _mixed)
+            places = (st.container(), st.container()) if below else st.columns([2, 3], gap="large")
+            stage(
+                Walk(
+                    number=number, result=result, view=view, scoring=scoring, tensors=tensors,
+                    words=places[0], numbers=places[1],
+                )
+            )  # fmt: skip
+
+
+def _inputs(walk: Walk) -> None:
+    if "x" in walk.tensors:
+        explain(
+            walk,
+            "Sequence",
+            r"X",
+            "One row per position; padding behind the valid length.",
+        )
+        return matrices(walk, {"x": ("Sequence", (walk.view.query, None))}, _padding(walk))
+    explain(
+        walk, "Queries, keys, values", r"Q,\;K,\;V",
+        "Every query asks, every key answers, every value is what is handed out.",
+    )  # fmt: skip
+    query, key = (walk.view.query, None), (walk.view.key, None)
+    return matrices(walk, {"q": ("Queries", query), "k": ("Keys", key), "v": ("Values", key)})
+
+
+def _padding(walk: Walk) -> np.ndarray | None:
+    """The rows of the sequence beyond its valid length."""
+    known = lengths(walk.view.lengths)
+    if not known:
+        return None
+    sequence = walk.matrix("x")
+    beyond = np.arange(len(sequence)) >= known[0][walk.view.row]
+    return np.broadcast_to(beyond[:, None], sequence.shape)
+
+
+def _model(walk: Walk) -> None:
+    explain(
+        walk, "The model's queries, keys, values", r"Q = X W_q,\;K = X W_k,\;V = X W_v",
+        "What the model hands to the scoring, made of the sequence.",
+    )  # fmt: skip
+    query, key = (walk.view.query, None), (walk.view.key, None)
+    matrices(
+        walk,
+        {"model_q": ("Queries", query), "model_k": ("Keys", key), "model_v": ("Values", key)},
+    )
+
+
+def _heads(walk: Walk) -> None:
+    explain(
+        walk, "Project and cut into heads", r"Q W_q,\quad K W_k,\quad V W_v",
+        "One matrix projects for all heads; each head then gets its own columns.",
+    )  # fmt: skip
+    query, key = (walk.view.query, None), (walk.view.key, None)
+    matrices(
+        walk,
+        {
+            "linear_q": ("Q projected, all heads", (walk.view.query, walk.view.column)),
+            "split_q": (f"Queries of head {walk.view.head}", query),
+            "split_k": (f"Keys of head {walk.view.head}", key),
+            "split_v": (f"Values of head {walk.view.head}", key),
+        },
+    )
+    moves.heads(walk.view, walk.tensors)
+
+
+def _projections(walk: Walk) -> None:
+    text = "The scoring brings both into the space where it compares them."
+    if walk.result.facts["as_they_are"]:
+        text = "This scoring compares queries and keys as they are: nothing to project."
+    explain(walk, "Projections of the scoring", r"\phi(q_i),\quad \psi(k_j)", text)
+    if not walk.result.facts["as_they_are"]:
+        matrices(
+            walk,
+            {
+                "projected_q": ("Queries", (walk.view.query, None)),
+                "projected_k": ("Keys", (walk.view.key, None)),
+            },
+        )
+
+
+def _scores(walk: Walk) -> None:
+    explain(
+        walk, "Scores", "a(q, k) = " + walk.scoring.formula,
+        "Every query against every key: how well the key answers the query.",
+        walk.scoring.description,
+    )  # fmt: skip
+    matrices(walk, {"scores": ("Scores", (walk.view.query, walk.view.key))})
+    if "features" in walk.tensors:
+        moves.broadcast(walk.result.digest, walk.view, walk.tensors)
+    masked = np.where(walk.matrix("allowed") > 0, walk.matrix("scores"), np.nan)
+    download(walk, "scores", masked)
+
+
+def _mask(walk: Walk) -> None:
+    lengths = walk.view.lengths
+    explain(
+        walk, "Mask", r"m_{ij} = [\,j < \mathrm{length}\,]",
+        f"Valid lengths {lengths.replace(',', ', ').replace('/', ' / ')}: grey ones do not count."
+        if lengths else "No lengths: every key counts.",
+    )  # fmt: skip
+    pick = (walk.view.query, walk.view.key)
+    matrices(walk, {"scores": ("Scores that count", pick)}, masked=walk.matrix("allowed") == 0)
+
+
+def _softmax(walk: Walk) -> None:
+    explain(
+        walk, "Softmax",
+        r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}",
+        "Each row becomes weights that sum to 1; a masked key gets exactly 0.",
+    )  # fmt: skip
+    pick = (walk.view.query, walk.view.key)
+    masked = walk.matrix("allowed") == 0
+    matrices(walk, {"weights": ("Weights", pick)}, masked=masked, vmax=1.0)
+    download(walk, "weights", walk.matrix("weights"))
+
+
+def _dropout(walk: Walk) -> None:
+    rate = walk.view.dropout
+    text = "Off, as always outside training: the weights go on unchanged."
+    if rate:
+        text = (
+            f"Each weight is dropped with probability {rate:g}; what stays is divided by "
+            f"{1 - rate:g}, so that the sum is the same on average."
+        )
+    explain(walk, "Dropout", r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", text)
+    if rate:
+        pick = (walk.view.query, walk.view.key)
+        masked = walk.matrix("allowed") == 0
+        matrices(walk, {"dropped": ("Weights after dropout", pick)}, masked=masked)
+
+
+def _output(walk: Walk) -> None:
+    explain(
+        walk, "Output", r"o_i = \sum_j \tilde\alpha_{ij}\, v_j",
+        "Every query gets the mean of the values, weighted by its row.",
+    )  # fmt: skip
+    matrices(walk, {"pooled": ("Output", (walk.view.query, None))})
+
+
+def _mixed(walk: Walk) -> None:
+    explain(
+        walk, "Join the heads and mix", r"\mathrm{concat}(o^1, \ldots, o^H)\, W_o",
+        "The heads' outputs stand side by side again, and one matrix mixes them.",
+    )  # fmt: skip
+    query = (walk.view.query, None)
+    matrices(walk, {"merged": ("Heads side by side", query), "mixed": ("Output", query)})
+    moves.joined(walk.view, walk.tensors)
+
+
+def _encoded(walk: Walk) -> None:
+    explain(
+        walk, "The model's output", "",
+        f"The model attends {walk.result.facts['attends']} times; the stages above are its first.",
+    )  # fmt: skip
+    matrices(walk, {"encoded": ("Encoded", (walk.view.query, None))})

@@ -1,0 +1,210 @@
+"""One attention step with every tensor on its way, for any scoring and any encoding model."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout as drop
+
+from attention_plugins import ModelSizes, Scoring, Site, Sizes, Tap, masked_softmax, registry
+from attention_plugins.attention import as_mask
+from attention_plugins.contract import ContractError, Scalar
+from attention_plugins.models.multi_head import merge_heads, split_heads
+from attention_plugins.scorings.additive import Additive
+from dashboard.features.anatomy.parameters import DROPOUT, HEAD_COUNT, HIDDEN
+from dashboard.features.anatomy.task_inputs import (
+    lengths,
+    number,
+    options,
+    scores_of,
+    scoring_factory,
+    tensor,
+    whole,
+)
+from dashboard.features.anatomy.task_stages import Stages
+from dashboard.jobs.context import Context
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+_AXES = {"q": "n_q", "k": "n_k", "v": "n_k"}
+
+
+class Attended(NamedTuple):
+    """What reaches the scoring: ``(B, n, d)``, or ``(B, H, n, d)`` with heads."""
+
+    scoring: Scoring
+    queries: Tensor
+    keys: Tensor
+    values: Tensor
+    mask: Tensor | None
+    keys_projected: bool = False
+
+
+class _Probe(Tap):
+    """A tap that keeps what a model attends with."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.seen: list[Attended] = []
+
+    def attend(
+        self,
+        site: Site,
+        scoring: Scoring,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None = None,
+        **how: Any,
+    ) -> Tensor:
+        self.seen.append(
+            Attended(scoring, queries, keys, values, mask, how.get("keys_projected", False))
+        )
+        return super().attend(site, scoring, queries, keys, values, mask, **how)
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Queries, keys and values as given, through heads, or through a model, to the output.
+
+    Options: ``q``, ``k``, ``v`` and ``lengths`` as text (a model reads its sequence from ``q``),
+    ``heads`` (0 for none), ``hidden``, ``dropout``.
+
+    Returns:
+        A table ``stages``, see :meth:`Stages.table`: ``q k v``, what projections make of them
+        (``linear_q`` …, ``split_q`` …, or ``model_q`` …), ``projected_q projected_k scores
+        allowed weights dropped pooled``, with heads also ``merged`` and ``mixed``, of a model
+        ``encoded``; of an additive scoring ``sums features vector``. Facts: whether the scoring
+        compares queries and keys ``as_they_are``, whether everything is ``finite``, and how
+        often a model ``attends``.
+    """
+    given = options(request, "q", "k", "v", "lengths", "heads", "hidden", "dropout")
+    stages, facts = Stages(), {}
+    if request.model:
+        attended, facts["attends"] = _through_model(request, given, stages)
+        _walk(attended, given, stages)
+        return _result(stages, facts, attended)
+    q, k, v = (_added(stages, given, name) for name in "qkv")
+    _see_that_they_fit(q, k, v)
+    mask = lengths(given, len(q), q.shape[1])
+    if given.get("heads"):
+        attended, mix = _through_heads(request, given, stages, (q, k, v, mask))
+        merged = stages.add("merged", "B n_q H·d", merge_heads(_walk(attended, given, stages)))
+        stages.add("mixed", "B n_q p", mix(merged))
+    else:
+        scoring = _scoring(request, q, k, given)
+        attended = Attended(scoring, q, k, v, mask)
+        _walk(attended, given, stages)
+    context.report(0.9, "done")
+    return _result(stages, facts, attended)
+
+
+def _added(stages: Stages, given: dict[str, Scalar], name: str) -> Tensor:
+    return stages.add(name, f"B {_AXES[name]} d_{name}", tensor(given, name))
+
+
+def _see_that_they_fit(q: Tensor, k: Tensor, v: Tensor) -> None:
+    if len({len(q), len(k), len(v)}) > 1 or k.shape[1] != v.shape[1]:
+        raise ContractError(
+            "need q, k and v of one batch, and a value for every key; got "
+            f"{tuple(q.shape)}, {tuple(k.shape)}, {tuple(v.shape)}"
+        )
+
+
+def _scoring(request: Request, q: Tensor, k: Tensor, given: dict[str, Scalar]) -> Scoring:
+    sizes = Sizes(q.shape[-1], k.shape[-1], whole(given, HIDDEN))
+    return scoring_factory(request)(sizes)
+
+
+def _through_heads(
+    request: Request,
+    given: dict[str, Scalar],
+    stages: Stages,
+    inputs: tuple[Tensor, Tensor, Tensor, Tensor | None],
+) -> tuple[Attended, nn.Linear]:
+    """Projected without biases and cut into heads; also what mixes the heads afterwards."""
+    hidden, heads = whole(given, HIDDEN), whole(given, HEAD_COUNT)
+    if hidden % heads:
+        raise ContractError(f"need heads that divide the hidden size {hidden}, got {heads}")
+    *parts, mask = inputs
+    layers = [nn.Linear(part.shape[-1], hidden, bias=False) for part in parts]
+    mix = nn.Linear(hidden, hidden, bias=False)
+    for name, part, layer in zip("qkv", parts, layers, strict=True):
+        stages.add(f"linear_{name}", f"B {_AXES[name]} H·d", layer(part))
+    q, k, v = (
+        stages.add(f"split_{name}", f"B H {_AXES[name]} d", split_heads(layer(part), heads))
+        for name, part, layer in zip("qkv", parts, layers, strict=True)
+    )
+    size = hidden // heads
+    return Attended(scoring_factory(request)(Sizes(size, size, size)), q, k, v, mask), mix
+
+
+def _through_model(
+    request: Request, given: dict[str, Scalar], stages: Stages
+) -> tuple[Attended, int]:
+    """What a model's first attention is given, and how often it attends."""
+    spec = registry.installed().model(request.model)
+    if spec.task != "encoding":
+        raise ContractError(f"model {spec.name!r} is for {spec.task}; need one for encoding")
+    sequence = stages.add("x", "B n d", tensor(given, "q"))
+    known = lengths(given, len(sequence), 0)
+    valid = torch.full((len(sequence),), sequence.shape[1]) if known is None else known
+    sizes = ModelSizes(sequence.shape[-1], whole(given, HIDDEN))
+    model = spec.create(scoring_factory(request), sizes).eval()
+    probe = _Probe()
+    encoded = model(sequence, valid, probe)
+    if not probe.seen or probe.seen[0].queries.dim() not in (3, 4):
+        raise ContractError(
+            f"model {spec.name!r} must attend through its tap, with queries (B, n, d) or "
+            "(B, H, n, d)"
+        )
+    attended = probe.seen[0]
+    for name, part in zip("qkv", attended[1:4], strict=True):
+        stages.add(f"model_{name}", f"{_leading(part)} {_AXES[name]} h", part)
+    stages.add("encoded", "B n h", encoded)
+    return attended, len(probe.seen)
+
+
+def _walk(attended: Attended, given: dict[str, Scalar], stages: Stages) -> Tensor:
+    """The step itself, by the scoring's three seams; the pooled values."""
+    scoring, queries, keys, values, mask, projected = attended
+    leading = _leading(queries)
+    of_queries = scoring.project_queries(queries)
+    of_keys = keys if projected else scoring.project_keys(keys)
+    stages.add("projected_q", f"{leading} n_q h", of_queries)
+    stages.add("projected_k", f"{leading} n_k h", of_keys)
+    if isinstance(scoring, Additive):
+        sums = of_queries.unsqueeze(-2) + of_keys.unsqueeze(-3)
+        stages.add("sums", f"{leading} n_q n_k h", sums)
+        stages.add("features", f"{leading} n_q n_k h", sums.tanh())
+        stages.add("vector", "h", scoring.weight.weight[0])
+    scores = stages.add("scores", f"{leading} n_q n_k", scores_of(scoring, of_queries, of_keys))
+    allowed = torch.ones_like(scores, dtype=torch.bool)
+    if mask is not None:
+        allowed = as_mask(mask, scores.shape).expand_as(scores)
+    stages.add("allowed", f"{leading} n_q n_k", allowed)
+    weights = stages.add("weights", f"{leading} n_q n_k", masked_softmax(scores, mask))
+    rate = number(given, DROPOUT)
+    dropped = stages.add("dropped", f"{leading} n_q n_k", drop(weights, rate) if rate else weights)
+    return stages.add("pooled", f"{leading} n_q d_v", dropped @ values)
+
+
+def _leading(part: Tensor) -> str:
+    return "B H" if part.dim() == 4 else "B"
+
+
+def _result(stages: Stages, facts: dict[str, Any], attended: Attended) -> Result:
+    table = stages.table()
+    by_name = dict(zip(table["name"].to_pylist(), table["values"], strict=True))
+    finite = all(torch.isfinite(torch.tensor(v.as_py())).all() for v in by_name.values())
+    queries = attended.scoring.project_queries(attended.queries)
+    return Result(
+        tables={"stages": table},
+        facts={
+            **facts,
+            "finite": bool(finite),
+            "as_they_are": queries is attended.queries,
+            "torch": str(torch.__version__),
+        },
+    )

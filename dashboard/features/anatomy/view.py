@@ -1,0 +1,159 @@
+"""The page *Anatomy* as a link: an example by its name, and what differs from it.
+
+``?example=heads&scoring=gaussian&scoring.width=0.5&q=1,0/0,1:2,1/0,3&lengths=2,1&row=1``. The
+numbers of a tensor stand in the link only where somebody changed them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dashboard.features.anatomy import parameters as bounds
+from dashboard.features.anatomy import state
+from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, Sizes, names
+from dashboard.features.anatomy.state import SCORES_SHAPE, Anatomy, layouts
+from dashboard.features.anatomy.tensor_fields import Lengths, TensorText
+from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, write_parameters
+from dashboard.links.link import Field, Link
+from dashboard.links.reader import Reader
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import Parameter, pairs
+from dashboard.records.request import Pairs, Scalar
+from dashboard.records.text import one_line
+
+
+@dataclass(frozen=True, kw_only=True)
+class StepSizes(Field[Anatomy, Sizes]):
+    """The sizes of the three tensors, which only the example of random numbers leaves open."""
+
+    def read(self, reader: Reader, view: Anatomy, catalogue: Catalogue) -> Sizes:
+        """See :meth:`Field.read`."""
+        if view.example != DRAWN:
+            return EXAMPLES[view.example].sizes
+        return Sizes(*(int(reader.parameter(each, each.name)) for each in bounds.SIZES))
+
+    def write(self, view: Anatomy, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        return write_parameters(bounds.SIZES, sizes_by_name(view)) if view.example == DRAWN else {}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoringParameters(Settings[Anatomy]):
+    """The parameters of the scoring; those of one that is not installed stay as they came."""
+
+    def read(self, reader: Reader, view: Anatomy, catalogue: Catalogue) -> Pairs:
+        """See :meth:`Field.read`."""
+        if view.scoring in catalogue.scorings:
+            return super().read(reader, view, catalogue)
+        foreign = reader.below(self.key_of(""))
+        return pairs({name: one_line(text) for name, text in foreign.items() if NAME.match(name)})
+
+    def write(self, view: Anatomy, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        if view.scoring in catalogue.scorings:
+            return super().write(view, catalogue)
+        return {self.key_of(name): str(value) for name, value in view.parameters}
+
+
+def sizes_by_name(view: Anatomy) -> dict[str, Scalar]:
+    """The sizes of the three tensors by the names of their parameters."""
+    return {each.name: size for each, size in zip(bounds.SIZES, view.sizes, strict=True)}
+
+
+def _of_example(parameter: Parameter) -> Setting[Anatomy]:
+    """A setting whose default is the example's own value."""
+    return Setting(
+        name=parameter.name,
+        parameter=lambda view, _: replace(
+            parameter, default=getattr(EXAMPLES[view.example], parameter.name)
+        ),
+    )
+
+
+def _index(name: str, title: str) -> Parameter:
+    return Parameter(name=name, title=title, default=0, low=0, high=99)
+
+
+PART: Choice[Anatomy] = Choice(name="part", title="Part", options=lambda *_: state.PARTS)
+EXAMPLE: Choice[Anatomy] = Choice(
+    name="example",
+    title="Example",
+    options=lambda *_: tuple(EXAMPLES),
+    titles=lambda name, _: EXAMPLES[name].title,
+)
+SCORING: Choice[Anatomy] = Choice(
+    name="scoring",
+    title="Scoring",
+    options=lambda _, catalogue: tuple(catalogue.scorings),
+    default=lambda view, catalogue: state.scoring_of(view.example, catalogue),
+    titles=lambda name, catalogue: (
+        catalogue.scorings[name].title if name in catalogue.scorings else name
+    ),
+    unknown=NAME,
+)
+PARAMETERS = ScoringParameters(
+    name="parameters",
+    parameters=lambda view, catalogue: catalogue.scorings[view.scoring].parameters,
+    owner=lambda view: view.scoring,
+    key_of=lambda name: f"scoring.{name}",
+)
+LAYOUT: Choice[Anatomy] = Choice(
+    name="layout",
+    title="What attends",
+    options=lambda _, catalogue: tuple(layouts(catalogue)),
+    default=lambda view, _: EXAMPLES[view.example].layout,
+    titles=lambda name, catalogue: layouts(catalogue).get(name, name),
+    unknown=NAME,
+)
+HEADS_FIELD, HIDDEN_FIELD = _of_example(bounds.HEAD_COUNT), _of_example(bounds.HIDDEN)
+DROPOUT_FIELD: Setting[Anatomy] = Setting(name="dropout", parameter=bounds.DROPOUT)
+SEED_FIELD: Setting[Anatomy] = Setting(name="seed", parameter=SEED)
+COUNT_FIELD: Setting[Anatomy] = Setting(name="count", parameter=bounds.COUNT)
+X_FIELD: Setting[Anatomy] = Setting(name="x", parameter=bounds.AT_X)
+Y_FIELD: Setting[Anatomy] = Setting(name="y", parameter=bounds.AT_Y)
+# Bounds that hold for every view; an index beyond its tensor is moved inside without a word.
+INDICES = (
+    _index("row", "Batch row"),
+    _index("head", "Head"),
+    _index("query", "Query"),
+    _index("key", "Key"),
+    _index("column", "Column of W q"),
+)
+LENGTHS: Lengths[Anatomy] = Lengths(
+    name="lengths",
+    sizes=lambda view: view.sizes[:2],
+    kinds=lambda view: "row" if names(view.layout) == "q" else "row query",
+    default=state.lengths_of,
+)
+PER_ROW: Lengths[Anatomy] = Lengths(
+    name="per_row", sizes=lambda _: SCORES_SHAPE[:2], kinds=lambda _: "row",
+    default=lambda _: state.PER_ROW,
+)  # fmt: skip
+PER_QUERY: Lengths[Anatomy] = Lengths(
+    name="per_query", sizes=lambda _: SCORES_SHAPE[:2], kinds=lambda _: "query",
+    default=lambda _: state.PER_QUERY,
+)  # fmt: skip
+LINK = Link(
+    default=state.default_view,
+    fields=(
+        PART, EXAMPLE, StepSizes(name="sizes"), SCORING, PARAMETERS, LAYOUT,
+        HEADS_FIELD, HIDDEN_FIELD, DROPOUT_FIELD, SEED_FIELD, COUNT_FIELD, X_FIELD, Y_FIELD,
+        *(Setting(name=each.name, parameter=each) for each in INDICES),
+        *(
+            TensorText(
+                name=name,
+                shape=lambda view, name=name: view.sizes.of(name),
+                fixed=lambda view, name=name: not view.editable(name),
+            )
+            for name in "qkv"
+        ),
+        LENGTHS,
+        TensorText(
+            name="scores", shape=lambda _: SCORES_SHAPE, default=state.SCORES,
+            whose="the textbook's",
+        ),
+        PER_ROW, PER_QUERY,
+    ),
+    fitted=lambda view, _: replace(view, **state.indices_inside(view)),
+)  # fmt: skip

@@ -1,0 +1,115 @@
+"""What every stage of one step is made of: its words, its matrices, its file."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.features.anatomy.chart_matrix import matrix_chart
+from dashboard.features.anatomy.chart_stages import Stage
+from dashboard.features.anatomy.state import Anatomy
+from dashboard.records.catalogue import Entry
+from dashboard.records.result import Result
+from dashboard.ui import layout
+from dashboard.ui.charts import show
+from dashboard.ui.widgets import formula
+
+_NAMES = {"n_q": "query", "n_k": "key", "n": "position"}
+
+Pick = tuple[int | None, int | None]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Walk:
+    """One stage of a result.
+
+    Args:
+        number: of the stage, from 1.
+        tensors: of all stages, by name.
+        words, numbers: the places for the stage's explanation and for its matrices.
+    """
+
+    number: int
+    result: Result
+    view: Anatomy
+    scoring: Entry
+    tensors: Mapping[str, Stage]
+    words: DeltaGenerator
+    numbers: DeltaGenerator
+
+    def matrix(self, name: str) -> np.ndarray:
+        """The tensor at the batch row and head that are looked at."""
+        return self.tensors[name].matrix(self.view.row, self.view.head)
+
+
+def explain(walk: Walk, title: str, latex: str, text: str, description: str = "") -> None:
+    """A stage's title, what happens in it, and its formula."""
+    with walk.words:
+        st.subheader(f"{walk.number} · {title}", anchor=False)
+        st.caption(text)
+        if latex:
+            formula(latex, description=description)
+
+
+def matrices(
+    walk: Walk,
+    drawn: Mapping[str, tuple[str, Pick]],
+    masked: np.ndarray | None = None,
+    vmax: float | None = None,
+) -> None:
+    """The named tensors beside each other, each with its shape."""
+    with walk.numbers, layout.grid(len(drawn)) if len(drawn) > 1 else st.container():
+        for name, (title, pick) in drawn.items():
+            with st.container(gap="xsmall"):
+                _chart(walk, name, title, pick, masked, vmax)
+
+
+def _chart(
+    walk: Walk, name: str, title: str, pick: Pick, masked: np.ndarray | None, vmax: float | None
+) -> None:
+    stage, view = walk.tensors[name], walk.view
+    values = walk.matrix(name)
+    st.markdown(f"**{title}** `{stage.shape}`")
+
+    def make() -> object:
+        return matrix_chart(
+            values, stage.labels(-2), stage.labels(-1), quantity=name.partition("_")[0],
+            names=(_NAMES.get(stage.axes[-2], "row"), _NAMES.get(stage.axes[-1], "column")),
+            masked=masked, vmax=vmax, picked=pick,
+        )  # fmt: skip
+
+    kind = "masked" if masked is not None else ""
+    key = f"anatomy {walk.result.digest} {name} {kind} {view.row} {view.head} {pick}"
+    show(key, make, f"{title}: {' by '.join(map(str, values.shape))} numbers")
+
+
+def download(walk: Walk, name: str, values: np.ndarray) -> None:
+    """A button for the matrix that is looked at as a table; empty where it is masked."""
+    stage = walk.tensors[name]
+    walk.numbers.download_button(
+        f"{name}.csv",
+        as_csv(values, stage.labels(-2), stage.labels(-1)),
+        file_name=f"{name}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        key=f"anatomy-{name}-csv",
+        type="tertiary",
+        help=f"{name.capitalize()} of batch row {walk.view.row}, as they stand above.",
+        on_click="ignore",
+    )
+
+
+def as_csv(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> str:
+    """A line per query with the query's name first; empty where a number is missing."""
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(["query", *columns])
+    for row, numbers in zip(rows, values.tolist(), strict=True):
+        writer.writerow([row, *("" if np.isnan(n) else repr(n) for n in numbers)])
+    return text.getvalue()

@@ -1,0 +1,212 @@
+"""Convolution, recurrence, self-attention: what each costs, by formula and by the clock."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.series import series_chart
+from dashboard.features.complexity.view import DEVICE, LINK, SETTINGS, Complexity, requests
+from dashboard.jobs.backend import Event
+from dashboard.links.fields import next_seed
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.result import Result
+from dashboard.ui import charts, layout, results
+from dashboard.ui.fields import draw_device, draw_settings
+from dashboard.ui.page import Page
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
+
+_HEIGHT = 440  # px, of the charts with their legends and captions
+_WIDTH = 190  # px, of a control
+_LAYERS = {"cnn": "CNN", "rnn": "RNN", "attention": "Self-attention"}
+_COLOURS = dict(zip(_LAYERS.values(), PANEL_COLOURS.values(), strict=False))
+_AXES = {"n": "sequence length n", "d": "size d"}
+# Vaswani et al. 2017, table 1; the exponents are those of the second column.
+_FORMULAS = """
+| Layer | Work | In sequence | Path |
+|:--|:-:|:-:|:-:|
+| CNN | $O(k\\,n\\,d^2)$ | $O(1)$ | $O(n/k)$ |
+| RNN | $O(n\\,d^2)$ | $O(n)$ | $O(n)$ |
+| Self-attention | $O(n^2 d)$ | $O(1)$ | $O(1)$ |
+"""
+
+
+def _controls(session: Session[Complexity], catalogue: Catalogue) -> None:
+    st.markdown(_FORMULAS)
+    st.caption(
+        "Work: multiplications of one layer. In sequence: operations that must wait for each "
+        "other. Path: the most steps between two positions. k is the kernel's width."
+    )
+    with layout.row("complexity-controls"):
+        draw_settings(session, catalogue, SETTINGS, width=_WIDTH)
+        draw_device(session, catalogue, DEVICE)
+        st.button(
+            "Measure again",
+            icon=":material/timer:",
+            on_click=_again,
+            args=(session,),
+            help="With other weights and inputs: the next seed.",
+        )
+
+
+def _results(session: Session[Complexity], catalogue: Catalogue, _: None) -> None:
+    (request,) = requests(session.view, catalogue)
+    running = session.jobs.final(request) is None
+    results.results(
+        session.jobs,
+        request,
+        _drawn,
+        _HEIGHT,
+        "complexity-result",
+        meanwhile=_live if running else None,
+        grows=True,
+    )
+
+
+def _again(session: Session[Complexity]) -> None:
+    session.change(replace(session.view, seed=next_seed(session.view.seed)))
+
+
+def _live(events: Sequence[Event]) -> None:
+    """The points measured so far, under the job's progress."""
+    timed = [event.facts for event in events if "seconds" in event.facts]
+    if not timed:
+        results.waiting(events, _HEIGHT)
+        return
+    # Each point is told again in every round; the last time counts.
+    points = pd.DataFrame(timed).drop_duplicates(subset=["layer", "n", "d"], keep="last")
+    latest = events[-1]
+    st.progress(min(1.0, latest.fraction or 0.0), text=plain(latest.note))
+    for place, axis in zip(st.columns(2, gap="large"), _AXES, strict=True):
+        if len({*_over(points, axis)[axis]}) > 1:
+            with place:
+                chart = _chart(points, None, axis)
+                st.vega_lite_chart(chart.to_dict(validate=False), width="stretch")
+
+
+def _drawn(result: Result) -> None:
+    times, fits = result.tables["times"].to_pandas(), result.facts["fits"]
+    for place, axis in zip(st.columns(2, gap="large"), _AXES, strict=True):
+        with place:
+            fixed = "d" if axis == "n" else "n"
+            largest = times.loc[times["axis"] == axis, fixed].max()
+            st.markdown(f"**Time over {_AXES[axis]}**, at {fixed} = {largest:,}")
+            charts.show(
+                f"complexity {result.digest} {axis}",
+                lambda axis=axis: _chart(times, fits, axis),
+                f"Milliseconds of one pass over {_AXES[axis]}, with fitted lines",
+            )
+    _exponents(fits)
+    _reach(result)
+    threads, rounds = result.facts["threads"], result.facts["rounds"]
+    st.caption(
+        f"Measured on {result.facts['device']} with {threads} thread{'s' * (threads > 1)}, torch "
+        f"{result.facts['torch']}, in {result.facts['seconds']:.1f} s; each point is the median "
+        f"of {rounds} timing{'s' * (rounds > 1)}, one sequence at a time, no gradients."
+    )
+
+
+def _chart(times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: str) -> Any:
+    own = _over(times, axis)
+    points = pd.DataFrame(
+        {
+            "x": own[axis],
+            "y": own["seconds"] * 1e3,
+            "series": [_LAYERS[layer] for layer in own["layer"]],
+        }
+    )
+    lines = points
+    if fits is not None:
+        lines = pd.DataFrame(
+            {"x": x, "y": 1e3 * fit["factor"] * x ** fit["exponent"],
+             "series": _LAYERS[fit["layer"]]}
+            for fit in fits if fit["axis"] == axis
+            for x in (own[axis].min(), own[axis].max())
+        )  # fmt: skip
+    return series_chart(
+        points,
+        _COLOURS,
+        fitted=lines,
+        log=True,
+        ticks=sorted(own[axis].unique().tolist()),
+        x_title=_AXES[axis],
+        y_title="milliseconds",
+        y_format=".3~g",
+        height=260,
+    )
+
+
+def _over(times: pd.DataFrame, axis: str) -> pd.DataFrame:
+    """The points of one chart: those at the largest of the other size."""
+    fixed = "d" if axis == "n" else "n"
+    largest = times.loc[times[fixed] == times[fixed].max(), :]
+    return largest.drop_duplicates(subset=["layer", "n", "d"])
+
+
+def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
+    st.subheader("Fitted exponents", anchor=False)
+    rows = []
+    for layer, title in _LAYERS.items():
+        row = {"Layer": title}
+        for fit in (fit for fit in fits if fit["layer"] == layer):
+            axis = fit["axis"]
+            row |= {
+                f"{axis}: expected": fit["counted"],
+                f"{axis}: measured": fit["exponent"],
+                f"{axis}: last doubling": fit["last"],
+            }
+        rows.append(row)
+    table = pd.DataFrame(rows).set_index("Layer")
+    two_digits = st.column_config.NumberColumn(format="%.2f")
+    st.dataframe(table, width="stretch", column_config=dict.fromkeys(table, two_digits))
+    st.caption(
+        "Time ≈ constant × sizeᵉˣᵖᵒⁿᵉⁿᵗ; measured over all sizes, and over the two largest alone. "
+        "Expected is the exponent of the counted multiplications. The clock also sees the start "
+        "of every operation, the softmax, and what fits in the caches: this bends the lines, "
+        "most at small sizes, so that a measured exponent may lie far from the expected one. "
+        "Other work on the machine scatters the points."
+    )
+
+
+def _reach(result: Result) -> None:
+    st.subheader("Operations in sequence, and paths", anchor=False)
+    reach = result.tables["reach"].to_pandas()
+    tables = {}
+    for name, title in (("products", "one after another"), ("hops", "hops")):
+        wide = reach.pivot(index="n", columns="layer", values=name)[list(_LAYERS)]
+        tables[title] = wide.rename(columns=_LAYERS)
+    left, right = st.columns(2, gap="large")
+    with left:
+        st.markdown("**In sequence**: matrix products that must wait for each other")
+        st.dataframe(tables["one after another"], width="stretch")
+        st.caption(
+            "The longest chain in the graph of one pass. An RNN needs state after state; "
+            "self-attention two products, the scores and then the outputs."
+        )
+    with right:
+        st.markdown("**Path**: hops from the last output to the first input")
+        st.dataframe(tables["hops"], width="stretch")
+        st.caption(
+            f"Followed by the gradient until it is no longer zero at the first input. A hop is a "
+            f"layer of convolution (kernel {result.facts['kernel']}), a step of recurrence, or a "
+            "layer of attention."
+        )
+
+
+PAGE = Page(
+    name="complexity",
+    title="CNN, RNN, self-attention",
+    explanation="Three layers that turn n vectors of size d into n others: what each costs, and "
+    "how far it sees. The formulas, and this machine.",
+    link=LINK,
+    controls=_controls,
+    requests=requests,
+    results=_results,
+    height=_HEIGHT,
+)

@@ -1,0 +1,37 @@
+"""What the page *Complexity* shows, and its link: ``/complexity?longest=2048&kernel=5&seed=1``."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+
+from dashboard.links.fields import AUTO, SEED, Setting, Settings, device
+from dashboard.links.link import Link
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Pairs, Request
+
+TASK = "complexity"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Complexity:
+    """What the page shows. Another seed draws other weights, and measures again."""
+
+    settings: Pairs = ()
+    seed: int = 0
+    device: str = AUTO
+
+
+SETTINGS: Settings[Complexity] = Settings(
+    name="settings", parameters=lambda _, catalogue: catalogue.options[TASK]
+)
+DEVICE = device()
+LINK = Link(
+    default=lambda _: Complexity(),
+    fields=(SETTINGS, Setting(name="seed", parameter=SEED), DEVICE),
+)
+
+
+def requests(view: Complexity, _: Catalogue) -> Iterable[Request]:
+    """What a worker must measure."""
+    yield Request.make(TASK, options=dict(view.settings), seed=view.seed, device=view.device)

@@ -1,0 +1,173 @@
+"""The layers of the linked chart: marks whose places are expressions.
+
+Data name a map by its number ``tile`` and a cell by ``q`` and ``k``; labels, notes and the places
+of words are looked up in lists that travel as parameters of the chart. The parameters ``across``
+(maps in a row), ``tile`` (the width of one), ``pitch`` (from one to the next) and ``row`` follow
+from the view's width and from the pointer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dashboard.charts import theme
+from dashboard.charts.places import at
+
+_TITLE, _NOTE, _BELOW = 40, 28, 30  # px: over a map, between it and its words, under them
+_WORD, _LINE = 20, 24  # px: a word's height, a line's
+_POINTED = ("cells", "handles", "bars", "tracks")  # where the pointer chooses a row
+
+_SCALED = "(signed[datum.tile] ? scale('fill', datum.value) : scale('color', datum.value))"
+_FILL = alt.FillValue(alt.ExprRef(f"isValid(datum.value) ? {_SCALED} : '{theme.QUIET}'"))
+_OPACITY = alt.FillOpacityValue(alt.ExprRef(f"isValid(datum.value) ? 1 : {theme.MASKED_OPACITY}"))
+_ON_WORD = (
+    f"!isValid(datum.value) ? '{theme.QUIET}' : luminance({_SCALED}) > 0.3 ? "
+    f"'{theme.TEXT['light']}' : '{theme.BACKGROUND['light']}'"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Sizes:
+    """What all maps share: counts, and lengths in px; ``lines`` of words lie under each."""
+
+    queries: int
+    keys: int
+    cell: float
+    row: float
+    query_room: int
+    key_room: int
+    level: bool
+    lines: int
+
+    @property
+    def top(self) -> float:
+        """Of the cells."""
+        return _TITLE + self.key_room
+
+    @property
+    def bottom(self) -> float:
+        """Of the cells."""
+        return self.top + self.queries * self.row
+
+    @property
+    def pitch(self) -> float:
+        """From one map to that below it."""
+        return self.bottom + _NOTE + self.lines * _LINE + _BELOW
+
+
+def ramps(vmax: float, signed: bool) -> list[alt.Chart]:
+    """Layers that are not seen: the scales that expressions read, and their legends."""
+    # Two columns: of one column Vega-Lite would draw one legend for both.
+    zeros = pd.DataFrame({"weight": [0], "difference": [0]})
+    point = alt.Chart(zeros).mark_point(opacity=0, aria=False)
+    weight = _legend("attention weight", [0, vmax / 2, vmax])
+    found = [point.encode(alt.Color("weight:Q", scale=theme.sequential(vmax), legend=weight))]
+    if signed:
+        legend = _legend("difference", [-1, 0, 1])
+        scale = theme.diverging(1)
+        found.append(point.encode(alt.Fill("difference:Q", scale=scale, legend=legend)))
+    return found
+
+
+def maps(cells: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
+    """The cells of all maps; they tell their weight, and choose their row."""
+    pointed = alt.selection_point(
+        name="pointed", fields=["q"], clear=False, toggle=False, empty=False,
+        on=", ".join(f"@{name}_marks:pointerover" for name in _POINTED),
+    )  # fmt: skip
+    base = placed(alt.Chart(cells), sizes).transform_calculate(
+        near="datum.left + datum.k * datum.side",
+        query="queries[datum.q]",
+        key="keys[datum.k]",
+        map="letters[datum.tile]",
+        shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
+        said="datum.map + ', query ' + datum.query + ', key ' + datum.key + ', ' + datum.shown",
+    )
+    boxes = at(
+        base,
+        "datum.near + 0.5",
+        f"datum.top + datum.q * {sizes.row:g} + 0.5",
+        "datum.near + datum.side - 0.5",
+        f"datum.top + (datum.q + 1) * {sizes.row:g} - 0.5",
+    )
+    drawn = boxes.mark_rect().encode(
+        fill=_FILL,
+        fillOpacity=_OPACITY,
+        tooltip=[
+            alt.Tooltip("map:N", title="panel"), alt.Tooltip("query:N"), alt.Tooltip("key:N"),
+            alt.Tooltip("shown:N", title="value"),
+        ],
+        description=alt.Description("said:N"),
+    )  # fmt: skip
+    found = [drawn.add_params(pointed).properties(name="cells")]
+    if np.isnan(cells["value"].to_numpy(float)).any():
+        crossed = boxes.transform_filter("!isValid(datum.value)").mark_rule(
+            stroke=theme.QUIET, strokeWidth=1, strokeOpacity=0.6, aria=False
+        )
+        found.append(crossed.properties(name="crossed"))
+    return found
+
+
+def words(cells: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
+    """Under every map the keys as words, shaded by the row, and the row's note over them."""
+    base = placed(alt.Chart(cells).transform_filter("datum.q == row"), sizes)
+    base = base.transform_calculate(
+        start=f"datum.left - {sizes.query_room}",
+        from_="datum.start + places[datum.k][0]",
+        over=f"datum.top + {sizes.bottom - sizes.top + _NOTE:g} + places[datum.k][1] * {_LINE}",
+        word="keys[datum.k]",
+        shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
+    )
+    back = (
+        at(base, "datum.from_", "datum.over", "datum.from_ + places[datum.k][2]",
+           f"datum.over + {_WORD}")
+        .mark_rect(cornerRadius=3)
+        .encode(
+            fill=_FILL,
+            fillOpacity=_OPACITY,
+            tooltip=[alt.Tooltip("word:N"), alt.Tooltip("shown:N", title="value")],
+        )
+        .properties(name="sentence")
+    )  # fmt: skip
+    text = (
+        at(base, "datum.from_ + places[datum.k][2] / 2", f"datum.over + {_WORD / 2:g}")
+        .mark_text(
+            align="center", baseline="middle", fontSize=theme.FONT_SIZE, aria=False,
+            fill=alt.ExprRef(_ON_WORD), limit=alt.ExprRef("places[datum.k][2] - 4"),
+        )
+        .encode(text="word:N")
+    )  # fmt: skip
+    noted = (
+        "'“' + queries[row] + '”' + (length(notes[datum.tile]) ? ' · ' + "
+        "notes[datum.tile][row] : '')"
+    )
+    note = (
+        at(base.transform_filter("datum.k == 0"), "datum.start", "datum.over - 6")
+        .mark_text(
+            align="left", baseline="bottom", fontSize=theme.FONT_SIZE, aria=False,
+            fill=alt.ExprRef(theme.INK), limit=alt.ExprRef("tile"),
+        )
+        .encode(text=alt.TextValue(alt.ExprRef(noted)))
+    )  # fmt: skip
+    return [note, back, text]
+
+
+def _legend(title: str, values: Sequence[float]) -> alt.Legend:
+    return alt.Legend(
+        orient="bottom", direction="horizontal", gradientLength=110, gradientThickness=8,
+        padding=4, title=title, values=list(values), format="~g", offset=0,
+    )  # fmt: skip
+
+
+def placed(chart: alt.Chart, sizes: Sizes) -> alt.Chart:
+    """With the place of the cells of each row's map: ``left``, ``top``, and a cell's ``side``."""
+    return chart.transform_calculate(
+        left=f"(datum.tile % across) * pitch + {sizes.query_room}",
+        top=f"floor(datum.tile / across) * {sizes.pitch:g} + {sizes.top:g}",
+        side=f"min({sizes.cell}, (tile - {sizes.query_room} - beside[datum.tile]) / {sizes.keys})",
+    )

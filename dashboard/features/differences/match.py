@@ -1,0 +1,103 @@
+"""Which head of one panel looks like which head of another: a table, and a way to show them."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts import usual_spot
+from dashboard.features.differences.pair import Pair
+from dashboard.features.differences.sides import map_title
+from dashboard.features.differences.view import Differences
+from dashboard.links.panels import with_map
+from dashboard.records.result import Result
+from dashboard.ui.session import Session
+
+_HEADER, _ROW, _MOST_ROWS = 38, 35, 8  # px, px, and rows before the table scrolls
+_WIDTH = 520  # px
+_HOW = (
+    "For each head the one with the highest Pearson correlation r of their weights, over all "
+    "cells of this sentence; one head may be the match of several, and one whose weights are all "
+    "the same has none. A row that is clicked puts its two heads into the panels."
+)
+
+
+class _Match(NamedTuple):
+    """Two heads by their names; ``other`` and ``r`` are None where there is no match."""
+
+    one: str
+    other: str | None
+    r: float | None
+
+
+def head_matching(session: Session[Differences], pair: Pair, result: Result) -> None:
+    """For each head of the one panel the most similar head of the other."""
+    one, other = pair.one, pair.other
+    if one.heads * other.heads < 2:
+        r = result.facts["correlation"]
+        if r is not None:
+            number = f"{r:.2f}".replace("-", "−")
+            st.caption(f"Pearson correlation of the weights of the two maps: r = {number}")
+        return
+    rows = [_Match(*row.values()) for row in result.tables["matches"].to_pylist()]
+    st.markdown(f"##### Each head of panel {one.letter}, and its match in panel {other.letter}")
+    st.caption(_HOW)
+    start = _start(pair, rows)
+    st.button(
+        "Use matched heads",
+        icon=":material/join_inner:",
+        key="differences-use-matched",
+        disabled=start is None,
+        help=f"Panel {one.letter} shows {map_title(one.frames, start.one)}, panel {other.letter} "
+        "its match." if start else None,
+        on_click=_use,
+        args=(session, pair, start),
+    )  # fmt: skip
+    key = f"differences-match {one.key} {other.key}"
+
+    def use_row() -> None:
+        chosen = st.session_state[key]["selection"]["rows"]
+        if chosen:
+            _use(session, pair, rows[chosen[0]])
+
+    st.dataframe(
+        _table(pair, rows),
+        hide_index=True,
+        width=_WIDTH,
+        height=_HEADER + _ROW * min(len(rows), _MOST_ROWS),
+        column_config={"r": st.column_config.NumberColumn(format="%.3f")},
+        on_select=use_row,
+        selection_mode="single-row",
+        key=key,
+    )
+
+
+def _start(pair: Pair, rows: list[_Match]) -> _Match | None:
+    """The selected head and its match; the two heads that are most alike where it has none."""
+    matched = {row.one: row for row in rows if row.other is not None}
+    best = max(matched.values(), key=lambda row: row.r or 0.0, default=None)
+    return matched.get(pair.one.selected, best)
+
+
+def _table(pair: Pair, rows: list[_Match]) -> pd.DataFrame:
+    one, other = pair.one, pair.other
+    return pd.DataFrame(
+        {
+            f"panel {one.letter}": [map_title(one.frames, row.one) for row in rows],
+            f"best match in panel {other.letter}": [
+                "none" if row.other is None else map_title(other.frames, row.other) for row in rows
+            ],
+            "r": pd.Series([row.r for row in rows], dtype="float64"),
+        }
+    )
+
+
+def _use(session: Session[Differences], pair: Pair, match: _Match | None) -> None:
+    if match is None or match.other is None:
+        return
+    view = session.view
+    for side, name in ((pair.one, match.one), (pair.other, match.other)):
+        view = with_map(view, side.letter, "" if name == usual_spot(side.frames) else name)
+    session.change(view)

@@ -1,0 +1,198 @@
+"""Differences: several models read one sentence and one target, and where do they look apart?"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.features.differences.asking import Compared, asked, compared, follow_ups
+from dashboard.features.differences.match import head_matching
+from dashboard.features.differences.pair import linked_chart
+from dashboard.features.differences.panel import panel, say_target
+from dashboard.features.differences.view import (
+    CORPUS,
+    DEVICE,
+    LINK,
+    TARGET,
+    TEXT,
+    Differences,
+    pairs_of,
+)
+from dashboard.jobs.backend import Event
+from dashboard.links.checkpoints import usual_panels
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.interventions import KINDS
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui import charts, export, layout, results
+from dashboard.ui.checkpoints import (
+    PanelPlaces,
+    add_panel,
+    draw_corpus,
+    draw_examples,
+    draw_panels,
+    nothing_trained,
+)
+from dashboard.ui.fields import draw_device, draw_text
+from dashboard.ui.page import Page
+from dashboard.ui.session import Session
+from dashboard.ui.translations import AXES, draw_kind
+from dashboard.ui.widgets import place, plain
+
+_USUAL_PANELS = 3
+_CHART = 420  # px, of a chart to come
+_POINT = (
+    "Point at a row, or tap it: every map shows that row, and the words under each map are shaded "
+    "by how much it looks at them."
+)
+
+
+class _Places(NamedTuple):
+    """Where on the page things go that come after the controls were read."""
+
+    target: DeltaGenerator
+    panels: dict[str, PanelPlaces]
+    kind: DeltaGenerator
+    export: DeltaGenerator
+
+
+def _controls(session: Session[Differences], catalogue: Catalogue) -> _Places:
+    with layout.row("differences-sentence"):
+        draw_text(session, TEXT)
+        draw_text(session, TARGET)
+        moved = draw_corpus(session, catalogue, CORPUS)
+        draw_device(session, catalogue, DEVICE)
+    draw_examples(session, TEXT, TARGET)
+    if moved:
+        panels = usual_panels(catalogue, session.view.corpus)
+        usual = replace(session.view, panels=panels, selected=(), kind=KINDS[0], pair="")
+        session.change(usual)
+    target = st.container(key="differences-target-said")
+    places = draw_panels(session, catalogue, formulas=False)
+    with layout.row("differences-choices"):
+        _choose_pair(session)
+        kind = st.container(width="content")
+        add_panel(session, catalogue)
+        return _Places(target, places, kind, st.container(width="content"))
+
+
+def _choose_pair(session: Session[Differences]) -> None:
+    """Whose difference is drawn, where there are several pairs."""
+    view, offered = session.view, pairs_of(session.view)
+    if len(offered) < 2:
+        session.update(pair="")
+        return
+    shown = view.pair if view.pair in offered else offered[0]
+    key = session.key("pair")
+    # None where the chosen one was clicked again.
+    place(key, shown, session.fresh or st.session_state.get(key) not in offered)
+    chosen = st.segmented_control(
+        "Difference",
+        offered,
+        key=key,
+        format_func=lambda pair: pair.replace("-", " − "),
+        label_visibility="collapsed",
+    )
+    session.update(pair="" if chosen == offered[0] else chosen or view.pair)
+
+
+def _results(session: Session[Differences], catalogue: Catalogue, places: _Places) -> None:
+    view = session.view
+    what = asked(view, catalogue, session.jobs)
+    seen = compared(view, catalogue, what, session.jobs)
+    with places.target:
+        say_target(session, what)
+    for (letter, own), name in zip(places.panels.items(), view.panels, strict=True):
+        with own.result:
+            panel(session, catalogue, letter, name, what, seen)
+    with places.kind:
+        draw_kind(session, session.jobs.done())
+    request = seen.pair.request(view, what.target) if seen.pair else None
+    event = session.jobs.final(request) if request else None
+    if seen.waiting or (request and event is None):
+        _wait_for_more(session, seen)
+    if request and event and event.result is None:
+        _failed(session, request, event)
+    if seen.sides:
+        _comparison(session, seen, event.result if event else None, places.export)
+
+
+def _failed(session: Session[Differences], request: Request, event: Event) -> None:
+    """Why there is no comparison."""
+    if results.failure(event, "differences-pair"):
+        session.jobs.retry(request)
+        st.rerun()
+
+
+def _wait_for_more(session: Session[Differences], seen: Compared) -> None:
+    """Draws the page again as soon as there is another panel's result, or the comparison."""
+    known = len(session.jobs.done())
+
+    def look() -> None:
+        if len(session.jobs.done()) > known or session.jobs.settled():
+            st.rerun()
+        if not seen.sides:
+            st.skeleton(_CHART)
+
+    st.fragment(run_every=results.POLL)(look)()
+
+
+def _comparison(
+    session: Session[Differences], seen: Compared, result: Result | None, menu: DeltaGenerator
+) -> None:
+    """The linked chart, and what sets its pair apart once a worker has said it."""
+    sides, pair = seen.sides, seen.pair
+    if sentence := _verdict(session, seen, result):
+        st.caption(sentence)
+    keys = ["linked", *(f"{side.key} {side.selected}" for side in sides)]
+    if pair and result:
+        keys += [pair.name, result.digest]
+    try:
+        charts.show(
+            " ".join(keys), partial(linked_chart, sides, pair, result),
+            f"Maps of panels, rows linked. {_POINT}",
+        )  # fmt: skip
+    except ValueError as error:
+        st.caption(
+            f":material/grid_off: These maps are too large to lay beside each other: {error}"
+        )
+        return
+    st.caption(f"{_POINT} {AXES[session.view.kind]}")
+    if pair and result:
+        with menu:
+            drawn = {
+                "linked maps": partial(linked_chart, sides, pair, result),
+                f"difference {pair.name}": partial(linked_chart, (), pair, result),
+            }
+            tables = Result(tables=pair.tables(result))
+            export.menu(None, tables, drawn, "differences", title="Differences")
+        head_matching(session, pair, result)
+
+
+def _verdict(session: Session[Differences], seen: Compared, result: Result | None) -> str:
+    if seen.pair:
+        return plain(seen.pair.verdict(result)) if result else ""
+    if seen.waiting:
+        return ""
+    if len(session.view.panels) < 2:
+        return "One panel has nothing to differ from: add another one."
+    return "There is no difference to show: not both of its panels have such a map."
+
+
+PAGE = Page(
+    name="differences",
+    title="Differences",
+    explanation="Several models read one sentence and the same translation of it, so that every "
+    "row and column of their maps means the same. Where do they look, and where do they differ?",
+    link=LINK,
+    controls=_controls,
+    follow_ups=follow_ups,
+    results=_results,
+    empty=nothing_trained,
+    panels=_USUAL_PANELS,
+    height=_CHART,
+)

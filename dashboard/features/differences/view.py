@@ -1,0 +1,86 @@
+"""What the page *Differences* shows, and its link.
+
+``/differences?a=bahdanau.additive&b=transformer.scaled_dot&b.map=2.3&text=go .&target=va !``, with
+``kind=encoder`` for another kind of attention and ``pair=b-c`` for the two panels of which the
+difference is shown. Panels and their maps are those of :mod:`dashboard.links.panels`. An empty
+target stands for what the first panel says by itself.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from itertools import combinations
+
+from dashboard.links.checkpoints import usual_corpus, usual_panels
+from dashboard.links.fields import LETTERS, Text, device
+from dashboard.links.link import Field, Link
+from dashboard.links.panels import PanelsField, Reading, SelectedField, corpus, kind, text
+from dashboard.links.reader import Reader
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.text import shown
+
+TASK = "differences"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Differences(Reading):
+    """What the page shows: panels that all read one target, and the pair that is subtracted.
+
+    Args:
+        pair: ``a-b``, two different letters in order; empty for the first two panels.
+    """
+
+    pair: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class PairField(Field[Differences, str]):
+    """Two of the panels."""
+
+    def read(self, reader: Reader, view: Differences, catalogue: Catalogue) -> str:
+        """See :meth:`Field.read`."""
+        pairs = pairs_of(view)
+        given = reader.take(self.name)
+        if given in (None, *pairs[:1]):
+            return ""
+        if given in pairs:
+            return given
+        offered = f"need {', '.join(pairs)}" if pairs else "there is one panel"
+        reader.problem(f"{self.name}={shown(given)}: {offered}; ignored")
+        return ""
+
+    def write(self, view: Differences, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        return {self.name: view.pair} if view.pair in pairs_of(view)[1:] else {}
+
+
+def default_view(catalogue: Catalogue) -> Differences:
+    """The view of the bare address."""
+    trained_on = usual_corpus(catalogue)
+    return Differences(panels=usual_panels(catalogue, trained_on), corpus=trained_on)
+
+
+def pairs_of(view: Differences) -> list[str]:
+    """Every pair that the panels allow, the usual one first."""
+    letters = LETTERS[: len(view.panels)]
+    return ["-".join(two) for two in combinations(letters, 2)]
+
+
+CORPUS = corpus()
+PANELS: PanelsField[Differences] = PanelsField(name="panels")
+TEXT = text("A sentence to read")
+TARGET: Text[Differences] = Text(
+    name="target",
+    title="Common target",
+    placeholder="empty: what the first model says by itself",
+    help="Every model is made to write these words, so their maps have the same rows.",
+)
+DEVICE = device()
+LINK = Link(
+    default=default_view,
+    fields=(
+        CORPUS, PANELS, TEXT, TARGET, kind(), PairField(name="pair"),
+        SelectedField(name="selected", panels=PANELS), DEVICE,
+    ),
+)  # fmt: skip

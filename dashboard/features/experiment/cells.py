@@ -1,0 +1,128 @@
+"""The runs of an experiment as they stand: each found by its request, whoever asked for it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from dashboard.features.experiment.view import Experiment, Place
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.records.training import Training
+from dashboard.ui.jobs import Jobs
+
+MISSING, ABSENT = "missing", "not installed"
+AT_WORK = ("running", "queued")
+# In the order in which a summary counts them. Of equal trainings the first in it stands for all.
+STATES = ("done", "running", "queued", "paused", "failed", MISSING, ABSENT)
+_OF_TRAINING = {"pausing": "running", "cancelled": MISSING}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cell:
+    """One run: a scoring with a seed.
+
+    Args:
+        state: one of :data:`STATES`.
+        note: one sentence: how far it is, or why it failed.
+        figures: of a run that is done, by the name of its metric, among other facts of it;
+            None where not measured.
+        weights: how many the model has, where known.
+        facts: of a failure: ``culprit``, ``traceback``.
+        training, result: what there is of it.
+    """
+
+    scoring: str
+    seed: int
+    state: str
+    note: str = ""
+    figures: Mapping[str, Any] = field(default_factory=dict)
+    weights: int | None = None
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    training: Training | None = None
+    result: Result | None = None
+
+
+def fits(view: Experiment, requests: Mapping[Place, Request], jobs: Jobs) -> list[Cell]:
+    """The runs of kernel regression, from what was computed so far."""
+    return [
+        _fit(place, requests[place], jobs) if place in requests else _absent(place)
+        for place in _places(view)
+    ]
+
+
+def trainings(
+    view: Experiment, requests: Mapping[Place, Request], known: Iterable[Training]
+) -> list[Cell]:
+    """The trainings of an experiment, from those that exist.
+
+    Args:
+        known: newest first; of several with one request the one that is furthest counts.
+    """
+    found: dict[Request, Cell] = {}
+    wanted = {request: place for place, request in requests.items()}
+    for training in known:
+        place = wanted.get(training.request)
+        if place is not None:
+            cell, other = _training(place, training), found.get(training.request)
+            if other is None or STATES.index(cell.state) < STATES.index(other.state):
+                found[training.request] = cell
+    return [
+        found.get(requests[place], Cell(scoring=place[0], seed=place[1], state=MISSING))
+        if place in requests
+        else _absent(place)
+        for place in _places(view)
+    ]
+
+
+def summary(cells: Sequence[Cell]) -> str:
+    """Such as ``6 runs: 4 done, 1 running, 1 missing``."""
+    counts = Counter(cell.state for cell in cells)
+    words = [f"{counts[state]} {state}" for state in STATES if counts[state]]
+    return f"{len(cells)} run{'s' * (len(cells) != 1)}: {', '.join(words)}"
+
+
+def _places(view: Experiment) -> list[Place]:
+    return [(scoring, seed) for scoring in view.scorings for seed in range(view.seeds)]
+
+
+def _absent(place: Place) -> Cell:
+    return Cell(scoring=place[0], seed=place[1], state=ABSENT)
+
+
+def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
+    cell = Cell(scoring=place[0], seed=place[1], state="queued")
+    event = jobs.final(request)
+    if event is None:
+        events = jobs.progress(request)
+        begun = any(one.stage != "queued" for one in events)
+        note = events[-1].note if events else ""
+        return replace(cell, state="running" if begun else "queued", note=note)
+    if event.result is None:
+        note = event.note or "The job was stopped before it was done."
+        return replace(cell, state="failed", note=note, facts=event.facts)
+    facts = event.result.facts
+    figures = {"seconds": facts.get("work_seconds"), **facts["metrics"]}
+    return replace(
+        cell, state="done", figures=figures, weights=facts.get("parameters"), result=event.result
+    )
+
+
+def _training(place: Place, training: Training) -> Cell:
+    state = _OF_TRAINING.get(training.state, training.state)
+    figures: dict[str, Any] = {}
+    if state == "done" and training.epochs:
+        last = training.epochs[-1]
+        figures = {"loss": last.loss, "bleu": last.bleu, **training.facts}
+    return Cell(
+        scoring=place[0],
+        seed=place[1],
+        state=state,
+        note=training.note,
+        figures=figures,
+        weights=training.facts.get("parameters"),
+        facts=training.facts,
+        training=training,
+    )

@@ -1,0 +1,160 @@
+"""The maps of an experiment: for one seed, where each scoring looks, on one colour scale."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import Any, NamedTuple
+
+import streamlit as st
+
+from dashboard.charts import MapFrame, attention_heatmap, label_room, maps, top_weight
+from dashboard.features.experiment.cells import AT_WORK, Cell
+from dashboard.features.experiment.view import TRANSLATION, Experiment
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.result import Result
+from dashboard.ui import charts, layout
+from dashboard.ui.maps import frames
+from dashboard.ui.titles import scoring_title
+from dashboard.ui.widgets import picked, place, plain
+from dashboard.ui.workbench import workbench
+
+_SIDE, _LARGEST_CELL = 260, 34  # px
+_NAME, _WORDS, _BELOW = 44, 76, 20  # px, above a map its scoring and its translation, and below
+_ABSENT = {
+    "queued": "Waits for its turn.",
+    "missing": "Not trained yet.",
+    "paused": "Paused before its first epoch ended.",
+    "not installed": "This scoring is not installed here.",
+}
+
+
+class _Sizes(NamedTuple):
+    """Cells of one size, and equal room for the labels of all maps; px."""
+
+    cell: int
+    query_room: int
+    key_room: int
+
+
+class Drawn(NamedTuple):
+    """A map, what it is, and the digest of the result that it is from."""
+
+    frame: MapFrame
+    words: str
+    digest: str
+
+
+def show(
+    view: Experiment,
+    cells: Sequence[Cell],
+    catalogue: Catalogue,
+    choose: Callable[[int], None],
+) -> None:
+    """One map per scoring, side by side.
+
+    Args:
+        choose: called with the seed that the reader picks.
+    """
+    seed = shown_seed(view)
+    words, scale = st.columns([5, 1], vertical_alignment="bottom", gap="medium")
+    with words:
+        _seeds(view, seed, choose)
+    chosen = [cell for cell in cells if cell.seed == seed]
+    drawn = {cell.scoring: _map_of(view, cell) for cell in chosen}
+    found = [one.frame for one in drawn.values() if one]
+    vmax = 1.0
+    if view.task != TRANSLATION:
+        vmax = top_weight([frame.weights for frame in found])
+    with scale:
+        charts.legend(vmax)
+    sizes = _sizes(found)
+    height = _NAME + (_WORDS if view.task == TRANSLATION else 0) + sizes.key_room + _SIDE
+    with layout.grid(len(chosen)):
+        for cell in chosen:
+            with st.container(
+                height=height + _BELOW, border=False, key=f"experiment-map-{cell.scoring}"
+            ):
+                _panel(cell, drawn[cell.scoring], sizes, vmax, catalogue)
+
+
+def shown_seed(view: Experiment) -> int:
+    """The seed whose maps are shown; the last one where the view asks for a later one."""
+    return min(view.maps, view.seeds - 1)
+
+
+def _seeds(view: Experiment, seed: int, choose: Callable[[int], None]) -> None:
+    if view.seeds == 1:
+        st.caption("Of seed 0.")
+        return
+    key = "experiment-maps"
+    st.segmented_control(
+        "Of seed",
+        list(range(view.seeds)),
+        key=place(key, seed, fresh=st.session_state.get(key) != seed),
+        on_change=picked(key, choose),
+        required=True,
+    )
+
+
+def _map_of(view: Experiment, cell: Cell) -> Drawn | None:
+    """The weights, the mean of their heads where there are several; None while there are none."""
+    if view.task == TRANSLATION:
+        return _probe(cell)
+    found = frames(cell.result) if cell.result else []
+    if not cell.result or not found:
+        return None
+    return Drawn(found[0], "", cell.result.digest)
+
+
+def _probe(cell: Cell) -> Drawn | None:
+    training = cell.training
+    if training is None or not training.epochs:
+        return None
+    last = training.epochs[-1]
+    try:
+        probe = workbench().trainings.probe(training.id, last.epoch)
+    except KeyError:
+        return None
+    cross = [frame for frame in maps(probe) if frame.kind == "cross"]
+    if not cross:
+        return None
+    frame = max(cross, key=lambda frame: frame.layer)
+    heads = len(frame.weights)
+    of = f", layer {frame.layer + 1}, mean of {heads} heads" if heads > 1 else ""
+    words = f"After epoch {last.epoch:,}{of}: {last.probe or '—'}"
+    return Drawn(frame, words, Result(tables={"maps": probe}).digest)
+
+
+def _sizes(found: Sequence[MapFrame]) -> _Sizes:
+    rows = max((len(frame.query_labels) for frame in found), default=1)
+    return _Sizes(
+        cell=max(1, min(_LARGEST_CELL, _SIDE // rows)),
+        query_room=max((label_room(frame.query_labels) for frame in found), default=0),
+        key_room=max((label_room(frame.key_labels) for frame in found), default=0),
+    )
+
+
+def _panel(
+    cell: Cell, drawn: Drawn | None, sizes: _Sizes, vmax: float, catalogue: Catalogue
+) -> None:
+    st.markdown(f"**{plain(scoring_title(cell.scoring, catalogue))}**")
+    if drawn is None:
+        if cell.state in AT_WORK and cell.state != "queued":
+            st.skeleton(_SIDE)
+        else:
+            st.caption(plain(_ABSENT.get(cell.state) or cell.note or "No map is kept."))
+        return
+    if drawn.words:
+        st.caption(plain(drawn.words))
+
+    def make() -> Any:
+        frame = drawn.frame
+        return attention_heatmap(
+            frame.weights.mean(axis=0), frame.query_labels, frame.key_labels,
+            vmax=vmax, **sizes._asdict(),
+        )  # fmt: skip
+
+    charts.show(
+        f"experiment {drawn.digest} {vmax} {tuple(sizes)}", make,
+        f"Attention of {cell.scoring}, seed {cell.seed}: queries down, keys across",
+    )  # fmt: skip

@@ -1,0 +1,200 @@
+"""Experiment: one model, one data set, and only the scoring is another one.
+
+The link names every run. What is computed in a moment is computed at once; trainings are looked
+up among those that exist, whoever began them, and only a button starts those that are missing.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import streamlit as st
+
+from dashboard import navigation
+from dashboard.features.experiment import maps, runs, seeds, steering
+from dashboard.features.experiment import table as experiment_table
+from dashboard.features.experiment.cells import AT_WORK, Cell, fits, summary, trainings
+from dashboard.features.experiment.setup import setup
+from dashboard.features.experiment.summary import spreads, summary_request
+from dashboard.features.experiment.view import (
+    LINK,
+    TRANSLATION,
+    Experiment,
+    Place,
+    metrics,
+    obstacle,
+    requests,
+)
+from dashboard.jobs.backend import Event
+from dashboard.links.recipes import in_charts
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui import results
+from dashboard.ui.page import Page
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
+from dashboard.ui.workbench import workbench
+
+_HEIGHT = 420  # px, of the page in waiting
+_POLL = 1.0  # seconds between two looks at trainings
+_LAST = "experiment summary"
+_FAIR = {
+    "regression": "Every row sees the same problems: a seed draws points, noise and starting "
+    "weights anew, alike for all scorings. Only the scoring differs, and with it the number of "
+    "weights.",
+    "translation": "Every row sees the same sentences, held-out sentences and recipe; a seed "
+    "draws starting weights, the order of the sentences and dropout. Only the scoring differs, "
+    "and with it the number of weights.",
+}
+_SAME_DATA = "These data are the same for every seed, so the spread is of starting weights alone."
+
+
+class _State(NamedTuple):
+    """How the experiment stands.
+
+    Attributes:
+        requests: of its runs.
+        cells: its runs.
+        request: what asks for the statistics of those that are done; None before.
+        event: how that job ended, None while it has not.
+        result: the statistics, those asked for before while the job has not ended.
+        pending: whether any of it is still on its way.
+    """
+
+    requests: Mapping[Place, Request]
+    cells: list[Cell]
+    request: Request | None
+    event: Event | None
+    result: Result | None
+    pending: bool
+
+
+def _fits(view: Experiment, catalogue: Catalogue) -> Iterable[Request]:
+    """What is computed at once; a training waits for the button."""
+    return () if view.task == TRANSLATION else requests(view, catalogue).values()
+
+
+def _results(session: Session[Experiment], catalogue: Catalogue, _: None) -> None:
+    view = session.view
+    if sentence := obstacle(view, catalogue):
+        with st.container(border=True, key="experiment-obstacle"):
+            st.text(sentence)
+        return
+    first = [_look(session, catalogue)]
+    polling = first[0].pending
+
+    def below() -> None:
+        state = first.pop() if first else _look(session, catalogue)
+        # A choice made below belongs into the link and the rest of the page.
+        if session.fresh or state.pending != polling:
+            st.rerun()
+        _draw(session, catalogue, state)
+
+    poll = _POLL if view.task == TRANSLATION else results.POLL
+    st.fragment(run_every=poll if polling else None)(below)()
+
+
+def _look(session: Session[Experiment], catalogue: Catalogue) -> _State:
+    view = session.view
+    asked = requests(view, catalogue)
+    if view.task == TRANSLATION:
+        cells = trainings(view, asked, workbench().trainings.list())
+    else:
+        cells = fits(view, asked, session.jobs)
+    busy = any(cell.state in AT_WORK for cell in cells)
+    request = summary_request(cells, metrics(view, catalogue))
+    if request is None:
+        return _State(asked, cells, None, None, None, busy)
+    session.jobs.want([*_fits(view, catalogue), request])
+    # Behind fits that still wait for a worker it would wait in vain.
+    queued = busy and view.task != TRANSLATION
+    event = session.jobs.final(request, 0.0 if queued else results.PATIENCE)
+    keys = [one.key for one in asked.values()]
+    last_keys, result = st.session_state.get(_LAST, (keys, None))
+    if event and event.result:
+        result = event.result
+        st.session_state[_LAST] = (keys, result)
+    elif keys != last_keys:
+        result = None
+    return _State(asked, cells, request, event, result, busy or event is None)
+
+
+def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> None:
+    view, cells = session.view, state.cells
+    with st.container(
+        horizontal=True, vertical_alignment="center", gap="small", key="experiment-go"
+    ):
+        if view.task == TRANSLATION:
+            steering.buttons(state.requests, cells)
+        with st.container(width="stretch"):
+            st.caption(plain(summary(cells) + "."))
+    steering.refusal()
+    found, columns = spreads(state.result), metrics(view, catalogue)
+    shown = experiment_table.measured(cells, columns)
+    experiment_table.table(view, cells, shown, found, catalogue)
+    _failure(session, state.request, state.event)
+    st.caption(_FAIR[view.task])
+    if _same_data(cells):
+        st.caption(_SAME_DATA)
+    # Not right above the table, whose own tools appear there.
+    st.download_button(
+        "Every run as CSV",
+        partial(runs.file, view, cells, columns),  # made when it is asked for
+        file_name=f"experiment-{view.task}.csv",
+        mime="text/csv",
+        icon=":material/download:",
+        type="tertiary",
+        key="experiment-csv",
+        on_click="ignore",
+    )
+    runs.failures(cells, catalogue)
+    st.subheader("Every seed", anchor=False)
+    seeds.chart(
+        view, cells, shown, found, catalogue,
+        lambda name: session.change(replace(session.view, figure=name)),
+    )  # fmt: skip
+    st.subheader("Where each scoring looks", anchor=False)
+    maps.show(
+        view, cells, catalogue, lambda seed: session.change(replace(session.view, maps=seed))
+    )
+    _curves(cells, maps.shown_seed(view))
+
+
+def _failure(session: Session[Experiment], request: Request | None, event: Event | None) -> None:
+    """Why there are no statistics, where that failed."""
+    if not request or not event or event.result:
+        return
+    if results.failure(event, "experiment-summary"):
+        session.jobs.retry(request)
+        st.rerun()
+
+
+def _curves(cells: Sequence[Cell], seed: int) -> None:
+    """The way to the page that shows how these trainings went, epoch by epoch."""
+    found = [cell.training.id for cell in cells if cell.training and cell.seed == seed]
+    if found:
+        navigation.link_to("training", in_charts(found), "Their learning curves")
+
+
+def _same_data(cells: Sequence[Cell]) -> bool:
+    """Whether several seeds were given one and the same data, as of a file."""
+    own = {cell.seed: cell.result.facts.get("data_sha256") for cell in cells if cell.result}
+    return len(own) > 1 and None not in own.values() and len(set(own.values())) == 1
+
+
+PAGE = Page(
+    name="experiment",
+    title="Experiment",
+    explanation="What does another scoring change, and what is chance? One model, one data set, "
+    "several scorings, each with several seeds.",
+    link=LINK,
+    controls=setup,
+    requests=_fits,
+    results=_results,
+    panels=2,
+    height=_HEIGHT,
+)

@@ -1,0 +1,62 @@
+"""The runs of an experiment one by one: those that failed, and all of them as a file."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+import streamlit as st
+
+from dashboard.charts.tidy import table_csv
+from dashboard.features.experiment.cells import Cell
+from dashboard.features.experiment.view import Experiment
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.metric import Metric
+from dashboard.ui.titles import scoring_title
+from dashboard.ui.widgets import plain
+
+_FAILURES_SHOWN = 5
+_TEXTS = {"task", "model", "data", "scoring", "state", "memory_of", "training", "note"}
+_WHOLE = {"seed", "weights"}
+
+
+def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:
+    """What went wrong with which run, and whose fault it was; the others go on."""
+    broken = [cell for cell in cells if cell.state == "failed"]
+    if not broken:
+        return
+    with st.container(border=True, key="experiment-failures", gap="xsmall"):
+        st.markdown(f":material/error: **{len(broken)} of {len(cells)} runs failed**")
+        for cell in broken[:_FAILURES_SHOWN]:
+            st.text(f"{scoring_title(cell.scoring, catalogue)}, seed {cell.seed}: {cell.note}")
+            if culprit := cell.facts.get("culprit"):
+                st.caption(plain(f"It happened in {culprit}."))
+        if len(broken) > _FAILURES_SHOWN:
+            st.caption(f"and {len(broken) - _FAILURES_SHOWN} more, all in the file of every run")
+
+
+def file(view: Experiment, cells: Sequence[Cell], metrics: Sequence[Metric]) -> bytes:
+    """Every run as a row of a CSV file."""
+    rows = [
+        {
+            "task": view.task, "model": view.model, "data": view.data, "scoring": cell.scoring,
+            "seed": cell.seed, "state": cell.state,
+            **{metric.name: _number(cell.figures.get(metric.name)) for metric in metrics},
+            "weights": cell.weights, "memory_of": cell.facts.get("memory_of"),
+            "training": cell.training.id if cell.training else None,
+            "note": cell.note if cell.state == "failed" else None,
+        }
+        for cell in cells
+    ]  # fmt: skip
+    schema = pa.schema([(name, _kind(name)) for name in rows[0]])
+    return table_csv(pa.Table.from_pylist(rows, schema=schema))
+
+
+def _kind(name: str) -> pa.DataType:
+    if name in _TEXTS:
+        return pa.string()
+    return pa.int64() if name in _WHOLE else pa.float64()
+
+
+def _number(value: float | None) -> float | None:
+    return None if value is None else float(value)

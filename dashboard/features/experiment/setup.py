@@ -1,0 +1,125 @@
+"""The upper part of the page *Experiment*: what is compared, on what, with how many seeds."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.features.experiment.view import (
+    DEVICE,
+    FITTING,
+    LEARNS,
+    MODEL,
+    PARAMETERS,
+    PROBLEM,
+    SEEDS,
+    SETTINGS,
+    TASK,
+    TASKS,
+    TRANSLATION,
+    Experiment,
+    usual_view,
+)
+from dashboard.links.fields import MOST_SCORINGS
+from dashboard.records.catalogue import Catalogue
+from dashboard.ui import layout, recipes, upload
+from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
+from dashboard.ui.session import Session
+from dashboard.ui.titles import data_title, model_title
+from dashboard.ui.widgets import place
+
+_TITLES = dict(zip(TASKS, ("Kernel regression", "Translation"), strict=True))
+_SLIDER_WIDTH = 170  # px
+_PROBE_HELP = "Translated after every epoch; its maps are those compared below."
+
+
+def setup(session: Session[Experiment], catalogue: Catalogue) -> None:
+    """Draw the controls."""
+    task = st.segmented_control(
+        TASK.title,
+        TASKS,
+        key=place(session.key(TASK.name), session.view.task, session.fresh),
+        format_func=lambda name: _TITLES[name],
+        label_visibility="collapsed",
+        required=True,
+    )
+    if task and task != session.view.task:
+        session.change(usual_view(task, catalogue))
+    trains = session.view.task == TRANSLATION
+    with layout.row("experiment-what"):
+        if trains:
+            recipes.draw_made_of(session, catalogue)
+        else:
+            _model_and_problem(session, catalogue)
+        before = session.view.seeds
+        seeds = draw_setting(session, catalogue, SEEDS, width=_SLIDER_WIDTH)
+        if seeds != before:
+            session.update(maps=min(session.view.maps, seeds - 1))
+        draw_device(session, catalogue, DEVICE)
+        upload.button(
+            lambda file: _use_file(session, catalogue, file),
+            upload.SENTENCES if trains else upload.TABLE,
+        )
+    recipes.draw_scorings(session, catalogue, f"Scorings: a row each, at most {MOST_SCORINGS}")
+    if trains:
+        _recipe(session, catalogue)
+    else:
+        _problem(session, catalogue)
+
+
+def _model_and_problem(session: Session[Experiment], catalogue: Catalogue) -> None:
+    before = session.view
+    models = MODEL.options(before, catalogue)
+    if len(models) > 1 or before.model not in models:
+        draw_choice(
+            session, catalogue, MODEL, titles=lambda name: model_title(name, catalogue),
+            width=recipes.CHOICE_WIDTH,
+        )  # fmt: skip
+    data = draw_choice(
+        session, catalogue, PROBLEM, more=upload.known(before.data),
+        titles=lambda name: data_title(name, catalogue, upload.TABLE),
+        width=recipes.CHOICE_WIDTH,
+    )  # fmt: skip
+    if data != before.data:
+        _use_table(session, catalogue, data)
+
+
+def _use_file(session: Session[Experiment], catalogue: Catalogue, file: str) -> None:
+    use = recipes.use_file if session.view.task == TRANSLATION else _use_table
+    use(session, catalogue, file)
+
+
+def _use_table(session: Session[Experiment], catalogue: Catalogue, data: str) -> None:
+    view = replace(session.view, data=data)
+    session.change(replace(view, settings=SETTINGS.default(view, catalogue)))
+
+
+def _problem(session: Session[Experiment], catalogue: Catalogue) -> None:
+    """What may be set about data, learning and scorings of kernel regression."""
+    with layout.row("experiment-problem"):
+        draw_settings(session, catalogue, SETTINGS, width=_SLIDER_WIDTH)
+        learn = draw_setting(session, catalogue, LEARNS)
+    if not learn:
+        session.update(fitting=())
+    if not learn and not PARAMETERS.parameters(session.view, catalogue):
+        session.update(parameters=())
+        return
+    with st.expander("More: the scorings' parameters, how they learn", icon=":material/tune:"):
+        with layout.row("experiment-parameters"):
+            draw_settings(session, catalogue, PARAMETERS, width=_SLIDER_WIDTH)
+        if learn:
+            with layout.row("experiment-fitting"):
+                draw_settings(session, catalogue, FITTING, width=_SLIDER_WIDTH)
+
+
+def _recipe(session: Session[Experiment], catalogue: Catalogue) -> None:
+    """How the translation models are trained."""
+    with layout.row("experiment-recipe"):
+        recipes.draw_main(session, catalogue, _PROBE_HELP)
+    with st.expander("More: schedule, vocabulary, parts and parameters", icon=":material/tune:"):
+        with layout.row("experiment-more"):
+            recipes.draw_rest(session, catalogue, of_model=False)
+            recipes.draw_rest(session, catalogue, of_model=True)
+        with layout.row("experiment-parameters"):
+            draw_settings(session, catalogue, PARAMETERS, width=_SLIDER_WIDTH)

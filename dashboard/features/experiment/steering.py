@@ -1,0 +1,71 @@
+"""What starts, resumes and cancels the trainings of an experiment."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import TypeVar
+
+import streamlit as st
+
+from dashboard.features.experiment.cells import AT_WORK, MISSING, Cell
+from dashboard.features.experiment.view import Place
+from dashboard.records.request import Request
+from dashboard.ui.workbench import workbench
+
+_REFUSED = "experiment refused"
+_One = TypeVar("_One")
+
+
+def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
+    """The buttons that start, go on and stop; opening a link does none of it.
+
+    Args:
+        asked: the requests of all runs.
+        cells: how each of them stands.
+    """
+    service = workbench().trainings
+    state = {(cell.scoring, cell.seed): cell for cell in cells}
+    # In the order of the requests: the first seed of every scoring first.
+    absent = [request for place, request in asked.items() if state[place].state == MISSING]
+    count = len(absent)
+    words = "Nothing is missing"
+    if count:
+        are = "are" if count > 1 else "is"
+        words = f"Train the {count} that {are} missing"
+    st.button(
+        words, icon=":material/play_arrow:", type="primary", key="experiment-train",
+        disabled=not count, on_click=_each, args=(service.start, absent),
+    )  # fmt: skip
+
+    def button(label: str, icon: str, states: Sequence[str], action: Callable[[str], object]):
+        ids = [cell.training.id for cell in cells if cell.training and cell.state in states]
+        if ids:
+            st.button(
+                label.format(len(ids)), icon=f":material/{icon}:", type="tertiary",
+                key=f"experiment-{icon}", on_click=_each, args=(action, ids),
+            )  # fmt: skip
+
+    button("Go on with {} paused", "resume", ("paused",), service.resume)
+    button("Try {} failed again", "refresh", ("failed",), service.resume)
+    button("Cancel all {}", "stop", (*AT_WORK, "paused"), service.cancel)
+
+
+def refusal() -> None:
+    """Why the last press of a button did not do all that it should."""
+    if refused := st.session_state.get(_REFUSED):
+        with st.container(border=True, key="experiment-refused", gap="xsmall"):
+            st.markdown(":material/error: **Not everything was started**")
+            st.text(refused)
+
+
+def _each(action: Callable[[_One], object], ones: Sequence[_One]) -> None:
+    """Do it with each; the first that is refused says why, and the rest are left."""
+    st.session_state[_REFUSED] = ""
+    for one in ones:
+        try:
+            action(one)
+        except KeyError:  # removed in another tab meanwhile
+            continue
+        except ValueError as error:
+            st.session_state[_REFUSED] = str(error)
+            return

@@ -1,0 +1,116 @@
+"""The table of an experiment, a row per scoring."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import pandas as pd
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell
+from dashboard.features.experiment.summary import Spread, Spreads, mean_text
+from dashboard.features.experiment.view import Experiment
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.metric import Metric
+from dashboard.ui.titles import scoring_title
+
+_RUNS_WIDTH = 260  # px
+_RULE = (
+    "Mean ± standard deviation over the seeds (n − 1); ↑ more is better, ↓ less is. Bold is the "
+    "best mean of a column where its distance from the next best is larger than the standard "
+    "deviation of either. A single seed has no spread: –."
+)
+
+
+def measured(cells: Sequence[Cell], metrics: Sequence[Metric]) -> list[Metric]:
+    """The columns: all while something may still come, else those that have a number."""
+    done = [cell for cell in cells if cell.state == "done"]
+    waits = not done or any(cell.state in AT_WORK for cell in cells)
+    return [
+        metric
+        for metric in metrics
+        if waits or any(cell.figures.get(metric.name) is not None for cell in done)
+    ]
+
+
+def table(
+    view: Experiment,
+    cells: Sequence[Cell],
+    metrics: Sequence[Metric],
+    spreads: Spreads,
+    catalogue: Catalogue,
+) -> None:
+    """Mean ± standard deviation of every metric, its best one bold where there is one.
+
+    Args:
+        metrics: the columns.
+        spreads: as far as they are known.
+    """
+    found = {
+        metric: [spreads.get((metric.name, name), Spread()) for name in view.scorings]
+        for metric in metrics
+    }
+    frame = pd.DataFrame({"Scoring": [scoring_title(name, catalogue) for name in view.scorings]})
+    for metric, column in found.items():
+        frame[metric.heading] = pd.Series([one.mean for one in column], dtype="float64")
+    weights = [_weights(name, cells) for name in view.scorings]
+    frame["Weights"] = pd.Series(weights, dtype="Int64")
+    frame["Runs"] = [_runs(name, cells) for name in view.scorings]
+    help_of = {metric.heading: metric.help for metric in metrics}
+    help_of["Weights"] = "How many numbers the whole model has that learning changes."
+    st.dataframe(
+        _styled(frame, found),
+        hide_index=True,
+        column_config={
+            "Scoring": st.column_config.TextColumn(pinned=True),
+            **{name: st.column_config.Column(help=words) for name, words in help_of.items()},
+            # A width of its own: the words change while trainings run.
+            "Runs": st.column_config.TextColumn(
+                help="How many of the seeds are done, and how far the others are.",
+                width=_RUNS_WIDTH,
+            ),
+        },
+        placeholder="–",
+        key="experiment-table",
+        alt="Mean and spread of every figure, a row per scoring",
+    )
+    st.caption(_RULE)
+
+
+def _runs(scoring: str, cells: Sequence[Cell]) -> str:
+    own = [cell for cell in cells if cell.scoring == scoring]
+    if own[0].state == ABSENT:
+        return ABSENT
+    words = [f"{sum(cell.state == 'done' for cell in own)} of {len(own)} done"]
+    for state in ("running", "queued", "paused", "failed"):
+        found = [cell for cell in own if cell.state == state]
+        if found:
+            words.append(f"{len(found)} {state}{_how_far(found)}")
+    return ", ".join(words)
+
+
+def _how_far(cells: Sequence[Cell]) -> str:
+    """How far those at work are; each has its own share of the whole."""
+    live = [cell.training.live.get("fraction") for cell in cells if cell.training]
+    known = [fraction for fraction in live if fraction is not None]
+    return f" ({', '.join(f'{100 * fraction:.0f} %' for fraction in known)})" if known else ""
+
+
+def _weights(scoring: str, cells: Sequence[Cell]) -> int | None:
+    found = (cell.weights for cell in cells if cell.scoring == scoring)
+    return next((count for count in found if count is not None), None)
+
+
+def _styled(frame: pd.DataFrame, found: Mapping[Metric, Sequence[Spread]]) -> Styler:
+    """The means as numbers, by which the table sorts, shown with their spread."""
+    style = frame.style
+    style.format({"Weights": "{:,}"}, na_rep="–")
+    css = pd.DataFrame("", index=frame.index, columns=frame.columns)
+    for metric, column in found.items():
+        for row, one in enumerate(column):
+            text = mean_text(one, metric.digits)
+            style.format(lambda _, text=text: text, subset=pd.IndexSlice[[row], [metric.heading]])
+            if one.best:
+                css.loc[row, metric.heading] = "font-weight: bold"
+    return style.apply(lambda _: css, axis=None)

@@ -1,0 +1,215 @@
+"""What the page *Experiment* shows, its link, and the runs it names: scorings times seeds.
+
+``?scorings=gaussian,laplacian&seeds=8&data=step&gaussian.width=0.5`` fits curves;
+``?task=translation&model=transformer&scorings=scaled_dot,additive&seeds=3&epochs=4`` names six
+trainings, everything but ``task``, ``seeds``, ``figure`` and ``maps`` as in a link to the page
+*Train*. A link never starts a training.
+
+A view names its runs and nothing else does: equal views give equal requests, which are looked up
+among what is there. A training that the page *Train* began is found by the same request.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from dashboard.links import problems, recipes
+from dashboard.links.fields import NAME, SEED, Choice, Names, Setting, Settings, data, device
+from dashboard.links.link import Field, Link
+from dashboard.links.problems import DATA, LEARN
+from dashboard.links.reader import Reader
+from dashboard.links.recipes import Recipe
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.metric import Metric
+from dashboard.records.parameter import Parameter, pairs
+from dashboard.records.request import Pairs, Request, is_upload
+
+REGRESSION, TRANSLATION = "regression", "translation"
+TASKS = (REGRESSION, TRANSLATION)
+MOST_SEEDS = 10
+
+_USUAL_SCORINGS = ("uniform", "gaussian", "laplacian", "scaled_dot")
+_USUAL_SEEDS = {REGRESSION: 5, TRANSLATION: 3}  # trainings take longer
+_OF_REQUEST = {REGRESSION: problems.TASK, TRANSLATION: recipes.TASK}
+_OWN = frozenset(
+    ("task", "model", "figure", SEED.name, "seeds", "maps", "scorings", "data", LEARN.name,
+     "device")
+)  # fmt: skip
+_PREFIXES = ("data.", f"{LEARN.name}.")
+
+Place = tuple[str, int]  # of a run in the experiment: its scoring and its seed
+
+
+@dataclass(frozen=True, kw_only=True)
+class Experiment(Recipe):
+    """One model, one data set, and several scorings with several seeds each.
+
+    The attributes of a recipe hold the fits of a regression as well; ``settings`` are then those
+    of the problem, and there is no preset and no probe.
+
+    Args:
+        task: ``"regression"`` or ``"translation"``.
+        seeds: every scoring runs with each of the seeds 0 to ``seeds`` - 1.
+        learn, fitting: whether and how the scorings' weights are learned (regression).
+        figure: the metric in the chart.
+        maps: the seed whose maps are shown.
+    """
+
+    task: str = REGRESSION
+    seeds: int = _USUAL_SEEDS[REGRESSION]
+    learn: bool = False
+    fitting: Pairs = ()
+    figure: str = ""
+    maps: int = 0
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfTask(Field[Experiment, Any]):
+    """An attribute that another field reads and writes for each task, and for some none.
+
+    Args:
+        fields: by task.
+    """
+
+    fields: Mapping[str, Field[Any, Any]]
+
+    def read(self, reader: Reader, view: Experiment, catalogue: Catalogue) -> Any:
+        """See :meth:`Field.read`."""
+        field = self.fields.get(view.task)
+        return field.read(reader, view, catalogue) if field else self.of(view)
+
+    def write(self, view: Experiment, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        field = self.fields.get(view.task)
+        return field.write(view, catalogue) if field else {}
+
+
+def metrics(view: Experiment, catalogue: Catalogue) -> tuple[Metric, ...]:
+    """What is measured of every run."""
+    return catalogue.metrics.get(_OF_REQUEST[view.task], ())
+
+
+def usual_view(task: str, catalogue: Catalogue) -> Experiment:
+    """What the page shows of a task before anything is chosen."""
+    return LINK.parse({TASK.name: task}, catalogue)[0]
+
+
+def obstacle(view: Experiment, catalogue: Catalogue) -> str:
+    """What keeps the whole experiment from being made, in a sentence; empty if nothing does."""
+    return recipes.obstacle(view, catalogue, view.task)
+
+
+def requests(view: Experiment, catalogue: Catalogue) -> dict[Place, Request]:
+    """What a worker must make, by scoring and seed: all scorings with the first seed first.
+
+    A scoring that is not installed here has no request.
+    """
+    if obstacle(view, catalogue):
+        return {}
+    names = tuple(name for name in view.scorings if name in catalogue.scorings)
+    known, found = replace(view, scorings=names), dict[Place, Request]()
+    for seed in range(view.seeds):
+        if view.task == TRANSLATION:
+            made = recipes.training_requests(known, seed)
+        else:
+            made = tuple(_fit(view, catalogue, name, seed) for name in names)
+        found |= {(name, seed): one for name, one in zip(names, made, strict=True)}
+    return found
+
+
+def _fit(view: Experiment, catalogue: Catalogue, scoring: str, seed: int) -> Request:
+    learn = view.learn and catalogue.scorings[scoring].learns
+    usual = problems.default_fit(catalogue, scoring, model=view.model, learn=learn)
+    fit = replace(
+        usual,
+        parameters=pairs(dict(usual.parameters) | recipes.parameters_of(view, scoring)),
+        fitting=view.fitting if learn else (),
+    )
+    return problems.fit_request(
+        fit, data=view.data, settings=view.settings, seed=seed, device=view.device
+    )
+
+
+def _seeds(view: Experiment, _: Catalogue) -> Parameter:
+    return Parameter(
+        name="seeds",
+        title="Seeds",
+        default=_USUAL_SEEDS[view.task],
+        low=1,
+        high=MOST_SEEDS,
+        step=1,
+        help="Every scoring runs once with each of the seeds 0, 1, 2 …; "
+        "the spread in the table is over these.",
+    )
+
+
+def _data_key(name: str) -> str:
+    """A plugin may give its data a parameter that has the name of one of ours."""
+    return f"data.{name}" if name in _OWN or "." in name else name
+
+
+def _scoring_key(name: str) -> str:
+    """A plugin may call its scoring ``data``."""
+    return f"scoring.{name}" if name.startswith(_PREFIXES) else name
+
+
+TASK: Choice[Experiment] = Choice(
+    name="task", title="What is compared", options=lambda _view, _catalogue: TASKS
+)
+SEEDS: Setting[Experiment] = Setting(name="seeds", parameter=_seeds)
+MODEL: Choice[Experiment] = Choice(
+    name="model",
+    title="Model",
+    options=lambda _, catalogue: tuple(catalogue.of_task("models", REGRESSION)),
+    default=lambda _view, _catalogue: problems.MODEL,
+    unknown=NAME,
+)
+SCORINGS: Names[Experiment] = Names(
+    name="scorings", default=lambda catalogue: recipes.usual_scorings(catalogue, _USUAL_SCORINGS)
+)
+PROBLEM = replace(data(REGRESSION, lambda _view, _catalogue: DATA), title="Problem")
+SETTINGS: Settings[Experiment] = Settings(
+    name="settings",
+    parameters=lambda view, catalogue: problems.data_parameters(catalogue, view.data),
+    owner=lambda view: "table" if is_upload(view.data) else view.data,
+    key_of=_data_key,
+)
+LEARNS: Setting[Experiment] = Setting(name="learn", parameter=LEARN)
+PARAMETERS = replace(recipes.PARAMETERS, key_of=_scoring_key)
+FITTING: Settings[Experiment] = Settings(
+    name="fitting",
+    parameters=lambda view, catalogue: (
+        problems.fitting_parameters(catalogue) if view.learn else ()
+    ),
+    owner=lambda _: "fit",
+    key_of=lambda name: f"{LEARN.name}.{name}",
+)
+FIGURE: Choice[Experiment] = Choice(
+    name="figure",
+    title="Figure",
+    options=lambda view, catalogue: tuple(one.name for one in metrics(view, catalogue)),
+)
+DEVICE = device()
+_OF_REGRESSION = (MODEL, SCORINGS, PROBLEM, SETTINGS, LEARNS, PARAMETERS, FITTING)
+_NAMES = ("model", "scorings", "data", "start", "settings", "learn", "parameters", "fitting",
+          "probe")  # fmt: skip
+
+
+def _of_task(name: str) -> OfTask:
+    own = {REGRESSION: _OF_REGRESSION, TRANSLATION: recipes.FIELDS}
+    return OfTask(
+        name=name,
+        fields={task: one for task, fields in own.items() for one in fields if one.name == name},
+    )
+
+
+LINK = Link(
+    default=lambda _: Experiment(),
+    fields=(
+        TASK, SEEDS, FIGURE, Setting(name="maps", parameter=Parameter(
+            name="maps", title="Maps of seed", default=0, low=0, high=MOST_SEEDS - 1, step=1,
+        )), *map(_of_task, _NAMES), DEVICE,
+    ),
+)  # fmt: skip

@@ -1,0 +1,197 @@
+"""Heads: one trained model, one sentence; every head's health, and what changes without it."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.features.heads.health import health_card
+from dashboard.features.heads.listing import filters
+from dashboard.features.heads.outcome import attention, outcome
+from dashboard.features.heads.pins import pins
+from dashboard.features.heads.switchboard import chart, export_menu, switchboard, take_edits
+from dashboard.features.heads.view import (
+    CORPUS,
+    DEVICE,
+    EVERY_KIND,
+    LINK,
+    TARGET,
+    TEXT,
+    Heads,
+    changed_request,
+    heads_request,
+    unchanged_request,
+    usual_checkpoint,
+)
+from dashboard.links.checkpoints import references, resolve, untrained
+from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.interventions import KINDS
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui import export, layout, maps, results
+from dashboard.ui.checkpoints import (
+    draw_corpus,
+    draw_examples,
+    nothing_trained,
+    origin,
+    title_of,
+)
+from dashboard.ui.fields import draw_device, draw_text
+from dashboard.ui.page import Page
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import choose, plain
+
+_OUTCOME, _BOARD = 150, 560  # px
+_CORPUS_WIDTH, _MODEL_WIDTH = 150, 260
+_EXAMPLES = ("i'm home .", "he's calm .", "i lost .", "would you like a cup of tea ?")
+
+
+class _Places(NamedTuple):
+    """Where things go that come after the choices below them were read."""
+
+    outcome: DeltaGenerator
+    menu: DeltaGenerator
+
+
+class _Requests(NamedTuple):
+    """What workers are asked for: two translations, and the figures of every head."""
+
+    unchanged: Request
+    changed: Request
+    figures: Request
+
+
+def _requests(view: Heads, catalogue: Catalogue) -> _Requests | None:
+    """None without a sentence, or where the checkpoint is not here."""
+    checkpoint = _checkpoint(view, catalogue)
+    if checkpoint is None or not view.text:
+        return None
+    return _Requests(
+        unchanged_request(view, checkpoint),
+        changed_request(view, checkpoint),
+        heads_request(view, checkpoint),
+    )
+
+
+def _checkpoint(view: Heads, catalogue: Catalogue) -> Checkpoint | None:
+    return resolve(catalogue, view.corpus, view.checkpoint)
+
+
+def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
+    """Which model, which sentence, which heads; the places, if there is anything to show."""
+    take_edits(session)
+    with layout.row("heads-sentence"):
+        draw_text(session, TEXT)
+        draw_text(session, TARGET)
+        if draw_corpus(session, catalogue, CORPUS, width=_CORPUS_WIDTH):
+            usual = usual_checkpoint(catalogue, session.view.corpus)
+            session.change(replace(session.view, checkpoint=usual, selected=""))
+        _model(session, catalogue)
+        draw_device(session, catalogue, DEVICE)
+    draw_examples(session, TEXT, TARGET, _EXAMPLES)
+    if _requests(session.view, catalogue) is None:
+        return None
+    found = st.container(gap="small")
+    title, buttons = st.columns([5, 2], vertical_alignment="bottom")
+    title.subheader("Switchboard", anchor=False)
+    menu = buttons.container(horizontal=True, horizontal_alignment="right")
+    filters(session, catalogue)
+    return _Places(found, menu)
+
+
+def _model(session: Session[Heads], catalogue: Catalogue) -> None:
+    names = references(catalogue, session.view.corpus)
+    chosen = choose(
+        "Model",
+        list(names),
+        session.view.checkpoint,
+        "heads-model",
+        session.fresh,
+        title=lambda name: title_of(catalogue, names.get(name), name),
+        width=_MODEL_WIDTH,
+    )
+    session.update(checkpoint=chosen)
+
+
+def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | None) -> None:
+    view = session.view
+    checkpoint, asked = _checkpoint(view, catalogue), _requests(view, catalogue)
+    if checkpoint is None:
+        sentence = untrained(catalogue, view.corpus, view.checkpoint)
+        results.absent(sentence, _OUTCOME, "heads-absent")
+    elif asked is None or places is None:
+        st.caption("The sentence is empty: write one above, and its heads appear here.")
+    else:
+        with places.outcome:
+            title = title_of(catalogue, checkpoint, view.checkpoint)
+            st.caption(f"{plain(title)} · {origin(checkpoint)}")
+            results.results(
+                session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True
+            )
+        with places.menu, st.container(width="content"):
+            _export(session, catalogue, asked.figures)
+        _board(session, asked)
+        _maps(session, asked)
+
+
+def _export(session: Session[Heads], catalogue: Catalogue, request: Request) -> None:
+    event = session.jobs.final(request)
+    if event is None or event.result is None:
+        export.waiting("heads")
+    else:
+        export_menu(session, request, event.result, LINK.format(session.view, catalogue))
+
+
+def _board(session: Session[Heads], asked: _Requests) -> None:
+    """The heads: their figures and switches, what is wrong with them, their ablation effects."""
+
+    def draw(result: Result) -> None:
+        left, right = st.columns([5, 3], gap="medium")
+        with left:
+            switchboard(session, result)
+            pins(session, asked.unchanged)
+        with right:
+            health_card(result)
+        chart(session, result)
+
+    results.results(session.jobs, asked.figures, draw, _BOARD, "heads-board", grows=True)
+
+
+def _maps(session: Session[Heads], asked: _Requests) -> None:
+    """The maps of the kind that the page shows, without and with the changes."""
+    view = session.view
+    kind = KINDS[0] if view.kind == EVERY_KIND else view.kind
+    st.subheader("Maps", anchor=False)
+    names = {asked.unchanged: "before"}
+    if asked.changed != asked.unchanged:
+        names[asked.changed] = "after"
+    height = maps.translation_height(view.target or view.text, session.jobs.done(), kind)
+    with layout.grid(2):
+        for request, name in names.items():
+            with st.container():
+                results.results(
+                    session.jobs,
+                    request,
+                    partial(attention, session, kind=kind, name=name),
+                    height,
+                    f"heads-maps-{name}",
+                )
+
+
+PAGE = Page(
+    name="heads",
+    title="Heads",
+    explanation="One model, one sentence. How does every head look, and what does the model say "
+    "without it?",
+    link=LINK,
+    controls=_controls,
+    requests=lambda view, catalogue: _requests(view, catalogue) or (),
+    results=_results,
+    empty=nothing_trained,
+    panels=2,
+    height=_BOARD,
+)

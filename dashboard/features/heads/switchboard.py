@@ -1,0 +1,218 @@
+"""The switchboard of the page *Heads*: a row per head with its figures, and a switch."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.features.heads.chart_heads import head_bars
+from dashboard.features.heads.health import SHORT
+from dashboard.features.heads.listing import FIGURE_TITLES, listed
+from dashboard.features.heads.view import Heads
+from dashboard.records.interventions import (
+    ACTIONS,
+    ON,
+    Change,
+    Place,
+    State,
+    in_order,
+    of_states,
+    state_of,
+)
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui import charts, export
+from dashboard.ui.session import Session
+
+_STATE, _EDITOR = "heads-board-state", "heads-editor"
+_ON, _UNIFORM = "On", "Uniform"  # columns of switches
+_ROW, _TALLEST = 35, 500  # px
+_HELP = {
+    "leave_one_out": "Change of the translation's log-probability, in nats, when this head alone "
+    "is off. Below 0: the model needs it.",
+    "entropy": "Entropy of the rows over the largest possible: 0 looks at one word, 1 at all "
+    "alike.",
+    "eos": "Mean weight on the sentence's end.",
+    "concentration": "Mean weight on the word that gets most of it: 1 if all rows look at one.",
+    "diagonality": "Correlation of the two positions under the weights: 1 on the diagonal.",
+    "distance": "Mean Jensen–Shannon divergence, in bits, from the rows of the same model before "
+    "training: 0 alike, 1 nothing in common.",
+    "padding": "Largest weight of a row on padding, in a batch beside a longer sentence.",
+    "row_error": "Largest distance of a row's sum from 1.",
+}
+_SHARES = ("entropy", "eos", "concentration", "distance")  # between 0 and 1, drawn as bars
+_SMALL = ("padding", "row_error")
+
+
+@dataclass(frozen=True)
+class _Board:
+    """What the editor was given under its present key; it keeps its edits against this."""
+
+    version: int
+    signature: str
+    places: tuple[Place, ...]  # its rows
+    base: tuple[State, ...]  # their switches
+    every: tuple[Place, ...]  # all heads of the model
+
+    @property
+    def key(self) -> str:
+        return f"{_EDITOR}-{self.version}"
+
+    def now(self) -> dict[Place, State]:
+        """The switches as the reader sees them."""
+        edits = st.session_state.get(self.key, {}).get("edited_rows", {})
+        return {
+            place: _state(_switches(state) | edits.get(row, {}))
+            for row, (place, state) in enumerate(zip(self.places, self.base, strict=True))
+        }
+
+
+def _switches(state: str) -> dict[str, bool]:
+    return {_ON: state != "off", _UNIFORM: state == "uniform"}
+
+
+def _state(switches: Mapping[str, Any]) -> State:
+    if not switches[_ON]:
+        return "off"
+    return "uniform" if switches[_UNIFORM] else ON
+
+
+def take_edits(session: Session[Heads]) -> None:
+    """Put what was switched in the table into the view, before anything is asked for."""
+    board: _Board | None = st.session_state.get(_STATE)
+    if board is None or session.fresh or board.key not in st.session_state:
+        return
+    states = _states(session, board.every)
+    switched = states | board.now()
+    if switched != states:
+        session.update(changes=_with_pins(session, switched))
+
+
+def switchboard(session: Session[Heads], result: Result) -> None:
+    """The table and what switches many heads at once."""
+    every = _places(result.tables["heads"].to_pandas())
+    with st.container(horizontal=True, gap="small", key="heads-buttons"):
+        st.button(
+            "All cross heads off", icon=":material/toggle_off:", on_click=_switch_kind,
+            args=(session, every, "cross"),
+        )  # fmt: skip
+        st.button(
+            "Everything on", icon=":material/toggle_on:", on_click=_reset, args=(session,),
+            disabled=not session.view.changes,
+        )  # fmt: skip
+    heads = listed(session.view, result)
+    if heads.empty:
+        st.caption("No head is like that; choose another filter above.")
+        return
+    places = _places(heads)
+    board = _board(session, result, places, every)
+    table = _table(heads, board.base)
+    st.data_editor(
+        table,
+        key=board.key,
+        hide_index=True,
+        num_rows="fixed",
+        height=min((len(table) + 1) * _ROW + 3, _TALLEST),
+        disabled=[name for name in table.columns if name not in (_ON, _UNIFORM)],
+        column_config=_columns(),
+    )
+
+
+def chart(session: Session[Heads], result: Result) -> None:
+    """The ablation effect of each listed head, as bars."""
+    heads = listed(session.view, result)
+    if heads.empty:
+        return
+    st.markdown("**Leave one out**: what the translation loses without each head")
+    names = " ".join(heads["name"])
+    charts.show(
+        f"heads {result.digest} {names}", lambda: head_bars(heads),
+        "Change of log-probability without each head",
+    )  # fmt: skip
+
+
+def export_menu(
+    session: Session[Heads], request: Request, result: Result, link: Mapping[str, str]
+) -> None:
+    """The figures of all heads as files, or kept."""
+    view = replace(session.view, only=None, kind="all")
+    charts = {"leave one out": lambda: head_bars(listed(view, result))}
+    title = f"Heads, {result.facts['model']} with {result.facts['scoring']}"
+    export.menu(request, result, charts, "heads", title=title, link=link)
+
+
+def _board(
+    session: Session[Heads], result: Result, places: tuple[Place, ...], every: tuple[Place, ...]
+) -> _Board:
+    """The editor as it is, or a new one where it no longer shows what the view says."""
+    states = _states(session, places)
+    signature = f"{result.digest} {places}"
+    board: _Board | None = st.session_state.get(_STATE)
+    if board is None or board.signature != signature or board.now() != states:
+        version = board.version + 1 if board else 0
+        board = _Board(version, signature, places, tuple(states.values()), every)
+        st.session_state[_STATE] = board
+    return board
+
+
+def _places(heads: pd.DataFrame) -> tuple[Place, ...]:
+    rows = zip(heads["kind"], heads["layer"], heads["head"], strict=True)
+    return tuple((kind, int(layer) + 1, int(head) + 1) for kind, layer, head in rows)
+
+
+def _states(session: Session[Heads], places: Sequence[Place]) -> dict[Place, State]:
+    return {place: state_of(session.view.changes, place) for place in places}
+
+
+def _with_pins(session: Session[Heads], states: Mapping[Place, State]) -> tuple[Change, ...]:
+    pins = [change for change in session.view.changes if change.action == ACTIONS[-1]]
+    return in_order((*of_states(states), *pins))
+
+
+def _switch_kind(session: Session[Heads], every: Sequence[Place], kind: str) -> None:
+    off: dict[Place, State] = {place: "off" for place in every if place[0] == kind}
+    states = _states(session, every) | off
+    session.change(replace(session.view, changes=_with_pins(session, states)))
+
+
+def _reset(session: Session[Heads]) -> None:
+    session.change(replace(session.view, changes=()))
+
+
+def _table(heads: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:
+    table = pd.DataFrame(map(_switches, switches))
+    table.insert(0, "Head", heads["name"].to_list())
+    for figure, title in FIGURE_TITLES.items():
+        table[title] = heads[figure].to_numpy()
+    said = [", ".join(SHORT[name] for name in text.split()) for text in heads["verdicts"]]
+    if any(said):
+        table.insert(3, "Says", said)
+    return table
+
+
+def _columns() -> dict[str, Any]:
+    columns: dict[str, Any] = {
+        "Head": st.column_config.TextColumn(pinned=True, width=96),
+        _ON: st.column_config.CheckboxColumn(
+            pinned=True, width=56, help="A head that is off says nothing."
+        ),
+        _UNIFORM: st.column_config.CheckboxColumn(
+            pinned=True, width=90, help="A uniform head looks at all words alike."
+        ),
+        "Says": st.column_config.TextColumn(width=104, help="Bugs and findings, see map health."),
+    }  # fmt: skip
+    for figure, title in FIGURE_TITLES.items():
+        if figure in _SHARES:
+            columns[title] = st.column_config.ProgressColumn(
+                help=_HELP[figure], format="%.2f", min_value=0.0, max_value=1.0, width=92
+            )
+        else:
+            form = "%.1e" if figure in _SMALL else "%+.3f"
+            columns[title] = st.column_config.NumberColumn(
+                help=_HELP[figure], format=form, width=88
+            )
+    return columns

@@ -1,0 +1,190 @@
+"""What the page *Heads* shows, its link, and its requests.
+
+``/heads?a=transformer.scaled_dot&text=go .&off=cross.2.3,cross.2.4&uniform=encoder.1.all`` and
+``&pin=cross.2.1:3>0&kind=decoder&sort=entropy&only=distance<0.1&map=2.3``. The sentence and the
+model are written as on the page *Translation*, the changes as in
+:mod:`dashboard.records.interventions`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dashboard.features.heads.figures import SORTS, Only, OnlyField, SortField
+from dashboard.links.checkpoints import (
+    EXAMPLE,
+    named,
+    references,
+    translation_request,
+    usual_corpus,
+    usual_panels,
+)
+from dashboard.links.fields import AUTO, Text, device
+from dashboard.links.link import Field, Link
+from dashboard.links.panels import SENTENCE, corpus, kind, read_map, text
+from dashboard.links.reader import Reader
+from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.interventions import (
+    ACTIONS,
+    KINDS,
+    MOST_CHANGES,
+    Change,
+    in_order,
+    read_change,
+    write_changes,
+)
+from dashboard.records.request import Request
+from dashboard.records.text import shown
+
+TASK = "heads"
+EVERY_KIND = "all"
+SHOWN_KINDS = (*KINDS, EVERY_KIND)
+_PANEL = "a"
+_USUAL = "transformer.scaled_dot"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Heads:
+    """What the page shows.
+
+    Args:
+        checkpoint: as panels name it, see :mod:`dashboard.links.checkpoints`.
+        corpus: what it was trained on.
+        text, target: the sentence, and the translation that is forced; empty for the model's own.
+        changes: to its heads, in order.
+        kind: of the heads that are listed.
+        sort: the figure by which they are sorted, or their place in the model.
+        only: which of them are listed.
+        selected: the map that is shown large, ``layer.head`` or ``layer.mean``; empty for the
+            usual one.
+    """
+
+    checkpoint: str
+    corpus: str = ""
+    text: str = SENTENCE
+    target: str = ""
+    device: str = AUTO
+    changes: tuple[Change, ...] = ()
+    kind: str = KINDS[0]
+    sort: str = SORTS[0]
+    only: Only | None = None
+    selected: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointField(Field[Heads, str]):
+    """The one checkpoint, named like the first panel of other pages."""
+
+    def read(self, reader: Reader, view: Heads, catalogue: Catalogue) -> str:
+        """See :meth:`Field.read`."""
+        usual = usual_checkpoint(catalogue, view.corpus)
+        given = reader.take(_PANEL)
+        if given is None:
+            return usual
+        found = named(catalogue, view.corpus, given)
+        if not found:
+            reader.problem(f"{_PANEL}={shown(given)}: need {EXAMPLE}, so {usual} is used")
+        return found or usual
+
+    def write(self, view: Heads, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        usual = usual_checkpoint(catalogue, view.corpus)
+        return {} if view.checkpoint == usual else {_PANEL: view.checkpoint}
+
+
+@dataclass(frozen=True, kw_only=True)
+class ChangesField(Field[Heads, tuple[Change, ...]]):
+    """The changes to heads: a parameter of the link for each action."""
+
+    def read(self, reader: Reader, view: Heads, catalogue: Catalogue) -> tuple[Change, ...]:
+        """See :meth:`Field.read`."""
+        found: list[Change] = []
+        for action in ACTIONS:
+            for part in (reader.take(action) or "").split(","):
+                try:
+                    found += [read_change(action, part)] if part else []
+                except ValueError as error:
+                    reader.problem(f"{action}={shown(part)}: {error}; ignored")
+        if len(found) > MOST_CHANGES:
+            reader.problem(f"{len(found):,} changes to heads; the first {MOST_CHANGES} are used")
+        return in_order(found[:MOST_CHANGES])
+
+    def write(self, view: Heads, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        by_action = {
+            action: [change.where for change in view.changes if change.action == action]
+            for action in ACTIONS
+        }
+        return {action: ",".join(where) for action, where in by_action.items() if where}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapField(Field[Heads, str]):
+    """The map that is shown large."""
+
+    def read(self, reader: Reader, view: Heads, catalogue: Catalogue) -> str:
+        """See :meth:`Field.read`."""
+        return read_map(reader, "map")
+
+    def write(self, view: Heads, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        return {"map": view.selected} if view.selected else {}
+
+
+def usual_checkpoint(catalogue: Catalogue, trained_on: str) -> str:
+    """A Transformer of the corpus if there is one, since it has many heads."""
+    names = references(catalogue, trained_on)
+    here = [name for name, one in names.items() if one.corpus == trained_on]
+    return _USUAL if _USUAL in here else next(iter(usual_panels(catalogue, trained_on)), "")
+
+
+def default_view(catalogue: Catalogue) -> Heads:
+    """The view of the bare address."""
+    trained_on = usual_corpus(catalogue)
+    return Heads(checkpoint=usual_checkpoint(catalogue, trained_on), corpus=trained_on)
+
+
+def heads_request(view: Heads, checkpoint: Checkpoint) -> Request:
+    """The figures of every head; they do not depend on the changes."""
+    return Request.make(
+        TASK,
+        data=checkpoint.name,
+        options={"text": view.text, "target": view.target},
+        device=view.device,
+    )
+
+
+def unchanged_request(view: Heads, checkpoint: Checkpoint) -> Request:
+    """The translation as the model gives it, the same as on the page *Translation*."""
+    return translation_request(checkpoint, text=view.text, target=view.target, device=view.device)
+
+
+def changed_request(view: Heads, checkpoint: Checkpoint) -> Request:
+    """The translation under the changes; the unchanged one where there are none."""
+    return translation_request(
+        checkpoint, text=view.text, target=view.target, device=view.device,
+        changes=write_changes(view.changes),
+    )  # fmt: skip
+
+
+CORPUS = corpus()
+CHECKPOINT = CheckpointField(name="checkpoint")
+TEXT = text("A sentence to translate")
+TARGET: Text[Heads] = Text(
+    name="target",
+    title="Force this translation",
+    placeholder="optional: French words",
+    help="Heads are then judged by how likely the model finds these words.",
+)
+SORT: SortField[Heads] = SortField(
+    name="sort", title="Sort by", options=lambda _view, _catalogue: SORTS
+)
+DEVICE = device()
+LINK = Link(
+    default=default_view,
+    fields=(
+        CORPUS, CHECKPOINT, TEXT, TARGET, ChangesField(name="changes"), kind(SHOWN_KINDS), SORT,
+        OnlyField(name="only"), MapField(name="selected"), DEVICE,
+    ),
+)  # fmt: skip

@@ -1,0 +1,115 @@
+"""A pair of columns of the encoding as points on the unit circle, and the turn between two."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import NamedTuple
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from dashboard.charts import theme
+
+_SIDE = 250  # px
+_EDGE = 1.12  # where the plot ends; the circle has radius 1
+_ARC = 0.32  # radius of the arc that shows the turn
+_PER_TURN = 64  # points of the circle
+_COLOURS = (theme.PANEL_COLOURS["a"], theme.PANEL_COLOURS["b"])
+
+
+class _End(NamedTuple):
+    """A named end of the turn."""
+
+    x: float
+    y: float
+    name: str
+
+
+def circle_chart(
+    points: np.ndarray,
+    start: Sequence[float],
+    end: Sequence[float],
+    turn: float,
+    *,
+    names: tuple[str, str] = ("i", "i + δ"),
+    titles: tuple[str, str] = ("sine", "cosine"),
+) -> alt.LayerChart:
+    """All positions on the circle, and the two that a rotation joins.
+
+    Args:
+        points: ``(positions, 2)``: sine across, cosine up.
+        start, end: the two points.
+        turn: the angle from ``start`` to ``end`` in radians, clockwise, whole turns included.
+        names: what the two points are called.
+        titles: of the two axes.
+
+    Raises:
+        ValueError: points that are no pairs.
+    """
+    pairs = np.asarray(points, dtype=np.float64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or not pairs.size:
+        raise ValueError(f"need points (positions, 2), got {np.shape(points)}")
+    ends = [_End(start[0], start[1], names[0]), _End(end[0], end[1], names[1])]
+    # Not the channel `color`: its scale is the host's ramp, by which labels choose their ink.
+    named = alt.Scale(domain=[*names], range=[*_COLOURS])
+    stroke = alt.Stroke("name:N", scale=named, legend=None)
+    fill = alt.Fill("name:N", scale=named, legend=None)
+    scale = alt.Scale(domain=[-_EDGE, _EDGE], nice=False, zero=False)
+    x = alt.X("x:Q", scale=scale, axis=_axis(titles[0]))
+    y = alt.Y("y:Q", scale=scale, axis=_axis(titles[1]))
+    around = np.linspace(0, 2 * np.pi, _PER_TURN + 1)
+    layers = [
+        _path(np.stack([np.sin(around), np.cos(around)], axis=1), theme.QUIET, 1),
+        _path(_arc(start, turn), theme.POINTER, 2),
+        alt.Chart(pd.DataFrame({"x": pairs[:, 0], "y": pairs[:, 1], "i": range(len(pairs))}))
+        .mark_point(size=18, filled=True, color=theme.QUIET, opacity=0.6)
+        .encode(tooltip=[alt.Tooltip("i:Q", title="position")])
+        .properties(name="positions"),
+        _spokes(ends, stroke),
+        alt.Chart(pd.DataFrame(ends))
+        .mark_point(size=90, filled=True, opacity=1)
+        .encode(fill=fill, tooltip=["name:N", _told("x", titles[0]), _told("y", titles[1])])
+        .properties(name="ends"),
+        alt.Chart(pd.DataFrame(_labels(ends, turn)))
+        .mark_text(fontSize=theme.FONT_SIZE + 1, fontWeight=600)
+        .encode(text="name:N", fill=fill),
+    ]
+    chart = alt.LayerChart(layer=[theme.ramp(), *(layer.encode(x=x, y=y) for layer in layers)])
+    return theme.finished(chart, width=_SIDE, height=_SIDE, stretch=False)
+
+
+def _axis(title: str) -> alt.Axis:
+    return alt.Axis(title=title, values=[-1, 0, 1], format="~g", grid=True)
+
+
+def _told(field: str, title: str) -> alt.Tooltip:
+    return alt.Tooltip(f"{field}:Q", title=title, format=".4f")
+
+
+def _path(points: np.ndarray, colour: str, thickness: float) -> alt.Chart:
+    table = pd.DataFrame({"x": points[:, 0], "y": points[:, 1], "step": range(len(points))})
+    return alt.Chart(table).mark_line(color=colour, strokeWidth=thickness).encode(order="step:Q")
+
+
+def _arc(start: Sequence[float], turn: float) -> np.ndarray:
+    # More than one turn would draw over itself.
+    swept = np.sign(turn) * min(abs(turn), 2 * np.pi)
+    first = np.arctan2(start[0], start[1])
+    angles = first + np.linspace(0, swept, max(2, int(abs(swept) / (2 * np.pi) * _PER_TURN)))
+    return _ARC * np.stack([np.sin(angles), np.cos(angles)], axis=1)
+
+
+def _spokes(ends: list[_End], stroke: alt.Stroke) -> alt.Chart:
+    centres = [end._replace(x=0.0, y=0.0) for end in ends]
+    table = pd.DataFrame([*ends, *centres]).assign(step=[1] * len(ends) + [0] * len(ends))
+    return alt.Chart(table).mark_line(strokeWidth=2).encode(stroke=stroke, order="step:Q")
+
+
+def _labels(ends: list[_End], turn: float) -> list[_End]:
+    """The names beside their spokes, outside of the turn."""
+    labels = []
+    for end, side in zip(ends, (-1, 1), strict=True):
+        aside = 0.16 * side * (1 if turn >= 0 else -1)
+        labels.append(_End(0.7 * end.x + aside * end.y, 0.7 * end.y - aside * end.x, end.name))
+    return labels

@@ -1,0 +1,170 @@
+"""Sinusoidal positions: the encoding, how it comes about, and the rotation that shifts it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from attention_plugins.contract import ContractError, Parameter, settle
+from attention_plugins.models.positions import angular_frequencies, sinusoidal_positions
+from dashboard.jobs.context import Context
+from dashboard.jobs.task_tables import columns_table, matrix_table
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+OPTIONS = (
+    Parameter(
+        name="size",
+        title="Size d",
+        default=32,
+        low=4,
+        high=64,
+        help="Columns of the encoding: as many as a token's embedding has.",
+    ),
+    Parameter(name="positions", title="Positions n", default=60, low=2, high=75),
+    Parameter(
+        name="position",
+        title="Position i",
+        default=4,
+        low=0,
+        high=74,
+        help="Where the rotation starts.",
+    ),
+    Parameter(
+        name="offset",
+        title="Offset δ",
+        default=10,
+        low=-100,
+        high=100,
+        help="How far to go from there; the rotation depends on this alone.",
+    ),
+    Parameter(
+        name="pair",
+        title="Pair j",
+        default=3,
+        low=0,
+        high=31,
+        help="Columns 2j and 2j + 1, which share a frequency.",
+    ),
+    Parameter(name="flow_rows", title="Rows made", default=8, low=2, high=8),
+    Parameter(name="flow_size", title="Columns made", default=6, low=2, high=8),
+    Parameter(name="flow_tokens", title="Tokens in X", default=4, low=1, high=8),
+)
+_DTYPE = torch.float64
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Everything about one size: :data:`OPTIONS` are the request's options.
+
+    Returns:
+        Tables, each a matrix with columns ``c0``, ``c1``, …: ``encoding`` (positions x size),
+        ``bits`` (positions x bits, the lowest bit first), ``similarity`` (dot products of the
+        rows), ``flow_*`` (the steps of a small encoding, in the order of ``flow``); and
+        ``by_distance`` (``distance``, ``value``). Facts: ``shapes`` of the flow, ``wavelengths``
+        per pair in positions, ``rotation`` (see :func:`_rotation`), ``similarity_spread``: by how
+        much two dot products over the same distance differ at most.
+
+    Raises:
+        ValueError: an option out of bounds, or a pair, a position or tokens beyond the size.
+    """
+    settled = settle(OPTIONS, dict(request.options))
+    options = {name: int(value) for name, value in settled.items()}
+    size, count = options["size"], options["positions"]
+    _see_inside("pair", options["pair"], size // 2 - 1)
+    _see_inside("position", options["position"], count - 1)
+    _see_inside("flow_tokens", options["flow_tokens"], options["flow_rows"])
+    context.report(0.1, "encoding the positions")
+    positions = torch.arange(count, dtype=_DTYPE)
+    encoding = sinusoidal_positions(positions, size, _DTYPE)
+    similarity = encoding @ encoding.T
+    by_distance, spread = _by_distance(similarity)
+    flow = _flow(options)
+    tables = {"encoding": encoding, "bits": _bits(count), "similarity": similarity}
+    tables |= {f"flow_{name}": step.reshape(-1, step.shape[-1]) for name, step in flow.items()}
+    return Result(
+        tables={
+            **{name: matrix_table(matrix) for name, matrix in tables.items()},
+            "by_distance": by_distance,
+        },
+        facts={
+            "shapes": {name: list(step.shape) for name, step in flow.items()},
+            "wavelengths": (2 * torch.pi / angular_frequencies(size, positions)).tolist(),
+            "rotation": _rotation(positions, size, options),
+            "similarity_spread": spread,
+        },
+    )
+
+
+def _see_inside(name: str, value: int, most: int) -> None:
+    if value > most:
+        raise ContractError(f"need {name} <= {most} here, got {name}={value}")
+
+
+def _bits(count: int) -> Tensor:
+    """The binary digits of 0 … count - 1, the lowest first: ``(count, digits)``."""
+    digits = torch.arange((count - 1).bit_length())
+    return (torch.arange(count)[:, None] >> digits & 1).to(_DTYPE)
+
+
+def _by_distance(similarity: Tensor) -> tuple[pa.Table, float]:
+    """Dot products averaged over each diagonal, and the largest spread within one."""
+    diagonals = [similarity.diagonal(k) for k in range(len(similarity))]
+    table = columns_table(
+        {
+            "distance": torch.arange(len(similarity), dtype=_DTYPE),
+            "value": torch.stack([part.mean() for part in diagonals]),
+        }
+    )
+    return table, max(float(part.max() - part.min()) for part in diagonals)
+
+
+def _flow(options: dict[str, int]) -> dict[str, Tensor]:
+    """The steps from positions to ``X + P``, small enough to be written out whole."""
+    size, tokens = options["flow_size"], options["flow_tokens"]
+    rows = torch.arange(options["flow_rows"], dtype=_DTYPE)[:, None]
+    divisors = 1 / angular_frequencies(size, rows)
+    encoding = sinusoidal_positions(rows[:, 0], size, _DTYPE)
+    tokens_in = torch.zeros(1, tokens, size, dtype=_DTYPE)
+    return {
+        "positions": rows,
+        "divisors": divisors,
+        "angles": rows / divisors,
+        "sines": encoding[:, 0::2],
+        "cosines": encoding[:, 1::2],
+        "encoding": encoding[None],
+        "output": tokens_in + encoding[None, :tokens],
+    }
+
+
+def _rotation(positions: Tensor, size: int, options: dict[str, int]) -> dict[str, Any]:
+    """What carries position i to i + δ (equation 10.6.3 of *Dive into Deep Learning*).
+
+    Returns:
+        ``frequency`` of the pair in radians per position; its ``matrix``; the pair at i
+        (``start``), that times the matrix (``moved``) and the pair at i + δ (``end``);
+        ``deviation``: the largest over all positions and all pairs.
+    """
+    complete = size // 2 * 2  # the last sine of an odd size has no cosine to turn with
+    delta, pair = options["offset"], options["pair"]
+    frequencies = angular_frequencies(size, positions)[: size // 2]
+    angles = delta * frequencies
+    rows = ([angles.cos(), angles.sin()], [-angles.sin(), angles.cos()])
+    turns = torch.stack([torch.stack(row, dim=-1) for row in rows], dim=-2)  # (pairs, 2, 2)
+    starts, ends = (
+        sinusoidal_positions(places, size, _DTYPE)[:, :complete].unflatten(-1, (-1, 2))
+        for places in (positions, positions + delta)
+    )  # (positions, pairs, 2)
+    moved = torch.einsum("pab,npb->npa", turns, starts)
+    at = options["position"]
+    return {
+        "frequency": float(frequencies[pair]),
+        "matrix": turns[pair].tolist(),
+        "start": starts[at, pair].tolist(),
+        "moved": moved[at, pair].tolist(),
+        "end": ends[at, pair].tolist(),
+        "deviation": float((moved - ends).abs().max()),
+        "compared": starts.shape[0] * starts.shape[1],
+    }

@@ -1,0 +1,87 @@
+"""The charts of one panel, and the chart that compares all of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, TypedDict
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts import PANEL_COLOURS, loss_chart, regression_chart
+from dashboard.features.regression.chart_overlay import overlay_curves
+from dashboard.jobs.backend import Event
+from dashboard.records.result import Result
+from dashboard.ui.charts import show
+from dashboard.ui.maps import frames, shared_scale
+
+PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
+LEARNING_HEIGHT = 300
+OVERLAY_HEIGHT = 370  # with its axis and legend
+_OVERLAY = 260
+_LOSS = "loss, points left out"
+
+
+def regression_panel(result: Result, letter: str, shared: Sequence[Result]) -> None:
+    """One panel's curve over its weights, on the colour scale of all results that are shown."""
+    vmax = shared_scale(shared)
+
+    def make() -> Any:
+        weights = next((frame.weights for frame in frames(result)), None)
+        return regression_chart(
+            result.tables["curve"],
+            result.tables["points"],
+            weights,
+            colour=PANEL_COLOURS[letter],
+            vmax=vmax,
+            **_axes(result),
+        )
+
+    show(
+        f"regression {result.digest} {letter} {vmax}", make, f"Curve and weights of panel {letter}"
+    )
+
+
+def learning(result: Result, letter: str) -> None:
+    """How the error fell while a panel learned, and where its parameters went."""
+
+    def make() -> Any:
+        history = result.tables["history"]
+        return loss_chart(history, colour=PANEL_COLOURS[letter], loss_title=_LOSS)
+
+    show(f"learning {result.digest} {letter}", make, f"Learning curve of panel {letter}")
+
+
+def live_learning(events: Sequence[Event], letter: str) -> None:
+    """The same while it still learns, as far as it has come."""
+    steps = [event.facts for event in events if "loss" in event.facts]
+    if len(steps) > 1:
+        chart = loss_chart(pd.DataFrame(steps), colour=PANEL_COLOURS[letter], loss_title=_LOSS)
+        st.vega_lite_chart(chart.to_dict(validate=False), width="stretch")
+
+
+def overlay(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
+    """All curves in one plot, in the colours of their panels."""
+
+    def make() -> Any:
+        first = next(iter(results.values()))
+        return overlay_curves(
+            {titles[letter]: result.tables["curve"] for letter, result in results.items()},
+            first.tables["points"],
+            colours={titles[letter]: PANEL_COLOURS[letter] for letter in results},
+            height=_OVERLAY,
+            **_axes(first),
+        )
+
+    names = [f"{letter} {results[letter].digest} {title}" for letter, title in titles.items()]
+    key = " ".join(names)
+    show(f"overlay {key}", make, "The curves of all panels over the training points")
+
+
+class _Axes(TypedDict):
+    x_title: str
+    y_title: str
+
+
+def _axes(result: Result) -> _Axes:
+    return {"x_title": result.facts["x_names"][0], "y_title": result.facts["y_name"]}

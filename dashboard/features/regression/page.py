@@ -1,0 +1,225 @@
+"""Kernel regression: up to four scorings on one problem, each a curve over its weights."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any, NamedTuple
+
+import pandas as pd
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.features.regression import figures
+from dashboard.features.regression.panel import PanelPlaces, panel_controls
+from dashboard.features.regression.view import (
+    DEVICE,
+    LINK,
+    PROBLEM,
+    SEED_FIELD,
+    SETTINGS,
+    Regression,
+    missing,
+    requests,
+)
+from dashboard.links.fields import LETTERS, MOST_PANELS
+from dashboard.links.problems import TASK, default_fit
+from dashboard.records.catalogue import Catalogue, Entry
+from dashboard.records.metric import Metric
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui import charts, export, layout, maps, results, upload
+from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
+from dashboard.ui.page import Page
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
+
+_CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
+
+
+class _Places(NamedTuple):
+    """Where on the page things go that come after the controls were read."""
+
+    scale: DeltaGenerator
+    panels: dict[str, PanelPlaces]
+
+
+def _controls(session: Session[Regression], catalogue: Catalogue) -> _Places:
+    _problem(session, catalogue)
+    scale = _about(catalogue.datasets.get(session.view.data))
+    return _Places(scale, _panels(session, catalogue))
+
+
+def _results(session: Session[Regression], catalogue: Catalogue, places: _Places) -> None:
+    view = session.view
+    asked = requests(view, catalogue)
+    vmax = maps.shared_scale(session.jobs.done())
+    for letter, fit in zip(LETTERS, view.panels, strict=False):
+        place, request = places.panels[letter], asked.get(letter)
+        if request is None:
+            with place.result:
+                sentence = missing(catalogue, fit)
+                results.absent(sentence, figures.PANEL_HEIGHT, f"panel-{letter}-result")
+            continue
+        with place.export:
+            title = f"Kernel regression, {catalogue.scorings[fit.scoring].title}"
+            alone = LINK.format(replace(view, panels=(fit,)), catalogue)
+            export.panel_menu(request, session.jobs.final(request), letter, title, alone, vmax)
+        with place.result:
+            _result(session, letter, request)
+        if fit.learn:
+            with place.learning:
+                _learning(session, letter, request)
+    with places.scale:
+        charts.legend(vmax)
+    _comparison(session, catalogue, asked)
+
+
+def _problem(session: Session[Regression], catalogue: Catalogue) -> None:
+    """The strip above the panels: which problem, and what may be set about it."""
+    offered = catalogue.of_task("datasets", "regression")
+    uploads = upload.known(session.view.data)
+    with layout.row("regression-controls"):
+        draw_choice(
+            session, catalogue, PROBLEM, more=uploads, width=_CHOICE_WIDTH,
+            titles=lambda name: offered[name].title if name in offered else upload.title(name),
+        )  # fmt: skip
+        draw_settings(session, catalogue, SETTINGS, width=_SLIDER_WIDTH)
+        draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)
+        draw_device(session, catalogue, DEVICE)
+        upload.button(lambda table: _use_table(session, catalogue, table))
+
+
+def _use_table(session: Session[Regression], catalogue: Catalogue, table: str) -> None:
+    view = replace(session.view, data=table)
+    session.change(replace(view, settings=SETTINGS.default(view, catalogue)))
+
+
+def _about(problem: Entry | None) -> Any:
+    """The problem in a sentence, its formula too where it can be set safely.
+
+    Returns:
+        The place beside it, for the colour scale.
+    """
+    words, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
+    if problem is None:
+        words.caption("A table: its last column is predicted from the columns before it.")
+    else:
+        safe = problem.formula and not {"$", "`", "\n"} & {*problem.formula}
+        words.caption((f"${problem.formula}$ · " if safe else "") + plain(problem.description))
+    return scale
+
+
+def _panels(session: Session[Regression], catalogue: Catalogue) -> dict[str, PanelPlaces]:
+    """Each panel's controls; the places for their results."""
+    fits = dict(zip(LETTERS, session.view.panels, strict=False))
+    places: dict[str, PanelPlaces] = {}
+    with layout.grid(len(fits)):
+        for letter, fit in fits.items():
+            places[letter], fits[letter] = panel_controls(session, catalogue, letter, fit)
+    session.update(panels=tuple(fits.values()))
+    if len(fits) < MOST_PANELS:
+        st.button("Add a panel", icon=":material/add:", on_click=_add, args=(session, catalogue))
+    return places
+
+
+def _add(session: Session[Regression], catalogue: Catalogue) -> None:
+    panels = session.view.panels
+    taken = {fit.scoring for fit in panels}
+    name = next((name for name in catalogue.scorings if name not in taken), next(iter(taken)))
+    session.change(replace(session.view, panels=(*panels, default_fit(catalogue, name))))
+
+
+def _result(session: Session[Regression], letter: str, request: Request) -> None:
+    results.results(
+        session.jobs,
+        request,
+        lambda result: figures.regression_panel(result, letter, session.jobs.done()),
+        figures.PANEL_HEIGHT,
+        f"panel-{letter}-result",
+    )
+
+
+def _learning(session: Session[Regression], letter: str, request: Request) -> None:
+    results.results(
+        session.jobs,
+        request,
+        lambda result: figures.learning(result, letter),
+        figures.LEARNING_HEIGHT,
+        f"panel-{letter}-learning",
+        meanwhile=lambda events: figures.live_learning(events, letter),
+    )
+
+
+def _comparison(
+    session: Session[Regression], catalogue: Catalogue, asked: Mapping[str, Request]
+) -> None:
+    """All curves in one plot, all figures in one table; once everything has ended."""
+    found = {
+        letter: event.result
+        for letter, request in asked.items()
+        if (event := session.jobs.final(request)) and event.result
+    }
+    waits = not session.jobs.settled()
+    if not waits and not found:
+        return
+    st.subheader("Side by side", anchor=False)
+    if waits:
+        st.skeleton(figures.OVERLAY_HEIGHT)
+        return
+    fits = dict(zip(LETTERS, session.view.panels, strict=False))
+    titles = {
+        letter: f"{letter} {catalogue.scorings[fits[letter].scoring].title}"
+        + (", learned" if fits[letter].learn else "")
+        for letter in found
+    }
+    curves, table = st.columns(2, gap="medium")
+    with curves:
+        figures.overlay(found, titles)
+    with table:
+        _figures(found, titles, catalogue.metrics.get(TASK, ()))
+    for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
+        st.caption(plain(note))
+
+
+def _figures(
+    found: Mapping[str, Result], titles: Mapping[str, str], metrics: Sequence[Metric]
+) -> None:
+    rows: Sequence[dict[str, Any]] = [
+        {
+            "Panel": titles[letter],
+            **{one.label: result.facts["metrics"].get(one.name) for one in metrics},
+            "Learned": _learned(result.facts["learned"]),
+        }
+        for letter, result in found.items()
+    ]
+    frame = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    columns = {
+        one.label: st.column_config.NumberColumn(one.label, help=one.help, format="%.3g")
+        for one in metrics
+    }
+    st.dataframe(
+        frame,
+        hide_index=True,
+        column_config=columns,
+        placeholder="–",
+        alt="Figures of every panel",
+    )
+
+
+def _learned(values: dict[str, float]) -> str | None:
+    return ", ".join(f"{name} {value:.3g}" for name, value in values.items()) or None
+
+
+PAGE = Page(
+    name="regression",
+    title="Kernel regression",
+    explanation="Every prediction is the mean of the training values, weighted by attention. "
+    "The scoring decides which points count.",
+    link=LINK,
+    controls=_controls,
+    requests=lambda view, catalogue: requests(view, catalogue).values(),
+    results=_results,
+    panels=MOST_PANELS,
+    height=figures.PANEL_HEIGHT,
+)

@@ -1,0 +1,121 @@
+"""One panel of the page *Kernel regression*: its scoring, its formula, its parameters."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.features.regression.view import Regression, missing
+from dashboard.links.fields import LETTERS
+from dashboard.links.problems import LEARN, Fit, default_fit, fit_parameters, fitting_parameters
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import defaults, pairs
+from dashboard.records.request import Pairs
+from dashboard.ui import layout
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import choose, draw_parameters, place
+
+
+class PanelPlaces(NamedTuple):
+    """Where in a panel things go that come after its controls were read."""
+
+    export: DeltaGenerator
+    result: DeltaGenerator
+    learning: DeltaGenerator
+
+
+def panel_controls(
+    session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit
+) -> tuple[PanelPlaces, Fit]:
+    """Draw the scoring above the result's place, and its parameters below it.
+
+    Returns:
+        The places of the export menu, the result and the learning curve; the fit as the widgets
+        say.
+    """
+    with st.container(key=f"panel-{letter}", gap="small"):
+        chosen, menu = _scoring(session, catalogue, letter, panel)
+        if missing(catalogue, chosen):
+            return PanelPlaces(menu, st.container(), st.container()), chosen
+        layout.formula_of(letter, catalogue.scorings[chosen.scoring])
+        result = st.container()
+        key = f"panel-{letter}-{chosen.scoring}"
+        chosen = _parameters(session, catalogue, key, chosen)
+        return PanelPlaces(menu, result, st.container()), chosen
+
+
+def _scoring(
+    session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit
+) -> tuple[Fit, DeltaGenerator]:
+    """What the panel shows; the place for its export menu."""
+    offered = catalogue.scorings
+
+    def title(name: str) -> str:
+        return offered[name].title if name in offered else f"{name} (not installed)"
+
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        layout.badge(letter)
+        scoring = choose(
+            f"Scoring of panel {letter}",
+            list(offered),
+            panel.scoring,
+            f"panel-{letter}-scoring",
+            session.fresh,
+            title=title,
+            label_visibility="collapsed",
+        )
+        menu = st.container(width="content")
+        if len(session.view.panels) > 1:
+            layout.remove(letter, _remove, session, letter)
+    if scoring == panel.scoring:
+        return panel, menu
+    learn = panel.learn and offered[scoring].learns
+    return default_fit(catalogue, scoring, model=panel.model, learn=learn), menu
+
+
+def _remove(session: Session[Regression], letter: str) -> None:
+    kept = [p for own, p in zip(LETTERS, session.view.panels, strict=False) if own != letter]
+    session.change(replace(session.view, panels=tuple(kept)))
+
+
+def _parameters(session: Session[Regression], catalogue: Catalogue, key: str, panel: Fit) -> Fit:
+    # Names hold no dash, so a parameter called "learn" cannot meet our own "--learn".
+    offer = catalogue.scorings[panel.scoring]
+    values = dict(panel.parameters) | dict(
+        draw_parameters(offer.parameters, panel.parameters, key, session.fresh)
+    )
+    learn = offer.learns and st.toggle(
+        LEARN.title,
+        key=place(f"{key}--learn", panel.learn, session.fresh),
+        help=LEARN.help,
+    )
+    model, fitting = panel.model, panel.fitting or defaults(fitting_parameters(catalogue))
+    models = catalogue.of_task("models", "regression")
+    if learn or len(models) > 1:
+        with st.popover("More", icon=":material/tune:", type="tertiary"):
+            if len(models) > 1:
+                model = choose(
+                    "Model", list(models), model, f"{key}--model", session.fresh,
+                    title=lambda name: models[name].title,
+                )  # fmt: skip
+            panel = replace(panel, model=model)
+            own = [k for k in fit_parameters(catalogue, panel) if k not in offer.parameters]
+            values |= dict(draw_parameters(own, pairs(values), f"{key}-{model}", session.fresh))
+            if learn:
+                fitting = draw_parameters(
+                    fitting_parameters(catalogue), fitting, f"{key}--fit", session.fresh
+                )
+    return replace(
+        panel,
+        parameters=_settled(catalogue, panel, values),
+        learn=learn,
+        fitting=fitting if learn else (),
+    )
+
+
+def _settled(catalogue: Catalogue, panel: Fit, values: dict) -> Pairs:
+    """A value for every parameter that the panel has now, and for no other."""
+    return pairs({k.name: values.get(k.name, k.default) for k in fit_parameters(catalogue, panel)})

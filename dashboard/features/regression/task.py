@@ -1,0 +1,313 @@
+"""Kernel regression: one problem, one scoring; the curve, the weights, and how good they are."""
+
+from __future__ import annotations
+
+import hashlib
+import time
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
+
+import pyarrow as pa
+import torch
+from torch import Tensor, nn
+
+from attention_plugins import AttentionMap, ModelSizes, Parameter, RegressionData, registry
+from attention_plugins.contract import ContractError, Scalar, ScoringSpec, as_record, settle
+from attention_plugins.datasets.table import as_regression, read_columns
+from attention_plugins.devices import resolve
+from attention_plugins.fitting import FITTING, Fit, NotFiniteError, Step, fit, learned_values
+from attention_plugins.regression import (
+    Prediction,
+    Scale,
+    check_data,
+    errors,
+    predict,
+    standardise,
+)
+from dashboard.jobs.context import Cancelled, Context
+from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
+from dashboard.records.metric import Metric
+from dashboard.records.request import UPLOAD, Request, is_upload
+from dashboard.records.result import Result
+from dashboard.storage.blobs import Blobs
+
+DEFAULT_MODEL, DEFAULT_SCORING, DEFAULT_PROBLEM = "nadaraya_watson", "gaussian", "sine"
+
+LEARN = Parameter(
+    name="learn",
+    title="Learn the scoring's weights",
+    default=False,
+    help="By gradient descent, predicting every training point from all others.",
+)
+STANDARDISE = Parameter(
+    name="standardise",
+    title="Standardise x",
+    default=False,
+    help="Scales the inputs so that widths mean the same as on the built-in problems.",
+)
+OPTIONS = (LEARN, STANDARDISE, *FITTING)
+METRICS = (
+    Metric(
+        name="truth_mse", title="Error to truth", better="lower",
+        help="Mean squared error against the noise-free function.",
+    ),
+    Metric(
+        name="leave_one_out_mse", title="Left out", better="lower",
+        help="Mean squared error at training points, each predicted from all others.",
+    ),
+    Metric(
+        name="effective_neighbours", title="Neighbours",
+        help="How many training points a query rests on: the exponential of its weights' "
+        "entropy. Neither many nor few is good in itself.",
+    ),
+    Metric(
+        name="seconds", title="Time", unit="s", better="lower", digits=2,
+        help="Of learning, predicting and measuring. Wall-clock time on this machine, which "
+        "other work on it makes longer.",
+    ),
+)  # fmt: skip
+
+_DATA_OPTION = "data."
+_MOST_CELLS = 250_000
+_REPORTS = 50
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Options:
+    """A value of the right type for each of :data:`OPTIONS`."""
+
+    learn: bool
+    standardise: bool
+    epochs: int
+    lr: float
+    loss: str
+    optimiser: str
+
+
+class _Problem(NamedTuple):
+    """Data as read, x sorted where it is one number; the columns' names; the content's sha256."""
+
+    data: RegressionData
+    names: tuple[str, ...]
+    sha256: str
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Predict at the problem's queries, after learning if asked to.
+
+    Options of the request: the problem's own parameters with ``data.`` before their names, and
+    :data:`OPTIONS`; ``standardise`` is on for an uploaded table unless set.
+
+    Returns:
+        Tables ``curve`` (``x0`` …, ``prediction``, ``truth`` or null), ``points`` (``x0`` …,
+        ``y``), ``maps`` (unless too large), ``history`` (if learned); facts ``metrics``,
+        ``parameters`` (how many weights the model has), ``learned``, ``notes``, and where it all
+        came from.
+
+    Raises:
+        ValueError: an unknown name or option, a value out of bounds, a faulty table, a scoring
+            that gives NaN.
+        Cancelled: the job was stopped.
+    """
+    started = time.perf_counter()
+    device = resolve(request.device)
+    options = _options(request)
+    problem = _problem(request)
+    context.report(0.05, "data read")
+    scoring = registry.installed().scoring(request.scoring or DEFAULT_SCORING)
+    scaled, scale = standardise(problem.data) if options.standardise else (problem.data, None)
+    # float64 agrees with any reference to its last digits, and costs nothing at these sizes; mps
+    # has none.
+    dtype = torch.float32 if device.type == "mps" else torch.float64
+    data = _moved(scaled, device, dtype)
+    model = _model(request, scoring, data.x.shape[1], dtype).to(device)
+    began = time.perf_counter()
+    learned = _learn(model, data, scoring, options, context) if options.learn else None
+    cells = len(data.queries) * len(data.x)
+    prediction = predict(model, data, keep_weights=cells <= _MOST_CELLS)
+    metrics = errors(model, data, prediction.values)
+    metrics["effective_neighbours"] = prediction.effective_neighbours
+    worked = time.perf_counter() - began
+    _see_finite(scoring, prediction.values, metrics)
+    context.report(0.95, "predicted")
+    return Result(
+        tables=_tables(problem.data, prediction, learned),
+        facts={
+            "metrics": metrics,
+            "parameters": sum(weights.numel() for weights in model.parameters()),
+            "learned": learned_values(model, scoring.parameters) if learned else {},
+            "notes": _notes(cells, scale, learned),
+            "x_names": list(problem.names[:-1]),
+            "y_name": problem.names[-1],
+            "data_sha256": problem.sha256,
+            "standardised": _scale_facts(scale),
+            "device": str(device),
+            **_provenance(request, scoring),
+            "seconds": time.perf_counter() - started,
+            "work_seconds": worked,  # without what a worker loads before its first job
+        },
+    )
+
+
+def _moved(data: RegressionData, device: torch.device, dtype: torch.dtype) -> RegressionData:
+    truth = None if data.truth is None else data.truth.to(device, dtype)
+    x, y, queries = (part.to(device, dtype) for part in data[:3])
+    return RegressionData(x, y, queries, truth)
+
+
+def _options(request: Request) -> _Options:
+    uploaded = is_upload(request.data)
+    given = {name: value for name, value in request.options if not name.startswith(_DATA_OPTION)}
+    known = [replace(p, default=uploaded) if p is STANDARDISE else p for p in OPTIONS]
+    try:
+        return as_record(_Options, settle(known, given))
+    except ContractError as error:
+        raise ContractError(str(error).replace("no parameter", "no option")) from error
+
+
+def _problem(request: Request) -> _Problem:
+    settings = {
+        name.removeprefix(_DATA_OPTION): value
+        for name, value in request.options
+        if name.startswith(_DATA_OPTION)
+    }
+    if is_upload(request.data):
+        return _uploaded(request.data.removeprefix(UPLOAD), settings)
+    spec = registry.installed().dataset(request.data or DEFAULT_PROBLEM)
+    if spec.task != "regression":
+        raise ContractError(f"data set {spec.name!r} is for {spec.task}; need one for regression")
+    data = spec.load(settle(spec.parameters, settings), request.seed)
+    if not isinstance(data, RegressionData):
+        raise ContractError(
+            f"data set {spec.name!r} loaded {type(data).__name__}; need RegressionData"
+        )
+    check_data(data, spec.name)
+    if data.x.shape[1] == 1:
+        order = data.x[:, 0].argsort(stable=True)
+        data = data._replace(x=data.x[order], y=data.y[order])
+    digest = hashlib.sha256()
+    for part in data:
+        digest.update(b"" if part is None else part.double().numpy().tobytes())
+    names = ("x",) if data.x.shape[1] == 1 else tuple(f"x{i + 1}" for i in range(data.x.shape[1]))
+    return _Problem(data, (*names, "y"), digest.hexdigest())
+
+
+def _uploaded(digest: str, settings: Mapping[str, Scalar]) -> _Problem:
+    if settings:
+        raise ContractError(f"an uploaded table has no option {_DATA_OPTION + min(settings)!r}")
+    columns = read_columns(Blobs().path(digest))
+    return _Problem(as_regression(columns), columns.names, digest)
+
+
+def _model(request: Request, scoring: ScoringSpec, size: int, dtype: torch.dtype) -> nn.Module:
+    spec = registry.installed().model(request.model or DEFAULT_MODEL)
+    if spec.task != "regression":
+        raise ContractError(f"model {spec.name!r} is for {spec.task}; need one for regression")
+    values = dict(request.parameters)
+    own = {p.name for p in spec.parameters}
+    shared = own & {p.name for p in scoring.parameters}
+    of_scoring = {name: v for name, v in values.items() if name not in own or name in shared}
+    of_model = {name: v for name, v in values.items() if name in own}
+    before = torch.get_default_dtype()
+    # Built in its dtype: a width of 0.3 must not pass through float32 on its way to float64.
+    torch.set_default_dtype(dtype)
+    try:
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(request.seed)
+            return spec.create(scoring.factory(of_scoring), ModelSizes(size, 1), of_model)
+    finally:
+        torch.set_default_dtype(before)
+
+
+def _learn(
+    model: nn.Module,
+    data: RegressionData,
+    scoring: ScoringSpec,
+    options: _Options,
+    context: Context,
+) -> Fit:
+    epochs = options.epochs
+    every = max(1, epochs // _REPORTS)
+
+    def watch(step: Step) -> None:
+        if context.stopped():
+            raise Cancelled
+        if step.number % every == 0:
+            fraction = 0.1 + 0.8 * step.number / epochs
+            facts = {"step": step.number, "loss": step.loss, **step.learned}
+            context.report(fraction, f"learning, step {step.number} of {epochs}", facts)
+
+    try:
+        return fit(
+            model, data, scoring.parameters, watch,
+            epochs=epochs, lr=options.lr, loss=options.loss, optimiser=options.optimiser,
+        )  # fmt: skip
+    except NotFiniteError as error:
+        raise _not_finite(scoring) from error
+
+
+def _see_finite(scoring: ScoringSpec, predicted: Tensor, metrics: Mapping[str, float]) -> None:
+    figures = torch.tensor(list(metrics.values()))
+    if not (torch.isfinite(predicted).all() and torch.isfinite(figures).all()):
+        raise _not_finite(scoring)
+
+
+def _not_finite(scoring: ScoringSpec) -> ValueError:
+    return ValueError(
+        f"scoring {scoring.name!r} gave NaN or infinite scores on these data; need finite scores: "
+        "standardise x or change its parameters, and look for a division by 0, a root or "
+        "logarithm of a negative number, or an overflow in its formula"
+    )
+
+
+def _tables(
+    data: RegressionData, prediction: Prediction, learned: Fit | None
+) -> dict[str, pa.Table]:
+    curve = columns_table({**coordinates(data.queries), "prediction": prediction.values})
+    truth = pa.nulls(len(curve), pa.float64())
+    if data.truth is not None:
+        truth = pa.array(data.truth.double().numpy())
+    tables = {
+        "curve": curve.append_column("truth", truth),
+        "points": columns_table({**coordinates(data.x), "y": data.y}),
+    }
+    if prediction.weights:
+        rows, columns = labels(data.queries), labels(data.x)
+        tables["maps"] = maps_table(
+            [
+                AttentionMap(site=site, weights=weights, query_labels=rows, key_labels=columns)
+                for site, weights in prediction.weights.items()
+            ]
+        )
+    if learned and learned.history:
+        tables["history"] = pa.Table.from_pylist(
+            [{"step": s.number, "loss": s.loss, **s.learned} for s in learned.history]
+        )
+    return tables
+
+
+def _notes(cells: int, scale: Scale | None, learned: Fit | None) -> list[str]:
+    notes = [learned.note] if learned else []
+    if scale is not None:
+        units = ", ".join(f"{unit:.4g}" for unit in scale.unit.tolist())
+        notes.append(f"x was standardised: one unit of the scoring is {units} in the data's.")
+    if cells > _MOST_CELLS:
+        notes.append(f"No map of {cells:,} weights is kept; need at most {_MOST_CELLS:,}.")
+    return notes
+
+
+def _scale_facts(scale: Scale | None) -> dict[str, list[float]] | None:
+    return scale and {"mean": scale.mean.tolist(), "unit": scale.unit.tolist()}
+
+
+def _provenance(request: Request, scoring: ScoringSpec) -> dict[str, Any]:
+    installed = registry.installed()
+    used = [("models", request.model or DEFAULT_MODEL), ("scorings", scoring.name)]
+    if not is_upload(request.data):
+        used.append(("datasets", request.data or DEFAULT_PROBLEM))
+    plugins = [installed.provider(kind, name) for kind, name in used]
+    return {
+        "torch": str(torch.__version__),
+        "plugins": {plugin.distribution: plugin.version for plugin in plugins},
+    }

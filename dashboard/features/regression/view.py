@@ -1,0 +1,170 @@
+"""What the page *Kernel regression* shows, its link, and its requests.
+
+``?a=gaussian&a.width=0.5&b=gaussian&b.learn=1&data=step&points=80&seed=1``. Panels are called a,
+b, c and d. A view holds names that may not be installed here, since a link may come from a friend
+who has more plugins; :func:`missing` says so in a sentence.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dashboard.links import problems
+from dashboard.links.fields import (
+    AUTO,
+    LETTERS,
+    NAME,
+    SEED,
+    Setting,
+    Settings,
+    data,
+    device,
+    read_parameters,
+    write_parameters,
+)
+from dashboard.links.link import Field, Link
+from dashboard.links.problems import DATA, LEARN, MODEL, Fit
+from dashboard.links.reader import Reader
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import defaults, pairs
+from dashboard.records.request import Pairs, Request, is_upload
+from dashboard.records.text import not_installed, one_line, shown
+
+_FALLBACK = "gaussian"
+_USUAL = (("uniform", False), ("gaussian", False), ("gaussian", True), ("laplacian", False))
+_FOREIGN = re.compile(r"[a-z][a-z0-9_.]{0,59}\Z")
+_OWN = frozenset((*LETTERS, "data", SEED.name, "device"))
+
+
+@dataclass(frozen=True, kw_only=True)
+class Regression:
+    """What the page shows. ``data`` is a data set's name or ``upload:<sha256>``."""
+
+    panels: tuple[Fit, ...]
+    data: str = DATA
+    settings: Pairs = ()
+    seed: int = 0
+    device: str = AUTO
+
+
+@dataclass(frozen=True, kw_only=True)
+class Panels(Field[Regression, tuple[Fit, ...]]):
+    """A fit for each letter that the link names."""
+
+    def read(self, reader: Reader, view: Regression, catalogue: Catalogue) -> tuple[Fit, ...]:
+        """See :meth:`Field.read`."""
+        named = tuple(_read(reader, letter, catalogue) for letter in LETTERS if reader.has(letter))
+        return named or usual_panels(catalogue)
+
+    def write(self, view: Regression, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        link: dict[str, str] = {}
+        if view.panels != usual_panels(catalogue):
+            for letter, fit in zip(LETTERS, view.panels, strict=False):
+                link |= _written(letter, fit, catalogue)
+        return link
+
+
+def usual_panels(catalogue: Catalogue) -> tuple[Fit, ...]:
+    """Average pooling, a fixed width, a learned width, and another kernel."""
+    return tuple(
+        problems.default_fit(catalogue, scoring, learn=learn)
+        for scoring, learn in _USUAL
+        if scoring in catalogue.scorings
+    )
+
+
+def default_view(catalogue: Catalogue) -> Regression:
+    """The view of the bare address."""
+    settings = defaults(problems.data_parameters(catalogue, DATA))
+    return Regression(panels=usual_panels(catalogue), settings=settings)
+
+
+def missing(catalogue: Catalogue, fit: Fit) -> str:
+    """What a panel needs that is not installed here, in a sentence; empty if it is all here."""
+    return "" if fit.scoring in catalogue.scorings else not_installed("Scoring", fit.scoring)
+
+
+def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
+    """What workers must compute, by the letter of its panel."""
+    return {
+        letter: problems.fit_request(
+            fit, data=view.data, settings=view.settings, seed=view.seed, device=view.device
+        )
+        for letter, fit in zip(LETTERS, view.panels, strict=False)
+        if not missing(catalogue, fit)
+    }
+
+
+def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
+    model, scoring = _read_names(reader, letter, catalogue)
+    fit = Fit(scoring=scoring, model=model)
+    if scoring not in catalogue.scorings:
+        foreign = reader.below(f"{letter}.")
+        kept = {name: one_line(text) for name, text in foreign.items() if _FOREIGN.match(name)}
+        return replace(fit, parameters=pairs(kept))
+    values = read_parameters(
+        reader, problems.fit_parameters(catalogue, fit), lambda n: _key(catalogue, letter, n)
+    )
+    learn = reader.parameter(LEARN, f"{letter}.{LEARN.name}")
+    if learn and not catalogue.scorings[scoring].learns:
+        reader.problem(f"{letter}.{LEARN.name}: {scoring} has nothing to learn")
+        learn = False
+    how = problems.fitting_parameters(catalogue) if learn else ()
+    fitting = read_parameters(reader, how, lambda name: f"{letter}.{name}")
+    return replace(fit, parameters=values, learn=bool(learn), fitting=fitting)
+
+
+def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str, str]:
+    given = reader.take(letter) or ""
+    model, _, scoring = given.rpartition(".")
+    if not NAME.match(scoring):
+        reader.problem(f"{letter}={shown(given)} is not a scoring's name; {_FALLBACK} is used")
+        return MODEL, _FALLBACK
+    if model and model not in catalogue.of_task("models", problems.TASK):
+        reader.problem(
+            f"{letter}={shown(given)}: no regression model {shown(model)} here; {MODEL} is used"
+        )
+        return MODEL, scoring
+    return model or MODEL, scoring
+
+
+def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:
+    link = {letter: fit.scoring if fit.model == MODEL else f"{fit.model}.{fit.scoring}"}
+    if fit.scoring not in catalogue.scorings:
+        return link | {f"{letter}.{name}": str(value) for name, value in fit.parameters}
+    link |= write_parameters(
+        problems.fit_parameters(catalogue, fit), dict(fit.parameters),
+        lambda name: _key(catalogue, letter, name),
+    )  # fmt: skip
+    if fit.learn:
+        link |= {f"{letter}.{LEARN.name}": LEARN.write(True)}
+        link |= write_parameters(
+            problems.fitting_parameters(catalogue), dict(fit.fitting),
+            lambda name: f"{letter}.{name}",
+        )  # fmt: skip
+    return link
+
+
+def _key(catalogue: Catalogue, letter: str, name: str) -> str:
+    """A plugin may give its parameter the name of one of the task's own options."""
+    options = {each.name for each in catalogue.options.get(problems.TASK, ())}
+    return f"{letter}.{name}.value" if name in options else f"{letter}.{name}"
+
+
+PROBLEM = replace(data(problems.TASK, lambda _view, _catalogue: DATA), title="Problem")
+SETTINGS: Settings[Regression] = Settings(
+    name="settings",
+    parameters=lambda view, catalogue: problems.data_parameters(catalogue, view.data),
+    owner=lambda view: "table" if is_upload(view.data) else view.data,
+    # A plugin may give its data a parameter that has the name of one of the page's own.
+    key_of=lambda name: f"data.{name}" if name in _OWN else name,
+)
+SEED_FIELD: Setting[Regression] = Setting(name="seed", parameter=SEED)
+DEVICE = device()
+LINK = Link(
+    default=default_view,
+    fields=(Panels(name="panels"), PROBLEM, SETTINGS, SEED_FIELD, DEVICE),
+)

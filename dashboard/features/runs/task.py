@@ -1,0 +1,57 @@
+"""Reads an uploaded bundle in a worker, checks it, and writes it anew."""
+
+from __future__ import annotations
+
+import io
+from dataclasses import replace
+
+from PIL import Image
+
+from dashboard.features.runs.bundle_import import to_result
+from dashboard.jobs import limits
+from dashboard.jobs.context import Context
+from dashboard.records.request import UPLOAD, Request
+from dashboard.records.result import Result
+from dashboard.storage import bundle
+from dashboard.storage.blobs import Blobs
+
+_EXTRA_MEMORY = 1024  # MB: tables of 128 MB, and a picture of 8,000 x 8,000 px decoded twice
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Read the bundle ``upload:<sha256>`` that ``request.data`` names.
+
+    Returns:
+        See :func:`~dashboard.features.runs.bundle_import.to_result`.
+
+    Raises:
+        ValueError: what is wrong with the bundle, or it needs too much memory.
+    """
+    data = Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes()
+    try:
+        with limits.extra_memory(_EXTRA_MEMORY):
+            run = bundle.read(data)
+            pictures = {}
+            for number, (name, picture) in enumerate(run.pictures.items()):
+                context.report(number / len(run.pictures), f"Reading {name}")
+                pictures[name] = _encoded_anew(picture, name)
+            packed = bundle.write(replace(run, pictures=pictures))
+    except MemoryError as error:
+        raise ValueError(f"the bundle needs more than {_EXTRA_MEMORY:,} MB to be read") from error
+    return to_result(run, packed)
+
+
+def _encoded_anew(picture: bytes, name: str) -> bytes:
+    """Return a PNG with the same pixels and nothing else; other pictures are never decoded."""
+    if not name.endswith(".png"):
+        return picture
+    try:
+        with Image.open(io.BytesIO(picture), formats=["PNG"]) as opened:
+            pixels = opened.convert("RGBA")
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        reason = str(error)[:200]
+        raise ValueError(f"{name} is not a PNG that can be decoded: {reason}") from error
+    pixels.info.clear()  # texts and colour profiles
+    file = io.BytesIO()
+    pixels.save(file, "PNG")
+    return file.getvalue()

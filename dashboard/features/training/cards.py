@@ -1,0 +1,233 @@
+"""One card per training: how it stands, and what may be done with it."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, tzinfo
+from typing import Any
+from zoneinfo import ZoneInfo
+
+import streamlit as st
+
+from dashboard import navigation
+from dashboard.features.training.titles import training_title
+from dashboard.features.training.view import Train
+from dashboard.links.recipes import EPOCHS, ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import UPLOAD
+from dashboard.records.training import Training
+from dashboard.ui import layout
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import place, plain
+from dashboard.ui.workbench import workbench
+
+ACTIVE = ("queued", "running", "pausing")
+_BADGES: dict[str, tuple[str, Any]] = {
+    "queued": (":material/schedule:", "gray"),
+    "running": (":material/play_arrow:", "blue"),
+    "pausing": (":material/pause:", "orange"),
+    "paused": (":material/pause:", "orange"),
+    "done": (":material/check:", "green"),
+    "failed": (":material/error:", "red"),
+    "cancelled": (":material/block:", "gray"),
+}
+_LONGEST_NAME = 40
+
+
+def planned(training: Training) -> int:
+    """How many epochs it was asked for, or has, if that is not known."""
+    asked = dict(training.request.options).get(EPOCHS, 0)
+    return int(training.live.get("epochs") or max(int(asked), len(training.epochs)))
+
+
+def card(
+    session: Session[Train],
+    training: Training,
+    catalogue: Catalogue,
+    letters: Mapping[str, str],
+    toggle: Callable[[str], None],
+) -> None:
+    """Draw the card of one training.
+
+    Args:
+        letters: by id, those of the trainings that are in the charts.
+        toggle: puts the training of an id into the charts, or takes it out.
+    """
+    key = f"training-{training.id[:ID_DIGITS]}"
+    with st.container(border=True, key=key, gap="small"):
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            if letter := letters.get(training.id):
+                layout.badge(letter)
+            icon, colour = _BADGES[training.state]
+            st.badge(training.state, icon=icon, color=colour)
+            st.caption(plain(_clock(training.created)))
+        st.markdown(f"**{plain(training_title(training, catalogue))}**")
+        st.caption(plain(_setup(training)))
+        _progress(training)
+        _figures(training, catalogue)
+        if training.state == "failed":
+            _failure(training)
+        with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+            _buttons(training, catalogue, key)
+            _compare(training, letters, toggle, key)
+        if refused := st.session_state.get(f"{key} refused"):
+            st.text(refused)
+        if training.checkpoint:
+            _kept(training)
+
+
+def _setup(training: Training) -> str:
+    options = dict(training.request.options)
+    words = []
+    size = training.facts.get("trained_on") or options.get(PAIRS)
+    if size:
+        words.append(f"{size:,} pairs")
+    for name, title in (("model.hidden", "hidden"), ("recipe.learning_rate", "learning rate")):
+        if name in options:
+            words.append(f"{title} {options[name]:g}")
+    if weights := training.facts.get("parameters"):
+        words.append(f"{weights:,} weights")
+    if training.request.seed:
+        words.append(f"seed {training.request.seed}")
+    return " · ".join(words)
+
+
+def _clock(seconds: float) -> str:
+    zone = _zone()
+    then, now = datetime.fromtimestamp(seconds, zone), datetime.now(zone)
+    return f"{then:%H:%M}" if then.date() == now.date() else f"{then:%d %b %H:%M}"
+
+
+def _zone() -> tzinfo:
+    """Where the reader is, as the browser says."""
+    try:
+        return ZoneInfo(st.context.timezone or "UTC")
+    except (ValueError, OSError, KeyError):
+        return UTC
+
+
+def _progress(training: Training) -> None:
+    live, epochs = training.live, planned(training)
+    if live:
+        words = (
+            f"epoch {live['epoch']:,} of {live['epochs']:,} · "
+            f"step {live['step']:,} of {live['steps']:,}"
+        )
+        done = live["fraction"]
+    else:
+        done = len(training.epochs) / epochs if epochs else 0.0
+        words = f"{len(training.epochs):,} of {epochs:,} epochs"
+        if training.state in ACTIVE and training.note:
+            words = training.note
+    st.progress(min(1.0, max(0.0, done)), text=plain(words))
+
+
+def _figures(training: Training, catalogue: Catalogue) -> None:
+    last = training.epochs[-1] if training.epochs else None
+    known = {
+        "loss": (training.live.get("loss", last and last.loss), ".3f"),
+        "tokens_per_second": (
+            training.live.get("tokens_per_second", last and last.tokens_per_second), ",.0f",
+        ),
+    }  # fmt: skip
+    if last is None or last.bleu is not None:
+        known["bleu"] = (last and last.bleu, ".1f")
+    words = [
+        f"{plain(catalogue.metric(TASK, name).title)} "
+        f"**{'–' if value is None else format(value, digits)}**"
+        for name, (value, digits) in known.items()
+    ]
+    st.markdown("  ·  ".join(words))
+
+
+def _failure(training: Training) -> None:
+    st.text(training.note)
+    if culprit := training.facts.get("culprit"):
+        st.caption(plain(f"It happened in {culprit}."))
+    if details := training.facts.get("traceback") or training.facts.get("stderr"):
+        with st.expander("Details"):
+            st.code(str(details), language=None, wrap_lines=True)
+
+
+def _buttons(training: Training, catalogue: Catalogue, key: str) -> None:
+    service, state = workbench().trainings, training.state
+
+    def button(label: str, icon: str, action: Callable[[str], object]) -> None:
+        st.button(
+            label, icon=f":material/{icon}:", type="tertiary", key=f"{key}-{label.lower()}",
+            on_click=_do, args=(key, action, training.id),
+        )  # fmt: skip
+
+    if state in ("queued", "running"):
+        button("Pause", "pause", service.pause)
+    if state in ("paused", "failed"):
+        button("Resume", "play_arrow", service.resume)
+    if state in (*ACTIVE, "paused"):
+        button("Cancel", "stop", service.cancel)
+    if training.epochs and state not in ACTIVE and not training.checkpoint:
+        _keep(training, catalogue, key)
+    if state not in ACTIVE:
+        with st.popover("Remove", icon=":material/delete:", type="tertiary", key=f"{key}-ask"):
+            st.caption("Removes this training with its curves. A model that was kept stays.")
+            st.button(
+                "Remove it", type="primary", key=f"{key}-remove",
+                on_click=_do, args=(key, service.remove, training.id),
+            )  # fmt: skip
+
+
+def _do(key: str, action: Callable[[str], object], id: str) -> None:
+    st.session_state[f"{key} refused"] = ""
+    try:
+        action(id)
+    except KeyError:  # removed in another tab: its card goes with the next look
+        pass
+    except ValueError as error:
+        st.session_state[f"{key} refused"] = str(error)
+
+
+def _keep(training: Training, catalogue: Catalogue, key: str) -> None:
+    with st.popover("Keep", icon=":material/bookmark_add:", type="tertiary", key=f"{key}-name"):
+        st.caption("The model of the last finished epoch becomes one of the Translation page.")
+        name = st.text_input(
+            "Name",
+            key=place(f"{key}-keep-name", _suggested(training, catalogue), fresh=False),
+            max_chars=_LONGEST_NAME,
+        )
+        if st.button("Keep it", type="primary", key=f"{key}-keep"):
+            with st.spinner("Keeping the model …"):
+                _do(key, lambda id: workbench().trainings.export(id, name), training.id)
+            st.rerun()
+
+
+def _suggested(training: Training, catalogue: Catalogue) -> str:
+    made_of = training.request
+    corpus = made_of.data
+    if corpus.startswith(UPLOAD):
+        corpus = f"upload-{corpus.removeprefix(UPLOAD)[:ID_DIGITS]}"
+    name = f"{made_of.model}-{made_of.scoring}-{corpus}".replace("_", "-")[: _LONGEST_NAME - 3]
+    taken = {one.replace("_", "-") for one in catalogue.checkpoints}
+    free = (f"{name}{f'-{n}' if n > 1 else ''}" for n in range(1, len(taken) + 2))
+    return next(one for one in free if one not in taken)
+
+
+def _compare(
+    training: Training, letters: Mapping[str, str], toggle: Callable[[str], None], key: str
+) -> None:
+    chosen, box = training.id in letters, f"{key}-compare"
+    st.checkbox(
+        "In the charts",
+        # Set only where it differs: setting the value of a widget in use would disturb it.
+        key=place(box, chosen, fresh=st.session_state.get(box) != chosen),
+        on_change=toggle,
+        args=(training.id,),
+        disabled=not chosen and len(letters) >= MOST_SHOWN,
+    )
+
+
+def _kept(training: Training) -> None:
+    query = {"a": training.checkpoint, "corpus": str(training.facts["corpus"])}
+    if probe := dict(training.request.options).get(PROBE.name):
+        query["text"] = str(probe)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        st.caption(f"Kept as {plain(training.checkpoint)}.")
+        navigation.link_to("translation", query, "See it translate")

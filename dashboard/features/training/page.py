@@ -1,0 +1,156 @@
+"""Train: a model with several scorings on one corpus, watched while they learn.
+
+Trainings belong to the server, not to a session: every tab shows the same ones, and a page that
+was closed finds them again. Only the part below the setup looks at them repeatedly, while one of
+them is at work; nothing else of the page is drawn again.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.features.training.cards import ACTIVE, card
+from dashboard.features.training.curves import curves
+from dashboard.features.training.probe import probes
+from dashboard.features.training.setup import setup, start
+from dashboard.features.training.view import LINK, Train
+from dashboard.links.fields import LETTERS
+from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.text import shown
+from dashboard.records.training import Training
+from dashboard.ui.page import Page
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
+from dashboard.ui.workbench import workbench
+
+_POLL = 1.0  # seconds between two looks at the trainings
+_HEIGHT = 420
+_CARDS = 4  # shown besides those at work; the others on demand
+_NARROWEST = 400  # px of a card
+_LOST = ("failed", "cancelled")
+
+
+def _controls(session: Session[Train], catalogue: Catalogue) -> None:
+    setup(session, catalogue)
+    if start(session.view, catalogue):
+        session.update(shown=None, epoch=0)
+
+
+def _results(session: Session[Train], catalogue: Catalogue, _: None) -> None:
+    polling = _busy(workbench().trainings.list())
+
+    def below() -> None:
+        trainings = workbench().trainings.list()
+        # A choice made below belongs into the link and the rest of the page.
+        if session.fresh or _busy(trainings) != polling:
+            st.rerun()
+        _trainings(session, catalogue, trainings)
+
+    st.fragment(run_every=_POLL if polling else None)(below)()
+
+
+def _busy(trainings: Sequence[Training]) -> bool:
+    return any(training.state in ACTIVE for training in trainings)
+
+
+def _trainings(
+    session: Session[Train], catalogue: Catalogue, trainings: Sequence[Training]
+) -> None:
+    st.subheader("Trainings", anchor=False)
+    if not trainings:
+        _empty()
+        return
+    chosen = select(trainings, session.view.shown)
+    _cards(session, catalogue, trainings, {one.id: letter for letter, one in chosen.items()})
+    for wanted in session.view.shown or ():
+        if not any(training.id.startswith(wanted) for training in trainings):
+            st.caption(plain(f"No training {shown(wanted)} on this server."))
+    if not chosen:
+        st.caption("Choose “In the charts” on a card to see its learning curve.")
+        return
+    curves(chosen, catalogue)
+    st.subheader("The probe sentence", anchor=False)
+    probes(session, chosen, catalogue)
+
+
+def _empty() -> None:
+    with st.container(border=True, key="nothing-trained"):
+        st.markdown(":material/model_training: **Nothing trained yet**")
+        st.text(
+            "Press “Train” above; everything is set so that it can start. Loss, speed and BLEU "
+            "appear here while a model learns, below them the learning curves of all scorings in "
+            "one chart, and where each looks while it translates the probe sentence."
+        )
+
+
+def _cards(
+    session: Session[Train],
+    catalogue: Catalogue,
+    trainings: Sequence[Training],
+    letters: Mapping[str, str],
+) -> None:
+    """Those at work first; the rest by age."""
+    ordered = sorted(trainings, key=_rank)
+    kept = [one for one in ordered if one.state in ACTIVE or one.id in letters]
+    others = [one for one in ordered if one not in kept]
+    room = max(0, _CARDS - len(kept))
+    with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
+        for training in [*kept, *others[:room]]:
+            card(session, training, catalogue, letters, lambda id: _toggle(session, id, letters))
+    earlier = others[room:]
+    if earlier and st.toggle(f"{len(earlier):,} more", key="train-earlier"):
+        with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
+            for training in earlier:
+                card(
+                    session, training, catalogue, letters, lambda id: _toggle(session, id, letters)
+                )
+
+
+def _rank(training: Training) -> int:
+    return 2 if training.state not in ACTIVE else int(training.state == "queued")
+
+
+def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[str, Training]:
+    """The trainings in the charts, oldest first, by letter.
+
+    A letter, and so a colour, stays with its training while newer ones begin.
+
+    Args:
+        trainings: newest first.
+        wanted: the first digits of their ids; None for the latest that have something to show.
+    """
+    ages = {training.id: age for age, training in enumerate(reversed(trainings))}
+    if wanted is None:
+        found = [one for one in trainings if one.epochs or one.state not in _LOST]
+    else:
+        found = [one for one in trainings if one.id.startswith(tuple(wanted))]
+    free = list(LETTERS)
+    letters: dict[str, Training] = {}
+    for training in reversed(found[:MOST_SHOWN]):
+        usual = LETTERS[ages[training.id] % len(LETTERS)]
+        letter = usual if usual in free else free[0]
+        free.remove(letter)
+        letters[letter] = training
+    return dict(sorted(letters.items()))
+
+
+def _toggle(session: Session[Train], id: str, letters: Mapping[str, str]) -> None:
+    ids = [one for one in letters if one != id] if id in letters else [*letters, id]
+    session.change(replace(session.view, shown=tuple(one[:ID_DIGITS] for one in ids)))
+
+
+PAGE = Page(
+    name="training",
+    title="Train",
+    explanation="One model, several scorings, the same sentences: each learns before your eyes, "
+    "and what it learned can be kept for the Translation page.",
+    link=LINK,
+    controls=_controls,
+    results=_results,
+    panels=2,
+    height=_HEIGHT,
+)

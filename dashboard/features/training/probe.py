@@ -1,0 +1,251 @@
+"""The probe sentence of the page *Train*: its translation and its map after every epoch.
+
+A slider goes back and forth through the epochs, *Play* does it by itself. The charts stand still
+and only their data change, so that a map is seen to form.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts import PANEL_COLOURS, MapFrame, label_room, maps
+from dashboard.features.training.cards import planned
+from dashboard.features.training.chart_probe import CELLS, probe_map, probe_rows, relative_entropy
+from dashboard.features.training.curves import figure_over_epochs, last_epoch
+from dashboard.features.training.titles import other_titles, series_titles
+from dashboard.features.training.view import Train
+from dashboard.links.recipes import PROBE
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.training import Epoch, Training
+from dashboard.ui import charts, layout
+from dashboard.ui.session import Session
+from dashboard.ui.titles import scoring_title
+from dashboard.ui.widgets import place, plain
+from dashboard.ui.workbench import workbench
+
+_HEIGHT = 470  # px of one panel, whatever the translation
+_MAP_HEIGHT, _LARGEST_CELL = 300, 38  # px
+_MOST_STOPS = 200  # of the slider
+_TICK = 0.6  # seconds that an epoch is seen while it plays
+_SLIDER, _PLAYING = "train-epoch", "train-playing"
+_FRAMES_KEPT, _SPECS_KEPT = 4_000, 200
+
+
+def probes(session: Session[Train], chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
+    """The probe's translation and cross-attention after the view's epoch, side by side."""
+    playing = _PLAYING in st.session_state
+    epoch = session.view.epoch
+
+    def choose_epoch(epoch: int) -> None:
+        session.change(replace(session.view, epoch=epoch))
+
+    def draw() -> None:
+        # A choice made here belongs into the link and the rest of the page.
+        if session.fresh:
+            st.rerun()
+        at = _played(_reached(chosen), choose_epoch) if playing else epoch
+        _controls(chosen, at, epoch, choose_epoch)
+        others = other_titles(chosen, catalogue)
+        with layout.grid(len(chosen)):
+            for letter, training in chosen.items():
+                with st.container(height=_HEIGHT, border=False, key=f"probe-{letter}"):
+                    _name(letter, training, catalogue, others[letter])
+                    _probe(letter, training, at)
+        _entropy(chosen, catalogue, at)
+
+    st.fragment(run_every=_TICK if playing else None)(draw)()
+    _table(chosen, series_titles(chosen, catalogue))
+
+
+def _reached(chosen: Mapping[str, Training]) -> int:
+    return max((len(training.epochs) for training in chosen.values()), default=0)
+
+
+def _played(reached: int, choose_epoch: Callable[[int], None]) -> int:
+    """The next epoch; after the last one the play ends, and the page is drawn anew."""
+    at = int(st.session_state[_PLAYING])
+    later = [stop for stop in _stops(reached) if stop > at]
+    if not later:
+        del st.session_state[_PLAYING]
+        choose_epoch(0)
+        st.rerun()
+    st.session_state[_PLAYING] = later[0]
+    return later[0]
+
+
+def _stops(last: int) -> list[int]:
+    step = math.ceil(last / _MOST_STOPS) or 1
+    return sorted({*range(step, last + 1, step), *([last] if last else [])})
+
+
+def _controls(
+    chosen: Mapping[str, Training], at: int, epoch: int, choose_epoch: Callable[[int], None]
+) -> None:
+    play, slider, scale = st.columns([1, 6, 2], vertical_alignment="bottom", gap="medium")
+    with play:
+        _play_button(_reached(chosen), epoch, choose_epoch)
+    with slider:
+        _slider(last_epoch(chosen), at, choose_epoch)
+    with scale:
+        charts.legend(1.0)
+
+
+def _play_button(reached: int, epoch: int, choose_epoch: Callable[[int], None]) -> None:
+    playing = _PLAYING in st.session_state
+
+    def press() -> None:
+        if playing:
+            choose_epoch(int(st.session_state.pop(_PLAYING)))
+        else:
+            st.session_state[_PLAYING] = epoch if 0 < epoch < reached else 0
+            choose_epoch(epoch)
+
+    icon = "pause" if playing else "play_arrow"
+    st.button(
+        "Pause" if playing else "Play", icon=f":material/{icon}:", key="train-play",
+        on_click=press, disabled=reached < 2, width="stretch",
+    )  # fmt: skip
+
+
+def _slider(last: int, epoch: int, choose_epoch: Callable[[int], None]) -> None:
+    epoch = min(epoch, last)
+    stops = [*sorted({*_stops(last), *([epoch] if epoch else [])}), 0]
+
+    def slide() -> None:
+        st.session_state.pop(_PLAYING, None)
+        choose_epoch(st.session_state[_SLIDER])
+
+    st.select_slider(
+        "After epoch",
+        stops,
+        key=place(_SLIDER, epoch, fresh=st.session_state.get(_SLIDER) != epoch),
+        format_func=lambda stop: f"{stop:,}" if stop else "latest",
+        on_change=slide,
+        help="“Latest” follows the trainings while they run.",
+    )
+
+
+def _name(letter: str, training: Training, catalogue: Catalogue, others: Sequence[str]) -> None:
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        layout.badge(letter)
+        st.markdown(f"**{plain(scoring_title(training.request.scoring, catalogue))}**")
+    if others:
+        st.caption(plain(" · ".join(others)))
+
+
+def _probe(letter: str, training: Training, epoch: int) -> None:
+    sentence = dict(training.request.options).get(PROBE.name, "")
+    found = _after(training, epoch)
+    if not sentence or found is None:
+        st.caption("No probe sentence." if not sentence else "Appears after the first epoch.")
+        return
+    st.caption(plain(f"“{sentence}” after epoch {found.epoch:,} of {planned(training):,}"))
+    st.markdown(f"#### {plain(found.probe) or '—'}")
+    frame = _frame(training.id, found)
+    if frame is None:
+        st.caption("The map of this epoch is not kept here.")
+        return
+    still = _still(*_sizes(training))
+    st.vega_lite_chart(
+        {**still, "datasets": {CELLS: probe_rows(frame)}},
+        width="stretch",
+        alt=f"Attention of training {letter}: translation down, sentence across",
+        key=f"probe-map-{letter}",
+    )
+    heads = len(frame.weights)
+    if heads > 1:
+        st.caption(f"Mean of {heads} heads, layer {frame.layer + 1}.")
+
+
+def _after(training: Training, epoch: int) -> Epoch | None:
+    """What was measured after that epoch, or after the last one before it."""
+    reached = [one for one in training.epochs if not epoch or one.epoch <= epoch]
+    return reached[-1] if reached else None
+
+
+@st.cache_resource(max_entries=_FRAMES_KEPT, show_spinner=False)
+def _kept_frame(id: str, epoch: int, seconds: float) -> MapFrame:
+    """The last layer's cross-attention; an error, as there is without one, is not kept.
+
+    Args:
+        seconds: that the epoch took; an epoch that was done anew took another time.
+    """
+    frames = [one for one in maps(workbench().trainings.probe(id, epoch)) if one.kind == "cross"]
+    if not frames:
+        raise KeyError(f"no map of cross-attention after epoch {epoch}")
+    return max(frames, key=lambda frame: frame.layer)
+
+
+def _frame(id: str, epoch: Epoch) -> MapFrame | None:
+    try:
+        return _kept_frame(id, epoch.epoch, epoch.seconds)
+    except KeyError:
+        return None
+
+
+def _frames(training: Training) -> dict[int, MapFrame]:
+    """By epoch; of a long training those that the slider stops at."""
+    stops = {*_stops(len(training.epochs))}
+    found = {one.epoch: _frame(training.id, one) for one in training.epochs if one.epoch in stops}
+    return {epoch: frame for epoch, frame in found.items() if frame is not None}
+
+
+def _sizes(training: Training) -> tuple[int, int, int, int]:
+    """Rows, columns and room for labels that every epoch's map finds enough."""
+    frames = _frames(training).values()
+    return (
+        max(len(frame.query_labels) for frame in frames),
+        max(len(frame.key_labels) for frame in frames),
+        max(label_room(frame.query_labels) for frame in frames),
+        max(label_room(frame.key_labels) for frame in frames),
+    )
+
+
+@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
+def _still(queries: int, keys: int, query_room: int, key_room: int) -> dict[str, Any]:
+    """The map without its data: a specification that stays lets the browser keep the chart."""
+    cell = min(_LARGEST_CELL, _MAP_HEIGHT / queries)
+    chart = probe_map(queries, keys, cell=cell, query_room=query_room, key_room=key_room)
+    return chart.to_dict(validate=False)
+
+
+def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -> None:
+    """How evenly the probe's maps spread their weight, over the epochs."""
+    titles = series_titles(chosen, catalogue)
+    rows = [
+        {"epoch": at, "value": round(relative_entropy(frame), 4), "series": titles[letter]}
+        for letter, training in chosen.items()
+        for at, frame in _frames(training).items()
+    ]
+    if not rows:
+        return
+    colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
+    with st.container(key="train-entropy"):
+        figure_over_epochs(
+            rows, colours, last_epoch(chosen), "entropy of the probe's map, relative",
+            ".2f", zero=True, now=epoch or _reached(chosen),
+        )  # fmt: skip
+    st.caption(
+        "0: every row of the map has all its weight on one word; 1: on all words alike. "
+        "The mean over the heads and rows of the last layer."
+    )
+
+
+def _table(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> None:
+    columns = {
+        titles[letter]: pd.Series({one.epoch: one.probe for one in training.epochs}, dtype=object)
+        for letter, training in chosen.items()
+        if training.epochs
+    }
+    if not columns:
+        return
+    with st.expander("Translations after every epoch"):
+        frame = pd.DataFrame(columns).sort_index(ascending=False)
+        frame.index.name = "epoch"
+        st.dataframe(frame.reset_index(), hide_index=True, alt="Translations after every epoch")

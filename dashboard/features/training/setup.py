@@ -1,0 +1,94 @@
+"""The upper part of the page *Train*: what to train, how, and the button that starts it."""
+
+from __future__ import annotations
+
+import math
+
+import streamlit as st
+
+from dashboard.features.training.view import DEVICE, SEED_FIELD, Train, missing, requests
+from dashboard.links.recipes import BATCH, EPOCHS, HELD_OUT, PAIRS, PARAMETERS
+from dashboard.records.catalogue import Catalogue
+from dashboard.ui import layout, recipes, upload
+from dashboard.ui.fields import draw_device, draw_setting, draw_settings
+from dashboard.ui.session import Session
+from dashboard.ui.titles import data_title
+from dashboard.ui.widgets import plain
+from dashboard.ui.workbench import workbench
+
+_PROBE_HELP = "Translated after every epoch, so that you see the words and the map come right."
+_REFUSED = "train refused"
+
+
+def setup(session: Session[Train], catalogue: Catalogue) -> None:
+    """Draw the controls."""
+    with layout.row("train-what"):
+        recipes.draw_made_of(session, catalogue)
+        draw_device(session, catalogue, DEVICE)
+        upload.button(lambda file: recipes.use_file(session, catalogue, file), upload.SENTENCES)
+    recipes.draw_scorings(session, catalogue, "Scorings: each becomes a training of its own")
+    with layout.row("train-main"):
+        recipes.draw_main(session, catalogue, _PROBE_HELP)
+    with st.expander(
+        "More: schedule, vocabulary, the model's parts, seed", icon=":material/tune:"
+    ):
+        with layout.row("train-recipe"):
+            recipes.draw_rest(session, catalogue, of_model=False)
+        with layout.row("train-model"):
+            recipes.draw_rest(session, catalogue, of_model=True)
+        with layout.row("train-parameters"):
+            draw_settings(
+                session, catalogue, PARAMETERS, digits=recipes.DIGITS, width=recipes.FIELD_WIDTH
+            )
+            draw_setting(session, catalogue, SEED_FIELD, width=recipes.FIELD_WIDTH)
+
+
+def start(view: Train, catalogue: Catalogue) -> bool:
+    """What will be done, and the button that does it; whether trainings were started."""
+    absent = missing(view, catalogue)
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-go"):
+        go = st.button(
+            "Train",
+            icon=":material/play_arrow:",
+            type="primary",
+            key="train-start",
+            disabled=bool(absent),
+        )
+        with st.container(width="stretch"):
+            st.caption(plain(absent or _plan(view, catalogue)))
+    started = False
+    if go and not absent:
+        st.session_state[_REFUSED] = ""
+        try:
+            for request in requests(view):
+                workbench().trainings.start(request)
+                started = True
+        except ValueError as error:
+            st.session_state[_REFUSED] = str(error)
+    if refused := st.session_state.get(_REFUSED):
+        with st.container(border=True, key="train-refused", gap="xsmall"):
+            st.markdown(":material/error: **This training was not started**")
+            st.text(refused)
+    return started
+
+
+def _plan(view: Train, catalogue: Catalogue) -> str:
+    """What pressing the button will do, as far as it is known beforehand."""
+    settings, count = dict(view.settings), len(view.scorings)
+    epochs, size = int(settings.get(EPOCHS, 0)), int(settings.get(PAIRS, 0))
+    amount = f"up to {size:,} pairs" if size else "all pairs"
+    words = [
+        f"{count} training{'s' * (count > 1)}"
+        + (f" of {epochs:,} epoch{'s' * (epochs > 1)}" if epochs else "")
+        + f" on {amount} of {data_title(view.data, catalogue)}"
+    ]
+    batch = int(settings.get(BATCH, 0))
+    if size and batch:
+        words[0] += f", at most {math.ceil(size / batch):,} steps an epoch"
+    if held_out := settings.get(HELD_OUT):
+        words.append(
+            f"BLEU is measured after every epoch, on sentences of the {held_out:,} held out"
+        )
+    else:
+        words.append("Nothing is held out, so there will be no BLEU")
+    return ". ".join(words) + "."

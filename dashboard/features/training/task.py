@@ -1,0 +1,213 @@
+"""Training: from a corpus to a model that is kept after every epoch, with stops in between.
+
+What comes of it lies in the training's folder; the events carry the live figures alone.
+"""
+
+from __future__ import annotations
+
+import json
+import time
+from dataclasses import asdict
+from pathlib import Path
+from typing import Any, cast
+
+import torch
+from safetensors import SafetensorError, safe_open
+from safetensors.torch import save
+
+from attention_plugins import checkpoints
+from attention_plugins.contract import ContractError
+from attention_plugins.datasets.parallel import references
+from attention_plugins.devices import resolve
+from attention_plugins.experiment import (
+    Prepared,
+    at_rest,
+    card_after,
+    evaluate,
+    prepare,
+    sample,
+)
+from attention_plugins.models.protocols import TranslationModel
+from attention_plugins.registry import installed
+from attention_plugins.training import Progress, Trainer
+from attention_plugins.translator import Translation, Translator
+from dashboard.features.training import task_order as training_order
+from dashboard.features.training.task_figures import (
+    METRICS,
+    final_figures,
+    totals,
+    with_alignments,
+)
+from dashboard.features.training.task_memory import PeakMemory
+from dashboard.features.training.task_order import Order
+from dashboard.jobs.context import Cancelled, Context
+from dashboard.jobs.task_tables import maps_table
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.records.training import Epoch
+from dashboard.storage.training_folder import TrainingFolder
+
+# For the catalogue. The options are described already, as no parameter may have a dot in its name.
+OPTIONS, presets = training_order.options(), training_order.presets
+__all__ = ["METRICS", "OPTIONS", "perform", "presets"]
+_MOST_SCORED = 200  # held-out sources: greedy, so that scoring costs little beside an epoch
+_SECONDS_BETWEEN_SNAPSHOTS = 60.0
+_SECONDS_FOR_LOCK = 10.0  # a worker that was just stopped may still be ending
+_SNAPSHOT = "training"
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Train, or go on with a training, in the folder that the option ``training`` names.
+
+    Stops after any step, with a snapshot; see :mod:`dashboard.storage.training_folder` for what
+    else it leaves.
+
+    Raises:
+        ValueError: an unknown or bad option, a corpus that cannot be read, a loss that is not
+            finite, a folder that cannot be written or that another process works in.
+        Cancelled: the job was stopped.
+    """
+    registry = installed()
+    order = training_order.read(request, registry)
+    device = resolve(request.device)
+    folder = TrainingFolder(str(dict(request.options).get(training_order.ID, "")))
+    with folder.locked(_SECONDS_FOR_LOCK) as free:
+        if not free:
+            raise ContractError("another process works on this training; stop it there first")
+        context.report(0.0, "Reading the corpus.")
+        pairs = training_order.load(request, order, registry)
+        context.report(0.0, "Building the model.")
+        ready = prepare(order.experiment, pairs, registry)
+        _Work(folder, context, order, ready, device).run()
+    return Result(facts={"cacheable": False})
+
+
+class _Work:
+    """A training in its folder, from where it stood to its end."""
+
+    def __init__(
+        self,
+        folder: TrainingFolder,
+        context: Context,
+        order: Order,
+        ready: Prepared,
+        device: torch.device,
+    ) -> None:
+        self._folder, self._context, self._order, self._ready = folder, context, order, ready
+        self._device = device
+        # What a plugin builds for translation is one by its contract.
+        model = cast("TranslationModel", ready.model)
+        self._trainer = Trainer(model, ready.encoded, ready.recipe, device)
+        self._held_out = sample(ready.held_out, _MOST_SCORED)
+        sampled = len(references(ready.held_out)) > _MOST_SCORED
+        self._score_name = f"{'held-out sample' if sampled else 'held out'}, greedy"
+        self._saved = time.monotonic()
+        self._memory = PeakMemory(device)
+
+    def run(self) -> None:
+        with at_rest(self._ready, self._device) as translator:
+            if self._order.probe:
+                translator.explain(self._order.probe)  # refused now, not after an epoch
+        if snapshot := self._folder.snapshot():
+            self._restore(snapshot)
+        self._folder.note_facts(_facts(self._ready))
+        try:
+            for progress in self._trainer.epochs(self._after_step):
+                self._after_epoch(progress)
+                self._save()
+        except FloatingPointError as error:
+            raise ContractError(str(error)) from error
+        epochs = self._folder.history().epochs
+        note = f"Trained for {epochs[-1].epoch} epochs; loss {epochs[-1].loss:.3f}."
+        self._folder.note_state("done", note, {**totals(epochs), **self._figures()})
+        self._folder.forget_snapshot()
+
+    def _after_step(self, now: Progress) -> None:
+        fraction = (now.epoch - 1 + now.step / now.steps) / now.epochs
+        figures = {name: v for name, v in asdict(now).items() if name in _LIVE}
+        note = f"Epoch {now.epoch} of {now.epochs}, loss {now.loss:.3f}."
+        try:
+            self._context.report(fraction, note, {**figures, "fraction": fraction})
+        except Cancelled:
+            self._save()
+            raise
+        if time.monotonic() - self._saved > _SECONDS_BETWEEN_SNAPSHOTS:
+            self._save()
+
+    def _after_epoch(self, progress: Progress) -> None:
+        with at_rest(self._ready, self._device) as translator:
+            score = self._score(translator)
+            said = self._say(translator)
+        card = card_after(self._ready, progress, self._device)
+        if score:
+            card["scores"] = {self._score_name: score}
+        with self._folder.new_epoch(progress.epoch) as place:
+            checkpoints.write(place, self._ready.model, card)
+            if said:
+                self._folder.write_probe(place, maps_table(said.maps))
+        self._folder.note_epoch(
+            Epoch(
+                epoch=progress.epoch,
+                loss=progress.loss,
+                seconds=progress.epoch_seconds,
+                tokens_per_second=progress.tokens_per_second,
+                bleu=score["bleu"] if score else None,
+                probe=said.text if said else "",
+            )
+        )
+
+    def _score(self, translator: Translator) -> dict[str, Any] | None:
+        readable = [pair for pair in self._held_out if translator.reads(pair.source)]
+        return evaluate(translator, readable) if readable else None
+
+    def _say(self, translator: Translator) -> Translation | None:
+        return translator.explain(self._order.probe) if self._order.probe else None
+
+    def _figures(self) -> dict[str, Any]:
+        """Of the whole training; the peak of memory before what is measured at its end."""
+        memory = {
+            "peak_memory": self._memory.megabytes(), "memory_of": self._memory.meaning,
+        }  # fmt: skip
+        pairs = with_alignments(self._held_out, self._ready.held_out)
+        with at_rest(self._ready, self._device) as translator:
+            return {**memory, **final_figures(translator, pairs)}
+
+    def _save(self) -> None:
+        tensors, facts = self._trainer.state()
+        copies = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
+        facts["corpus"] = self._ready.card["corpus"]["sha256"]
+        facts["peak_memory"] = self._memory.megabytes()
+        self._folder.write_snapshot(save(copies, {_SNAPSHOT: json.dumps(facts)}))
+        self._saved = time.monotonic()
+
+    def _restore(self, snapshot: Path) -> None:
+        try:
+            with safe_open(snapshot, framework="pt") as file:
+                facts = json.loads(file.metadata()[_SNAPSHOT])
+                tensors = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118
+        except (SafetensorError, OSError, TypeError, KeyError, ValueError) as error:
+            raise ContractError(
+                f"the snapshot of this training cannot be read ({error}); start a new training"
+            ) from error
+        if facts.pop("corpus", "") != self._ready.card["corpus"]["sha256"]:
+            raise ContractError(
+                "the corpus has changed since this training began; start a new training"
+            )
+        self._memory.before = facts.pop("peak_memory", None) or 0.0
+        self._trainer.restore(tensors, facts)
+
+
+_LIVE = ("epoch", "epochs", "step", "steps", "loss", "tokens_per_second")
+
+
+def _facts(ready: Prepared) -> dict[str, Any]:
+    card = ready.card
+    return {
+        "title": card["title"],
+        "corpus": card["corpus"]["name"],
+        "parameters": card["training"]["parameters"],
+        "source_words": len(card["source_vocabulary"]),
+        "target_words": len(card["target_vocabulary"]),
+        "trained_on": card["corpus"]["trained_on"],
+        "held_out_sources": card["corpus"]["held_out_sources"],
+    }

@@ -1,0 +1,159 @@
+"""What a training's request may say, what it means, and the ways to train that have a name."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, cast
+
+from attention_plugins.contract import ContractError, Parameter, Scalar, SentencePair, settle
+from attention_plugins.datasets.parallel import MOST_LINES, read_pairs
+from attention_plugins.describing import describe
+from attention_plugins.experiment import Experiment
+from attention_plugins.presets import PRESETS, Preset
+from attention_plugins.recipe import PARAMETERS, Recipe
+from attention_plugins.registry import Registry
+from dashboard.records.request import UPLOAD, Request, is_upload
+from dashboard.storage.blobs import Blobs
+
+ID = "training"  # the option that names the folder; the engine's own
+PROBE = "I am not tired."
+
+_QUICK = PRESETS["quick"]
+_RECIPE, _MODEL = "recipe.", "model."
+_LONGEST_PROBE = 1000
+_SEED = Parameter(name="seed", title="Seed", default=0, low=0, high=2**32 - 1)
+CORPUS = (
+    Parameter(
+        name="pairs", title="Sentence pairs", default=_QUICK.pairs, low=0, high=MOST_LINES,
+        step=100, help="Only the first so many of the corpus; 0 is all.",
+    ),
+    Parameter(
+        name="held_out", title="Held-out sentences", default=_QUICK.held_out, low=0, high=10_000,
+        step=10, help="Kept away from training; BLEU is measured on up to 200 of them.",
+    ),
+)  # fmt: skip
+
+
+@dataclass(frozen=True)
+class Order:
+    """What to train, on how many pairs (0 for all), and the sentence to try after each epoch."""
+
+    experiment: Experiment
+    pairs: int
+    probe: str
+
+
+def options() -> list[dict[str, Any]]:
+    """The parameters of every training, named as in a request's options, with the quick defaults.
+
+    A model's own parameters are ``model.`` and their name; ``probe`` is a sentence, or empty.
+    """
+    quick = [describe(replace(p, default=getattr(_QUICK.recipe, p.name))) for p in PARAMETERS]
+    return [
+        *map(describe, CORPUS),
+        *({**described, "name": _RECIPE + described["name"]} for described in quick),
+    ]
+
+
+def presets(registry: Registry) -> dict[str, dict[str, dict[str, Scalar]]]:
+    """For each preset and each translation model the value of every option."""
+    return {
+        name: {
+            model.name: _values(preset, model.name, model.parameters)
+            for model in registry.models.values()
+            if model.task == "translation"
+        }
+        for name, preset in PRESETS.items()
+    }
+
+
+def read(request: Request, registry: Registry) -> Order:
+    """The order that a request stands for; what it leaves out is as in the preset ``quick``.
+
+    Raises:
+        ContractError: an unknown model, scoring or option, or a value out of bounds.
+    """
+    model, scoring = registry.model(request.model), registry.scoring(request.scoring)
+    if model.task != "translation":
+        raise ContractError(f"model {model.name!r} is for {model.task}; need one for translation")
+    settle(scoring.parameters, dict(request.parameters))
+    given = {name: value for name, value in request.options if name != ID}
+    known = _values(_QUICK, model.name, model.parameters)
+    if unknown := given.keys() - known.keys():
+        offered = ", ".join(known)
+        raise ContractError(f"no option {min(unknown)!r}; offered: {offered}")
+    values = known | given
+    recipe: dict[str, Any] = settle(PARAMETERS, _below(_RECIPE, values))
+    corpus: dict[str, Any] = settle(
+        CORPUS, {parameter.name: values[parameter.name] for parameter in CORPUS}
+    )
+    return Order(
+        Experiment(
+            model=model.name,
+            scoring=scoring.name,
+            model_parameters=settle(model.parameters, _below(_MODEL, values)),
+            scoring_parameters=dict(request.parameters),
+            recipe=Recipe(**recipe, seed=int(_SEED.check(request.seed))),
+            corpus=_corpus_name(request.data),
+            held_out=corpus["held_out"],
+        ),
+        corpus["pairs"],
+        _probe(values["probe"]),
+    )
+
+
+def load(request: Request, order: Order, registry: Registry) -> Sequence[SentencePair]:
+    """The sentence pairs that the request names.
+
+    Raises:
+        ContractError: no such corpus, one of another task, or one that cannot be read.
+        ValueError: an uploaded file that is not kept here.
+    """
+    if is_upload(request.data):
+        pairs = read_pairs(Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes())
+    else:
+        spec = registry.dataset(request.data)
+        if spec.task != "translation":
+            raise ContractError(
+                f"data set {spec.name!r} is for {spec.task}; need one for translation"
+            )
+        asked = settle(spec.parameters, _size(spec.parameters, order.pairs))
+        # What a data set of this task loads is pairs by its contract.
+        pairs = cast("Sequence[SentencePair]", spec.load(asked, 0))
+    return pairs[: order.pairs] if order.pairs else pairs
+
+
+def _size(parameters: Sequence[Parameter], pairs: int) -> dict[str, Scalar]:
+    """A data set that can be asked for so many pairs is, since it may hold more than it gives."""
+    return {p.name: max(pairs, int(p.low or 0)) for p in parameters if p.name == "pairs" and pairs}
+
+
+def _values(preset: Preset, model: str, parameters: Sequence[Parameter]) -> dict[str, Scalar]:
+    chosen = settle(parameters, preset.model_parameters.get(model, {}))
+    return {
+        "pairs": preset.pairs,
+        "held_out": preset.held_out,
+        "probe": PROBE,
+        **{_RECIPE + p.name: getattr(preset.recipe, p.name) for p in PARAMETERS},
+        **{_MODEL + name: value for name, value in chosen.items()},
+    }
+
+
+def _below(prefix: str, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
+    return {n.removeprefix(prefix): v for n, v in values.items() if n.startswith(prefix)}
+
+
+def _probe(given: object) -> str:
+    if not isinstance(given, str) or len(given) > _LONGEST_PROBE:
+        raise ContractError(
+            f"need probe to be a sentence of at most {_LONGEST_PROBE:,} characters, "
+            f"got {str(given)[:40]!r}"
+        )
+    return given.strip()
+
+
+def _corpus_name(data: str) -> str:
+    if is_upload(data):
+        return f"upload-{data.removeprefix(UPLOAD)[:8]}"
+    return data

@@ -1,0 +1,173 @@
+"""Translation: one sentence through up to four trained models, and where each of them looked."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.features.translation.view import (
+    BEAM,
+    CORPUS,
+    DEVICE,
+    LINK,
+    TARGET,
+    TEXT,
+    Translation,
+    requests,
+)
+from dashboard.links.checkpoints import untrained, usual_panels
+from dashboard.links.fields import LETTERS
+from dashboard.links.panels import SENTENCE, checkpoints_of, query, selected_maps, with_map
+from dashboard.navigation import link_to
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.interventions import KINDS
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui import charts, export, layout, maps, results
+from dashboard.ui.checkpoints import (
+    PanelPlaces,
+    add_panel,
+    draw_corpus,
+    draw_examples,
+    draw_panels,
+    nothing_trained,
+    origin,
+    title_of,
+)
+from dashboard.ui.fields import draw_device, draw_setting, draw_text
+from dashboard.ui.page import Page
+from dashboard.ui.session import Session
+from dashboard.ui.translations import AXES, draw_kind, likelihood, unknown_words, without
+from dashboard.ui.widgets import plain
+
+_USUAL_PANELS = 3
+_SLIDER_WIDTH = 150  # px
+_CLICK = " Each small map is a head, or the mean of its layer: click it to see it large."
+
+
+class _Places(NamedTuple):
+    """Where on the page things go that come after the controls were read."""
+
+    kind: DeltaGenerator
+    panels: dict[str, PanelPlaces]
+    closer: DeltaGenerator
+
+
+def _controls(session: Session[Translation], catalogue: Catalogue) -> _Places:
+    with layout.row("translation-sentence"):
+        draw_text(session, TEXT)
+        draw_text(session, TARGET)
+        moved = draw_corpus(session, catalogue, CORPUS)
+        draw_setting(session, catalogue, BEAM, width=_SLIDER_WIDTH)
+        draw_device(session, catalogue, DEVICE)
+    sentences, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
+    with sentences:
+        draw_examples(session, TEXT, TARGET)
+    with scale:
+        charts.legend(1.0)
+    if moved:
+        panels = usual_panels(catalogue, session.view.corpus)
+        session.change(replace(session.view, panels=panels, selected=(), kind=KINDS[0]))
+    kind = st.container(gap="xsmall")
+    places = draw_panels(session, catalogue)
+    add_panel(session, catalogue)
+    return _Places(kind, places, st.container())
+
+
+def _results(session: Session[Translation], catalogue: Catalogue, places: _Places) -> None:
+    view = session.view
+    asked, here = requests(view, catalogue), checkpoints_of(view, catalogue)
+    with places.kind:
+        _kind(session)
+    height = maps.translation_height(view.target or view.text, session.jobs.done(), view.kind)
+    for (letter, place), panel in zip(places.panels.items(), view.panels, strict=True):
+        if letter in asked:
+            with place.export:
+                title = title_of(catalogue, here[letter], panel)
+                _export(session, catalogue, letter, title, asked[letter])
+        with place.result:
+            if letter not in here:
+                sentence = untrained(catalogue, view.corpus, panel)
+                results.absent(sentence, height, f"panel-{letter}-result")
+                continue
+            _result(session, letter, asked.get(letter), height)
+            st.caption(origin(here[letter]))
+    with places.closer:
+        _closer(view)
+
+
+def _kind(session: Session[Translation]) -> None:
+    """Which kind of attention all panels show, where a model has several; what its axes are."""
+    found = session.jobs.done()
+    if draw_kind(session, found):
+        several = maps.has_grid(found, session.view.kind)
+        st.caption(AXES[session.view.kind] + (_CLICK if several else ""))
+
+
+def _export(
+    session: Session[Translation], catalogue: Catalogue, letter: str, title: str, request: Request
+) -> None:
+    panel = session.view.panels[LETTERS.index(letter)]
+    alone = replace(session.view, panels=(panel,), selected=())
+    export.panel_menu(
+        request, session.jobs.final(request), letter, f"Translation, {title}",
+        LINK.format(alone, catalogue), vmax=1.0,
+    )  # fmt: skip
+
+
+def _result(
+    session: Session[Translation], letter: str, request: Request | None, height: int
+) -> None:
+    if request is None:
+        st.caption("The sentence is empty: write one above, and its translation appears here.")
+        return
+    results.results(
+        session.jobs,
+        request,
+        lambda result: _translation(session, result, letter),
+        height,
+        f"panel-{letter}-result",
+    )
+
+
+def _translation(session: Session[Translation], result: Result, letter: str) -> None:
+    """The words, how likely they are, where the model looked, and what it did not know."""
+    facts, view = result.facts, session.view
+    st.markdown(f"#### {plain(facts['translation']) or '—'}")
+    st.caption(("forced · " if facts["forced"] else "") + likelihood(result))
+    if maps.maps_of(result, view.kind):
+        maps.attention_maps(
+            result, letter, session.jobs.done(), view.kind, selected_maps(view)[letter],
+            lambda name: session.update(selected=with_map(session.view, letter, name).selected),
+        )  # fmt: skip
+    else:
+        st.caption(without(view.kind))
+    unknown_words(result)
+
+
+def _closer(view: Translation) -> None:
+    """The ways to pages that look closer at the same sentence."""
+    first = replace(view, panels=view.panels[:1], selected=())
+    with layout.row("translation-closer"):
+        link_to("differences", query(view), "Where do they differ?", "compare_arrows")
+        link_to(
+            "heads", query(first), "What is the ablation effect of each head of panel a?", "tune"
+        )
+
+
+PAGE = Page(
+    name="translation",
+    title="Translation",
+    explanation="English in, French out. Before every French word the model looks back at the "
+    "sentence: a row of the map shows where.",
+    link=LINK,
+    controls=_controls,
+    requests=lambda view, catalogue: requests(view, catalogue).values(),
+    results=_results,
+    empty=nothing_trained,
+    panels=_USUAL_PANELS,
+    height=maps.translation_height(SENTENCE, (), KINDS[0]),
+)

@@ -1,0 +1,114 @@
+"""Translation: one sentence through one checkpoint; the words, how sure of each, the maps."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Sequence
+from typing import Any
+
+import pyarrow as pa
+
+from attention_plugins.contract import Parameter, settle
+from attention_plugins.decoding import force
+from attention_plugins.translator import MAX_BEAM, Translation, Translator
+from dashboard.features.translation.task_changes import interventions
+from dashboard.jobs.context import Context
+from dashboard.jobs.task_tables import maps_table
+from dashboard.jobs.task_translator import open_translator, provenance, read_texts
+from dashboard.records.interventions import Change, read_changes, write_changes
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+BEAM = Parameter(
+    name="beam",
+    title="Beam width",
+    default=1,
+    low=1,
+    high=MAX_BEAM,
+    help="How many translations are followed at once; 1 takes the likeliest word at every step.",
+)
+OPTIONS = (BEAM,)
+_TEXTS = ("text", "target", "changes")
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Translate, or decode a forced target, and record every site.
+
+    Options of the request: ``text`` (the sentence), ``target`` (words to force; optional),
+    ``changes`` (to heads, see :mod:`dashboard.records.interventions`; optional) and
+    :data:`BEAM`. ``data`` is a checkpoint's name.
+
+    Returns:
+        Tables ``maps`` and ``tokens`` (``token``, ``log_probability`` in nats, ``probability``);
+        facts ``translation``, ``tokens``, ``source_tokens``, ``unknown``, ``target_unknown``,
+        ``forced``, ``log_probability``, ``beam``, ``seconds``, and those of
+        :func:`~dashboard.jobs.task_translator.provenance`; with changes also ``changes`` and
+        ``unchanged``: the model's ``translation``, ``tokens`` and ``log_probability`` without
+        them, and the ``changed_log_probability`` of these tokens under them.
+
+    Raises:
+        ValueError: an unknown checkpoint or option, a checkpoint that cannot be used, an empty
+            or over-long sentence, a change to what the model does not have.
+    """
+    began = time.perf_counter()
+    texts, others = read_texts(request, _TEXTS)
+    width = int(settle([BEAM], others)["beam"])
+    translator = open_translator(request, context)
+    context.report(0.5, "translating")
+    said = translator.explain(texts["text"], width=width, target=texts["target"])
+    changes, more = read_changes(texts["changes"]), {}
+    if changes:
+        context.report(0.7, "translating with the changes")
+        said, more = _changed(translator, texts, width, changes, said)
+    return Result(
+        tables={"maps": maps_table(said.maps), "tokens": _tokens_table(said)},
+        facts={
+            "translation": said.text,
+            "tokens": list(said.tokens),
+            "source_tokens": list(said.source_tokens),
+            "unknown": list(said.unknown),
+            "target_unknown": list(said.target_unknown),
+            "forced": bool(texts["target"].strip()),
+            "log_probability": said.log_probability,
+            "beam": width,
+            **provenance(translator),
+            "seconds": time.perf_counter() - began,
+            **more,
+        },
+    )
+
+
+def _changed(
+    translator: Translator,
+    texts: dict[str, str],
+    width: int,
+    changes: Sequence[Change],
+    usual: Translation,
+) -> tuple[Translation, dict[str, Any]]:
+    """The translation under the changes; what it was without them, as facts."""
+    made = interventions(changes, usual.maps)
+    text, target = texts["text"], texts["target"]
+    said = translator.explain(text, width=width, target=target, interventions=made)
+    kept, _ = force(
+        translator.model, *translator.pair(text, target, width=width), interventions=made
+    )
+    return said, {
+        "changes": write_changes(changes),
+        "unchanged": {
+            "translation": usual.text,
+            "tokens": list(usual.tokens),
+            "log_probability": usual.log_probability,
+            "changed_log_probability": sum(kept[0].tolist()),
+        },
+    }
+
+
+def _tokens_table(said: Translation) -> pa.Table:
+    return pa.table(
+        {
+            "token": pa.array(said.tokens, pa.string()),
+            "log_probability": pa.array(said.log_probabilities, pa.float64()),
+            "probability": pa.array(map(math.exp, said.log_probabilities), pa.float64()),
+        }
+    )

@@ -1,0 +1,138 @@
+"""What the page *Translation* shows, its link, and its requests.
+
+``?a=bahdanau.additive&b=transformer.scaled_dot&b.map=2.3&text=go .&beam=4&corpus=tatoeba``. Panels
+and their maps are those of :mod:`dashboard.links.panels`. ``map=encoder`` shows another kind of
+attention, and ``map=encoder.2.3`` selects head 3 of layer 2 in all panels besides.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from dashboard.links.checkpoints import translation_request, usual_corpus, usual_panels
+from dashboard.links.fields import Setting, Text, device
+from dashboard.links.link import Field, Link
+from dashboard.links.panels import (
+    IS_MAP,
+    PanelsField,
+    Reading,
+    SelectedField,
+    checkpoints_of,
+    corpus,
+    selected_maps,
+    text,
+)
+from dashboard.links.reader import Reader
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.interventions import KINDS
+from dashboard.records.request import Request
+from dashboard.records.text import shown
+
+TASK = "translation"
+_MAP = "map"  # of all panels
+
+
+@dataclass(frozen=True, kw_only=True)
+class Translation(Reading):
+    """What the page shows.
+
+    Args:
+        beam: how many translations are followed at once.
+    """
+
+    beam: int = 1
+
+
+@dataclass(frozen=True, kw_only=True)
+class KindField(Field[Translation, str]):
+    """The kind of attention, and with it the selected map where all panels select the same."""
+
+    def read(self, reader: Reader, view: Translation, catalogue: Catalogue) -> str:
+        """See :meth:`Field.read`."""
+        given = reader.take(_MAP)
+        if given is None:
+            return KINDS[0]
+        kind, _ = _kind_and_map(given)
+        if not kind:
+            reader.problem(
+                f"{_MAP}={shown(given)}: need {', '.join(KINDS)}, alone or with a layer and a "
+                f"head such as {KINDS[0]}.2.3, so {KINDS[0]} is used"
+            )
+        return kind or KINDS[0]
+
+    def write(self, view: Translation, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        if everywhere := _everywhere(view):
+            return {_MAP: f"{view.kind}.{everywhere}"}
+        return {} if view.kind == KINDS[0] else {_MAP: view.kind}
+
+
+@dataclass(frozen=True, kw_only=True)
+class MapsField(SelectedField[Translation]):
+    """The selected maps; one that all panels select stands with the kind of attention."""
+
+    def everywhere(self, reader: Reader) -> str:
+        """See :meth:`SelectedField.everywhere`."""
+        return _kind_and_map(reader.given(_MAP) or "")[1]
+
+    def write(self, view: Translation, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        return {} if _everywhere(view) else super().write(view, catalogue)
+
+
+def default_view(catalogue: Catalogue) -> Translation:
+    """The view of the bare address."""
+    trained_on = usual_corpus(catalogue)
+    return Translation(panels=usual_panels(catalogue, trained_on), corpus=trained_on)
+
+
+def requests(view: Translation, catalogue: Catalogue) -> dict[str, Request]:
+    """What workers must translate, by the letter of its panel; nothing without a sentence."""
+    if not view.text:
+        return {}
+    return {
+        letter: translation_request(
+            checkpoint, text=view.text, target=view.target, beam=view.beam, device=view.device
+        )
+        for letter, checkpoint in checkpoints_of(view, catalogue).items()
+    }
+
+
+def _kind_and_map(given: str) -> tuple[str, str]:
+    """What ``encoder`` or ``encoder.2.3`` says; empty words where it is neither."""
+    kind, dot, selected = given.partition(".")
+    fits = kind in KINDS and (not dot or IS_MAP.match(selected))
+    return (kind, selected) if fits else ("", "")
+
+
+def _everywhere(view: Translation) -> str:
+    """The map that all panels select; empty where they do not."""
+    maps = set(selected_maps(view).values())
+    return maps.pop() if len(maps) == 1 else ""
+
+
+CORPUS = corpus()
+PANELS: PanelsField[Translation] = PanelsField(name="panels")
+TEXT = text("A sentence to translate")
+TARGET: Text[Translation] = Text(
+    name="target",
+    title="Force this translation",
+    placeholder="optional: French words, the same in every panel",
+    help="The models then say nothing of their own: each tells how likely it finds these words, "
+    "and where it looks while it reads them.",
+)
+BEAM: Setting[Translation] = Setting(
+    name="beam",
+    parameter=lambda _, catalogue: next(
+        each for each in catalogue.options[TASK] if each.name == "beam"
+    ),
+)
+DEVICE = device()
+LINK = Link(
+    default=default_view,
+    fields=(
+        CORPUS, PANELS, TEXT, TARGET, KindField(name="kind"),
+        MapsField(name="selected", panels=PANELS), BEAM, DEVICE,
+    ),
+)  # fmt: skip

@@ -1,0 +1,96 @@
+"""The interface between pages and workers, whether these run on this machine or on a cluster."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal, Protocol
+
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+FinalStage = Literal["done", "failed", "cancelled"]
+Stage = Literal["queued", "started", "progress"] | FinalStage
+FINAL: frozenset[Stage] = frozenset({"done", "failed", "cancelled"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Event:
+    """One thing that happened to a job.
+
+    Args:
+        number: counts from 1 within the job.
+        stage: ``failed`` covers refused input, a raising plugin, a crash and a timeout.
+        fraction: of the work done, 0 to 1, where known.
+        note: one sentence for the reader; on failure what was wrong and what would be right.
+        facts: live figures, such as a loss (``progress``), or ``{"culprit": ...}`` (``failed``).
+        result: only with ``done``.
+    """
+
+    number: int
+    stage: Stage
+    fraction: float | None = None
+    note: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)
+    result: Result | None = None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Capacity:
+    """The load of a backend.
+
+    Args:
+        workers: live workers, which is how many jobs can run at once.
+        running: workers that run a job.
+        queued: computations that wait for a worker.
+    """
+
+    workers: int
+    running: int
+    queued: int
+
+
+class JobBackend(Protocol):
+    """Runs the jobs of any number of sessions. Every method may be called from any thread."""
+
+    def submit(self, request: Request, *, time_limit: float | None = None) -> str:
+        """Queue a request and return its job id, 128 random bits in hexadecimal.
+
+        Args:
+            request: what to compute.
+            time_limit: seconds that the job may run; None for the backend's default.
+        """
+        ...
+
+    def events(self, job: str, after: int = 0) -> list[Event]:
+        """Return the job's events with numbers above ``after``.
+
+        Raises:
+            KeyError: an unknown job.
+        """
+        ...
+
+    def wait(self, job: str, timeout: float) -> Event | None:
+        """Return the job's final event, or None if it has none after ``timeout`` seconds.
+
+        Raises:
+            KeyError: an unknown job.
+        """
+        ...
+
+    def cancel(self, job: str) -> None:
+        """Ask the job to stop; kill its worker if it does not stop within a grace period."""
+
+    def capacity(self) -> Capacity:
+        """Return how busy the workers are."""
+        ...
+
+    def reload(self, *, retry_quarantined: bool = False) -> None:
+        """Replace the workers, so that newly installed plugins are found.
+
+        Args:
+            retry_quarantined: load plugins again that ended a worker while they were loaded.
+        """
+
+    def close(self) -> None:
+        """Cancel running jobs and end all workers."""

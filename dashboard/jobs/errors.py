@@ -1,0 +1,214 @@
+"""Describes why a job failed: one sentence for the reader, and a few facts."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import sys
+import traceback
+from collections.abc import Iterable, Mapping, Sequence
+from types import TracebackType
+from typing import Any
+
+from dashboard.records.request import Request
+
+Failure = tuple[str, dict[str, Any]]  # the note and the facts of a failed event
+Origins = Mapping[str, Sequence[str]]  # the folders and files of each distribution's modules
+NO_ORIGINS: Origins = {}
+
+SILENCE_VARIABLE = "ATTENTION_SILENCE_LIMIT"
+PLUGIN_VARIABLE = "ATTENTION_PLUGIN_LIMIT"
+_NOT_PLUGINS = {"dashboard", "attention_plugins", "__main__", "torch", *sys.stdlib_module_names}
+_MAX_LINES = 15
+_MAX_LINE_LENGTH = 500
+_STACK_HEADER = "(most recent call first):\n"  # of faulthandler: the innermost call comes first
+_STACK_FRAME = re.compile(r'^ *File "(?P<path>.+)", line (?P<line>\d+) in (?P<name>.+)$', re.M)
+
+
+def job_name(request: Request) -> str:
+    """Name a job, such as ``translation with bahdanau and additive``."""
+    names = [name for name in (request.model, request.scoring) if name]
+    return f"{request.task} with {' and '.join(names)}" if names else request.task
+
+
+def refused(request: Request, error: ValueError) -> Failure:
+    """Describe input that a task refused; the note is the task's own sentence."""
+    note = _shortened(str(error)) or f"{job_name(request)} refused its input without saying why"
+    return note, {"refused": True}
+
+
+def raised(
+    request: Request, error: BaseException, memory: int, origins: Origins = NO_ORIGINS
+) -> Failure:
+    """Describe an unexpected exception.
+
+    Args:
+        request: what was computed.
+        error: what was raised.
+        memory: the worker's limit in megabytes, 0 for none.
+        origins: where the modules of plugins lie.
+    """
+    lines = str(error).strip().splitlines()
+    message = ": ".join([type(error).__name__, *(_shortened(line) for line in lines[-1:])])
+    facts: dict[str, Any] = {"traceback": _last_lines(error)}
+    culprit = _culprit(error.__traceback__, origins)
+    if culprit:
+        facts["culprit"] = culprit
+    if out_of_memory(error) and memory:
+        message = (
+            f"{culprit or 'it'} asked for more memory than a worker may use, {memory:,} MB "
+            f"(ATTENTION_WORKER_MEMORY): {message}"
+        )
+    return f"{job_name(request)}: {message}", facts
+
+
+def out_of_memory(error: BaseException) -> bool:
+    """Whether an allocation failed; torch raises a ``RuntimeError`` then."""
+    return isinstance(error, MemoryError) or "allocate memory" in str(error)
+
+
+def died(
+    request: Request, code: int | None, stderr: str, origins: Origins = NO_ORIGINS
+) -> Failure:
+    """Describe a worker that ended during a job.
+
+    Args:
+        request: what was computed.
+        code: the exit code; negative is the number of the signal that killed it.
+        stderr: what the worker wrote during the job.
+        origins: where the modules of plugins lie.
+    """
+    facts: dict[str, Any] = {"stderr": "\n".join(stderr.splitlines()[-_MAX_LINES:])}
+    culprit, _ = plugin_call(stderr, origins)
+    if culprit := culprit or request.scoring or request.model:
+        facts["culprit"] = culprit
+    return f"{job_name(request)}: its process {ending(code, stderr, origins)}", facts
+
+
+def ending(code: int | None, stderr: str, origins: Origins = NO_ORIGINS) -> str:
+    """Return how a process ended, and in which line if known: ``was killed by SIGSEGV: …``."""
+    detail = plugin_call(stderr, origins)[1] or last_line(stderr)
+    return _exit_reason(code) + (f": {_shortened(detail)}" if detail else "")
+
+
+def timed_out(
+    request: Request, limit: float, stderr: str = "", origins: Origins = NO_ORIGINS
+) -> Failure:
+    """Describe a job that ran longer than its time limit, in seconds."""
+    note = (
+        f"{job_name(request)} took longer than {limit:g} s and was stopped; fewer points, a "
+        "shorter text or fewer epochs would be right"
+    )
+    culprit, _ = plugin_call(stderr, origins)
+    return note, {"time_limit": limit, **({"culprit": culprit} if culprit else {})}
+
+
+def unresponsive(
+    request: Request, limit: float, stderr: str = "", origins: Origins = NO_ORIGINS
+) -> Failure:
+    """Describe a job that reported nothing for ``limit`` seconds.
+
+    ``stderr`` holds the stack of the worker at that time.
+    """
+    culprit, line = plugin_call(stderr, origins)
+    place = f" in {culprit}" if culprit else ""
+    line = line or last_line(stderr)
+    note = (
+        f"{job_name(request)}: it computed for {limit:g} s without a sign of life{place} and was "
+        f"stopped{f' ({_shortened(line)})' if line else ''}; {SILENCE_VARIABLE} sets how long "
+        "that may take"
+    )
+    facts: dict[str, Any] = {"silence": limit}
+    if culprit := culprit or request.scoring or request.model:
+        facts["culprit"] = culprit
+    return note, facts
+
+
+def plugin_timed_out(limit: float, stderr: str, origins: Origins) -> str:
+    """Describe a plugin that was not loaded within ``limit`` seconds.
+
+    ``stderr`` holds the stack of the worker at that time.
+    """
+    line = plugin_call(stderr, origins)[1] or last_line(stderr)
+    place = f" ({_shortened(line)})" if line else ""
+    return (
+        f"it was not loaded after {limit:g} s{place}; {PLUGIN_VARIABLE} sets how long that may "
+        "take"
+    )
+
+
+def no_worker(reason: str) -> Failure:
+    """Describe a job that could not run because no worker started."""
+    note = f"no worker starts: {reason}; repair that, then ask again"
+    return note, {"reason": reason}
+
+
+def plugin_call(stderr: str, origins: Origins) -> tuple[str, str]:
+    """Find the innermost call into a plugin on the last stack that was written to stderr.
+
+    Returns:
+        The plugin's distribution and the line, such as ``kernel.py, line 7, in forward``; two
+        empty strings if there is no such call.
+    """
+    stack = stderr.rpartition(_STACK_HEADER)[2]
+    frames = list(_STACK_FRAME.finditer(stack)) if _STACK_HEADER in stderr else []
+    for frame in frames:
+        if owner := _owner([frame["path"]], origins):
+            path = os.path.basename(frame["path"])
+            return owner, f"{path}, line {frame['line']}, in {frame['name']}"
+    return "", ""
+
+
+def last_line(stderr: str) -> str:
+    """Return the innermost call of the last stack on stderr, or else the last line printed."""
+    lines = [line.strip() for line in stderr.splitlines() if line.strip()]
+    _, header, stack = stderr.rpartition(_STACK_HEADER)
+    if header:
+        return stack.splitlines()[0].strip() if stack else ""
+    return lines[-1] if lines else ""
+
+
+def _exit_reason(code: int | None) -> str:
+    if code is not None and code < 0:
+        known = {number.value: number.name for number in signal.Signals}
+        name = known.get(-code, f"signal {-code}")
+        reason = ", most likely for lack of memory" if name == "SIGKILL" else ""
+        return f"was killed by {name}{reason}"
+    return f"ended with exit code {code}"
+
+
+def _last_lines(error: BaseException) -> str:
+    lines = "".join(traceback.format_exception(error)).rstrip().splitlines()
+    return "\n".join(_shortened(line) for line in lines[-_MAX_LINES:])
+
+
+def _shortened(line: str) -> str:
+    return line if len(line) <= _MAX_LINE_LENGTH else line[:_MAX_LINE_LENGTH] + "…"
+
+
+def _culprit(trace: TracebackType | None, origins: Origins) -> str:
+    """Return the plugin of the innermost call into one, or the first caller outside this project.
+
+    A caller outside this project is named by its distribution, or by its module if it has none.
+    """
+    # Imported late: it takes a sixth of the time in which a worker starts.
+    from importlib.metadata import packages_distributions
+
+    frames = [frame for frame, _ in traceback.walk_tb(trace)]
+    if owner := _owner((frame.f_code.co_filename for frame in reversed(frames)), origins):
+        return owner
+    for frame in frames:
+        module = frame.f_globals.get("__name__", "").partition(".")[0]
+        if module and module not in _NOT_PLUGINS:
+            return packages_distributions().get(module, [module])[0]
+    return ""
+
+
+def _owner(paths: Iterable[str], origins: Origins) -> str:
+    """Return the distribution to which the first path inside a plugin belongs."""
+    for path in paths:
+        for distribution, places in origins.items():
+            if any(path == place or path.startswith(place + os.sep) for place in places):
+                return distribution
+    return ""

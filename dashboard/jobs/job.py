@@ -1,0 +1,87 @@
+"""A job as its owner sees it, and the computation that jobs of equal requests share."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from itertools import count
+from typing import Any
+
+from dashboard.jobs.backend import FINAL, Event, FinalStage, Stage
+from dashboard.jobs.errors import Failure, Origins
+from dashboard.records.request import Request
+
+FailureBuilder = Callable[[str, Origins], Failure]  # from the worker's stderr
+
+MAX_EVENTS = 500
+_numbers = count(1)
+
+
+class Job:
+    """The events of one submitted request.
+
+    Args:
+        history: the events of a job of the same computation, if there is one.
+    """
+
+    def __init__(self, history: list[Event]) -> None:
+        self.id = secrets.token_hex(16)
+        self.events = list(history)
+        self.final: Event | None = None
+        self.size = 0  # of its result, in bytes
+
+    def add(self, stage: Stage, **fields: Any) -> None:
+        """Append an event; beyond :data:`MAX_EVENTS` the oldest progress is dropped."""
+        number = self.events[-1].number + 1 if self.events else 1
+        event = Event(number=number, stage=stage, **fields)
+        self.events.append(event)
+        if stage in FINAL:
+            self.final = event
+        if len(self.events) > MAX_EVENTS:
+            del self.events[[event.stage for event in self.events].index("progress")]
+
+
+class Computation:
+    """What a worker computes once for all unfinished jobs of equal requests.
+
+    Args:
+        request: what to compute.
+
+    Attributes:
+        time_limit: seconds of running; the longest that one of its jobs asked for.
+        started: when a worker accepted it, in monotonic seconds.
+        stopping: the stage in which its jobs will end once the worker has stopped.
+        build_failure: describes why it must stop, from what the worker wrote to stderr.
+        failure: that description, once the worker has stopped.
+    """
+
+    def __init__(self, request: Request) -> None:
+        self.number = next(_numbers)
+        self.request = request
+        self.time_limit = 0.0
+        self.jobs: list[Job] = []
+        self.started: float | None = None
+        self.stopping: FinalStage | None = None
+        self.build_failure: FailureBuilder | None = None
+        self.failure: Failure | None = None
+
+    def describe_failure(self, stderr: str, origins: Origins) -> None:
+        """Set :attr:`failure`, if the computation was stopped for a reason."""
+        if self.build_failure:
+            self.failure = self.build_failure(stderr, origins)
+
+    def join(self, time_limit: float) -> Job:
+        """Add a job for the request, with all events so far."""
+        job = Job(self.jobs[0].events if self.jobs else [])
+        if not self.jobs:
+            job.add("queued")
+        self.time_limit = max(self.time_limit, time_limit)
+        self.jobs.append(job)
+        return job
+
+    def publish(self, stage: Stage, **fields: Any) -> None:
+        """Add an event to each job; jobs that are being stopped only get the final one."""
+        if self.stopping and stage not in FINAL:
+            return
+        for job in self.jobs:
+            job.add(stage, **fields)

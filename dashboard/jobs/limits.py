@@ -1,0 +1,99 @@
+"""The limits of this machine or its container, and those that a worker sets itself."""
+
+from __future__ import annotations
+
+import ctypes
+import math
+import os
+import re
+import signal
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+_CGROUP = Path("/sys/fs/cgroup")
+_MEMORY_SHARE = 0.7
+_PR_SET_PDEATHSIG = 1
+
+
+def cores() -> int:
+    """Return the processors that this process may use, at least 1.
+
+    Both its affinity and the quota of its container count.
+    """
+    try:
+        found = len(os.sched_getaffinity(0))
+    except AttributeError:
+        found = os.cpu_count() or 1
+    with suppress(OSError, ValueError):
+        quota, period = (_CGROUP / "cpu.max").read_text().split()
+        found = min(found, math.ceil(int(quota) / int(period)))
+    return max(1, found)
+
+
+def default_memory() -> int:
+    """Return 70 % of the machine's or the container's memory in megabytes; 0 if unknown."""
+    found = math.inf
+    with suppress(AttributeError, ValueError, OSError):
+        found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    with suppress(OSError, ValueError):
+        found = min(found, int((_CGROUP / "memory.max").read_text()))
+    return 0 if math.isinf(found) else int(found * _MEMORY_SHARE / 2**20)
+
+
+def limit_memory(megabytes: int) -> None:
+    """Limit the private memory of this process; 0 sets no limit.
+
+    Uses ``RLIMIT_DATA``, which on Linux counts what is allocated. ``RLIMIT_AS`` would also count
+    what is only mapped, such as the libraries of torch. Elsewhere it may have no effect.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return
+    if megabytes > 0:
+        hard = resource.getrlimit(resource.RLIMIT_DATA)[1]
+        wanted = megabytes * 2**20
+        soft = wanted if hard == resource.RLIM_INFINITY else min(wanted, hard)
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+@contextmanager
+def extra_memory(megabytes: int) -> Iterator[None]:
+    """Limit what this process may allocate inside the context, beyond what it has (Linux only).
+
+    An allocation above that raises ``MemoryError``.
+    """
+    if sys.platform != "linux":
+        yield
+        return
+    import resource
+
+    used = int(re.findall(r"VmData:\s+(\d+) kB", Path("/proc/self/status").read_text())[0]) * 1024
+    soft, hard = resource.getrlimit(resource.RLIMIT_DATA)
+    wanted = [used + megabytes * 2**20, *(each for each in (soft, hard) if each >= 0)]
+    resource.setrlimit(resource.RLIMIT_DATA, (min(wanted), hard))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_DATA, (soft, hard))
+
+
+def lower_priority(nice: int) -> None:
+    """Add ``nice`` (0 to 19) to the niceness of this process, where the system has one."""
+    if nice and hasattr(os, "nice"):
+        os.nice(nice)
+
+
+def die_with(parent: int) -> None:
+    """Have the kernel kill this process when the thread that started it ends (Linux only).
+
+    The end of standard input is no substitute: nobody reads it while a plugin holds Python's
+    global lock in native code.
+    """
+    if sys.platform == "linux":
+        with suppress(OSError, AttributeError):
+            ctypes.CDLL(None).prctl(_PR_SET_PDEATHSIG, signal.SIGKILL)
+        if os.getppid() != parent:  # the parent ended before the call above
+            os._exit(0)

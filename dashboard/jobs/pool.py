@@ -1,0 +1,152 @@
+"""A job backend on this machine: a queue in front of a few warm worker processes."""
+
+from __future__ import annotations
+
+import atexit
+import threading
+from collections.abc import Mapping
+
+from dashboard.jobs import launch
+from dashboard.jobs.backend import Capacity, Event
+from dashboard.jobs.scheduler import Scheduler
+from dashboard.jobs.supervisor import Supervisor
+from dashboard.jobs.timeouts import Timeouts
+from dashboard.records.request import Request
+
+_SILENCE = 60.0  # seconds
+
+
+class LocalPool:
+    """A :class:`~dashboard.jobs.backend.JobBackend` of subprocesses, first come, first served.
+
+    Equal requests are computed once: jobs in flight share one computation, and a finished one is
+    answered from memory. A worker that crashes, hangs or is killed is replaced.
+
+    Args:
+        workers: processes; else ``ATTENTION_WORKERS``, or 2 to 4 by the number of cores.
+        tasks: the module whose ``perform`` the workers call.
+        time_limit: seconds of running, for jobs that name none.
+        grace: seconds between the request to stop a job and the end of its worker.
+        start_limit: seconds in which a worker must start, and accept a job that it was sent.
+        silence: seconds that a job may run without a report; else
+            ``ATTENTION_SILENCE_LIMIT``, or 60.
+        plugin_limit: seconds in which a plugin must be loaded; else ``ATTENTION_PLUGIN_LIMIT``,
+            or 30. A plugin that takes longer, or ends its worker, is quarantined until
+            :meth:`reload`.
+        memory: megabytes a worker may allocate, 0 for no limit; else
+            ``ATTENTION_WORKER_MEMORY``, or 70 % of the machine's.
+        warm: import torch in workers before their first job.
+        cache: bytes of results with which equal requests are answered.
+        nice: the niceness of the workers, 0 to 19.
+        environment: variables for the workers, besides this process's own.
+
+    Raises:
+        ValueError: fewer than one worker, a negative limit, a variable that is not a number.
+    """
+
+    def __init__(
+        self,
+        workers: int | None = None,
+        *,
+        tasks: str = "dashboard.jobs.tasks",
+        time_limit: float = 120.0,
+        grace: float = 5.0,
+        start_limit: float = 180.0,
+        silence: float | None = None,
+        plugin_limit: float | None = None,
+        memory: int | None = None,
+        warm: bool = True,
+        cache: int = 256 * 2**20,
+        nice: int = 0,
+        environment: Mapping[str, str] | None = None,
+    ) -> None:
+        size = launch.workers(workers)
+        command = launch.command(tasks, memory, warm, nice)
+        variables = launch.environment(size, environment or {})
+        self._time_limit = time_limit
+        self._lock = threading.RLock()
+        self._job_ended = threading.Condition(self._lock)
+        self._closed = False
+        self._scheduler = Scheduler(cache)
+        self._supervisor = Supervisor(
+            size,
+            command,
+            variables,
+            scheduler=self._scheduler,
+            job_ended=self._job_ended,
+            lock=self._lock,
+            timeouts=Timeouts(
+                start=start_limit,
+                grace=grace,
+                silence=launch.silence(silence, _SILENCE),
+                plugin=launch.plugin_limit(plugin_limit),
+            ),
+        )
+        atexit.register(self.close)
+
+    def submit(self, request: Request, *, time_limit: float | None = None) -> str:
+        """Queue the request and return its job id. Of equal requests the longest limit counts.
+
+        Raises:
+            RuntimeError: the pool was closed.
+        """
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the pool was closed; it takes no more jobs")
+            limit = self._time_limit if time_limit is None else time_limit
+            job = self._scheduler.submit(request, limit)
+            self._supervisor.wake()
+            return job.id
+
+    def events(self, job: str, after: int = 0) -> list[Event]:
+        """Return the job's events with numbers above ``after``.
+
+        Of many progress events only the newest are kept.
+
+        Raises:
+            KeyError: an unknown job, or one forgotten long after its end.
+        """
+        with self._lock:
+            return [event for event in self._scheduler.find(job).events if event.number > after]
+
+    def wait(self, job: str, timeout: float) -> Event | None:
+        """Return the job's final event, or None if it has none after ``timeout`` seconds.
+
+        Raises:
+            KeyError: an unknown job, or one forgotten long after its end.
+        """
+        with self._lock:
+            found = self._scheduler.find(job)
+            self._job_ended.wait_for(lambda: found.final is not None, timeout)
+            return found.final
+
+    def cancel(self, job: str) -> None:
+        """Ask the job to stop. A queued job, or one that shares its computation, ends at once."""
+        with self._lock:
+            running = self._scheduler.cancel(job)
+            if running:
+                self._supervisor.stop(running)
+            self._job_ended.notify_all()
+
+    def capacity(self) -> Capacity:
+        """Return the number of live workers, of busy ones, and of queued computations."""
+        with self._lock:
+            workers, running = self._supervisor.count()
+            return Capacity(workers=workers, running=running, queued=len(self._scheduler.queue))
+
+    def reload(self, *, retry_quarantined: bool = False) -> None:
+        """Replace the workers, a busy one after its job, and clear the cache.
+
+        Args:
+            retry_quarantined: load plugins again that ended a worker.
+        """
+        with self._lock:
+            self._scheduler.clear_cache()
+            self._supervisor.replace(retry_quarantined)
+
+    def close(self) -> None:
+        """Cancel every job and end the workers; further jobs are refused."""
+        atexit.unregister(self.close)
+        with self._lock:
+            self._closed = True
+        self._supervisor.close()

@@ -1,0 +1,167 @@
+"""A worker process and its three pipes, as the pool sees them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import threading
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from typing import IO, Any, NamedTuple
+
+from dashboard.jobs import wire
+from dashboard.records.result import Result
+
+_FIELDS = ("fraction", "note", "facts")
+_STDERR_KEPT = 32768  # bytes, enough for the deepest stack that faulthandler writes
+JOB_SEPARATOR = b"\x1e"  # ASCII's record separator: a worker writes it to stderr before each job
+DUMP_SIGNAL = getattr(signal, "SIGUSR1", None)  # has a worker write its stack to stderr
+_SECONDS_TO_END = 1.0
+
+
+class Message(NamedTuple):
+    """A worker's message.
+
+    Args:
+        type: see :mod:`dashboard.jobs.worker`.
+        fields: of the event that the message becomes.
+        size: of the result, in bytes.
+    """
+
+    type: str
+    fields: dict[str, Any]
+    size: int
+
+
+class WorkerProcess:
+    """A started process. One thread may receive; any thread may send or kill.
+
+    Args:
+        command: the program and its arguments.
+        environment: its variables.
+        on_end: called from a thread of its own when :attr:`ended` has become true.
+
+    Raises:
+        OSError: the process could not be started.
+    """
+
+    def __init__(
+        self,
+        command: Sequence[str],
+        environment: Mapping[str, str],
+        on_end: Callable[[], None],
+    ) -> None:
+        # A session of its own: Ctrl-C in the terminal is the pool's to handle, and what a plugin
+        # starts can be killed with its worker.
+        self._process = subprocess.Popen(
+            command,
+            env=dict(environment),
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            start_new_session=True,
+        )
+        self.pid = self._process.pid
+        self._stdin, self._stdout = _pipe(self._process.stdin), _pipe(self._process.stdout)
+        self._sending = threading.Lock()
+        self._reaping = threading.Lock()
+        self._stderr_tail = b""
+        self.ended = False
+        self._stderr_reader = threading.Thread(
+            target=self._read_stderr,
+            args=(_pipe(self._process.stderr), on_end),
+            name=f"stderr of {self.pid}",
+            daemon=True,
+        )
+        self._stderr_reader.start()
+
+    def send(self, header: Mapping[str, Any]) -> None:
+        """Write a message.
+
+        Raises:
+            OSError: the process is gone.
+        """
+        with self._sending:
+            wire.write(self._stdin, header)
+
+    def receive(self) -> Message:
+        """Wait for the next message.
+
+        Raises:
+            EOFError: the process is gone.
+            WireError: it wrote something else than a message, or than a result in one.
+        """
+        header, payload = wire.read(self._stdout)
+        fields = {name: header[name] for name in _FIELDS if name in header}
+        if header["type"] == "done":
+            try:
+                fields["result"] = Result.from_bytes(payload)
+            except ValueError as error:
+                raise wire.WireError(str(error)) from error
+        return Message(header["type"], fields, len(payload))
+
+    def stderr(self) -> str:
+        """Return what the process has written to stderr since its last job began."""
+        return self._stderr_tail.rpartition(JOB_SEPARATOR)[2].decode(errors="replace")
+
+    def dump_stack(self) -> None:
+        """Have the process write its stack to stderr; does not wait."""
+        self._unless_reaped(self._send_dump_signal)
+
+    def kill(self) -> None:
+        """Kill the process and the processes that it started; does not wait."""
+        self._unless_reaped(self._kill_group)
+
+    def reap(self) -> tuple[int, str]:
+        """Wait for the end of the process and close its pipes.
+
+        Call it after :meth:`kill`, or after :meth:`receive` failed: a process that is ending gets
+        the time to write why.
+
+        Returns:
+            The exit code, and what the last job wrote to stderr.
+        """
+        self._stderr_reader.join(_SECONDS_TO_END)
+        self.kill()
+        with self._reaping:
+            code = self._process.wait()
+        self._stderr_reader.join(_SECONDS_TO_END)
+        with self._sending, suppress(OSError):  # unsent bytes in the buffer
+            self._stdin.close()
+        self._stdout.close()
+        return code, self.stderr()
+
+    def _unless_reaped(self, action: Callable[[], None]) -> None:
+        # Once a process was waited for, its id may belong to another one.
+        if not self._reaping.acquire(blocking=False):
+            return
+        try:
+            if self._process.returncode is None:
+                action()
+        finally:
+            self._reaping.release()
+
+    def _send_dump_signal(self) -> None:
+        if DUMP_SIGNAL is not None:
+            with suppress(ProcessLookupError):
+                os.kill(self.pid, DUMP_SIGNAL)
+
+    def _kill_group(self) -> None:
+        with suppress(ProcessLookupError, PermissionError):
+            if hasattr(os, "killpg"):
+                os.killpg(self.pid, signal.SIGKILL)
+            else:
+                self._process.kill()
+
+    def _read_stderr(self, stream: IO[bytes], on_end: Callable[[], None]) -> None:
+        with stream:
+            while chunk := os.read(stream.fileno(), _STDERR_KEPT):
+                self._stderr_tail = (self._stderr_tail + chunk)[-_STDERR_KEPT:]
+        self.ended = True
+        on_end()
+
+
+def _pipe(stream: IO[bytes] | None) -> IO[bytes]:
+    assert stream is not None, "the process was started with this pipe"
+    return stream

@@ -1,0 +1,135 @@
+"""Queued, running and finished jobs: which request runs next, and which jobs share a result.
+
+Starts no thread and no process.
+"""
+
+from __future__ import annotations
+
+from collections import OrderedDict, deque
+from typing import Any
+
+from dashboard.jobs import errors
+from dashboard.jobs.backend import FinalStage
+from dashboard.jobs.job import Computation, Job
+from dashboard.jobs.result_cache import ResultCache
+from dashboard.records.request import Request
+
+MAX_JOBS = 2_000
+MAX_RESULT_BYTES = 512 * 2**20
+
+
+class Scheduler:
+    """Jobs from their submission until they are forgotten. The caller holds the pool's lock.
+
+    Args:
+        cache: bytes of results with which equal requests are answered.
+        max_jobs: finished jobs that are remembered.
+        max_bytes: bytes of the results of finished jobs. Beyond either limit the oldest jobs are
+            forgotten; the newest always stays.
+    """
+
+    def __init__(
+        self, cache: int, max_jobs: int = MAX_JOBS, max_bytes: int = MAX_RESULT_BYTES
+    ) -> None:
+        self.queue: deque[Computation] = deque()
+        self._max_jobs, self._max_bytes = max_jobs, max_bytes
+        self._cache = ResultCache(cache)
+        self._shared: dict[str, Computation] = {}  # those that an equal request may join
+        self._unfinished: dict[str, tuple[Job, Computation]] = {}
+        self._finished: OrderedDict[str, Job] = OrderedDict()
+        self._bytes = 0
+
+    def submit(self, request: Request, time_limit: float) -> Job:
+        """Create a job: a finished one if the result is cached, else one of a computation."""
+        if cached := self._cache.get(request):
+            job = Job([])
+            job.add("done", result=cached.result)
+            self._archive(job, cached.size)
+            return job
+        computation = self._shared.get(request.key)
+        if computation is None:
+            computation = self._shared[request.key] = Computation(request)
+            self.queue.append(computation)
+        job = computation.join(time_limit)
+        self._unfinished[job.id] = (job, computation)
+        return job
+
+    def find(self, job: str) -> Job:
+        """Return the job with that id.
+
+        Raises:
+            KeyError: there is none, or it was forgotten.
+        """
+        if job in self._unfinished:
+            return self._unfinished[job][0]
+        if job in self._finished:
+            return self._finished[job]
+        raise KeyError(f"no job {job!r}; it may have been forgotten")
+
+    def cancel(self, job: str) -> Computation | None:
+        """Cancel a job at once if it is queued or shares its computation with other jobs.
+
+        Returns:
+            The running computation that must be stopped first, if this is its only job.
+        """
+        if job not in self._unfinished:
+            return None
+        found, computation = self._unfinished[job]
+        queued = computation in self.queue
+        if len(computation.jobs) == 1 and not queued:
+            return computation
+        computation.jobs.remove(found)
+        if not computation.jobs:
+            self.queue.remove(computation)
+            self.stop_sharing(computation)
+        found.add("cancelled")
+        self._archive(found, 0)
+        return None
+
+    def stop_sharing(self, computation: Computation) -> None:
+        """Let no further job join the computation, and do not cache its result."""
+        if self._shared.get(computation.request.key) is computation:
+            del self._shared[computation.request.key]
+
+    def finish(
+        self, computation: Computation, stage: FinalStage, size: int = 0, **fields: Any
+    ) -> None:
+        """Give all jobs of a computation their final event.
+
+        A computation that was cancelled ends as cancelled, whatever its worker answered. One that
+        was stopped for another reason fails with that reason, unless its result arrived.
+
+        Args:
+            computation: which has ended.
+            stage: how it ended.
+            size: of the result, in bytes.
+            fields: of the final event.
+        """
+        if computation.stopping == "cancelled":
+            stage, size, fields = "cancelled", 0, {}
+        elif computation.stopping and stage != "done":
+            note, facts = computation.failure or errors.timed_out(
+                computation.request, computation.time_limit
+            )
+            stage, fields = "failed", {"note": note, "facts": facts}
+        if stage == "done" and self._shared.get(computation.request.key) is computation:
+            self._cache.put(computation.request, fields["result"], size)
+        self.stop_sharing(computation)
+        computation.publish(stage, **fields)
+        for job in computation.jobs:
+            self._archive(job, size)
+        computation.jobs = []
+
+    def clear_cache(self) -> None:
+        """Compute every further request anew; finished jobs keep their results."""
+        self._cache.clear()
+
+    def _archive(self, job: Job, size: int) -> None:
+        self._unfinished.pop(job.id, None)
+        self._finished[job.id] = job
+        job.size = size
+        self._bytes += size
+        while len(self._finished) > 1 and (
+            len(self._finished) > self._max_jobs or self._bytes > self._max_bytes
+        ):
+            self._bytes -= self._finished.popitem(last=False)[1].size

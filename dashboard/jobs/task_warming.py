@@ -1,0 +1,25 @@
+"""Imports that a worker does in advance, so that no job waits for them."""
+
+from __future__ import annotations
+
+from contextlib import suppress
+
+from dashboard.records.result import Result
+
+
+def import_torch() -> None:
+    """Import what every task needs: torch, and what the first Arrow table imports."""
+    Result().to_bytes()
+    with suppress(Exception):  # without torch each job still fails with a sentence of its own
+        import torch  # noqa: F401
+
+
+def run_optimiser() -> None:
+    """Run an optimiser once; the first one of a process imports as much again as torch."""
+    with suppress(Exception):
+        import torch
+
+        weight = torch.zeros(2, requires_grad=True)
+        optimiser = torch.optim.Adam([weight])
+        weight.square().sum().backward()
+        optimiser.step()

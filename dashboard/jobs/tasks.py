@@ -1,0 +1,57 @@
+"""The tasks that a worker can perform, each a function from a request to its result.
+
+A task raises ``ValueError`` (``ContractError`` is one) with one sentence for input that it
+refuses; the page shows that sentence in the panel. Any other exception is an error of the task or
+of a plugin, shown with its last line and the plugin that raised it, where known.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
+from importlib.util import find_spec
+from pkgutil import iter_modules
+from typing import Any
+
+from dashboard import features
+from dashboard.jobs.context import Context
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+CATALOGUE = "catalogue"
+
+
+def _modules() -> dict[str, str]:
+    """The module of the catalogue, and ``task.py`` of every feature that has one."""
+    folders = (each.name for each in iter_modules(features.__path__) if each.ispkg)
+    found = {name: f"{features.__name__}.{name}.task" for name in folders}
+    own = {name: module for name, module in found.items() if find_spec(module)}
+    return {CATALOGUE: "dashboard.jobs.task_catalogue", **own}
+
+
+# By the name of its task, a module that has ``perform(request, context)``. For the catalogue it
+# may have ``OPTIONS``, ``METRICS`` and ``presets(registry)``. Each is imported when it is first
+# asked for: only the catalogue needs them all.
+TASKS = _modules()
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Compute the result of a request.
+
+    Raises:
+        ValueError: an unknown task, or input that the task refuses.
+    """
+    if request.task not in TASKS:
+        raise ValueError(f"no task {request.task!r}; there are {', '.join(TASKS)}")
+    return importlib.import_module(TASKS[request.task]).perform(request, context)
+
+
+def watch(
+    report: Callable[[Mapping[str, Any] | None], None], quarantined: Iterable[Mapping[str, str]]
+) -> None:
+    """Report each plugin before its code is loaded; see ``attention_plugins.watching``."""
+    with suppress(Exception):  # without torch each job still fails with a sentence of its own
+        from attention_plugins import watching
+
+        watching.watch(report, quarantined)

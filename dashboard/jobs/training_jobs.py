@@ -1,0 +1,107 @@
+"""The jobs of trainings: submitted to a pool of their own, stopped, and watched to their end."""
+
+from __future__ import annotations
+
+import math
+import threading
+from collections.abc import Callable
+from dataclasses import replace
+from typing import Literal
+
+from dashboard.jobs import launch
+from dashboard.jobs.backend import Event, JobBackend
+from dashboard.jobs.pool import LocalPool
+from dashboard.records.request import Request
+
+StopReason = Literal["pause", "cancel", "remove"]
+
+_NICENESS = 5  # pages come first: a trainer gets a third of their share of a busy core
+_GRACE = 60.0  # seconds for a step, a snapshot, and the scoring of an epoch
+_SILENCE = 900.0  # seconds: to download and read a corpus, to score an epoch on a busy machine
+_WAIT = 3600.0
+
+
+def training_pool() -> JobBackend:
+    """Return a pool without a time limit, of as many workers as ``ATTENTION_TRAINERS`` says."""
+    return LocalPool(
+        launch.trainers(),
+        time_limit=math.inf,
+        grace=_GRACE,
+        silence=launch.silence(None, _SILENCE),
+        cache=0,
+        nice=_NICENESS,
+    )
+
+
+class TrainingJobs:
+    """At most one job for each training.
+
+    Args:
+        make_backend: makes the backend when the first training is submitted.
+        on_end: called with the training's id, its job's final event, and why it was stopped, or
+            None if it was not.
+        lock: held during every change and during ``on_end``.
+    """
+
+    def __init__(
+        self,
+        make_backend: Callable[[], JobBackend],
+        on_end: Callable[[str, Event, StopReason | None], None],
+        lock: threading.RLock,
+    ) -> None:
+        self._make_backend, self._on_end, self._lock = make_backend, on_end, lock
+        self._backend: JobBackend | None = None
+        self._jobs: dict[str, str] = {}
+        self._stopping: dict[str, StopReason] = {}
+
+    def __contains__(self, id: str) -> bool:
+        return id in self._jobs
+
+    def stop_reason(self, id: str) -> StopReason | None:
+        """Return why the training's job is being stopped; None if it is not."""
+        return self._stopping.get(id)
+
+    def events(self, id: str) -> list[Event]:
+        """Return the events of the training's job; empty if there is no job."""
+        job = self._jobs.get(id)
+        return self._backend.events(job) if job and self._backend else []
+
+    def submit(self, id: str, request: Request) -> None:
+        """Queue the training."""
+        with self._lock:
+            if self._backend is None:
+                self._backend = self._make_backend()
+            backend = self._backend
+            options = tuple(sorted((*request.options, ("training", id))))
+            job = self._jobs[id] = backend.submit(replace(request, options=options))
+        watch = threading.Thread(
+            target=self._watch, args=(backend, id, job), name=f"training {id[:8]}", daemon=True
+        )
+        watch.start()
+
+    def stop(self, id: str, reason: StopReason) -> None:
+        """Ask the training's job to stop; nothing happens if there is no job."""
+        with self._lock:
+            if (job := self._jobs.get(id)) and self._backend:
+                self._stopping[id] = reason
+                self._backend.cancel(job)
+
+    def reload(self) -> None:
+        """Replace the workers, busy ones after their training."""
+        with self._lock:
+            if self._backend:
+                self._backend.reload(retry_quarantined=True)
+
+    def close(self) -> None:
+        """End the workers."""
+        with self._lock:
+            backend, self._backend = self._backend, None
+        if backend:
+            backend.close()
+
+    def _watch(self, backend: JobBackend, id: str, job: str) -> None:
+        while (event := backend.wait(job, _WAIT)) is None:
+            pass
+        with self._lock:
+            self._on_end(id, event, self._stopping.pop(id, None))
+            del self._jobs[id]

@@ -1,0 +1,55 @@
+"""The status of a training, derived from its recorded history and the events of its job."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+from dashboard.jobs.backend import Event
+from dashboard.records.training import ENDED, State
+from dashboard.storage.training_folder import History
+
+
+class TrainingStatus(NamedTuple):
+    """The fields of the same names in :class:`~dashboard.records.training.Training`."""
+
+    state: State
+    note: str
+    live: Mapping[str, Any]
+
+
+def training_status(
+    history: History,
+    events: Sequence[Event],
+    *,
+    stopping: bool,
+    runs_elsewhere: Callable[[], bool],
+) -> TrainingStatus:
+    """Return state, note and live figures.
+
+    Args:
+        history: what the training's folder records.
+        events: of its job on this server; empty if there is no job.
+        stopping: whether the job was asked to stop.
+        runs_elsewhere: returns whether another server runs the training.
+    """
+    if history.state in ENDED or history.state == "paused":
+        return TrainingStatus(history.state, history.note, {})
+    if not events:
+        if runs_elsewhere():
+            return TrainingStatus("running", "Another server works on it.", {})
+        note = "The server stopped in the meantime; resume to go on."
+        return TrainingStatus("paused", note, {})
+    if not stopping and not any(event.stage == "started" for event in events):
+        return TrainingStatus("queued", "Waits until a trainer is free.", {})
+    state: State = "pausing" if stopping else "running"
+    last = next((event for event in reversed(events) if event.stage == "progress"), None)
+    if last is None:
+        return TrainingStatus(state, "Starting.", {})
+    return TrainingStatus(state, last.note, last.facts)
+
+
+def paused_note(history: History) -> str:
+    """Return the note of a training that was paused."""
+    done = len(history.epochs)
+    return f"Paused after {done} epoch{'' if done == 1 else 's'}; resume to go on."

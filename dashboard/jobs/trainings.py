@@ -1,0 +1,244 @@
+"""The trainings of all sessions: started, paused, resumed, cancelled, removed, exported."""
+
+from __future__ import annotations
+
+import shutil
+import threading
+from collections.abc import Callable, Collection, Mapping
+from contextlib import suppress
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dashboard.jobs.backend import Event, JobBackend
+from dashboard.jobs.training_export import checkpoint_name, copy_checkpoint
+from dashboard.jobs.training_jobs import StopReason, TrainingJobs, training_pool
+from dashboard.jobs.training_status import paused_note, training_status
+from dashboard.records.request import Request
+from dashboard.records.training import State, Training
+from dashboard.storage.errors import StorageError
+from dashboard.storage.training_folder import (
+    History,
+    TrainingFolder,
+    checkpoints_root,
+    trainings_root,
+)
+
+
+class Trainings:
+    """One per server. Every method may be called from any thread.
+
+    Trainings outlive this process: another one over the same folder finds them again.
+
+    Args:
+        root: the data folder; else :func:`~dashboard.storage.home.home`.
+        make_backend: makes the backend when the first training starts.
+        taken_names: returns names of checkpoints that an exported training must not take.
+        on_export: called after a training was exported.
+    """
+
+    def __init__(
+        self,
+        root: Path | None = None,
+        *,
+        make_backend: Callable[[], JobBackend] = training_pool,
+        taken_names: Callable[[], Collection[str]] = tuple,
+        on_export: Callable[[], None] = lambda: None,
+    ) -> None:
+        self._root, self._taken_names, self._on_export = root, taken_names, on_export
+        self._lock = threading.RLock()
+        self._jobs = TrainingJobs(make_backend, self._end, self._lock)
+        self._unrecorded: dict[str, History] = {}  # outcomes that could not be written to disk
+        self._requests: dict[str, tuple[Request, float]] = {}
+        self._histories: dict[str, tuple[tuple[int, int], History]] = {}
+
+    def start(self, request: Request) -> str:
+        """Queue a training and return its id. If the worker refuses it, it becomes ``failed``.
+
+        Raises:
+            ValueError: another task's request, or the folder cannot be written.
+        """
+        if request.task != "training":
+            raise ValueError(f"need a request of the task 'training', got {request.task!r}")
+        folder = TrainingFolder.create(request, self._root)
+        self._submit(folder.id, request)
+        return folder.id
+
+    def list(self) -> list[Training]:
+        """Return all trainings, the newest first."""
+        found = []
+        with suppress(OSError):
+            for path in trainings_root(self._root).iterdir():
+                with suppress(KeyError):
+                    found.append(self.get(path.name))
+        return sorted(found, key=lambda training: (-training.created, training.id))
+
+    def get(self, id: str) -> Training:
+        """Return a training with its present status.
+
+        Raises:
+            KeyError: no such training.
+        """
+        with self._lock:
+            folder = TrainingFolder(id, self._root)
+            request, created = self._request(folder)
+            history = self._history(folder)
+            stopping = self._jobs.stop_reason(id)
+            if stopping == "remove":
+                raise KeyError(f"training {id!r} was removed")
+            events = self._jobs.events(id)
+            outcome = self._unrecorded.get(id) or history
+        status = training_status(
+            outcome, events, stopping=stopping is not None, runs_elsewhere=folder.busy
+        )
+        names = {"model": request.model, "scoring": request.scoring, "corpus": request.data}
+        title = f"{request.model} with {request.scoring} on {request.data}"
+        checkpoint = history.checkpoint
+        if not (checkpoints_root(self._root) / checkpoint).is_dir():
+            checkpoint = ""
+        return Training(
+            id=id, request=request, created=created, **status._asdict(),
+            epochs=history.epochs, checkpoint=checkpoint,
+            facts={"title": title, **names, **(history.facts or {}), **(outcome.facts or {})},
+        )  # fmt: skip
+
+    def probe(self, id: str, epoch: int) -> pa.Table:
+        """Return the table ``maps`` of the probe sentence after an epoch.
+
+        Raises:
+            KeyError: no such training, or no probe after that epoch.
+        """
+        return TrainingFolder(id, self._root).probe(epoch)
+
+    def pause(self, id: str) -> None:
+        """Stop after the present step; nothing happens if the training does not run.
+
+        Raises:
+            KeyError: no such training.
+        """
+        if self.get(id).state in ("queued", "running"):
+            with self._lock:
+                if id in self._jobs:
+                    self._jobs.stop(id, "pause")
+                else:
+                    self._record(id, "paused", "Paused.")
+
+    def resume(self, id: str) -> None:
+        """Queue a paused or failed training again; it continues from its last snapshot.
+
+        Raises:
+            KeyError: no such training.
+            ValueError: it is stopping, or has ended.
+        """
+        with self._lock:
+            training = self.get(id)
+            if training.state in ("queued", "running"):
+                return
+            if training.state not in ("paused", "failed"):
+                raise ValueError(
+                    f"this training is {training.state}; only a paused or failed one can go on"
+                )
+            TrainingFolder(id, self._root).note_state("queued")
+            self._submit(id, training.request)
+
+    def cancel(self, id: str) -> None:
+        """End a training for good; its epochs stay. Nothing happens if it has ended.
+
+        Raises:
+            KeyError: no such training.
+        """
+        with self._lock:
+            if self.get(id).state in ("done", "cancelled"):
+                return
+            self._record(id, "cancelled", "Cancelled.")
+            self._jobs.stop(id, "cancel")
+            if id not in self._jobs:
+                TrainingFolder(id, self._root).forget_snapshot()
+
+    def remove(self, id: str) -> None:
+        """Cancel a training and delete its files; an exported checkpoint stays.
+
+        Raises:
+            KeyError: no such training.
+        """
+        with self._lock:
+            folder = TrainingFolder(id, self._root)
+            self._request(folder)
+            self._jobs.stop(id, "remove")
+            if id not in self._jobs:
+                self._delete(folder)
+
+    def export(self, id: str, name: str) -> str:
+        """Export the model of the last finished epoch; return the checkpoint's name.
+
+        Args:
+            id: of a training that does not run and has finished an epoch.
+            name: 1 to 40 of a-z, 0-9, ``_`` and ``-``, which becomes ``_``; a letter first.
+
+        Raises:
+            KeyError: no such training.
+            ValueError: no model, an invalid or taken name, or a folder that cannot be written.
+        """
+        with self._lock:
+            training, folder = self.get(id), TrainingFolder(id, self._root)
+            if training.state in ("queued", "running", "pausing"):
+                raise ValueError(f"this training is {training.state}; pause it, then keep it")
+            model = folder.model()
+            if model is None:
+                raise ValueError("this training has not finished an epoch, so it has no model yet")
+            root = checkpoints_root(self._root)
+            name = checkpoint_name(name, root, self._taken_names())
+            copy_checkpoint(model, folder.path, root / name)
+            folder.note_checkpoint(name)
+        self._on_export()
+        return name
+
+    def reload(self) -> None:
+        """Replace the workers, busy ones after their training."""
+        self._jobs.reload()
+
+    def close(self) -> None:
+        """End the workers; a later process finds the running trainings as paused."""
+        self._jobs.close()
+
+    def _submit(self, id: str, request: Request) -> None:
+        with self._lock:
+            self._jobs.submit(id, request)
+            self._unrecorded.pop(id, None)
+
+    def _end(self, id: str, event: Event, reason: StopReason | None) -> None:
+        folder = TrainingFolder(id, self._root)
+        if reason == "remove":
+            self._delete(folder)
+        elif event.stage == "failed":
+            self._record(id, "failed", event.note, event.facts)
+        elif reason == "cancel":
+            folder.forget_snapshot()
+        elif event.stage == "cancelled" and reason == "pause":
+            self._record(id, "paused", paused_note(folder.history()))
+
+    def _record(
+        self, id: str, state: State, note: str, facts: Mapping[str, Any] | None = None
+    ) -> None:
+        try:
+            TrainingFolder(id, self._root).note_state(state, note, facts)
+        except StorageError:  # the disk may be full, and the note may be about that
+            self._unrecorded[id] = History(state=state, note=note, facts=facts)
+
+    def _delete(self, folder: TrainingFolder) -> None:
+        shutil.rmtree(folder.path, ignore_errors=True)
+        for cache in (self._requests, self._histories, self._unrecorded):
+            cache.pop(folder.id, None)
+
+    def _request(self, folder: TrainingFolder) -> tuple[Request, float]:
+        if folder.id not in self._requests:
+            self._requests[folder.id] = folder.request()
+        return self._requests[folder.id]
+
+    def _history(self, folder: TrainingFolder) -> History:
+        stamp = folder.changed()
+        cached = self._histories.get(folder.id)
+        if cached is None or cached[0] != stamp:
+            cached = self._histories[folder.id] = (stamp, folder.history())
+        return cached[1]

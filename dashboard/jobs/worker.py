@@ -1,0 +1,180 @@
+"""A worker process, started by a pool: ``python -m dashboard.jobs.worker``.
+
+Messages arrive on standard input and leave on standard output. Plugins see neither: their
+``print`` goes to standard error, and their ``input`` reads an empty file.
+
+To the worker: ``{"type": "run", "computation": number, "request": JSON}`` and
+``{"type": "stop", "computation": number}``.
+
+From the worker: ``ready`` once; for each computation ``accepted``, any number of ``progress``, and
+one of ``done`` (with the result's bytes), ``failed`` and ``cancelled``; ``loading`` before the
+code of a plugin is loaded and ``loaded`` after it.
+"""
+
+from __future__ import annotations
+
+import argparse
+import faulthandler
+import importlib
+import io
+import json
+import os
+import signal
+import sys
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from queue import Empty, SimpleQueue
+from types import MappingProxyType
+from typing import Any, BinaryIO, NamedTuple
+
+from dashboard.jobs import errors, limits, task_warming, wire
+from dashboard.jobs.channels import Inbox, Outbox
+from dashboard.jobs.context import Cancelled, Context
+from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR
+from dashboard.jobs.quarantine import PluginSource
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+_IDLE_SECONDS = 0.5
+
+
+class PluginReporter:
+    """Reports to the pool which plugin is being loaded, and remembers where its modules lie."""
+
+    def __init__(self, outbox: Outbox) -> None:
+        self._outbox = outbox
+        self.origins: dict[str, tuple[str, ...]] = {}
+
+    def report(self, facts: Mapping[str, Any] | None) -> None:
+        """Report a plugin before it is loaded, and None after it; see ``watching.watch``."""
+        if facts is None:
+            self._outbox.send({"type": "loaded"})
+            return
+        source = PluginSource.from_facts(facts)
+        self.origins[source.distribution] = source.paths
+        self._outbox.send({"type": "loading", "facts": dict(facts)})
+
+
+class JobContext:
+    """The :class:`~dashboard.jobs.context.Context` of one computation."""
+
+    def __init__(self, computation: int, outbox: Outbox, inbox: Inbox) -> None:
+        self._computation = computation
+        self._outbox = outbox
+        self._inbox = inbox
+
+    def report(
+        self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
+    ) -> None:
+        """See :meth:`dashboard.jobs.context.Context.report`."""
+        if self.stopped():
+            raise Cancelled
+        progress = {"fraction": float(fraction), "note": note, "facts": dict(facts or {})}
+        self._outbox.report({"type": "progress", "computation": self._computation, **progress})
+
+    def stopped(self) -> bool:
+        """See :meth:`dashboard.jobs.context.Context.stopped`."""
+        return self._inbox.stopped(self._computation)
+
+
+def main(argv: list[str] | None = None) -> None:
+    """Run computations until the pool is gone or memory runs out."""
+    parser = argparse.ArgumentParser(prog="python -m dashboard.jobs.worker")
+    parser.add_argument(
+        "--tasks", default="dashboard.jobs.tasks", help="module with perform(), perhaps watch()"
+    )
+    parser.add_argument("--parent", type=int, required=True, help="process id of the pool")
+    parser.add_argument("--memory", type=int, default=0, help="limit in MB, 0 for none")
+    parser.add_argument("--nice", type=int, default=0, help="niceness, 0 to 19")
+    parser.add_argument("--cold", action="store_true", help="do not import torch in advance")
+    parser.add_argument("--quarantined", type=json.loads, default=[], help="plugins, as JSON")
+    arguments = parser.parse_args(argv)
+
+    limits.die_with(arguments.parent)
+    limits.limit_memory(arguments.memory)
+    limits.lower_priority(arguments.nice)
+    stdin, stdout = _take_pipes()
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C in the terminal is the pool's to handle
+    faulthandler.enable(all_threads=False)
+    if DUMP_SIGNAL is not None:
+        faulthandler.register(DUMP_SIGNAL, all_threads=False)
+    tasks = importlib.import_module(arguments.tasks)
+    outbox, inbox = Outbox(stdout), Inbox(stdin)
+    reporter = PluginReporter(outbox)
+    idle_steps = [] if arguments.cold else [task_warming.run_optimiser]
+    if not arguments.cold:
+        task_warming.import_torch()
+    if hasattr(tasks, "watch"):
+        tasks.watch(reporter.report, arguments.quarantined)
+    outbox.send({"type": "ready"})
+    while True:
+        number, request = next_request(inbox.requests, idle_steps)
+        os.write(2, JOB_SEPARATOR)
+        outbox.send({"type": "accepted", "computation": number})
+        context = JobContext(number, outbox, inbox)
+        outcome = _run(tasks.perform, request, context, arguments.memory, reporter.origins)
+        header = {"type": outcome.stage, "note": outcome.note, "facts": dict(outcome.facts)}
+        outbox.send({"computation": number, **header}, outcome.payload)
+        if outcome.out_of_memory:
+            os._exit(0)
+
+
+class Outcome(NamedTuple):
+    """How a computation ended, and whether it left the worker without memory."""
+
+    stage: str
+    note: str = ""
+    facts: Mapping[str, Any] = MappingProxyType({})
+    payload: bytes = b""
+    out_of_memory: bool = False
+
+
+def _run(
+    perform: Callable[[Request, Context], Result],
+    request: Request,
+    context: Context,
+    memory: int,
+    origins: errors.Origins,
+) -> Outcome:
+    try:
+        try:
+            result = perform(request, context)
+        except ValueError as error:
+            return Outcome("failed", *errors.refused(request, error))
+        payload = result.to_bytes()
+        wire.check_payload(len(payload))
+        return Outcome("done", payload=payload)
+    except Cancelled:
+        return Outcome("cancelled")
+    except BaseException as error:  # a plugin's sys.exit() must not end the worker
+        note, facts = errors.raised(request, error, memory, origins)
+        return Outcome("failed", note, facts, out_of_memory=errors.out_of_memory(error))
+
+
+def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
+    stdin, stdout = os.dup(0), os.dup(1)
+    empty = os.open(os.devnull, os.O_RDONLY)
+    os.dup2(empty, 0)
+    os.close(empty)
+    os.dup2(2, 1)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        sys.stdout.reconfigure(line_buffering=True)
+    if hasattr(os, "register_at_fork"):
+        # A child that a plugin forks would keep the pipe open after our end, or write into it.
+        os.register_at_fork(after_in_child=lambda: os.close(stdout))
+    return os.fdopen(stdin, "rb"), os.fdopen(stdout, "wb")
+
+
+def next_request(
+    requests: SimpleQueue[tuple[int, Request]], idle_steps: list[Callable[[], None]]
+) -> tuple[int, Request]:
+    """Wait for the next computation's number and request; when idle, run an idle step first."""
+    while idle_steps:
+        with suppress(Empty):
+            return requests.get(timeout=_IDLE_SECONDS)
+        idle_steps.pop(0)()
+    return requests.get()
+
+
+if __name__ == "__main__":
+    main()

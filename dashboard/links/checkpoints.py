@@ -1,0 +1,94 @@
+"""How links and panels name trained models, and what a worker must make with one.
+
+A checkpoint is called ``model.scoring``, or by its own name where two checkpoints of a corpus
+share model and scoring. A link may name what is not installed here, since it may come from
+somebody who has more plugins; :func:`untrained` says so in a sentence.
+"""
+
+from __future__ import annotations
+
+from dashboard.links.fields import AUTO, NAME
+from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.request import Request
+from dashboard.records.text import not_installed, shown
+
+EXAMPLE = "model.scoring such as bahdanau.additive"
+
+_USUAL = (
+    "bahdanau.additive", "bahdanau.scaled_dot", "transformer.scaled_dot", "bahdanau.bilinear",
+)  # fmt: skip
+_USUAL_PANELS = 3
+
+
+def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
+    """What a panel calls this checkpoint within its corpus; an adopted one by its name."""
+    if checkpoint.adopted:
+        return checkpoint.name
+    made_of = (checkpoint.model, checkpoint.scoring, checkpoint.corpus)
+    others = [(c.model, c.scoring, c.corpus) for c in catalogue.checkpoints.values()]
+    alone = others.count(made_of) == 1
+    return f"{checkpoint.model}.{checkpoint.scoring}" if alone else checkpoint.name
+
+
+def references(catalogue: Catalogue, corpus: str) -> dict[str, Checkpoint]:
+    """The checkpoints to set side by side for a corpus, by what a panel calls them."""
+    return {reference(catalogue, entry): entry for entry in catalogue.readers(corpus)}
+
+
+def resolve(catalogue: Catalogue, corpus: str, panel: str) -> Checkpoint | None:
+    """The checkpoint that a panel means, if it is here."""
+    for name, checkpoint in references(catalogue, corpus).items():
+        if panel in (checkpoint.name, name):
+            return checkpoint
+    return None
+
+
+def named(catalogue: Catalogue, corpus: str, given: str) -> str:
+    """What a panel calls the checkpoint of a link; empty where that can be no name."""
+    found = resolve(catalogue, corpus, given)
+    if found is not None:
+        return reference(catalogue, found)
+    parts = given.split(".")
+    return given if len(parts) <= 2 and all(NAME.match(part) for part in parts) else ""
+
+
+def untrained(catalogue: Catalogue, corpus: str, panel: str) -> str:
+    """Why a panel's checkpoint is not here, in a sentence, and what would bring it."""
+    model, _, scoring = panel.rpartition(".")
+    if not model:
+        return f"There is no checkpoint {shown(panel)} of the corpus {shown(corpus)} here."
+    for kind, name, known in (
+        ("Model", model, catalogue.models),
+        ("Scoring", scoring, catalogue.scorings),
+    ):
+        if name not in known:
+            return not_installed(kind, name)
+    return f"{model} with {scoring} has not been trained on {shown(corpus)} here."
+
+
+def usual_corpus(catalogue: Catalogue) -> str:
+    """The corpus of most checkpoints; empty where there is none."""
+    return next(iter(catalogue.corpora()), "")
+
+
+def usual_panels(catalogue: Catalogue, corpus: str) -> tuple[str, ...]:
+    """Two checkpoints that differ in their scoring alone and one of another model, if here."""
+    names = [reference(catalogue, c) for c in catalogue.checkpoints.values() if c.corpus == corpus]
+    chosen = [name for name in _USUAL if name in names] or names
+    return tuple(chosen[:_USUAL_PANELS])
+
+
+def translation_request(
+    checkpoint: Checkpoint, *, text: str, target: str = "", beam: int = 1, device: str = AUTO,
+    changes: str = "",
+) -> Request:  # fmt: skip
+    """What a worker must translate.
+
+    Args:
+        target: words to force; empty for the model's own translation.
+        changes: to heads, see :mod:`dashboard.records.interventions`.
+    """
+    options: dict[str, str | int] = {"text": text, "beam": beam, "target": target}
+    if changes:
+        options["changes"] = changes
+    return Request.make("translation", data=checkpoint.name, options=options, device=device)

@@ -1,0 +1,248 @@
+"""The kinds of fields that pages are made of; :mod:`dashboard.ui.fields` draws them.
+
+A field is declared once, in its page's ``view.py``: its name in the link, its title, its default,
+its bounds. How it is read, written, refused and drawn follows from its kind.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.links.link import Field, View
+from dashboard.links.reader import Reader
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import Parameter, defaults, pairs
+from dashboard.records.request import UPLOAD, Pairs, Scalar
+from dashboard.records.text import shown
+
+LETTERS = "abcd"  # of a page's panels
+MOST_PANELS = len(LETTERS)
+AUTO = "auto"
+NOBODY = "none"  # stands for an empty list, since a parameter that is left out is its default
+MOST_SCORINGS = 8  # of a page that lists them
+UPLOADED = re.compile(rf"{UPLOAD}[0-9a-f]{{64}}\Z")
+NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")  # of a model or a scoring, installed here or not
+
+_LAST_SEED = 9999
+SEED = Parameter(
+    name="seed",
+    title="Seed",
+    default=0,
+    low=0,
+    high=_LAST_SEED,
+    step=1,
+    help="Another seed draws other points and other starting weights.",
+)
+
+KeyOf = Callable[[str], str]
+
+
+def next_seed(seed: int) -> int:
+    """The seed after this one; the first after the last."""
+    return (seed + 1) % (_LAST_SEED + 1)
+
+
+def refused(reader: Reader, key: str, given: str, wanted: str, instead: str) -> None:
+    """Note that ``key=given`` was refused, what would be right, and what is used instead."""
+    reader.problem(f"{key}={shown(given)}: need {wanted}, so {instead} is used")
+
+
+@dataclass(frozen=True, kw_only=True)
+class Setting(Field[View, Any]):
+    """One number, switch or choice with bounds.
+
+    Args:
+        parameter: its bounds, default, title and unit; a function where they depend on the view.
+        typed: whether a number is typed into a field rather than dragged on a slider.
+    """
+
+    parameter: Parameter | Callable[[View, Catalogue], Parameter]
+    typed: bool = False
+
+    def bounds(self, view: View, catalogue: Catalogue) -> Parameter:
+        """The parameter as it is for this view."""
+        if isinstance(self.parameter, Parameter):
+            return self.parameter
+        return self.parameter(view, catalogue)
+
+    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> Scalar:
+        """See :meth:`Field.read`."""
+        return reader.parameter(self.bounds(view, catalogue), self.name)
+
+    def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        parameter = self.bounds(view, catalogue)
+        return write_parameters((parameter,), {parameter.name: self.of(view)}, lambda _: self.name)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Settings(Field[View, Pairs]):
+    """The parameters of something that a view names, such as its data set.
+
+    Args:
+        parameters: what may be set, as it is for this view.
+        owner: whose parameters these are; widgets of another owner are other widgets.
+        key_of: from a parameter's name to its key in the link.
+    """
+
+    parameters: Callable[[View, Catalogue], Sequence[Parameter]]
+    owner: Callable[[View], str] = lambda _: ""
+    key_of: KeyOf = str
+
+    def default(self, view: View, catalogue: Catalogue) -> Pairs:
+        """Every parameter at its default."""
+        return defaults(self.parameters(view, catalogue))
+
+    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> Pairs:
+        """See :meth:`Field.read`."""
+        return read_parameters(reader, self.parameters(view, catalogue), self.key_of)
+
+    def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        return write_parameters(self.parameters(view, catalogue), dict(self.of(view)), self.key_of)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Choice(Field[View, str]):
+    """One of several names.
+
+    Args:
+        options: what is offered, as it is for this view.
+        title, help: of the select box.
+        default: the first option unless this says another.
+        titles: what an option is called.
+        unknown: names that are kept though they are not offered, since a link may come from
+            somebody who has more plugins.
+    """
+
+    options: Callable[[View, Catalogue], Sequence[str]]
+    title: str
+    help: str = ""
+    default: Callable[[View, Catalogue], str] | None = None
+    titles: Callable[[str, Catalogue], str] = lambda name, _: name
+    unknown: re.Pattern[str] | None = None
+
+    def usual(self, view: View, catalogue: Catalogue) -> str:
+        """The default; empty where nothing is offered."""
+        if self.default:
+            return self.default(view, catalogue)
+        return next(iter(self.options(view, catalogue)), "")
+
+    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> str:
+        """See :meth:`Field.read`."""
+        usual = self.usual(view, catalogue)
+        given = reader.take(self.name)
+        if given is None:
+            return usual
+        offered = self.options(view, catalogue)
+        if given in offered or (self.unknown and self.unknown.match(given)):
+            return given
+        refused(reader, self.name, given, f"one of {', '.join(offered) or 'none'}", usual)
+        return usual
+
+    def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        value = self.of(view)
+        return {} if value == self.usual(view, catalogue) else {self.name: value}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Text(Field[View, str]):
+    """One line of text.
+
+    Args:
+        title, help, placeholder: of the text field.
+        default: the text of a bare address, as it is for this view.
+    """
+
+    title: str
+    help: str = ""
+    placeholder: str = ""
+    default: Callable[[View, Catalogue], str] = lambda _view, _catalogue: ""
+
+    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> str:
+        """See :meth:`Field.read`."""
+        return reader.text(self.name, self.default(view, catalogue))
+
+    def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        value = self.of(view)
+        return {} if value == self.default(view, catalogue) else {self.name: value}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names(Field[View, tuple[str, ...]]):
+    """Names of scorings with commas between them, installed here or not.
+
+    Args:
+        default: those of a bare address.
+        most: how many at the most.
+    """
+
+    default: Callable[[Catalogue], tuple[str, ...]]
+    most: int = MOST_SCORINGS
+
+    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> tuple[str, ...]:
+        """See :meth:`Field.read`."""
+        given = reader.take(self.name)
+        usual = self.default(catalogue)
+        if given is None or given == NOBODY:
+            return usual if given is None else ()
+        names = dict.fromkeys(given.split(","))
+        for name in names:
+            if not NAME.match(name):
+                reader.problem(
+                    f"{self.name}: {shown(name)} is not a scoring's name; it is left out"
+                )
+        kept = [name for name in names if NAME.match(name)]
+        if len(kept) > self.most:
+            reader.problem(f"{self.name}: {len(kept)} of them; the first {self.most} are used")
+        return tuple(kept[: self.most]) or usual
+
+    def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        names = self.of(view)
+        return {} if names == self.default(catalogue) else {self.name: ",".join(names) or NOBODY}
+
+
+def device() -> Choice[Any]:
+    """The field ``device``: where a worker computes."""
+    return Choice(
+        name="device",
+        title="Device",
+        options=lambda _, catalogue: (AUTO, *(d for d in catalogue.devices if d != AUTO)),
+    )
+
+
+def data(task: str, default: Callable[[Any, Catalogue], str]) -> Choice[Any]:
+    """The field ``data``: a data set of the task, or an uploaded file.
+
+    Args:
+        task: ``"regression"`` or ``"translation"``.
+    """
+    return Choice(
+        name="data",
+        title="Data",
+        options=lambda _, catalogue: tuple(catalogue.of_task("datasets", task)),
+        default=default,
+        unknown=UPLOADED,
+    )
+
+
+def read_parameters(reader: Reader, parameters: Iterable[Parameter], key_of: KeyOf = str) -> Pairs:
+    """The value of every parameter; ``key_of`` turns its name into its key in the link."""
+    return pairs({each.name: reader.parameter(each, key_of(each.name)) for each in parameters})
+
+
+def write_parameters(
+    parameters: Iterable[Parameter], values: Mapping[str, Scalar], key_of: KeyOf = str
+) -> dict[str, str]:
+    """The values that are not at their parameter's default, by their keys in the link."""
+    return {
+        key_of(each.name): each.write(values[each.name])
+        for each in parameters
+        if values.get(each.name, each.default) != each.default
+    }

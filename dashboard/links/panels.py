@@ -1,0 +1,214 @@
+"""Pages that set trained models side by side: what their views share, and the fields of it.
+
+Panels are called a, b, c and d in a link. ``b=transformer.scaled_dot`` names the checkpoint of
+panel b, see :mod:`dashboard.links.checkpoints`; ``b.map=2.3`` selects head 3 of layer 2 in it, and
+``b.map=2.mean`` the mean of that layer's heads.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from dashboard.links.checkpoints import EXAMPLE, named, resolve, usual_corpus, usual_panels
+from dashboard.links.fields import AUTO, LETTERS, Choice, Text
+from dashboard.links.link import Field
+from dashboard.links.reader import Reader
+from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.interventions import KINDS
+from dashboard.records.text import shown
+
+SENTENCE = "i'm home ."
+IS_MAP = re.compile(r"[1-9][0-9]?\.(mean|[1-9][0-9]?)\Z")
+_A_MAP = "a layer and a head such as 2.3 or 2.mean"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoints:
+    """What a page shows that sets checkpoints side by side.
+
+    Args:
+        panels: what each panel calls its checkpoint, see :func:`reference`.
+        selected: the map that each panel shows large, ``layer.head`` or ``layer.mean``; empty for
+            the usual one. Panels at the end that show the usual one are left out.
+        corpus: what the checkpoints were trained on.
+        device: where a worker computes.
+    """
+
+    panels: tuple[str, ...]
+    selected: tuple[str, ...] = ()
+    corpus: str = ""
+    device: str = AUTO
+
+
+@dataclass(frozen=True, kw_only=True)
+class Reading(Checkpoints):
+    """Checkpoints that read one sentence.
+
+    Args:
+        kind: of the attention that is shown, one of ``KINDS``.
+        text: the sentence.
+        target: the translation that every model is forced to write; empty for none.
+    """
+
+    kind: str = KINDS[0]
+    text: str = SENTENCE
+    target: str = ""
+
+
+View = TypeVar("View", bound=Checkpoints)
+
+
+def checkpoints_of(view: Checkpoints, catalogue: Catalogue) -> dict[str, Checkpoint]:
+    """The checkpoints of the panels that have one here, by the panel's letter."""
+    every = {
+        letter: resolve(catalogue, view.corpus, panel)
+        for letter, panel in zip(LETTERS, view.panels, strict=False)
+    }
+    return {letter: checkpoint for letter, checkpoint in every.items() if checkpoint}
+
+
+def selected_maps(view: Checkpoints) -> dict[str, str]:
+    """The selected map of every panel, by its letter; empty for the usual one."""
+    every = (*view.selected, *("" for _ in view.panels))
+    return dict(zip(LETTERS[: len(view.panels)], every, strict=False))
+
+
+def with_maps(view: View, selected: Iterable[str]) -> View:
+    """The view with these selected maps of its panels, in the one way of writing them."""
+    kept = list(selected)[: len(view.panels)]
+    while kept and not kept[-1]:
+        kept.pop()
+    return replace(view, selected=tuple(kept))
+
+
+def with_map(view: View, letter: str, selected: str) -> View:
+    """The view with another selected map of one panel; empty for its usual one."""
+    return with_maps(view, (selected_maps(view) | {letter: selected}).values())
+
+
+def without_panel(view: View, letter: str) -> View:
+    """The view without one panel; the others keep their maps."""
+    panels = dict(zip(LETTERS, view.panels, strict=False))
+    maps = selected_maps(view)
+    del panels[letter], maps[letter]
+    return with_maps(replace(view, panels=tuple(panels.values())), maps.values())
+
+
+def query(view: Reading) -> dict[str, str]:
+    """The parameters by which other pages name the same checkpoints, sentence and maps."""
+    link = {**dict(zip(LETTERS, view.panels, strict=False)), "corpus": view.corpus}
+    link |= {"text": view.text, "kind": view.kind}
+    if view.target:
+        link["target"] = view.target
+    return link | _written(view)
+
+
+@dataclass(frozen=True, kw_only=True)
+class PanelsField(Field[View, tuple[str, ...]]):
+    """A checkpoint for each letter that the link names.
+
+    Args:
+        default: the panels of a bare address, for a corpus.
+    """
+
+    default: Callable[[Catalogue, str], tuple[str, ...]] = usual_panels
+
+    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> tuple[str, ...]:
+        """See :meth:`Field.read`."""
+        for letter in LETTERS:
+            given = reader.take(letter)
+            if given is not None and not named(catalogue, view.corpus, given):
+                reader.problem(f"{letter}={shown(given)}: need {EXAMPLE}; ignored")
+        return tuple(self.by_letter(reader, view, catalogue).values())
+
+    def by_letter(self, reader: Reader, view: View, catalogue: Catalogue) -> dict[str, str]:
+        """The panels in the order in which they stand, by their letters in the link."""
+        given = {
+            letter: named(catalogue, view.corpus, reader.given(letter) or "")
+            for letter in LETTERS
+            if reader.given(letter) is not None
+        }
+        if not any(given.values()):
+            given |= dict(zip(LETTERS, self.default(catalogue, view.corpus), strict=False))
+        return {letter: panel for letter, panel in given.items() if panel}
+
+    def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        panels = self.of(view)
+        if panels == self.default(catalogue, view.corpus):
+            return {}
+        return dict(zip(LETTERS, panels, strict=False))
+
+
+@dataclass(frozen=True, kw_only=True)
+class SelectedField(Field[View, tuple[str, ...]]):
+    """The selected map of each panel; comes after the panels.
+
+    Args:
+        panels: the field of the panels.
+    """
+
+    panels: PanelsField[View]
+
+    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> tuple[str, ...]:
+        """See :meth:`Field.read`."""
+        letters = self.panels.by_letter(reader, view, catalogue)
+        usual = self.everywhere(reader)
+        return with_maps(
+            view, [read_map(reader, f"{letter}.map", usual) for letter in letters]
+        ).selected
+
+    def everywhere(self, reader: Reader) -> str:
+        """The map of panels for which the link names none; empty for their usual one."""
+        return ""
+
+    def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        return _written(view)
+
+
+def corpus(
+    default: Callable[[Catalogue], str] = usual_corpus, *, title: str = "Trained on"
+) -> Choice[Any]:
+    """The field ``corpus``: what the checkpoints were trained on; comes before the panels."""
+    return Choice(
+        name="corpus",
+        title=title,
+        options=lambda _, catalogue: catalogue.corpora(),
+        default=lambda _, catalogue: default(catalogue),
+    )
+
+
+def text(placeholder: str) -> Text[Any]:
+    """The field ``text``: the sentence that all models read."""
+    return Text(
+        name="text",
+        title="English sentence",
+        placeholder=placeholder,
+        default=lambda _view, _catalogue: SENTENCE,
+    )
+
+
+def kind(kinds: tuple[str, ...] = KINDS) -> Choice[Any]:
+    """The field ``kind``: of the attention that is shown."""
+    return Choice(name="kind", title="Kind of attention", options=lambda _view, _catalogue: kinds)
+
+
+def read_map(reader: Reader, key: str, usual: str = "") -> str:
+    """The selected map that a parameter of the link names.
+
+    Args:
+        usual: where there is no such parameter, or what it names can be no map.
+    """
+    given = reader.take(key)
+    if given is None or IS_MAP.match(given):
+        return given or usual
+    reader.problem(f"{key}={shown(given)}: need {_A_MAP}; ignored")
+    return usual
+
+
+def _written(view: Checkpoints) -> dict[str, str]:
+    return {f"{letter}.map": name for letter, name in selected_maps(view).items() if name}

@@ -1,0 +1,97 @@
+"""Fits of kernel regression as links and requests name them: the problem, the scoring, the fit.
+
+The pages *Kernel regression* and *Experiment* both ask for fits, and an experiment finds what
+the other page has computed because equal fits give equal requests.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from dashboard.links.fields import AUTO
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import Parameter, defaults
+from dashboard.records.request import Pairs, Request, is_upload
+
+TASK = "regression"
+MODEL, DATA = "nadaraya_watson", "sine"
+LEARN = Parameter(
+    name="learn",
+    title="Learn from the data",
+    default=False,
+    help="By gradient descent, predicting every training point from all others. "
+    "A scoring without weights stays as it is.",
+)
+_STANDARDISE = "standardise"
+
+
+@dataclass(frozen=True, kw_only=True)
+class Fit:
+    """One scoring in one model: all parameters of both, and how it learns, if it does."""
+
+    scoring: str
+    model: str = MODEL
+    parameters: Pairs = ()
+    learn: bool = False
+    fitting: Pairs = ()
+
+
+def default_fit(
+    catalogue: Catalogue, scoring: str, *, model: str = MODEL, learn: bool = False
+) -> Fit:
+    """A scoring with everything at its default."""
+    fit = Fit(scoring=scoring, model=model, learn=learn)
+    return replace(
+        fit,
+        parameters=defaults(fit_parameters(catalogue, fit)),
+        fitting=defaults(fitting_parameters(catalogue)) if learn else (),
+    )
+
+
+def fit_parameters(catalogue: Catalogue, fit: Fit) -> tuple[Parameter, ...]:
+    """The parameters of the scoring, then those that only the model has."""
+    if fit.scoring not in catalogue.scorings or fit.model not in catalogue.models:
+        return ()
+    own = catalogue.scorings[fit.scoring].parameters
+    names = {each.name for each in own}
+    model = catalogue.models[fit.model].parameters
+    return own + tuple(each for each in model if each.name not in names)
+
+
+def fitting_parameters(catalogue: Catalogue) -> tuple[Parameter, ...]:
+    """How a scoring learns: what the task reads besides the switches themselves."""
+    options = catalogue.options.get(TASK, ())
+    return tuple(each for each in options if each.name not in (LEARN.name, _STANDARDISE))
+
+
+def data_parameters(catalogue: Catalogue, data: str) -> tuple[Parameter, ...]:
+    """What may be set about the data: a problem's parameters, or how a table is treated."""
+    if is_upload(data):
+        options = catalogue.options.get(TASK, ())
+        return tuple(replace(each, default=True) for each in options if each.name == _STANDARDISE)
+    return catalogue.datasets[data].parameters if data in catalogue.datasets else ()
+
+
+def fit_request(
+    fit: Fit, *, data: str, settings: Pairs, seed: int = 0, device: str = AUTO
+) -> Request:
+    """What a worker must compute for one fit.
+
+    Args:
+        data: a data set's name, or ``upload:<sha256>``.
+        settings: a value for each of :func:`data_parameters`.
+    """
+    prefix = "" if is_upload(data) else "data."
+    options = {f"{prefix}{name}": value for name, value in settings}
+    if fit.learn:
+        options |= {LEARN.name: True, **dict(fit.fitting)}
+    return Request.make(
+        TASK,
+        model=fit.model,
+        scoring=fit.scoring,
+        parameters=dict(fit.parameters),
+        data=data,
+        options=options,
+        seed=seed,
+        device=device,
+    )

@@ -1,0 +1,225 @@
+"""Trainings of several scorings as links and requests name them: everything but the seed.
+
+The pages *Train* and *Experiment* both ask for trainings, and each finds what the other has begun
+because equal recipes give equal requests. Names that are not installed here stay in a recipe,
+since a link may come from a friend who has more plugins; :func:`obstacle` says so in a sentence.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from typing import Any, TypeVar
+
+from dashboard.links.fields import AUTO, NAME, Choice, Names, Settings, Text, data
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import Parameter, defaults, pairs
+from dashboard.records.request import Pairs, Request, Scalar
+from dashboard.records.text import not_installed
+
+TASK, CORPORA = "training", "translation"  # of the requests, and of the models and data sets
+OF_MODEL = "model."  # before the names of a model's own parameters
+EPOCHS, BATCH, PAIRS, HELD_OUT = "recipe.epochs", "recipe.batch_size", "pairs", "held_out"
+# What most would set; a page may put the rest out of the way.
+MAIN = (EPOCHS, "recipe.learning_rate", f"{OF_MODEL}hidden", BATCH, PAIRS, HELD_OUT)
+SHOW, MOST_SHOWN = "show", 4  # in the link of the page Train, the trainings in its charts
+ID_DIGITS = 8  # hexadecimal digits that name a training in a link
+
+_OF_RECIPE = "recipe."  # before the names of the recipe's own parameters; not in a link
+_USUAL_SCORINGS = ("additive", "scaled_dot")
+_PRESET_TITLES = {
+    "quick": "Quick", "d2l": "As in d2l.ai", "shipped": "As the shipped models",
+}  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Recipe:
+    """What to train, and how: a training for each scoring.
+
+    Args:
+        model, scorings: by name.
+        data: a data set's name or ``upload:<sha256>``.
+        start: the preset whose values ``settings`` began with.
+        settings: every option of a request but the probe.
+        parameters: the scorings', named ``gaussian.width``.
+        probe: the sentence to translate after every epoch.
+        device: where to compute.
+    """
+
+    model: str = ""
+    scorings: tuple[str, ...] = ()
+    data: str = ""
+    start: str = ""
+    settings: Pairs = ()
+    parameters: Pairs = ()
+    probe: str = ""
+    device: str = AUTO
+
+
+View = TypeVar("View", bound=Recipe)
+
+
+def setting_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter, ...]:
+    """Corpus, recipe and model, named as in a request's options, at the values of the preset."""
+    model = catalogue.models.get(recipe.model)
+    own = (
+        replace(parameter, name=OF_MODEL + parameter.name)
+        for parameter in (model.parameters if model else ())
+    )
+    values = catalogue.presets.get(recipe.start, {}).get(recipe.model, {})
+    return tuple(
+        _limited(
+            replace(parameter, default=values.get(parameter.name, parameter.default)),
+            recipe,
+            catalogue,
+        )
+        for parameter in (*catalogue.options.get(TASK, ()), *own)
+    )
+
+
+def _limited(parameter: Parameter, recipe: Recipe, catalogue: Catalogue) -> Parameter:
+    """No more pairs than the data set can give."""
+    corpus = catalogue.datasets.get(recipe.data)
+    if parameter.name != PAIRS or corpus is None:
+        return parameter
+    high = next((own.high for own in corpus.parameters if own.name == PAIRS), parameter.high)
+    if high is None:
+        return parameter
+    return replace(parameter, high=high, default=min(int(parameter.default), int(high)))
+
+
+def scoring_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter, ...]:
+    """The parameters of the chosen scorings, named ``gaussian.width``."""
+    return tuple(
+        replace(parameter, name=f"{name}.{parameter.name}",
+                title=f"{scoring.short_title}: {parameter.title}")
+        for name in recipe.scorings
+        if (scoring := catalogue.scorings.get(name))
+        for parameter in scoring.parameters
+    )  # fmt: skip
+
+
+def parameters_of(recipe: Recipe, scoring: str) -> dict[str, Scalar]:
+    """The values of one scoring's parameters by their own names."""
+    prefix = f"{scoring}."
+    return {
+        name.removeprefix(prefix): value
+        for name, value in recipe.parameters
+        if name.startswith(prefix)
+    }
+
+
+def usual_probe(recipe: Recipe, catalogue: Catalogue) -> str:
+    """The sentence that the preset tries."""
+    values = catalogue.presets.get(recipe.start, {}).get(recipe.model, {})
+    return str(values.get("probe", ""))
+
+
+def usual_scorings(
+    catalogue: Catalogue, usual: Iterable[str] = _USUAL_SCORINGS
+) -> tuple[str, ...]:
+    """Those of ``usual`` that are installed here, else the first one that is."""
+    found = tuple(name for name in usual if name in catalogue.scorings)
+    return found or tuple(catalogue.scorings)[:1]
+
+
+def refitted(recipe: View, catalogue: Catalogue, kept: Mapping[str, Scalar]) -> View:
+    """The recipe with a value for every parameter that it has now: ``kept``, else the usual."""
+    known = {parameter.name: parameter for parameter in setting_parameters(recipe, catalogue)}
+    held = {name: value for name, value in kept.items() if name in known}
+    most = known[PAIRS].high if PAIRS in held else None
+    if most is not None:
+        held[PAIRS] = min(int(held[PAIRS]), int(most))
+    own = defaults(scoring_parameters(recipe, catalogue))
+    chosen = dict(recipe.parameters)
+    return replace(
+        recipe,
+        settings=pairs({**dict(defaults(known.values())), **held}),
+        parameters=pairs({name: chosen.get(name, value) for name, value in own}),
+        probe=recipe.probe or usual_probe(recipe, catalogue),
+    )
+
+
+def followed(before: Recipe, recipe: View, catalogue: Catalogue) -> View:
+    """The recipe once its settings follow another model, corpus or preset than ``before``.
+
+    A preset sets everything. Another model takes its own parameters' values from the preset.
+    """
+    kept = {} if recipe.start != before.start else dict(recipe.settings)
+    if recipe.model != before.model:
+        kept = {name: value for name, value in kept.items() if not name.startswith(OF_MODEL)}
+    return refitted(recipe, catalogue, kept)
+
+
+def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA) -> str:
+    """What keeps all of it from being made, in a sentence; empty if nothing does."""
+    if recipe.model not in catalogue.of_task("models", task):
+        return not_installed("Model", recipe.model)
+    return "" if recipe.scorings else "Choose at least one scoring."
+
+
+def training_requests(recipe: Recipe, seed: int) -> tuple[Request, ...]:
+    """One for each scoring."""
+    return tuple(
+        Request.make(
+            TASK,
+            model=recipe.model,
+            scoring=scoring,
+            parameters=parameters_of(recipe, scoring),
+            data=recipe.data,
+            options={**dict(recipe.settings), PROBE.name: recipe.probe},
+            seed=seed,
+            device=recipe.device,
+        )
+        for scoring in recipe.scorings
+    )
+
+
+def in_charts(ids: Iterable[str]) -> dict[str, str]:
+    """The link to the page *Train* with these trainings in its charts, as many as it shows."""
+    return {SHOW: ",".join(id[:ID_DIGITS] for id in [*ids][:MOST_SHOWN])}
+
+
+def _scoring_key(name: str) -> str:
+    """A plugin may call its scoring ``model``."""
+    return f"scoring.{name}" if name.startswith(OF_MODEL) else name
+
+
+MODEL: Choice[Any] = Choice(
+    name="model",
+    title="Model",
+    options=lambda _, catalogue: tuple(catalogue.of_task("models", CORPORA)),
+    unknown=NAME,
+)
+SCORINGS: Names[Any] = Names(name="scorings", default=usual_scorings)
+CORPUS = replace(
+    data(CORPORA, lambda _, catalogue: next(iter(catalogue.of_task("datasets", CORPORA)), "")),
+    title="Corpus",
+)
+START: Choice[Any] = Choice(
+    name="start",
+    title="Start from",
+    help="Sets everything below; change what you like.",
+    options=lambda _, catalogue: tuple(catalogue.presets),
+    titles=lambda name, _: _PRESET_TITLES.get(name, name),
+)
+SETTINGS: Settings[Any] = Settings(
+    name="settings",
+    parameters=setting_parameters,
+    owner=lambda recipe: recipe.model,
+    key_of=lambda name: name.removeprefix(_OF_RECIPE),
+)
+PARAMETERS: Settings[Any] = Settings(
+    name="parameters",
+    parameters=scoring_parameters,
+    owner=lambda _: "scoring",
+    key_of=_scoring_key,
+)
+PROBE: Text[Any] = Text(
+    name="probe",
+    title="Probe sentence",
+    help="Translated after every epoch.",
+    default=usual_probe,
+)
+# In the order in which they are read: a later one may depend on those before it.
+FIELDS = (MODEL, SCORINGS, CORPUS, START, SETTINGS, PARAMETERS, PROBE)

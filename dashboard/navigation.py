@@ -1,0 +1,147 @@
+"""The one table of pages, and the links between them.
+
+Pages meet here alone: no page imports another. A page's module is imported when it is visited.
+"""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+
+import streamlit as st
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """One page.
+
+    Args:
+        name: its folder in ``dashboard/features``, whose ``page.py`` declares ``PAGE``.
+        title, icon: in the menu; the icon is one of Material's.
+        path: in the address.
+        section: of the menu.
+        purpose: what it is for, in a few words.
+    """
+
+    name: str
+    title: str
+    icon: str
+    path: str
+    section: str
+    purpose: str
+
+
+_CURRENT = "current page"
+
+# The first is where the bare address leads.
+PAGES = (
+    Entry(
+        name="regression", title="Kernel regression", icon="show_chart", path="regression",
+        section="Compare", purpose="several scorings over the same points, each a curve over "
+        "its weights",
+    ),
+    Entry(
+        name="translation", title="Translation", icon="translate", path="translation",
+        section="Compare", purpose="one sentence through several trained models, with every head",
+    ),
+    Entry(
+        name="differences", title="Differences", icon="compare", path="differences",
+        section="Compare", purpose="models that write the same translation, map against map",
+    ),
+    Entry(
+        name="alignment", title="Alignment", icon="join_inner", path="alignment",
+        section="Compare", purpose="alignment error rate of every head against gold alignments",
+    ),
+    Entry(
+        name="training", title="Train", icon="model_training", path="train",
+        section="Train", purpose="loss, speed and BLEU while scorings learn",
+    ),
+    Entry(
+        name="experiment", title="Experiment", icon="science", path="experiment",
+        section="Train", purpose="several scorings with several seeds each, everything else alike",
+    ),
+    Entry(
+        name="heads", title="Heads", icon="toggle_on", path="heads",
+        section="Understand", purpose="where each head looks, and what the model says without it",
+    ),
+    Entry(
+        name="anatomy", title="Anatomy", icon="biotech", path="anatomy",
+        section="Understand", purpose="one attention step taken apart, number by number",
+    ),
+    Entry(
+        name="positions", title="Positional encoding", icon="waves", path="positions",
+        section="Understand", purpose="sines and cosines that tell positions apart",
+    ),
+    Entry(
+        name="complexity", title="Complexity", icon="timer", path="complexity",
+        section="Understand", purpose="what convolution, recurrence and self-attention cost",
+    ),
+    Entry(
+        name="norms", title="Normalisation", icon="align_vertical_center", path="normalisation",
+        section="Understand", purpose="layer norm beside batch norm",
+    ),
+    Entry(
+        name="runs", title="Runs", icon="bookmark", path="runs",
+        section="Kept", purpose="runs that were kept or imported",
+    ),
+    Entry(
+        name="plugins", title="Plugins", icon="extension", path="plugins",
+        section="Extend", purpose="what is installed, what failed and why",
+    ),
+)  # fmt: skip
+
+
+def menu() -> dict[str, list[st.Page]]:
+    """The pages by section, as Streamlit's navigation takes them."""
+    sections: dict[str, list[st.Page]] = {}
+    for entry in PAGES:
+        sections.setdefault(entry.section, []).append(_page(entry))
+    return sections
+
+
+def link_to(name: str, query: Mapping[str, str], label: str, icon: str = "") -> None:
+    """Draw a link to another page.
+
+    Args:
+        name: the page's feature.
+        query: parameters of the link, as the page's own link would have them.
+        label: what the link says.
+        icon: the name of a Material icon; by default the page's own.
+    """
+    entry = next(entry for entry in PAGES if entry.name == name)
+    st.page_link(
+        _page(entry),
+        label=label,
+        icon=f":material/{icon or entry.icon}:",
+        query_params=dict(query),
+    )
+
+
+def current() -> Entry:
+    """The page that this session is shown."""
+    name = st.session_state.get(_CURRENT, PAGES[0].name)
+    return next(entry for entry in PAGES if entry.name == name)
+
+
+def location(entry: Entry) -> str:
+    """The page's address without the server's, such as ``/train``; ``/`` is the first page."""
+    return "/" if entry is PAGES[0] else f"/{entry.path}"
+
+
+def _page(entry: Entry) -> st.Page:
+    return st.Page(
+        _opener(entry.name),
+        title=entry.title,
+        icon=f":material/{entry.icon}:",
+        url_path=entry.path,
+        default=entry is PAGES[0],
+    )
+
+
+def _opener(name: str) -> Callable[[], None]:
+    def show() -> None:
+        st.session_state[_CURRENT] = name
+        importlib.import_module(f"dashboard.features.{name}.page").PAGE.show()
+
+    return show

@@ -1,1 +1,0 @@
-"""The pages: what a user sees, one module each. Nothing heavy is imported here."""

@@ -1,0 +1,166 @@
+"""What is installed here, as a page and a link know it: plain records read from the catalogue.
+
+A catalogue comes from a worker as JSON. Names are checked by the plugins' own contract; titles,
+formulas and helps are texts of strangers, to be shown as text only.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dashboard.records.distributions import Distribution, distributions
+from dashboard.records.metric import Metric
+from dashboard.records.parameter import Parameter
+from dashboard.records.request import Scalar
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """A scoring, a model or a data set: what to call it, its formula, its parameters."""
+
+    name: str
+    title: str
+    formula: str = ""
+    description: str = ""
+    reference: str = ""
+    task: str = ""
+    learns: bool = False
+    aligned: bool = False
+    parameters: tuple[Parameter, ...] = ()
+
+    @property
+    def short_title(self) -> str:
+        """The title without what stands in brackets."""
+        return self.title.partition(" (")[0]
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Entry:
+        """From the catalogue's entry; what this version does not know is left out."""
+        known = {name: facts[name] for name in cls.__dataclass_fields__ if name in facts}
+        own = tuple(map(Parameter.of, facts.get("parameters", ())))
+        return cls(**{**known, "parameters": own})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Checkpoint:
+    """A trained translation model: what it is made of, and what its card says."""
+
+    name: str
+    title: str
+    model: str
+    scoring: str
+    corpus: str
+    card: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def adopted(self) -> Mapping[str, str]:
+        """Of a model that another library trained: its ``family`` and where it is from."""
+        return self.card.get("adopted") or {}
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Checkpoint:
+        """From the catalogue's entry of a checkpoint that can be used."""
+        card = facts["card"]
+        return cls(
+            name=facts["name"],
+            title=card["title"],
+            model=card["model"],
+            scoring=card["scoring"],
+            corpus=str(card["corpus"].get("name", "")),
+            card=card,
+        )
+
+
+@dataclass(frozen=True, kw_only=True)
+class Catalogue:
+    """Everything that a request may name, by name, in the order in which it is offered.
+
+    ``presets`` are named ways to train: for each preset and model the value of every option of a
+    training's request. What a request leaves out is as in the first preset. ``metrics`` holds by
+    task what is measured of each of its results. ``distributions`` brought all this, or failed
+    to; ``contract`` is the version of the contract that is offered here, ``example`` the source
+    of a whole plugin.
+    """
+
+    scorings: Mapping[str, Entry] = field(default_factory=dict)
+    models: Mapping[str, Entry] = field(default_factory=dict)
+    datasets: Mapping[str, Entry] = field(default_factory=dict)
+    checkpoints: Mapping[str, Checkpoint] = field(default_factory=dict)
+    options: Mapping[str, tuple[Parameter, ...]] = field(default_factory=dict)
+    metrics: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)
+    devices: tuple[str, ...] = ()
+    failures: tuple[Mapping[str, Any], ...] = ()
+    presets: Mapping[str, Mapping[str, Mapping[str, Scalar]]] = field(default_factory=dict)
+    distributions: Mapping[str, Distribution] = field(default_factory=dict)
+    contract: str = ""
+    example: str = ""
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Catalogue:
+        """From what the task ``catalogue`` gives."""
+        usable = [entry for entry in facts["checkpoints"] if entry["card"]]
+        unusable = [_unusable(entry) for entry in facts["checkpoints"] if entry["fault"]]
+        failures = (*facts["failures"], *unusable)
+        return cls(
+            **{
+                kind: {entry["name"]: Entry.of(entry) for entry in facts[kind]}
+                for kind in ("scorings", "models", "datasets")
+            },
+            checkpoints={entry["name"]: Checkpoint.of(entry) for entry in usable},
+            options={
+                task: tuple(map(Parameter.of, parameters))
+                for task, parameters in facts["options"].items()
+            },
+            metrics={
+                task: tuple(map(Metric.of, entries))
+                for task, entries in facts.get("metrics", {}).items()
+            },
+            devices=tuple(facts["devices"]),
+            presets=facts.get("presets", {}),
+            failures=failures,
+            distributions={one.name: one for one in distributions(facts, failures)},
+            contract=facts.get("versions", {}).get("contract", ""),
+            example=facts.get("example", ""),
+        )
+
+    def of_task(self, kind: str, task: str) -> dict[str, Entry]:
+        """The ``"models"`` or ``"datasets"`` of one task."""
+        return {name: offer for name, offer in getattr(self, kind).items() if offer.task == task}
+
+    def metric(self, task: str, name: str) -> Metric:
+        """A metric of a task; one that is not listed here is called by its bare name."""
+        found = (metric for metric in self.metrics.get(task, ()) if metric.name == name)
+        return next(found, Metric(name=name, title=name))
+
+    def corpora(self) -> tuple[str, ...]:
+        """The corpora that checkpoints were trained on, those of most checkpoints first.
+
+        What adopted models learned from comes last.
+        """
+        entries = self.checkpoints.values()
+        counts = Counter(entry.corpus for entry in entries if not entry.adopted)
+        theirs = Counter(entry.corpus for entry in entries if entry.adopted)
+        ordered = (*counts.most_common(), *theirs.most_common())
+        return tuple(dict.fromkeys(corpus for corpus, _ in ordered))
+
+    def readers(self, corpus: str) -> list[Checkpoint]:
+        """The checkpoints to set side by side: those of the corpus, then all adopted ones."""
+        entries = self.checkpoints.values()
+        own = [entry for entry in entries if entry.corpus == corpus]
+        return own + [entry for entry in entries if entry.adopted and entry.corpus != corpus]
+
+
+def _unusable(entry: Mapping[str, Any]) -> dict[str, Any]:
+    """A checkpoint that is offered but cannot be used, as a failure."""
+    origin = entry.get("plugin", {})
+    return {
+        "plugin": entry["name"],
+        "distribution": origin.get("distribution", ""),
+        "built_in": origin.get("built_in", False),
+        "stage": "checkpoint",
+        "message": entry["fault"],
+        "advice": "train it again, or take its folder away",
+    }

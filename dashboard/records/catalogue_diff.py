@@ -1,0 +1,68 @@
+"""Describes in sentences how one catalogue differs from another, such as after a reload."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.distributions import KINDS, Distribution
+
+NO_CHANGE = "Nothing has changed."
+_MAX_MESSAGE = 200  # characters
+
+
+def describe_changes(before: Catalogue, after: Catalogue) -> tuple[str, ...]:
+    """Return a sentence on each addition, removal, new version, new problem and solved problem.
+
+    Without any, the one sentence is :data:`NO_CHANGE`.
+    """
+    old, new = before.distributions, after.distributions
+    sentences = [
+        *_additions_and_removals(old, new),
+        *_new_versions(old, new),
+        *_problem_changes(before, after),
+    ]
+    return tuple(sentences) or (NO_CHANGE,)
+
+
+def _additions_and_removals(
+    old: Mapping[str, Distribution], new: Mapping[str, Distribution]
+) -> Iterator[str]:
+    owners_before, owners_after = _owners(old), _owners(new)
+    for (kind, name), owner in owners_after.items():
+        if (kind, name) not in owners_before:
+            yield f"{name} is new: a {KINDS[kind]} of {owner}."
+    for (kind, name), owner in owners_before.items():
+        if (kind, name) not in owners_after:
+            yield f"{name} is gone: a {KINDS[kind]} of {owner}."
+
+
+def _owners(distributions: Mapping[str, Distribution]) -> dict[tuple[str, str], str]:
+    return {
+        (kind, name): distribution.name
+        for distribution in distributions.values()
+        for kind, names in distribution.offers().items()
+        for name in names
+    }
+
+
+def _new_versions(
+    old: Mapping[str, Distribution], new: Mapping[str, Distribution]
+) -> Iterator[str]:
+    for name, distribution in new.items():
+        if name in old and old[name].version != distribution.version:
+            yield f"{name} is now {distribution.version}; it was {old[name].version}."
+
+
+def _problem_changes(before: Catalogue, after: Catalogue) -> Iterator[str]:
+    problems_before, problems_after = _problems(before), _problems(after)
+    for name, message in problems_after:
+        if (name, message) not in problems_before:
+            yield f"{name} has a problem: {message[:_MAX_MESSAGE]}"
+    solved = (name for name, _ in problems_before if name not in dict(problems_after))
+    for name in dict.fromkeys(solved):
+        yield f"{name} has no problem any more."
+
+
+def _problems(catalogue: Catalogue) -> list[tuple[str, str]]:
+    return [(each.get("distribution", ""), each["message"]) for each in catalogue.failures]

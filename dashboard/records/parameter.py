@@ -1,0 +1,111 @@
+"""A value that a page lets its reader set: what it may be, and how a link spells it."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from dashboard.records.request import Pairs, Scalar
+from dashboard.records.text import shown
+
+_WHOLE = re.compile(r"[+-]?[0-9]{1,18}\Z")
+_NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,40})?|\.[0-9]{1,40})(e[+-]?[0-9]{1,3})?\Z")
+_SWITCH = {"1": True, "0": False}
+
+
+@dataclass(frozen=True, kw_only=True)
+class Parameter:
+    """A parameter, as the contract's ``Parameter`` describes it."""
+
+    name: str
+    title: str
+    default: Scalar
+    low: float | None = None
+    high: float | None = None
+    step: float | None = None
+    unit: str = ""
+    learnable: bool = False
+    choices: tuple[str, ...] = ()
+    help: str = ""
+
+    @classmethod
+    def of(cls, facts: Mapping[str, Any]) -> Parameter:
+        """From the catalogue's entry; what this version does not know is left out."""
+        known = {name: facts[name] for name in cls.__dataclass_fields__ if name in facts}
+        known["choices"] = tuple(known.get("choices") or ())
+        return cls(**known)
+
+    @property
+    def whole(self) -> bool:
+        """Whether only whole numbers are allowed."""
+        return isinstance(self.default, int) and not isinstance(self.default, bool)
+
+    @property
+    def bounds(self) -> tuple[float, float]:
+        """The lowest and the highest value of a number.
+
+        Raises:
+            ValueError: a switch or a choice, which has none.
+        """
+        if self.low is None or self.high is None:
+            raise ValueError(f"parameter {self.name!r} has no bounds")
+        return self.low, self.high
+
+    def read(self, text: str, key: str) -> tuple[Scalar, str]:
+        """The value that ``text`` stands for, and what was wrong with it (or nothing).
+
+        A number outside the bounds gives the nearest bound, anything else unreadable the default.
+
+        Args:
+            key: the link's key, for the sentence.
+        """
+        if isinstance(self.default, bool):
+            if text in _SWITCH:
+                return _SWITCH[text], ""
+            return self.default, self._instead(key, text, "0 or 1")
+        if isinstance(self.default, str):
+            if text in self.choices:
+                return text, ""
+            return self.default, self._instead(key, text, "one of " + ", ".join(self.choices))
+        return self._read_number(text, key)
+
+    def write(self, value: Scalar) -> str:
+        """The text that :meth:`read` turns into ``value``."""
+        if isinstance(value, bool):
+            return "1" if value else "0"
+        return repr(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+    def _read_number(self, text: str, key: str) -> tuple[Scalar, str]:
+        pattern = _WHOLE if self.whole else _NUMBER
+        if not pattern.match(text) or not math.isfinite(float(text)):
+            wanted = "a whole number" if self.whole else "a number"
+            return self.default, self._instead(key, text, wanted)
+        value = int(text) if self.whole else float(text)
+        low, high = self.bounds
+        if low <= value <= high:
+            return value, ""
+        inside = min(max(value, low), high)
+        nearest = int(inside) if self.whole else float(inside)
+        return nearest, (
+            f"{key}={shown(text)}: need {low:g} <= {key} <= {high:g}, "
+            f"so {nearest:g} is used (field “{self.title}”)"
+        )
+
+    def _instead(self, key: str, text: str, wanted: str) -> str:
+        return (
+            f"{key}={shown(text)}: need {wanted}, "
+            f"so {self.write(self.default)} is used (field “{self.title}”)"
+        )
+
+
+def pairs(values: Mapping[str, Scalar]) -> Pairs:
+    """The mapping as a request holds it: sorted by name."""
+    return tuple(sorted(values.items()))
+
+
+def defaults(parameters: Iterable[Parameter]) -> Pairs:
+    """Every parameter at its default."""
+    return pairs({parameter.name: parameter.default for parameter in parameters})

@@ -1,0 +1,119 @@
+"""A request: everything that determines a result, frozen and hashable."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field, fields
+from typing import Any
+
+UPLOAD = "upload:"  # in ``data``, before the sha256 of an uploaded file
+
+Scalar = bool | int | float | str
+Pairs = tuple[tuple[str, Scalar], ...]
+
+
+def is_upload(data: str) -> bool:
+    """Whether ``data`` names an uploaded file rather than a data set."""
+    return data.startswith(UPLOAD)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Request:
+    """What a worker needs to compute a result, and nothing else.
+
+    Args:
+        task: a name from ``dashboard.jobs.tasks.TASKS``, such as ``"regression"``.
+        model: a name from the catalogue; empty where the task needs none.
+        scoring: as ``model``.
+        parameters: of the scoring and the model, sorted by name.
+        data: a data set's or a checkpoint's name, or ``upload:<sha256>`` of an uploaded file.
+        options: what the task itself reads (points, text, beam, learn, ...), sorted by name.
+        seed: of every random draw.
+        device: ``"auto"``, ``"cpu"``, ``"cuda:0"``, ``"mps"``.
+    """
+
+    task: str
+    model: str = ""
+    scoring: str = ""
+    parameters: Pairs = field(default=())
+    data: str = ""
+    options: Pairs = field(default=())
+    seed: int = 0
+    device: str = "auto"
+
+    @classmethod
+    def make(
+        cls,
+        task: str,
+        *,
+        model: str = "",
+        scoring: str = "",
+        parameters: Mapping[str, Scalar] | None = None,
+        data: str = "",
+        options: Mapping[str, Scalar] | None = None,
+        seed: int = 0,
+        device: str = "auto",
+    ) -> Request:
+        """Make a request from mappings; equal mappings in any order give equal requests."""
+        return cls(
+            task=task,
+            model=model,
+            scoring=scoring,
+            parameters=tuple(sorted((parameters or {}).items())),
+            data=data,
+            options=tuple(sorted((options or {}).items())),
+            seed=seed,
+            device=device,
+        )
+
+    def to_json(self) -> str:
+        """Return canonical JSON: equal requests give equal text."""
+        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+
+    @classmethod
+    def from_json(cls, text: str) -> Request:
+        """Read the request that :meth:`to_json` wrote.
+
+        Raises:
+            ValueError: not JSON, or not the fields of a request.
+        """
+        try:
+            held = json.loads(text)
+        except ValueError as error:
+            raise ValueError(f"not a request: {error}") from error
+        return cls.from_fields(held)
+
+    @classmethod
+    def from_fields(cls, held: Any) -> Request:
+        """Read a request from parsed JSON of unknown origin.
+
+        Raises:
+            ValueError: other fields than a request's, or fields of other types.
+        """
+        names = {each.name for each in fields(cls)}
+        if not isinstance(held, dict) or held.keys() != names:
+            raise ValueError("not a request: need exactly a request's fields")
+        pairs = {name: held[name] for name in ("parameters", "options")}
+        for name, value in pairs.items():
+            if not (isinstance(value, list) and all(_is_pair(pair) for pair in value)):
+                raise ValueError(f"not a request: need {name} of a name and a plain value each")
+        texts = names - {"seed", *pairs}
+        if type(held["seed"]) is not int or not all(isinstance(held[n], str) for n in texts):
+            raise ValueError("not a request: need texts, and a seed that is a whole number")
+        return cls(**{**held, **{name: tuple(map(tuple, value)) for name, value in pairs.items()}})
+
+    @property
+    def key(self) -> str:
+        """A key for caches: 32 hexadecimal digits of the canonical JSON's sha256."""
+        return hashlib.sha256(self.to_json().encode()).hexdigest()[:32]
+
+
+def _is_pair(pair: Any) -> bool:
+    return (
+        isinstance(pair, list)
+        and len(pair) == 2
+        and isinstance(pair[0], str)
+        and isinstance(pair[1], bool | int | float | str)
+    )

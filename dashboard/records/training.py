@@ -1,0 +1,66 @@
+"""A training as a page sees it: its request, its status, its epochs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+
+from dashboard.records.request import Request
+
+State = Literal["queued", "running", "pausing", "paused", "done", "failed", "cancelled"]
+ENDED: frozenset[State] = frozenset({"done", "failed", "cancelled"})
+
+
+@dataclass(frozen=True, kw_only=True)
+class Epoch:
+    """The measurements after an epoch.
+
+    Args:
+        epoch: counts from 1.
+        loss: mean over the epoch, in nats per target token.
+        seconds: the duration of the epoch's steps.
+        tokens_per_second: target tokens per second of those steps.
+        bleu: of held-out sentences, 0 to 100; None if none was held out.
+        probe: the translation of the probe sentence; empty if there is no probe.
+    """
+
+    epoch: int
+    loss: float
+    seconds: float
+    tokens_per_second: float
+    bleu: float | None
+    probe: str
+
+
+@dataclass(frozen=True, kw_only=True)
+class Training:
+    """One training at one moment.
+
+    Args:
+        id: 32 hexadecimal digits.
+        request: what determines it.
+        created: in seconds since 1970.
+        state: ``pausing`` until the present step has ended.
+        note: one sentence: its progress, or why it failed.
+        epochs: those that have ended.
+        live: while it runs ``epoch``, ``epochs``, ``step``, ``steps``, ``loss``,
+            ``tokens_per_second``, ``fraction`` (of the whole training);
+            empty otherwise, and before its first step.
+        checkpoint: the name of the exported checkpoint; empty if it was not exported.
+        facts: ``title``, ``model``, ``scoring``, ``corpus``; from its first step also
+            ``parameters``, ``source_words``, ``target_words``, ``trained_on``,
+            ``held_out_sources``; once it is done what was measured of the whole training, by the
+            names of its metrics (None where not measured), and ``memory_of``, what its peak
+            memory counts; if it failed what is known of ``culprit`` and ``traceback``.
+    """
+
+    id: str
+    request: Request
+    created: float
+    state: State
+    note: str
+    epochs: tuple[Epoch, ...] = ()
+    live: Mapping[str, Any] = field(default_factory=dict)
+    checkpoint: str = ""
+    facts: Mapping[str, Any] = field(default_factory=dict)

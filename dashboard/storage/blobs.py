@@ -1,0 +1,119 @@
+"""Uploaded files by the sha256 of their content, shared by the page and the workers."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import time
+from contextlib import suppress
+from pathlib import Path
+
+from dashboard.storage.files import make_folder, replace
+from dashboard.storage.home import home
+
+DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+_MB = 2**20
+_SECONDS_AN_UNFINISHED_FILE_STAYS = 3600
+
+
+class Blobs:
+    """Immutable files, named by their sha256. Any number of processes may share a folder.
+
+    Args:
+        root: a folder, made when first needed; the files lie in its ``blobs``.
+        largest: bytes of one file.
+        total: bytes of all files; beyond them the least recently used are removed.
+    """
+
+    def __init__(
+        self, root: Path | None = None, *, largest: int = 50 * _MB, total: int = 1024 * _MB
+    ) -> None:
+        self._folder = (root or home()) / "blobs"
+        self._largest = largest
+        self._total = total
+
+    def put(self, data: bytes) -> str:
+        """Store the bytes and return their sha256 in 64 hexadecimal digits.
+
+        They are on the disk when this returns. A file of that name with other content, as after a
+        power loss, is replaced.
+
+        Raises:
+            ValueError: more bytes than one file may have.
+            OSError: the folder cannot be written.
+        """
+        if len(data) > self._largest:
+            raise ValueError(
+                f"need a file of at most {self._largest / _MB:g} MB, got {len(data) / _MB:.1f} MB"
+            )
+        digest = hashlib.sha256(data).hexdigest()
+        path = self._folder / digest
+        if not (_is_whole(path, len(data), digest) and self._touch(path)):
+            make_folder(self._folder)
+            replace(path, data)
+            self._make_room(keep=path)
+        return digest
+
+    def path(self, digest: str) -> Path:
+        """Return where the file with that sha256 lies, and mark it as just used.
+
+        Raises:
+            ValueError: not 64 hexadecimal digits, or a file that is not stored.
+        """
+        if not DIGEST.match(digest):
+            raise ValueError(f"need the 64 hexadecimal digits of a sha256, got {digest[:80]!r}")
+        path = self._folder / digest
+        if not self._touch(path):
+            raise ValueError(
+                f"the uploaded file {digest[:12]}… is not kept here (any more); upload it again"
+            )
+        return path
+
+    def remove(self, digest: str) -> None:
+        """Delete the file with that sha256, if there is one.
+
+        Raises:
+            OSError: it cannot be deleted.
+        """
+        if DIGEST.match(digest):
+            (self._folder / digest).unlink(missing_ok=True)
+
+    @staticmethod
+    def _touch(path: Path) -> bool:
+        try:
+            os.utime(path)
+        except FileNotFoundError:
+            return False
+        except PermissionError:  # it belongs to another user of this machine
+            pass
+        return True
+
+    def _make_room(self, keep: Path) -> None:
+        held = []
+        for path in self._folder.iterdir():
+            with suppress(FileNotFoundError):  # another process removed it
+                stat = path.stat()
+                held.append((stat.st_mtime, stat.st_size, path))
+        excess = sum(size for _, size, _ in held) - self._total
+        abandoned = time.time() - _SECONDS_AN_UNFINISHED_FILE_STAYS
+        for used, size, path in sorted(held):
+            if path.name.startswith("."):
+                removable = used < abandoned
+            else:
+                removable = excess > 0 and path != keep
+            if removable:
+                with suppress(OSError):
+                    path.unlink()
+                    excess -= size
+
+
+def _is_whole(path: Path, size: int, digest: str) -> bool:
+    """Whether there is a file with that size and sha256."""
+    try:
+        if path.stat().st_size != size:
+            return False
+        with path.open("rb") as file:
+            return hashlib.file_digest(file, "sha256").hexdigest() == digest
+    except OSError:
+        return False

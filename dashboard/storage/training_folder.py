@@ -1,0 +1,252 @@
+"""The folder of one training, shared by the page that starts it and the worker that runs it.
+
+It holds ``request.json``; an append-only ``history.jsonl``; ``snapshot.safetensors``, from which
+the training continues; and ``epochs/<number>/probe.arrow`` for each epoch. The newest epoch's
+folder also holds the model as a checkpoint.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+
+from dashboard.records.request import Request
+from dashboard.records.training import Epoch, State
+from dashboard.storage import files
+from dashboard.storage.errors import StorageError
+from dashboard.storage.files import make_folder, replace, writing
+from dashboard.storage.home import home
+
+SNAPSHOT = "snapshot.safetensors"
+_REQUEST, _HISTORY, _LOCK, _PROBE = "request.json", "history.jsonl", "lock", "probe.arrow"
+_ID = re.compile(r"[0-9a-f]{32}\Z")
+_MODEL = ("model.safetensors", "card.json")
+# What a line of the history may hold besides an epoch.
+_TYPES = {"state": str, "note": str, "began": dict, "facts": dict, "checkpoint": str}
+
+
+@dataclass(frozen=True)
+class History:
+    """The recorded history of a training; of each kind the last record counts."""
+
+    epochs: tuple[Epoch, ...] = ()
+    state: State = "queued"
+    note: str = ""
+    facts: Mapping[str, Any] | None = None
+    checkpoint: str = ""
+
+
+class TrainingFolder:
+    """The files of one training.
+
+    Args:
+        id: 32 hexadecimal digits.
+        root: the data folder; else :func:`~dashboard.storage.home.home`.
+
+    Raises:
+        KeyError: not 32 hexadecimal digits.
+    """
+
+    def __init__(self, id: str, root: Path | None = None) -> None:
+        if not _ID.match(id):
+            raise KeyError(f"no training {id[:80]!r}")
+        self.id = id
+        self.path = trainings_root(root) / id
+
+    @classmethod
+    def create(cls, request: Request, root: Path | None = None) -> TrainingFolder:
+        """Make the folder of a new training, with a random id.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        made = cls(secrets.token_hex(16), root)
+        facts = {"request": json.loads(request.to_json()), "created": time.time()}
+        with writing(made.path):
+            make_folder(made.path / "epochs")
+            replace(made.path / _REQUEST, json.dumps(facts, ensure_ascii=False).encode())
+        return made
+
+    def request(self) -> tuple[Request, float]:
+        """Return what the training computes, and when it was created, in seconds since 1970.
+
+        Raises:
+            KeyError: no such training, or a damaged file.
+        """
+        try:
+            facts = json.loads((self.path / _REQUEST).read_text("utf-8"))
+            return Request.from_json(json.dumps(facts["request"])), float(facts["created"])
+        except (OSError, ValueError, TypeError, KeyError) as error:
+            raise KeyError(f"no training {self.id!r}: {error}") from error
+
+    # History
+
+    def note_epoch(self, epoch: Epoch) -> None:
+        """Record an epoch; it replaces an earlier one with its number."""
+        self._append({"epoch": asdict(epoch)})
+
+    def note_state(
+        self, state: State, note: str = "", facts: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record the state of the training."""
+        self._append({"state": state, "note": note, "facts": dict(facts or {})})
+
+    def note_facts(self, facts: Mapping[str, Any]) -> None:
+        """Record what is known of the training from its first step."""
+        self._append({"began": dict(facts)})
+
+    def note_checkpoint(self, name: str) -> None:
+        """Record the name under which the model was exported."""
+        self._append({"checkpoint": name})
+
+    def _append(self, entry: Mapping[str, Any]) -> None:
+        # The leading line break separates it from a line that a full disk cut short.
+        line = f"\n{json.dumps(entry, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace")
+        with writing(self.path), (self.path / _HISTORY).open("ab", buffering=0) as file:
+            if file.write(line) < len(line):
+                raise OSError(None, "the disk is full")
+
+    def changed(self) -> tuple[int, int]:
+        """Return a stamp that differs after each change of the history."""
+        try:
+            found = (self.path / _HISTORY).stat()
+        except OSError:
+            return 0, 0
+        return found.st_mtime_ns, found.st_size
+
+    def history(self) -> History:
+        """Return the history so far, without damaged lines."""
+        epochs: dict[int, Epoch] = {}
+        last: dict[str, Any] = {}
+        for entry in self._entries():
+            with suppress(TypeError, KeyError):
+                if "epoch" in entry:
+                    epochs[entry["epoch"]["epoch"]] = Epoch(**entry["epoch"])
+                if all(isinstance(entry.get(name, kind()), kind) for name, kind in _TYPES.items()):
+                    last.update(entry)
+        return History(
+            epochs=tuple(epochs[number] for number in sorted(epochs)),
+            state=last.get("state", "queued"),
+            note=last.get("note", ""),
+            facts={**last.get("began", {}), **last.get("facts", {})},
+            checkpoint=last.get("checkpoint", ""),
+        )
+
+    def _entries(self) -> Iterator[dict[str, Any]]:
+        with suppress(OSError):
+            for line in (self.path / _HISTORY).read_bytes().splitlines():
+                with suppress(ValueError):
+                    entry = json.loads(line)
+                    if isinstance(entry, dict):
+                        yield entry
+
+    # Epochs
+
+    @contextmanager
+    def new_epoch(self, epoch: int) -> Iterator[Path]:
+        """Yield an empty folder to fill; at the end it becomes the epoch's folder at once.
+
+        The models of other epochs are removed then.
+        """
+        with writing(self.path):
+            place, folder = self._epoch(epoch), self.path / "epochs" / f".{secrets.token_hex(4)}"
+            folder.mkdir()
+            try:
+                yield folder
+                shutil.rmtree(place, ignore_errors=True)
+                folder.rename(place)
+            finally:
+                shutil.rmtree(folder, ignore_errors=True)
+            for older in self.path.glob("epochs/[0-9]*"):
+                for name in _MODEL if older != place else ():
+                    (older / name).unlink(missing_ok=True)
+
+    def model(self) -> Path | None:
+        """Return the newest epoch's folder, a checkpoint; None before the first."""
+        found = [card.parent for card in self.path.glob(f"epochs/[0-9]*/{_MODEL[-1]}")]
+        return max(found, default=None)
+
+    def write_probe(self, folder: Path, maps: pa.Table) -> None:
+        """Write the maps of the probe sentence into an epoch's new folder."""
+        path = str(folder / _PROBE)
+        with pa.OSFile(path, "wb") as sink, pa.ipc.new_stream(sink, maps.schema) as writer:
+            writer.write_table(maps)
+
+    def probe(self, epoch: int) -> pa.Table:
+        """Return the maps of the probe sentence after an epoch.
+
+        Raises:
+            KeyError: there are none.
+        """
+        try:
+            with pa.OSFile(str(self._epoch(epoch) / _PROBE)) as source:
+                return pa.ipc.open_stream(source).read_all()
+        except (OSError, pa.ArrowException) as error:
+            raise KeyError(f"no probe of training {self.id!r} after epoch {epoch}") from error
+
+    def _epoch(self, epoch: int) -> Path:
+        return self.path / "epochs" / f"{epoch:05}"
+
+    # The snapshot
+
+    def write_snapshot(self, payload: bytes) -> None:
+        """Replace the snapshot at once.
+
+        Raises:
+            StorageError: the folder cannot be written; the last snapshot stays.
+        """
+        with writing(self.path):
+            replace(self.path / SNAPSHOT, payload)
+
+    def snapshot(self) -> Path | None:
+        """Return the file from which the training continues, or None."""
+        path = self.path / SNAPSHOT
+        return path if path.is_file() else None
+
+    def forget_snapshot(self) -> None:
+        """Delete the snapshot."""
+        with suppress(OSError):
+            (self.path / SNAPSHOT).unlink()
+
+    # The lock: one worker at a time
+
+    @contextmanager
+    def locked(self, timeout: float = 0.0) -> Iterator[bool]:
+        """Hold the training's lock; it ends with this process at the latest.
+
+        Args:
+            timeout: seconds to wait for another holder; then False is yielded.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        with writing(self.path), files.locked(self.path / _LOCK, timeout) as held:
+            yield held
+
+    def busy(self) -> bool:
+        """Whether a worker, perhaps of another server, holds the lock."""
+        try:
+            with self.locked() as held:
+                return not held
+        except StorageError:
+            return False
+
+
+def trainings_root(root: Path | None = None) -> Path:
+    """Return the folder that has one folder for each training."""
+    return (root or home()) / "trainings"
+
+
+def checkpoints_root(root: Path | None = None) -> Path:
+    """Return the folder of the exported checkpoints, one folder each."""
+    return (root or home()) / "checkpoints"

@@ -1,0 +1,192 @@
+"""Trained models on a page: a select box for each panel, their names, where they are from."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import NamedTuple
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.links import panels
+from dashboard.links.checkpoints import references
+from dashboard.links.fields import LETTERS, MOST_PANELS, Choice, Text
+from dashboard.links.link import View
+from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.ui import layout
+from dashboard.ui.fields import draw_choice
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import choose, place, plain
+
+EXAMPLES = ("i'm home .", "he's calm .", "go .", "i lost .", "would you like a cup of tea ?")
+_CORPUS_WIDTH = 170  # px
+_TRAIN = (
+    "python -m attention_plugins train --corpus phrasebook --scoring additive "
+    "--output trained/bahdanau-additive-phrasebook"
+)
+
+
+class PanelPlaces(NamedTuple):
+    """Where in a panel things go that come after its controls were read."""
+
+    export: DeltaGenerator
+    result: DeltaGenerator
+
+
+def nothing_trained(catalogue: Catalogue) -> bool:
+    """How to train a first model, where there is no checkpoint; whether that is so."""
+    if catalogue.checkpoints:
+        return False
+    with st.container(border=True, key="nothing-trained"):
+        st.markdown(":material/model_training: **No trained model yet**")
+        st.text(
+            "This page needs a checkpoint. The command below trains one on the built-in "
+            "phrasebook, without a network; when it is done, press “Reload plugins”."
+        )
+        st.code(_TRAIN, language="bash", wrap_lines=True)
+    return True
+
+
+def draw_corpus(
+    session: Session[View], catalogue: Catalogue, field: Choice[View], *,
+    width: int = _CORPUS_WIDTH,
+) -> bool:  # fmt: skip
+    """The choice of what the checkpoints were trained on; whether it was just changed."""
+    before = field.of(session.view)
+    if len(catalogue.corpora()) > 1:
+        draw_choice(session, catalogue, field, width=width)
+    return field.of(session.view) != before
+
+
+def draw_examples(
+    session: Session[View],
+    text: Text[View],
+    target: Text[View],
+    sentences: Sequence[str] = EXAMPLES,
+) -> None:
+    """Sentences to start with; a click on one replaces the text and empties the target."""
+    key = session.key("examples")
+    given = text.of(session.view)
+
+    def use() -> None:
+        sentence = st.session_state[key]
+        if sentence is not None:  # None where the chosen one was clicked again
+            session.change(replace(session.view, **{text.name: sentence, target.name: ""}))
+
+    st.pills(
+        "Examples",
+        sentences,
+        key=place(key, given if given in sentences else None, fresh=True),
+        on_change=use,
+        label_visibility="collapsed",
+    )
+
+
+def draw_panels(
+    session: Session[panels.View], catalogue: Catalogue, *, formulas: bool = True
+) -> dict[str, PanelPlaces]:
+    """Each panel's choice of a checkpoint; the places for what comes of it, by letter.
+
+    Args:
+        formulas: whether each panel has its scoring's formula.
+    """
+    names = references(catalogue, session.view.corpus)
+    held = dict(zip(LETTERS, session.view.panels, strict=False))
+    places: dict[str, PanelPlaces] = {}
+    chosen: list[str] = []
+    with layout.grid(len(held)):
+        for letter, panel in held.items():
+            with st.container(key=f"panel-{letter}", gap="small"):
+                name, export = _choose(session, catalogue, letter, panel, names)
+                made_of = names.get(name)
+                if formulas and made_of and made_of.scoring in catalogue.scorings:
+                    layout.formula_of(letter, catalogue.scorings[made_of.scoring])
+                places[letter] = PanelPlaces(export, st.container())
+                chosen.append(name)
+    session.update(panels=tuple(chosen))
+    return places
+
+
+def _choose(
+    session: Session[panels.View],
+    catalogue: Catalogue,
+    letter: str,
+    panel: str,
+    names: dict[str, Checkpoint],
+) -> tuple[str, DeltaGenerator]:
+    """What a panel shows, and the place for its export menu.
+
+    Args:
+        panel: what the view says.
+        names: the checkpoints that may be chosen.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+        layout.badge(letter)
+        chosen = choose(
+            f"Model of panel {letter}",
+            list(names),
+            panel,
+            session.key(letter),
+            session.fresh,
+            title=lambda name: title_of(catalogue, names.get(name), name),
+            label_visibility="collapsed",
+        )
+        export = st.container(width="content")
+        if len(session.view.panels) > 1:
+            layout.remove(letter, _remove, session, letter)
+    return chosen, export
+
+
+def _remove(session: Session[panels.View], letter: str) -> None:
+    session.change(panels.without_panel(session.view, letter))
+
+
+def add_panel(session: Session[panels.View], catalogue: Catalogue) -> None:
+    """The button that adds a panel, while there may be more."""
+    names = tuple(references(catalogue, session.view.corpus))
+    if len(session.view.panels) < MOST_PANELS:
+        st.button("Add a panel", icon=":material/add:", on_click=_add, args=(session, names))
+
+
+def _add(session: Session[panels.View], names: Sequence[str]) -> None:
+    unused = [name for name in names if name not in session.view.panels]
+    new = (unused or names)[0]
+    session.change(replace(session.view, panels=(*session.view.panels, new)))
+
+
+def title_of(catalogue: Catalogue, checkpoint: Checkpoint | None, name: str) -> str:
+    """What a panel's model is called.
+
+    Args:
+        name: what the panel calls it.
+    """
+    if checkpoint is None:
+        return f"{name} (not here)"
+    model = catalogue.models.get(checkpoint.model)
+    scoring = catalogue.scorings.get(checkpoint.scoring)
+    made_of = scoring.title if scoring else checkpoint.scoring
+    if checkpoint.adopted:
+        return f"{made_of} · {checkpoint.adopted['family']} · {checkpoint.title}"
+    models = {entry.model for entry in catalogue.checkpoints.values()}
+    if len(models) > 1:
+        made_of += f" · {model.title if model else checkpoint.model}"
+    return made_of if name.count(".") else f"{made_of} · {checkpoint.name}"
+
+
+def origin(checkpoint: Checkpoint) -> str:
+    """What the model learned from, and how well it does on sentences that it never saw.
+
+    Of an adopted one: where it is from, and that its scoring cannot be swapped.
+    """
+    if adopted := checkpoint.adopted:
+        at = f" at {adopted['revision'][:7]}" if adopted["revision"] else ""
+        where = plain(adopted["repository"] or checkpoint.name)
+        more = f" · {plain(adopted['addition'])}" if adopted["addition"] else ""
+        return (f"trained elsewhere: {where}{at}, with the Hugging Face library · its scoring "
+                f"is its own and cannot be swapped{more}")  # fmt: skip
+    words = [f"trained on {checkpoint.card['corpus']['trained_on']:,} pairs"]
+    for name, score in checkpoint.card["scores"].items():
+        if "bleu" in score:
+            words.append(f"BLEU {score['bleu']:.1f} ({plain(name)})")
+    return " · ".join(words)

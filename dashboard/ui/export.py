@@ -1,0 +1,230 @@
+"""The menu of a panel that takes its result out of the page: as files, or kept as a run.
+
+Nothing is made before it is asked for: the menu is drawn when it is opened, a file when it is
+clicked, on a thread that no session waits for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
+from functools import partial
+from typing import Any
+from urllib.parse import urlencode
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard import navigation
+from dashboard.charts import PANEL_COLOURS, export, tidy
+from dashboard.charts.stored import stored_charts
+from dashboard.jobs.backend import Event
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.storage import bundle
+from dashboard.storage.bundle import Bundle, slug
+from dashboard.storage.errors import BundleError, StorageError
+from dashboard.storage.runs import Runs
+from dashboard.ui.widgets import plain
+
+Chart = export.AnySpec | Callable[[], export.AnySpec]
+
+_ICON = ":material/download:"
+_HELP = "Export, or keep this run"
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Contents:
+    """What one menu takes out of the page; see :func:`menu`."""
+
+    request: Request | None
+    result: Result
+    charts: Mapping[str, Chart]
+    key: str
+    title: str
+    link: str
+    keeps: bool
+
+    @property
+    def file(self) -> str:
+        """The beginning of every file's name."""
+        return slug(f"{self.title} {self.request.key[:8]}" if self.request else self.title)
+
+    def run(self, request: Request) -> Bundle:
+        """The whole run, without pictures."""
+        return Bundle(
+            request=request,
+            result=self.result,
+            title=self.title,
+            link=self.link,
+            charts={slug(name): _spec(chart) for name, chart in self.charts.items()},
+            versions=bundle.versions(),
+        )
+
+
+def menu(
+    request: Request | None,
+    result: Result,
+    charts: Mapping[str, Chart],
+    key: str,
+    *,
+    title: str = "",
+    link: Mapping[str, str] | None = None,
+    keeps: bool = True,
+) -> None:
+    """A button that opens the menu; call it where the panel has its other buttons.
+
+    Args:
+        request: of the result; None where there is no run to take out, only charts and tables.
+        charts: as they are seen, by a name for their reader; functions are called only when a
+            file of theirs is asked for, on another thread, so they may use neither Streamlit nor
+            what a page changes later.
+        key: of the panel, for the widgets' keys.
+        title: what a run that is kept is called.
+        link: parameters of this page's link that ask for this result.
+        keeps: whether the run may be kept.
+    """
+    query = f"?{urlencode(link)}" if link else ""
+    _menu(
+        _Contents(
+            request=request,
+            result=result,
+            charts=charts,
+            key=key,
+            title=title or (request.task if request else key),
+            link=navigation.location(navigation.current()) + query,
+            keeps=keeps,
+        )
+    )
+
+
+def panel_menu(
+    request: Request,
+    event: Event | None,
+    letter: str,
+    title: str,
+    link: Mapping[str, str],
+    vmax: float | None = None,
+) -> None:
+    """What may be taken out of a panel, once it has a result.
+
+    Args:
+        event: how the job ended, or None while it has not.
+        title: what a run that is kept is called.
+        link: parameters of the link to this panel alone.
+        vmax: the end of the colour scale that all panels share.
+    """
+    if event is None or event.result is None:
+        waiting(f"panel-{letter}")
+        return
+    charts = stored_charts(event.result, colour=PANEL_COLOURS[letter], vmax=vmax)
+    menu(request, event.result, charts, f"panel-{letter}", title=title, link=link)
+
+
+def waiting(key: str) -> None:
+    """The same button while there is no result yet, so that nothing moves when it comes."""
+    st.button("", icon=_ICON, type="tertiary", disabled=True, key=f"{key}-export-waiting")
+
+
+@st.fragment
+def _menu(contents: _Contents) -> None:
+    opened = st.popover(
+        "", icon=_ICON, type="tertiary", help=_HELP, key=f"{contents.key}-export",
+        on_change="rerun",
+    )  # fmt: skip
+    if not opened.open:
+        return
+    with opened:
+        if contents.charts:
+            _pictures(contents)
+        if contents.result.tables:
+            _tables(contents)
+        if contents.request:
+            _run(contents, contents.request)
+
+
+def _pictures(contents: _Contents) -> None:
+    chosen = next(iter(contents.charts))
+    if len(contents.charts) > 1:
+        chosen = st.selectbox("Chart", list(contents.charts), key=f"{contents.key}-export-chart")
+    else:
+        st.caption("Chart")
+    chart, heading = contents.charts[chosen], f"{contents.title}: {chosen}"
+    with _buttons(f"{contents.key}-export-pictures"):
+        for kind in export.FORMATS:
+            file = f"{contents.file}-{slug(chosen)}{kind.suffix}"
+            make = partial(_made, kind, chart, heading)
+            _download(kind.label, make, file, kind.mime, contents.key)
+
+
+def _tables(contents: _Contents) -> None:
+    st.caption("Tables as CSV, one fact a row")
+    with _buttons(f"{contents.key}-export-tables"):
+        for name, table in sorted(contents.result.tables.items()):
+            label = "weights" if name == "maps" else name
+            file = f"{contents.file}-{slug(label)}.csv"
+            _download(label, partial(tidy.table_csv, table), file, "text/csv", contents.key)
+
+
+def _run(contents: _Contents, request: Request) -> None:
+    key, run = contents.key, partial(contents.run, request)
+    st.caption("The whole run, for another dashboard or for later")
+    with _buttons(f"{key}-export-run"):
+        _download("Bundle", partial(packed, run), f"{contents.file}.zip", "application/zip", key)
+        if not contents.keeps:
+            return
+        state = f"kept {request.key} {contents.link}"
+        kept, problem = st.session_state.get(state, ("", ""))
+        if kept:
+            st.link_button("Kept: open it", f"runs?id={kept}", icon=":material/bookmark:")
+        else:
+            st.button(
+                "Keep this run",
+                icon=":material/bookmark_add:",
+                key=f"{key}-export-keep",
+                on_click=_keep,
+                args=(run, state),
+            )
+    if problem:
+        st.text(problem)
+
+
+def packed(run: Callable[[], Bundle]) -> bytes:
+    """A run's bundle, with pictures of its charts.
+
+    Raises:
+        BundleError, ExportError: what is wrong, in one sentence.
+    """
+    made = run()
+    return bundle.write(replace(made, pictures=export.pictures(made.charts)))
+
+
+def _keep(run: Callable[[], Bundle], state: str) -> None:
+    try:
+        st.session_state[state] = (Runs().keep(run(), navigation.current().path).id, "")
+    except (BundleError, StorageError, ValueError) as error:
+        st.session_state[state] = ("", f"Not kept: {error}")
+
+
+def _buttons(key: str) -> DeltaGenerator:
+    return st.container(horizontal=True, gap="xsmall", key=key)
+
+
+def _download(label: str, make: Callable[[], bytes], file: str, mime: str, key: str) -> None:
+    st.download_button(
+        plain(label),
+        data=make,
+        file_name=file,
+        mime=mime,
+        key=f"{key}-export-{slug(file)[-50:]}-{slug(label)}",
+        on_click="ignore",
+    )
+
+
+def _made(kind: export.Format, chart: Chart, title: str) -> bytes:
+    return kind.make(chart() if callable(chart) else chart, title)
+
+
+def _spec(chart: Chart) -> dict[str, Any]:
+    drawn = chart() if callable(chart) else chart
+    return dict(drawn) if isinstance(drawn, Mapping) else drawn.to_dict(validate=False)

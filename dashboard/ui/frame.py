@@ -1,0 +1,114 @@
+"""What stands around every page: heading, buttons, notices, and the page while it starts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.jobs.backend import Event
+from dashboard.records.catalogue import Catalogue
+from dashboard.ui.layout import grid
+from dashboard.ui.reloading import changes, reload
+from dashboard.ui.results import POLL, details
+from dashboard.ui.session import address
+from dashboard.ui.widgets import plain
+from dashboard.ui.workbench import workbench
+
+_FIRST_WAIT = 0.3
+_PROBLEMS_SHOWN = 8
+
+
+def heading(title: str, explanation: str) -> DeltaGenerator:
+    """The page's title with one sentence; returns the place for its buttons."""
+    words, buttons = st.columns([5, 2], vertical_alignment="bottom", gap="medium")
+    with words:
+        st.title(title, anchor=False)
+        st.caption(explanation)
+    return buttons.container(
+        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
+    )
+
+
+def actions(
+    place: DeltaGenerator,
+    link: Mapping[str, str],
+    catalogue: Catalogue | None,
+    *,
+    aloud: bool = True,
+) -> None:
+    """The buttons that every page has: its link, and a look for plugins.
+
+    Args:
+        catalogue: what is installed; None for a page that needs no plugin.
+        aloud: whether what the last look changed pops up.
+    """
+    if catalogue is not None:
+        changes(catalogue, aloud=aloud)
+    with place:
+        if catalogue is not None and catalogue.failures:
+            _faults(catalogue)
+        with st.popover("Copy link", icon=":material/link:", type="tertiary"):
+            st.caption("Whoever opens this link sees this page as it is now.")
+            st.code(address(link), language=None, wrap_lines=True)
+        if catalogue is not None:
+            st.button(
+                "Reload plugins",
+                icon=":material/refresh:",
+                type="tertiary",
+                on_click=reload,
+                help="Starts new workers, which find plugins that were installed meanwhile.",
+            )
+
+
+def notice(problems: Sequence[str]) -> None:
+    """What in the opened link could not be taken as it stood."""
+    if not problems:
+        return
+    with st.container(border=True, key="link-problems", gap="xsmall"):
+        st.markdown(":material/info: **This link was not taken as it stood**")
+        for sentence in problems[:_PROBLEMS_SHOWN]:
+            st.text(sentence)
+        if len(problems) > _PROBLEMS_SHOWN:
+            st.caption(f"and {len(problems) - _PROBLEMS_SHOWN:,} more")
+
+
+def _faults(catalogue: Catalogue) -> None:
+    """Plugins that could not be taken in; they cost nothing but themselves."""
+    count = len(catalogue.failures)
+    label = f"{count} plugin problem{'s' if count > 1 else ''}"
+    with st.popover(label, icon=":material/extension_off:", type="tertiary"):
+        for failure in catalogue.failures:
+            st.text(f"{failure['plugin']}: {failure['message']}")
+            if failure.get("advice"):
+                st.caption(plain(f"What to do: {failure['advice']}"))
+
+
+def catalogue_or_wait(panels: int, height: int) -> Catalogue | None:
+    """The catalogue; while there is none, a page in waiting is drawn, and it looks again."""
+    found = workbench().catalogue(_FIRST_WAIT)
+    if isinstance(found, Catalogue):
+        return found
+    if found is None:
+        st.fragment(_starting, run_every=POLL)(panels, height)
+    else:
+        _no_catalogue(found)
+    return None
+
+
+def _starting(panels: int, height: int) -> None:
+    if workbench().catalogue() is not None:
+        st.rerun()
+    st.caption(":material/hourglass_top: Starting the workers and loading the plugins …")
+    with st.container(key="starting"), grid(panels):
+        for _ in range(panels):
+            st.skeleton(height)
+
+
+def _no_catalogue(event: Event) -> None:
+    with st.container(border=True, key="no-catalogue"):
+        st.markdown(":material/error: **The plugins could not be listed**")
+        st.text(event.note)
+        details(event)
+        st.button("Try again", icon=":material/refresh:", on_click=reload)

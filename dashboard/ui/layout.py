@@ -1,0 +1,60 @@
+"""How a page is laid out: rows of controls, panels beside each other, and their letters."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any, Literal
+
+import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
+
+from dashboard.records.catalogue import Entry
+from dashboard.ui.widgets import formula
+
+_FORMULA_HEIGHT = 64  # px, holds a fraction
+_NARROWEST = 230  # px of a panel, before panels wrap
+_BADGES: dict[str, Literal["blue", "orange", "green", "violet"]] = {
+    "a": "blue",
+    "b": "orange",
+    "c": "green",
+    "d": "violet",
+}
+
+
+def row(key: str) -> DeltaGenerator:
+    """A row of controls that wraps where the window is narrow."""
+    return st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=key)
+
+
+def grid(panels: int) -> DeltaGenerator:
+    """Panels beside each other, as many as have room."""
+    return st.grid(panels, min_column_width=_NARROWEST, gap="medium")
+
+
+def badge(letter: str) -> None:
+    """A panel's letter in the colour that its curve has."""
+    st.badge(letter, color=_BADGES[letter])
+
+
+def remove(letter: str, action: Callable[..., None], *arguments: Any) -> None:
+    """The button that takes a panel away."""
+    st.button(
+        "",
+        icon=":material/close:",
+        type="tertiary",
+        key=f"panel-{letter}-remove",
+        help=f"Remove panel {letter}",
+        on_click=action,
+        args=arguments,
+    )
+
+
+def formula_of(letter: str, scoring: Entry) -> None:
+    """A scoring's formula in a place of one height, so that the panels stay aligned."""
+    with st.container(
+        height=_FORMULA_HEIGHT,
+        border=False,
+        vertical_alignment="center",
+        key=f"panel-{letter}-formula",
+    ):
+        formula(scoring.formula, description=scoring.description)

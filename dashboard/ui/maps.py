@@ -1,0 +1,194 @@
+"""The attention maps of a translation on a page, and how much room they take."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from typing import NamedTuple
+
+import altair as alt
+import streamlit as st
+
+from dashboard.charts import (
+    TALLEST,
+    MapFrame,
+    attention_heatmap,
+    grid_height,
+    head_grid,
+    label_room,
+    maps,
+    spots,
+    top_weight,
+    usual_spot,
+)
+from dashboard.records.result import Result
+from dashboard.ui.charts import show, specification
+
+_SMALLEST_CELL, _LARGEST_CELL, _MAP_SIDE = 24, 44, 270  # px
+_ABOVE_MAP, _BELOW_MAP = 96, 48  # px, for a translation's words and for those it did not know
+_TITLE = 26  # px, over a map that is one of several
+
+
+class Gold(NamedTuple):
+    """The cells ``(query, key)`` of a map that a gold alignment links: surely, and possibly."""
+
+    outlined: Sequence[tuple[int, int]]
+    possible: Sequence[tuple[int, int]]
+
+
+class Layout(NamedTuple):
+    """What maps that are shown together share, in px.
+
+    Args:
+        cell: the side of a cell.
+        query_room, key_room: for labels.
+        height: of the large map.
+    """
+
+    cell: int
+    query_room: int
+    key_room: int
+    height: int
+
+
+def maps_of(result: Result, kind: str) -> list[MapFrame]:
+    """The maps of one kind of attention, a frame per layer; of those as large as the last one."""
+    found = [frame for frame in frames(result) if frame.kind == kind]
+    return [frame for frame in found if frame.weights.shape[1:] == found[-1].weights.shape[1:]]
+
+
+def has_grid(shared: Sequence[Result], kind: str) -> bool:
+    """Whether any of the results has several maps of this kind."""
+    return any(len(spots(maps_of(one, kind))) > 1 for one in shared)
+
+
+def attention_maps(
+    result: Result,
+    letter: str,
+    shared: Sequence[Result],
+    kind: str,
+    selected: str,
+    select: Callable[[str], None],
+    gold: Gold | None = None,
+) -> None:
+    """Where a translation looked: one map large, and below it all of its kind if there are more.
+
+    All maps that are shown together have cells of one size and equal room for their labels.
+
+    Args:
+        letter: of the panel; begins the widgets' keys.
+        shared: all results that are shown together.
+        selected: which map is large, such as ``"2.3"``; the usual one if the result has no such.
+        select: is called when the reader clicks another one, with ``""`` for the usual one.
+        gold: what is outlined in every map; None where no gold alignment is known.
+    """
+    found = maps_of(result, kind)
+    layout = _layout([frame for one in shared for frame in maps_of(one, kind)])
+    described = f"Attention of panel {letter}: queries down, keys across"
+    key = f"{kind} {result.digest} {layout} {gold}"
+    if len(spots(found)) == 1:
+        title = "one layer, one head" if has_grid(shared, kind) else ""
+        show(f"{key} {title}", lambda: maps_chart(found, "", gold, layout, title=title), described)
+        return
+    usual = usual_spot(found)
+    wanted = selected if selected in spots(found) else usual
+    widget, start = _started(f"maps-{letter}-{kind}", wanted)
+
+    def picked() -> None:
+        chosen = _picked(widget)
+        select("" if chosen == usual else chosen)
+
+    st.vega_lite_chart(
+        specification(f"{key} {start}", lambda: maps_chart(found, start, gold, layout)),
+        width="stretch",
+        alt=described,
+        key=widget,
+        on_select=picked,
+        selection_mode="head",
+    )
+
+
+def maps_chart(
+    found: Sequence[MapFrame],
+    selected: str,
+    gold: Gold | None = None,
+    layout: Layout | None = None,
+    *,
+    title: str = "",
+) -> alt.LayerChart | alt.FacetChart:
+    """The only map of one kind, or the selected one large over all of them.
+
+    Args:
+        layout: shared with other panels; as the maps need it where None.
+        title: of the only map.
+    """
+    layout = layout or _layout(found)
+    outlined, possible = gold or (None, ())
+    if len(spots(found)) > 1:
+        return head_grid(
+            found, chosen=selected, outlined=outlined, possible=possible, cell=layout.cell,
+            query_room=layout.query_room, key_room=layout.key_room, height=layout.height,
+        )  # fmt: skip
+    frame = found[0]
+    return attention_heatmap(
+        frame.weights, frame.query_labels, frame.key_labels, outlined=outlined, possible=possible,
+        title=title, cell=layout.cell, query_room=layout.query_room, key_room=layout.key_room,
+    )  # fmt: skip
+
+
+def _layout(drawn: Sequence[MapFrame]) -> Layout:
+    rows = max(len(frame.query_labels) for frame in drawn)
+    cell = _cell(rows, max(len(frame.key_labels) for frame in drawn))
+    return Layout(
+        cell=cell,
+        query_room=max(label_room(frame.query_labels) for frame in drawn),
+        key_room=max(label_room(frame.key_labels) for frame in drawn),
+        height=min(rows * cell, TALLEST),
+    )
+
+
+def _started(name: str, wanted: str) -> tuple[str, str]:
+    """The key of a grid of heads, and the map that it starts with.
+
+    What the reader clicks is shown by the chart itself, which therefore stays as it is; it is made
+    anew, under another key, only where something else than what it shows is wanted.
+    """
+    number, start = st.session_state.get(name, (0, wanted))
+    if wanted != (_picked(f"{name}-{number}") or start):
+        number, start = number + 1, wanted
+    st.session_state[name] = number, start
+    return f"{name}-{number}", start
+
+
+def _picked(key: str) -> str:
+    """Which map the reader clicked in a grid of heads; empty where none was."""
+    points = st.session_state.get(key, {}).get("selection", {}).get("head") or [{}]
+    return str(points[0].get("map", ""))
+
+
+def translation_height(text: str, shared: Sequence[Result], kind: str) -> int:
+    """Room for a translation with its maps; a guess by the sentence while there is no result."""
+    found = [maps_of(one, kind) for one in shared]
+    drawn = [frame for maps in found for frame in maps]
+    if not drawn:
+        words = len(text.split()) + 2
+        return _ABOVE_MAP + 40 + min(words * _cell(words, words), TALLEST) + _BELOW_MAP
+    layout = _layout(drawn)
+    grids = max(grid_height(maps) for maps in found if maps)
+    more = _TITLE + grids if grids else 0
+    return _ABOVE_MAP + layout.key_room + layout.height + more + _BELOW_MAP
+
+
+def _cell(rows: int, columns: int) -> int:
+    side = _MAP_SIDE // max(rows, columns)
+    return min(max(side, _SMALLEST_CELL), _LARGEST_CELL)
+
+
+def shared_scale(results: Sequence[Result]) -> float:
+    """The end of the colour scale that panels share: the largest weight that any of them has."""
+    return top_weight([frame.weights for one in results for frame in frames(one)])
+
+
+def frames(result: Result) -> list[MapFrame]:
+    """The attention maps that a result holds."""
+    table = result.tables.get("maps")
+    return maps(table) if table is not None else []

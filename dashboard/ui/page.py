@@ -1,0 +1,100 @@
+"""A page, declared once, and the one order in which every page is drawn."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from typing import Generic, TypeVar
+
+import streamlit as st
+
+from dashboard.links.link import Link, View
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.ui import frame, results
+from dashboard.ui.jobs import Jobs
+from dashboard.ui.session import Session, open_session, write_address
+
+Places = TypeVar("Places")
+_NOTHING_INSTALLED = Catalogue()
+
+
+@dataclass(frozen=True, kw_only=True)
+class Page(Generic[View, Places]):
+    """What a feature declares of its page; :meth:`show` draws it.
+
+    Args:
+        name: the feature's folder; begins the keys of widgets.
+        title, explanation: the heading, and one sentence under it.
+        link: how the address says the page's view.
+        controls: draws what can be set, updates ``session.view``, and returns the places where
+            results go.
+        requests: what workers must make for a view.
+        follow_ups: what they must make besides, as far as the results say that are there.
+        results: draws the results into the places. They may still be on their way.
+        empty: draws what stands instead of everything where the page has nothing to work on, and
+            says whether it did.
+        buttons: draws buttons of its own before those that every page has.
+        panels, height: of the grey places while the workers start; px.
+        catalogue: whether the page needs to know what is installed. One that does not has no
+            button that looks for plugins.
+        aloud: whether changes of the catalogue pop up here.
+    """
+
+    name: str
+    title: str
+    explanation: str
+    link: Link[View]
+    controls: Callable[[Session[View], Catalogue], Places]
+    results: Callable[[Session[View], Catalogue, Places], None]
+    requests: Callable[[View, Catalogue], Iterable[Request]] = lambda _view, _catalogue: ()
+    follow_ups: Callable[[View, Catalogue, Jobs], Iterable[Request]] = lambda *_: ()
+    empty: Callable[[Catalogue], bool] = lambda _: False
+    buttons: Callable[[Session[View]], None] = lambda _: None
+    panels: int = 1
+    height: int = 400
+    catalogue: bool = True
+    aloud: bool = True
+
+    def show(self) -> None:
+        """Heading, catalogue, link, controls, link written, requests, results, notices."""
+        buttons = frame.heading(self.title, self.explanation)
+        catalogue = _NOTHING_INSTALLED
+        if self.catalogue:
+            found = frame.catalogue_or_wait(self.panels, self.height)
+            if found is None:
+                return
+            catalogue = found
+        if self.empty(catalogue):
+            frame.actions(buttons, {}, catalogue)
+            return
+        session = open_session(self.name, self.link, catalogue)
+        notices = st.empty()
+        places = self.controls(session, catalogue)
+        session.fresh = False
+        link = self.link.format(session.view, catalogue)
+        write_address(session, link)
+        with buttons:
+            self.buttons(session)
+        frame.actions(buttons, link, catalogue if self.catalogue else None, aloud=self.aloud)
+        self._ask(session, catalogue)
+        self.results(session, catalogue, places)
+        with notices:
+            frame.notice(session.problems)
+
+    def _ask(self, session: Session[View], catalogue: Catalogue) -> None:
+        """Ask for everything that the view needs, and wait a moment for it."""
+        end = time.monotonic() + results.PATIENCE
+        known: list[Request] | None = None
+        while True:
+            wanted = [
+                *self.requests(session.view, catalogue),
+                *self.follow_ups(session.view, catalogue, session.jobs),
+            ]
+            if wanted == known:
+                return
+            known = wanted
+            session.jobs.want(wanted)
+            if wanted:
+                session.jobs.wait(max(0.0, end - time.monotonic()))

@@ -1,0 +1,90 @@
+"""Draws what trainings are made of: model, corpus, preset, scorings, and all their settings."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import streamlit as st
+
+from dashboard.links.fields import MOST_SCORINGS
+from dashboard.links.recipes import (
+    CORPUS,
+    MAIN,
+    MODEL,
+    OF_MODEL,
+    PROBE,
+    SETTINGS,
+    START,
+    View,
+    followed,
+    setting_parameters,
+)
+from dashboard.records.catalogue import Catalogue
+from dashboard.ui import upload
+from dashboard.ui.fields import draw_choice, draw_settings, draw_text
+from dashboard.ui.session import Session
+from dashboard.ui.titles import data_title, model_title, scoring_title
+from dashboard.ui.widgets import place, plain
+
+CHOICE_WIDTH, FIELD_WIDTH = 220, 130  # px
+_PROBE_WIDTH = 420  # px
+DIGITS = "%g"  # a learning rate may be very small
+
+
+def draw_made_of(session: Session[View], catalogue: Catalogue) -> None:
+    """Model, corpus and preset; the settings follow at once where another one is chosen."""
+    before = session.view
+    draw_choice(
+        session, catalogue, MODEL, titles=lambda name: model_title(name, catalogue),
+        width=CHOICE_WIDTH,
+    )  # fmt: skip
+    draw_choice(
+        session, catalogue, CORPUS, more=upload.known(before.data, upload.SENTENCES),
+        titles=lambda name: data_title(name, catalogue), width=CHOICE_WIDTH,
+    )  # fmt: skip
+    if len(catalogue.presets) > 1:
+        draw_choice(session, catalogue, START, width=CHOICE_WIDTH)
+    if session.view != before:
+        session.change(followed(before, session.view, catalogue))
+
+
+def use_file(session: Session[View], catalogue: Catalogue, file: str) -> None:
+    """Train on a file of the user's, with the settings that there are."""
+    session.change(followed(session.view, replace(session.view, data=file), catalogue))
+
+
+def draw_scorings(session: Session[View], catalogue: Catalogue, title: str) -> None:
+    """The scorings, of which several may be chosen; those that were chosen first come first."""
+    before = session.view.scorings
+    strangers = [name for name in before if name not in catalogue.scorings]
+    chosen = st.pills(
+        title,
+        [*catalogue.scorings, *strangers],
+        selection_mode="multi",
+        key=place(session.key("scorings"), list(before), session.fresh),
+        format_func=lambda name: plain(scoring_title(name, catalogue)),
+    )
+    kept = [name for name in before if name in chosen]
+    new = (name for name in chosen if name not in kept)
+    session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
+
+
+def draw_main(session: Session[View], catalogue: Catalogue, help: str) -> None:
+    """What most would set, and the probe.
+
+    Args:
+        help: what the probe is for.
+    """
+    known = {each.name for each in setting_parameters(session.view, catalogue)}
+    draw_settings(
+        session, catalogue, SETTINGS, only=[name for name in MAIN if name in known], typed=True,
+        digits=DIGITS, width=FIELD_WIDTH,
+    )  # fmt: skip
+    draw_text(session, replace(PROBE, help=help), width=_PROBE_WIDTH)
+
+
+def draw_rest(session: Session[View], catalogue: Catalogue, *, of_model: bool) -> None:
+    """Every other setting, either of the model or of corpus and recipe."""
+    names = [each.name for each in setting_parameters(session.view, catalogue)]
+    rest = [n for n in names if n not in MAIN and n.startswith(OF_MODEL) is of_model]
+    draw_settings(session, catalogue, SETTINGS, only=rest, digits=DIGITS, width=FIELD_WIDTH)

@@ -1,0 +1,45 @@
+"""Looking for plugins again, and saying what that changed."""
+
+from __future__ import annotations
+
+import streamlit as st
+
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.catalogue_diff import describe_changes
+from dashboard.ui.widgets import plain
+from dashboard.ui.workbench import workbench
+
+_TOLD = 3  # changes that pop up; a last one counts the others
+_BEFORE, _CHANGES = "catalogue before", "catalogue changes"
+
+
+def reload() -> None:
+    """Look for plugins again; once they are there, the page says what changed."""
+    before = workbench().catalogue()
+    if isinstance(before, Catalogue):
+        st.session_state[_BEFORE] = before
+    workbench().reload()
+
+
+def changes(catalogue: Catalogue, *, aloud: bool = True) -> tuple[str, ...]:
+    """What the last reload of this session changed, until there is another catalogue.
+
+    Args:
+        aloud: whether the first changes pop up when they are first known; not on a page that
+            lists them.
+    """
+    before: Catalogue | None = st.session_state.pop(_BEFORE, None)
+    if before is not None:
+        sentences = tuple(describe_changes(before, catalogue))
+        st.session_state[_CHANGES] = (catalogue, sentences)
+        if aloud:
+            _pop_up(sentences)
+    known, sentences = st.session_state.get(_CHANGES, (None, ()))
+    return sentences if known is catalogue else ()
+
+
+def _pop_up(sentences: tuple[str, ...]) -> None:
+    for sentence in sentences[:_TOLD]:
+        st.toast(plain(sentence), icon=":material/extension:", duration="short")
+    if (more := len(sentences) - _TOLD) > 0:
+        st.toast(f"and {more:,} more changes: see the page Plugins", icon=":material/extension:")

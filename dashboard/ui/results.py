@@ -1,0 +1,94 @@
+"""The place of a job's result: waiting, failed, or drawn."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import streamlit as st
+
+from dashboard.jobs.backend import Event
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui.jobs import Jobs
+from dashboard.ui.widgets import plain
+
+PATIENCE = 0.9  # seconds that a run waits, so that quick results come without a flicker
+POLL = 0.3  # seconds between two looks at a job that takes longer
+
+
+def results(
+    jobs: Jobs,
+    request: Request,
+    draw: Callable[[Result], None],
+    height: int,
+    key: str,
+    meanwhile: Callable[[Sequence[Event]], None] | None = None,
+    grows: bool = False,
+) -> None:
+    """The place of one result, always of the same height: waiting, failed, or drawn.
+
+    Args:
+        draw: draws the result.
+        height: px.
+        grows: whether a result that was drawn takes the height it needs: for a whole page of
+            one result, where text wraps and figures stack.
+        meanwhile: draws what is known before it, from the job's events, and what is left
+            of it after a failure. By default how far the job is, and what failed.
+    """
+    pending = jobs.final(request) is None
+
+    def place() -> None:
+        if pending and jobs.settled():
+            st.rerun()
+        event = jobs.final(request)
+        result = event.result if event else None
+        needed = "content" if grows and result else height
+        with st.container(height=needed, border=False, key=key):
+            if result:
+                draw(result)
+            elif meanwhile:
+                meanwhile(jobs.progress(request))
+            elif event is None:
+                waiting(jobs.progress(request), height)
+            elif failure(event, key):
+                jobs.retry(request)
+                st.rerun()
+
+    (st.fragment(run_every=POLL)(place) if pending else place)()
+
+
+def waiting(events: Sequence[Event], height: int) -> None:
+    """How far a job is, above the grey place that its result will take."""
+    latest = events[-1] if events else None
+    fraction = latest.fraction if latest and latest.fraction is not None else 0.0
+    note = latest.note if latest and latest.note else "waiting for a free worker"
+    st.progress(min(1.0, max(0.0, fraction)), text=plain(note))
+    st.skeleton(height - 60)
+
+
+def failure(event: Event, key: str) -> bool:
+    """What went wrong with one job, for its reader; whether to try again."""
+    refused = bool(event.facts.get("refused"))
+    title = "Not possible like this" if refused else "This panel failed"
+    with st.container(border=True):
+        st.markdown(f":material/error: **{title}**")
+        st.text(event.note or "The job was stopped before it was done.")
+        if culprit := event.facts.get("culprit"):
+            st.caption(plain(f"It happened in {culprit}."))
+        details(event)
+        return not refused and st.button("Try again", key=f"{key}--retry", type="tertiary")
+
+
+def absent(sentence: str, height: int, key: str) -> None:
+    """The place of a panel that needs something which is not installed."""
+    with st.container(height=height, border=False, key=key), st.container(border=True):
+        st.markdown(":material/extension_off: **Not installed here**")
+        st.text(sentence)
+
+
+def details(event: Event) -> None:
+    """The traceback or error output of a job that failed, folded."""
+    text = event.facts.get("traceback") or event.facts.get("stderr")
+    if text:
+        with st.expander("Details"):
+            st.code(str(text), language=None, wrap_lines=True)

@@ -1,0 +1,111 @@
+"""What one session sees on one page, and the address bar that says it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any, Generic
+from urllib.parse import urlencode, urlsplit
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dashboard.links.link import Link, View
+from dashboard.records.catalogue import Catalogue
+from dashboard.ui.jobs import Jobs
+from dashboard.ui.workbench import workbench
+
+_LINKS_REMEMBERED = 200
+_READABLE = "',:!*()@/"  # signs that may stand in a link as they are
+
+
+class Session(Generic[View]):
+    """One page in one session, kept while the session looks at another page.
+
+    Attributes:
+        page: the page's name; begins the keys of its widgets.
+        view: what the page shows.
+        catalogue: what was installed when the view was last read.
+        fresh: the view did not come from the widgets, so they must take their values from it.
+        problems: what was refused of the link that was opened.
+        jobs: what the page has asked workers for.
+        links: the addresses that this page wrote itself, the present one last.
+    """
+
+    def __init__(self, page: str, view: View, catalogue: Catalogue) -> None:
+        self.page = page
+        self.view = view
+        self.catalogue = catalogue
+        self.fresh = True
+        self.problems: tuple[str, ...] = ()
+        self.jobs = Jobs(workbench())
+        self.links: list[str] = []
+
+    def change(self, view: View) -> None:
+        """Show another view, whatever the widgets say."""
+        self.view, self.fresh, self.problems = view, True, ()
+
+    def update(self, **values: Any) -> None:
+        """Take over what a widget says: attributes of the view by name."""
+        view = replace(self.view, **values)
+        if view != self.view:
+            self.problems = ()
+        self.view = view
+
+    def key(self, *parts: str) -> str:
+        """The key of one of this page's widgets."""
+        return "-".join((self.page, *filter(None, parts))).replace(".", "-")
+
+
+def open_session(page: str, link: Link[View], catalogue: Catalogue) -> Session[View]:
+    """This session's state of a page, with the view that the address bar asks for.
+
+    A run may be asked for before the browser has seen the address that the run before it wrote,
+    so every address that the page wrote counts as known; only going back in history reopens one.
+    After plugins were reloaded the view is read again, since a bound may have moved.
+    """
+    query = {key: st.query_params.get_all(key) for key in st.query_params}
+    asked = urlencode(query, doseq=True)
+    name = f"session {page}"
+    known: Session[View] | None = st.session_state.get(name)
+    session = known or Session(page, link.default(catalogue), catalogue)
+    st.session_state[name] = session
+    if known is None or _opens_another(session, asked):
+        session.view, problems = link.parse(query, catalogue)
+        session.fresh, session.problems = True, tuple(problems)
+    elif session.catalogue is not catalogue:
+        written = link.format(session.view, session.catalogue)
+        session.change(link.parse(written, catalogue)[0])
+    session.catalogue = catalogue
+    return session
+
+
+def write_address(session: Session[Any], link: Mapping[str, str]) -> None:
+    """Put the link to the present view into the address bar."""
+    written = urlencode(link)
+    if not session.links or session.links[-1] != written:
+        session.links = [*session.links[-_LINKS_REMEMBERED:], written]
+    query = {key: st.query_params.get_all(key) for key in st.query_params}
+    if urlencode(query, doseq=True) != written:
+        st.query_params.from_dict(dict(link))
+
+
+def address(link: Mapping[str, str]) -> str:
+    """The whole link, to be copied."""
+    base = urlsplit(st.context.url or "")
+    query = urlencode(link, safe=_READABLE)
+    return base._replace(path=base.path or "/", query=query, fragment="").geturl()
+
+
+def _opens_another(session: Session[Any], asked: str) -> bool:
+    context = get_script_run_ctx()
+    if context is not None and context.is_history_navigation:
+        # On the way from one page to the other the browser notes this page with the other's link.
+        return asked not in session.links[-1:] and not _of_another_page(session, asked)
+    return bool(asked) and asked not in session.links
+
+
+def _of_another_page(session: Session[Any], asked: str) -> bool:
+    others = [one for one in st.session_state.values() if isinstance(one, Session)]
+    known = any(asked in other.links for other in others if other is not session)
+    return bool(asked) and known and asked not in session.links

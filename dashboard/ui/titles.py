@@ -1,0 +1,32 @@
+"""What pages call models, scorings and corpora, installed here or not."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from dashboard.records.catalogue import Catalogue, Entry
+from dashboard.records.request import is_upload
+from dashboard.ui import upload
+
+
+def model_title(name: str, catalogue: Catalogue) -> str:
+    """A model's title without what stands in brackets."""
+    return _title(name, catalogue.models)
+
+
+def scoring_title(name: str, catalogue: Catalogue) -> str:
+    """A scoring's title without what stands in brackets."""
+    return _title(name, catalogue.scorings)
+
+
+def data_title(data: str, catalogue: Catalogue, wanted: upload.Wanted = upload.SENTENCES) -> str:
+    """What a data set or a file of the user's is called.
+
+    Args:
+        wanted: the kind of file, if it is one.
+    """
+    return upload.title(data, wanted) if is_upload(data) else _title(data, catalogue.datasets)
+
+
+def _title(name: str, entries: Mapping[str, Entry]) -> str:
+    return entries[name].short_title if name in entries else f"{name} (not installed)"

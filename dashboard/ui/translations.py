@@ -1,0 +1,77 @@
+"""What a model makes of a sentence, on a page: the words it does not know, the maps it has."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import TypeVar
+
+import streamlit as st
+
+from dashboard.links.panels import Reading
+from dashboard.records.interventions import KINDS
+from dashboard.records.result import Result
+from dashboard.ui import maps
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import place, plain
+
+AXES = {
+    "cross": "Down: the words being written. Across: the words of the sentence.",
+    "encoder": "Self-attention. Down and across: the words of the sentence, each looking at all.",
+    "decoder": "Self-attention. Down: the words being written. Across: the words written before. "
+    "What comes later is masked, grey and crossed out.",
+}
+KIND_TITLES = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}
+_NAMES = {
+    "cross": "cross-attention",
+    "encoder": "self-attention in its encoder",
+    "decoder": "self-attention in its decoder",
+}
+
+View = TypeVar("View", bound=Reading)
+
+
+def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
+    """The choice of the kind of attention that all panels show; whether there is a choice.
+
+    Args:
+        results: of the panels, as far as they are there; they tell which kinds there are.
+    """
+    kinds = [kind for kind in KINDS if any(maps.maps_of(one, kind) for one in results)]
+    if len({*kinds, session.view.kind}) < 2:
+        return False
+    key = session.key("kind")
+
+    def show() -> None:
+        kind = st.session_state[key]
+        if kind is not None:  # None where the chosen one was clicked again
+            session.change(replace(session.view, kind=kind, selected=()))
+
+    st.segmented_control(
+        "Kind of attention",
+        [kind for kind in KINDS if kind in (*kinds, session.view.kind)],
+        key=place(key, session.view.kind, fresh=True),
+        format_func=lambda kind: KIND_TITLES[kind],
+        on_change=show,
+        label_visibility="collapsed",
+    )
+    return True
+
+
+def without(kind: str) -> str:
+    """What is said of a model that has no such attention."""
+    return f"This model has no {_NAMES[kind]}."
+
+
+def likelihood(result: Result) -> str:
+    """How likely the model finds the words, in nats."""
+    return f"log-probability {result.facts['log_probability']:.2f}".replace(" -", " −")
+
+
+def unknown_words(result: Result) -> None:
+    """The words that are not in the model's vocabulary."""
+    facts = result.facts
+    for kind, words in (("sentence", "unknown"), ("translation", "target_unknown")):
+        if facts[words]:
+            unknown = ", ".join(plain(word) for word in dict.fromkeys(facts[words]))
+            st.caption(f":material/help: not in this model's vocabulary ({kind}): {unknown}")

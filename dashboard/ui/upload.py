@@ -1,0 +1,107 @@
+"""The user's own file: uploaded once, named by its sha256, remembered by the session."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+import streamlit as st
+
+from dashboard.records.request import UPLOAD, is_upload
+from dashboard.storage.blobs import Blobs
+from dashboard.ui.widgets import plain
+
+_MEGABYTES = 20
+
+
+@dataclass(frozen=True)
+class Wanted:
+    """What kind of file a page asks for, and how it says so."""
+
+    key: str
+    file: str
+    heading: str
+    explanation: str
+    example: str
+    unnamed: str
+
+
+TABLE = Wanted(
+    key="regression-upload",
+    file="CSV file",
+    heading="A CSV file with two or more columns of numbers",
+    explanation="The last column is what to predict, all before it are inputs. For example:",
+    example="x,y\n0.5,1.5\n1.0,2.7\n2.5,3.3",
+    unnamed="Table",
+)
+SENTENCES = Wanted(
+    key="train-upload",
+    file="TSV file",
+    heading="A text file with a pair of sentences on each line",
+    explanation="English and French, or any two languages, with a tab between them. For example:",
+    example="Go.\tVa !\nI lost.\tJ'ai perdu.\nHe's calm.\tIl est calme.",
+    unnamed="Pairs",
+)
+ALIGNED = Wanted(
+    key="alignment-upload",
+    file="TSV file",
+    heading="A text file with a pair of sentences and its word links on each line",
+    explanation="Tabs between the columns. 1-2 is a sure link: source token 1 stands for target "
+    "token 2, counted from 0; 1?2 is one that is possible only. Punctuation and the parts of "
+    "I'm and j'ai are tokens of their own. For example:",
+    example="Go.\tVa !\t0-0 1-1\nI lost.\tJ'ai perdu.\t0-0 1?1 1-2 2-3",
+    unnamed="Aligned pairs",
+)
+
+
+def known(data: str, wanted: Wanted = TABLE) -> list[str]:
+    """The files this session may choose: those it uploaded, and the one of its link."""
+    names = list(_names(wanted))
+    return names if data in names or not is_upload(data) else [*names, data]
+
+
+def title(data: str, wanted: Wanted = TABLE) -> str:
+    """What a file is called: its own name, if this session uploaded it."""
+    return _names(wanted).get(data, f"{wanted.unnamed} {data.removeprefix(UPLOAD)[:8]}…")
+
+
+def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
+    """Asks for a file.
+
+    Args:
+        use: gets ``upload:<sha256>`` of a file that was just taken in.
+    """
+    with st.popover("Your data", icon=":material/upload_file:"):
+        st.markdown(f"**{wanted.heading}**")
+        st.caption(wanted.explanation)
+        st.code(wanted.example, language=None)
+        st.file_uploader(
+            wanted.file,
+            type=["csv", "tsv", "txt"],
+            key=wanted.key,
+            max_upload_size=_MEGABYTES,
+            on_change=_take,
+            args=(use, wanted),
+            label_visibility="collapsed",
+        )
+        if problem := st.session_state.get(f"{wanted.key} problem"):
+            st.text(problem)
+        st.caption(plain("Kept on this server only; a link to it works where the file is kept."))
+
+
+def _take(use: Callable[[str], None], wanted: Wanted) -> None:
+    file = st.session_state[wanted.key]
+    st.session_state.pop(f"{wanted.key} problem", None)
+    if file is None:
+        return
+    try:
+        data = UPLOAD + Blobs().put(file.getvalue())
+    except (ValueError, OSError) as error:
+        st.session_state[f"{wanted.key} problem"] = f"{file.name}: {error}"
+        return
+    _names(wanted)[data] = file.name
+    use(data)
+
+
+def _names(wanted: Wanted) -> dict[str, str]:
+    return st.session_state.setdefault(f"{wanted.key} names", {})

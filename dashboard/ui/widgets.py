@@ -1,0 +1,145 @@
+"""Widgets drawn from what plugins declare, and plugin texts made safe to show.
+
+A widget is labelled in Markdown, which fetches images; plugin texts are therefore escaped here,
+in one place. Every widget takes its value from the page's view when the view is fresh.
+"""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable, Iterable, Sequence
+from typing import Any
+
+import streamlit as st
+
+from dashboard.records.parameter import Parameter, pairs
+from dashboard.records.request import Pairs, Scalar
+
+_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+# Where a reader of Markdown sees an address even in escaped text; U+2060 has no width.
+_ADDRESS = re.compile(r"(://|www(?=\.)|@)", re.IGNORECASE)
+_SIGNIFICANT = 9
+_TIMES_TOLD = 3
+_FINEST_SLIDER = 1000  # more steps than a slider has pixels
+
+
+def plain(text: str) -> str:
+    """The text for a place that reads Markdown, so that it is shown as it stands."""
+    return _PUNCTUATION.sub(r"\\\1", _ADDRESS.sub("\\1\u2060", " ".join(text.split())))
+
+
+def formula(latex: str, *, description: str = "") -> None:
+    """A formula, or its source where it could leave the mathematics it is set in."""
+    if "$" in latex or "`" in latex:
+        st.text(latex)
+    else:
+        st.latex(" ".join(latex.split()), help=plain(description) or None)
+
+
+def place(key: str, value: Any, fresh: bool) -> str:
+    """Give the widget of that key its value, if the view says so or it has none; the key.
+
+    The value is told again in the runs that follow at once, until the user changes it: a slow
+    browser drops what it was told when the next run replaces the widget before it was drawn.
+    """
+    told = f"{key} told"
+    if fresh or key not in st.session_state:
+        st.session_state[key], st.session_state[told] = value, (value, 1)
+        return key
+    given, times = st.session_state.get(told, (None, _TIMES_TOLD))
+    if times < _TIMES_TOLD and st.session_state[key] == given:
+        st.session_state[key], st.session_state[told] = given, (given, times + 1)
+    else:
+        st.session_state[told] = (given, _TIMES_TOLD)
+    return key
+
+
+def picked(key: str, use: Callable[[Any], None]) -> Callable[[], None]:
+    """What a row of pills or segments of that key does when it changes.
+
+    A browser that is busy may report that nothing is chosen where something must be; ``use`` is
+    called with a choice alone.
+    """
+
+    def changed() -> None:
+        if (value := st.session_state[key]) is not None:
+            use(value)
+
+    return changed
+
+
+def choose(
+    label: str,
+    options: Sequence[str],
+    value: str,
+    key: str,
+    fresh: bool,
+    *,
+    title: Callable[[str], str] = str,
+    **more: Any,
+) -> str:
+    """A select box that keeps a value which is not offered, so that a page can say so."""
+    offered = [*options] if value in options else [*options, value]
+    place(key, value, fresh or st.session_state.get(key) not in offered)
+    return st.selectbox(label, offered, key=key, format_func=title, **more)
+
+
+def draw_parameter(
+    spec: Parameter, value: Scalar, key: str, fresh: bool, *, typed: bool = False, **more: Any
+) -> Scalar:
+    """The widget that a parameter asks for: switch, choice, slider or number field.
+
+    Args:
+        typed: a number field for every number.
+    """
+    label = plain(spec.title) + (f" ({plain(spec.unit)})" if spec.unit else "")
+    if not isinstance(spec.default, bool | str):
+        value, fresh = _bounded(spec, value, key, fresh)
+    shared = {"key": place(key, value, fresh), "help": plain(spec.help) or None, **more}
+    if isinstance(spec.default, bool):
+        return st.toggle(label, **shared)
+    if isinstance(spec.default, str):
+        return st.selectbox(label, spec.choices, **shared)
+    low, high = spec.bounds
+    kind = int if spec.whole else float
+    step = kind(spec.step or (1 if spec.whole else (high - low) / 100))
+    bounds = {"min_value": kind(low), "max_value": kind(high), "step": step}
+    if typed or (high - low) / step > _FINEST_SLIDER:
+        given = st.number_input(label, **bounds, **shared)
+    else:
+        given = st.slider(label, **bounds, **shared)
+    return given if spec.whole else _rounded(given)
+
+
+def draw_parameters(
+    specs: Iterable[Parameter], values: Pairs, key: str, fresh: bool, **more: Any
+) -> Pairs:
+    """All of them, one below the other, with the values that the view has."""
+    held = dict(values)
+    return pairs(
+        {
+            spec.name: draw_parameter(
+                spec, held.get(spec.name, spec.default), f"{key}-{spec.name}", fresh, **more
+            )
+            for spec in specs
+        }
+    )
+
+
+def _bounded(spec: Parameter, value: Any, key: str, fresh: bool) -> tuple[Scalar, bool]:
+    """The value within its bounds; fresh too where these moved since the widget was drawn.
+
+    Streamlit takes a slider of other bounds for another widget, which starts at its lowest value.
+    """
+    bounds = spec.low, spec.high, spec.step
+    moved = st.session_state.get(f"{key} bounds", bounds) != bounds
+    st.session_state[f"{key} bounds"] = bounds
+    return type(spec.default)(min(max(value, spec.low), spec.high)), fresh or moved
+
+
+def _rounded(value: float) -> float:
+    """Without the dust of binary fractions: 0.30000000000000004 would make an ugly link."""
+    if not value:
+        return 0.0
+    return round(value, _SIGNIFICANT - 1 - math.floor(math.log10(abs(value))))

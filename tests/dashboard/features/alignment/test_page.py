@@ -1,0 +1,173 @@
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dashboard.jobs.backend import Event
+from dashboard.records.result import Result
+
+WORDS = ["i", "am", "*home*", "<eos>"], ["je", "suis", "chez", "moi", "<eos>"]
+SURE = [(0, 0), (1, 1), (2, 2), (2, 3)]
+# Of three pairs the second is the worst for both models, the third the best.
+ERRORS = {"twin_a": (0.5, 0.75, 0.25), "transformer_x": (0.5, 1.0, 0.0)}
+
+
+def spots(data):
+    return ["1.1"] if data == "twin_a" else [f"{n}.{h}" for n in (1, 2) for h in (1, 2, "mean")]
+
+
+def rates(data):
+    """The usual map, the last mean, is not the best one."""
+    rows = [
+        {"spot": spot, "error_rate": 0.5 if spot != "1.2" else 0.125, "precision": 0.75,
+         "recall": float("nan"), "untrained": 0.875}
+        for spot in spots(data)
+    ]  # fmt: skip
+    pairs = [
+        {"number": number, "source": f"s{number}", "target": f"t{number}", "error_rate": rate}
+        for number, rate in enumerate(ERRORS[data], start=1)
+    ]
+    best = "1.2" if len(rows) > 1 else "1.1"
+    # The task makes all numbers; those of one head alone are no means of what is above.
+    facts = {"best": best, "average": 0.40625 if len(rows) > 1 else 0.5, "untrained": 0.875,
+             "scored": 3, "too_long": 2, "available": 5, "corpus": "phrasebook"}  # fmt: skip
+    tables = {"rates": pa.Table.from_pylist(rows), "pairs": pa.Table.from_pylist(pairs)}
+    return Result(tables=tables, facts=facts)
+
+
+def one_pair(data, number):
+    source, target = WORDS
+    layers = 1 if data == "twin_a" else 2
+    heads = 1 if data == "twin_a" else 2
+    weights = np.full((layers, heads, len(target), len(source)), 1 / len(source))
+    maps = pa.table(
+        {
+            "kind": ["cross"] * layers, "layer": pa.array(range(layers), pa.int32()),
+            "heads": pa.array([heads] * layers, pa.int32()), "queries": [target] * layers,
+            "keys": [source] * layers, "causal": [False] * layers,
+            "weights": pa.array([w.ravel().tolist() for w in weights], pa.list_(pa.float32())),
+        }
+    )  # fmt: skip
+    links = [
+        {"spot": spot, "source": s, "target": t, "verdict": verdict}
+        for spot in spots(data)
+        for s, t, verdict in ((0, 0, "right"), (1, 1, "right"), (2, 2, "missed"), (1, 2, "wrong"))
+    ]
+    facts = {
+        "number": number, "available": 5, "source": "I am *home*.", "target": "Je suis chez moi.",
+        "source_tokens": source, "target_tokens": target, "sure": SURE, "possible": [],
+        "unknown": [], "target_unknown": [], "corpus": "phrasebook",
+    }  # fmt: skip
+    return Result(tables={"maps": maps, "links": pa.Table.from_pylist(links)}, facts=facts)
+
+
+@pytest.fixture
+def facts(facts):
+    corpus = {**facts["datasets"][-1], "name": "phrasebook", "title": "Phrases", "aligned": True}
+    facts["datasets"].append(corpus)
+    twin = facts["checkpoints"].pop()
+    card = {**twin["card"], "model": "transformer"}
+    facts["checkpoints"].append({**twin, "name": "transformer_x", "card": card})
+    return facts
+
+
+@pytest.fixture
+def backend(backend, monkeypatch):
+    usual = backend.wait
+
+    def wait(job, timeout):
+        request = backend.submitted[job]
+        known = {request.data, request.task} & {*backend.failing, *backend.unfinished}
+        if request.task != "alignment" or known:
+            return usual(job, timeout)
+        pair = dict(request.options).get("pair", 0)
+        made = one_pair(request.data, pair) if pair else rates(request.data)
+        return Event(number=3, stage="done", result=made)
+
+    monkeypatch.setattr(backend, "wait", wait)
+    return backend
+
+
+def link(app):
+    given = app.query_params.items()
+    return {key: value if isinstance(value, str) else value[-1] for key, value in given}
+
+
+def words(app):
+    kinds = (app.text, app.caption, app.markdown)
+    return "\n".join(str(one.value) for kind in kinds for one in kind)
+
+
+def specs(app):
+    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+
+
+def test_the_first_screen_compares_the_models_of_a_corpus_with_gold(opened, backend, chart_rows):
+    app = opened("alignment")
+    assert not app.exception
+    asked = [r for r in backend.submitted.values() if r.task == "alignment"]
+    assert {request.data for request in asked} == {"twin_a", "transformer_x"}
+    assert {dict(request.options)["corpus"] for request in asked} == {"phrasebook"}
+    assert [(m.label, m.value) for m in app.metric] == [
+        ("Alignment error rate, its one head", "0.500"),
+        ("Alignment error rate, best: layer 1 · head 2", "0.125"),
+    ]
+    said = words(app)
+    assert "precision 0.750 · recall – · 3 pairs · 2 more too long for this model" in said
+    assert r"**I am \*home\*\.** → **Je suis chez moi\.**" in said
+    assert "Pair 1 of 5, error 0.50, number 2 from the worst of the 3 scored." in said
+    assert r"layer 1 · head 2: **2 found** · **1 missed** (chez → \*home\*) · **1 wrong**" in said
+    (table,) = app.dataframe
+    assert table.value["Error rate"].tolist() == [0.5, 0.125]
+    assert table.value["Average head"].tolist() == [0.5, 0.40625]
+    gold = [
+        sorted((cell["k"], cell["q"]) for cell in cells if cell["gold"] == "gold")
+        for found in chart_rows(app, "q", "k", "gold")
+        for cells in found
+    ]
+    assert gold == [SURE, SURE]
+    assert link(app) == {}
+
+
+def test_one_goes_through_the_pairs_in_order_or_from_the_worst(opened, backend):
+    app = opened("alignment", pair="2", b__map="2.mean")
+    assert "layer 2 · mean: **2 found**" in words(app)
+    app.button("alignment-next").click().run()
+    assert link(app) == {"pair": "3", "b.map": "2.mean"}
+    app.button_group("alignment-order").set_value("worst").run()
+    assert link(app) == {"pair": "2", "order": "worst", "b.map": "2.mean"}
+    assert app.number_input("alignment-pair").value == 2
+    assert app.button("alignment-previous").disabled
+    for _ in range(2):
+        app.button("alignment-next").click().run()
+    assert link(app)["pair"] == "3"
+    assert app.button("alignment-next").disabled
+    last = [r for r in backend.submitted.values() if dict(r.options).get("pair")][-1]
+    assert dict(last.options)["pair"] == 3
+    assert not app.exception
+
+
+def test_a_pair_by_hand_is_written_into_the_link(opened, backend):
+    app = opened("alignment", count="3")
+    app.selectbox("alignment-gold").set_value("own").run()
+    assert r"Tokens: 0 i · 1 am · 2 \*home\* → 0 je · 1 suis · 2 chez · 3 moi." in words(app)
+    app.text_input("alignment-links").set_value("0-0 9-9").run()
+    assert link(app) == {"gold": "own", "links": "0-0 9-9", "count": "3"}
+    assert not app.exception
+    note = "your pair links 9-9, but its source has 4 tokens"
+    backend.failing["alignment"] = Event(number=3, stage="failed", note=note,
+                                         facts={"refused": True})  # fmt: skip
+    app.text_input("alignment-links").set_value("9-9").run()
+    assert [text.value for text in app.text].count(note) == 1
+    assert app.metric.len == 0
+
+
+def test_a_model_that_fails_or_is_not_here_costs_its_panel_alone(opened, backend):
+    backend.failing["twin_a"] = Event(number=3, stage="failed", note="it broke", facts={})
+    app = opened("alignment", a="bahdanau.additive", b="transformer.additive", c="cnn.additive")
+    assert not app.exception
+    assert [metric.value for metric in app.metric] == ["0.125"]
+    assert "it broke" in words(app)
+    assert "Model ‘cnn’ is not installed here" in words(app)
+    assert len(app.dataframe[0].value) == 1

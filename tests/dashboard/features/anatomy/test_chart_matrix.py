@@ -1,0 +1,58 @@
+import numpy as np
+import pytest
+
+from dashboard.features.anatomy.chart_matrix import matrix_chart
+
+VALUES = np.array([[0.25, -1.5, 3.0], [np.nan, 12.345, 0.0]])
+
+
+def make(**more):
+    return matrix_chart(VALUES, ["q0", "q1"], ["k0", "k1", "k2"], **more)
+
+
+def test_it_survives_and_holds_its_numbers(survives, rows):
+    spec = survives(lambda: make(picked=(1, None)))
+    cells = rows(spec, "r", "c", "value")
+    assert [(cell["r"], cell["c"]) for cell in cells] == [(r, c) for r in (0, 1) for c in range(3)]
+    assert [cell["value"] for cell in cells] == [0.25, -1.5, 3.0, None, 12.345, 0.0]
+    (frame,) = rows(spec, "left", "right", "top", "bottom")
+    assert frame == {"left": 0, "right": 3, "top": 1, "bottom": 2}
+
+
+def test_numbers_are_written_where_they_fit(painted):
+    wide = painted(make(), width=320)
+    texts = [item["text"] for item in wide.items("numbers_marks")]
+    assert texts == ["0.25", "−1.50", "3", "12.3", "0"]
+    assert {item["opacity"] for item in wide.items("numbers_marks")} == {1}
+    narrow = painted(make(), width=80)
+    assert {item["opacity"] for item in narrow.items("numbers_marks")} == {0}
+    assert len(narrow.items("cells_marks")) == 5
+
+
+def test_masked_cells_look_masked_and_keep_their_numbers(painted):
+    scene = painted(make(masked=np.array([[False, True, False], [False] * 3])))
+    assert len(scene.items("cells_marks")) == 4
+    assert len(scene.items("masked_marks")) == 2
+    assert [item["text"] for item in scene.items("quiet_marks")] == ["−1.50"]
+
+
+@pytest.mark.parametrize(
+    ("values", "more", "end", "ramp"),
+    [
+        ([[1.0, 2.0]], {}, [0, 2], "heatmap"),
+        ([[1.0, -2.0]], {}, [-2, 2], "diverging"),
+        ([[0.0, 0.5]], {"vmax": 1.0}, [0, 1], "heatmap"),
+        ([[0.0, 0.5]], {"vmax": 1.0, "signed": True}, [-1, 1], "diverging"),
+        ([[0.0, 0.0]], {}, [0, 1], "heatmap"),
+        ([[np.nan, np.inf]], {}, [0, 1], "heatmap"),
+    ],
+)
+def test_the_scale_is_as_wide_as_the_numbers(values, more, end, ramp):
+    spec = matrix_chart(np.array(values), ["a"], ["b", "c"], **more).to_dict()
+    scale = spec["layer"][0]["encoding"]["color"]["scale"]
+    assert (scale["domain"], scale["range"]) == (end, ramp)
+
+
+def test_labels_that_do_not_fit_are_refused():
+    with pytest.raises(ValueError, match=r"got \(2, 3\), 1 and 3 labels"):
+        matrix_chart(VALUES, ["q0"], ["k0", "k1", "k2"])

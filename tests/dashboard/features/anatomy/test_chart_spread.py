@@ -1,0 +1,66 @@
+import pandas as pd
+import pytest
+
+from dashboard.features.anatomy.chart_landscape import landscape_chart
+from dashboard.features.anatomy.chart_spread import spread_chart
+
+SPREAD = pd.DataFrame(
+    [{"scoring": name, "d": d, "variance": float(d if name == "dot" else 1)}
+     for name in ("dot", "scaled") for d in (1, 4, 16)]
+)  # fmt: skip
+COLOURS = {"dot": "#ff0000", "scaled": "#0000ff"}
+
+
+def draw(**more):
+    more = {"title": "variance", "colours": COLOURS, **more}
+    return spread_chart(SPREAD, "variance", **more)
+
+
+def test_theory_lies_on_what_follows_it(painted):
+    scene = painted(draw(expected={"dot": "datum.d", "scaled": "1"}, log=True))
+    measured = scene.items("points_marks")
+    assert len(measured) == 6
+    expected = {(round(i["x"]), round(i["y"])) for i in scene.items("expected_marks")}
+    assert expected == {(round(i["x"]), round(i["y"])) for i in measured}
+
+
+def test_it_survives(survives):
+    spec = survives(lambda: draw(top=20.0))
+    assert spec["layer"][1]["encoding"]["y"]["scale"]["domain"] == [0, 20.0]
+
+
+def test_a_column_that_is_missing_is_named():
+    with pytest.raises(ValueError, match="need a table with entropy, got scoring, d, variance"):
+        spread_chart(SPREAD, "entropy", title="", colours=COLOURS)
+
+
+GRID = pd.DataFrame(
+    [{"x": float(x), "y": float(y), "score": x + 10.0 * y} for x in range(3) for y in range(3)]
+)
+
+
+def test_a_key_is_where_its_numbers_say(painted):
+    scene = painted(landscape_chart(GRID, "score", (2, 0), title="score"))
+    cells = scene.items("cells_marks")
+    assert len(cells) == 9
+    (query,) = scene.items("query_marks")
+    inside = [c for c in cells if c["left"] < query["left"] < c["left"] + c["width"]
+              and c["top"] < query["top"] < c["top"] + c["height"]]  # fmt: skip
+    assert [c["fill"] for c in inside] == [
+        next(c["fill"] for c in cells if c["left"] == max(o["left"] for o in cells)
+             and c["top"] == max(o["top"] for o in cells))
+    ]  # fmt: skip
+
+
+def test_a_flat_landscape_and_one_without_numbers_are_drawn(survives):
+    for value in (0.0, 5.0, float("nan")):
+        spec = survives(
+            lambda v=value: landscape_chart(GRID.assign(score=v), "score", (0, 0), title="s")
+        )
+        low, high = spec["layer"][1]["encoding"]["fill"]["scale"]["domain"]
+        assert low < high
+
+
+def test_what_is_no_grid_is_refused():
+    with pytest.raises(ValueError, match="need an even grid of keys with score, got 8 rows"):
+        landscape_chart(GRID[1:], "score", (0, 0), title="")

@@ -1,0 +1,139 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from dashboard.features.anatomy import tensors
+from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes, names
+from dashboard.features.anatomy.requests import requests
+from dashboard.features.anatomy.state import MASK, PARTS, STEP, default_view, missing
+from dashboard.features.anatomy.view import LENGTHS, LINK
+from dashboard.records.parameter import defaults
+
+LAYOUTS = (GIVEN, HEADS, "self_attention", "from_a_friend")
+
+
+def numbers(shape):
+    row = st.tuples(*[st.floats(-99, 99).map(tensors.rounded)] * shape[2])
+    return st.tuples(*[st.tuples(*[row] * shape[1])] * shape[0]).map(tensors.write)
+
+
+@st.composite
+def views(draw, catalogue):
+    view = default_view(catalogue, draw(st.sampled_from(list(EXAMPLES))))
+    if view.example == DRAWN:
+        low_high = ((1, 3), (1, 6), (1, 8), (1, 8), (1, 8), (1, 8))
+        view = replace(view, sizes=Sizes(*(draw(st.integers(*ends)) for ends in low_high)))
+    scoring = draw(st.sampled_from([*catalogue.scorings, "entmax"]))
+    known = (
+        defaults(catalogue.scorings[scoring].parameters) if scoring in catalogue.scorings else ()
+    )
+    view = replace(
+        view,
+        part=draw(st.sampled_from(PARTS)), scoring=scoring, parameters=known,
+        layout=draw(st.sampled_from(LAYOUTS)), heads=draw(st.integers(1, 12)),
+        hidden=draw(st.integers(1, 100)), dropout=draw(st.sampled_from([0.0, 0.35, 0.9])),
+        seed=draw(st.integers(0, 9999)), count=draw(st.integers(2, 128)),
+        x=draw(st.floats(-3, 3)), y=draw(st.floats(-3, 3)),
+        scores=draw(numbers((2, 2, 4))), per_row=draw(st.sampled_from(["", "0,4"])),
+        per_query=draw(st.sampled_from(["", "0,4/1,9"])),
+        **{name: draw(st.integers(0, 9)) for name in ("row", "head", "query", "key", "column")},
+    )  # fmt: skip
+    for name in names(view.layout):
+        if view.editable(name) and draw(st.booleans()):
+            view = replace(view, **{name: draw(numbers(view.sizes.of(name)))})
+    batch, queries = view.sizes.batch, view.sizes.queries
+    kinds = ["", LENGTHS.default(view), ",".join("1" * batch)]
+    if "query" in LENGTHS.kinds(view):
+        kinds.append("/".join([",".join("2" * queries)] * batch))
+    lengths = tensors.read_lengths(
+        draw(st.sampled_from(kinds)), batch, queries, LENGTHS.kinds(view)
+    )
+    return LINK.fitted(replace(view, lengths=lengths), catalogue)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.data())
+def test_a_view_survives_its_link(catalogue, data):
+    view = data.draw(views(catalogue))
+    link = LINK.format(view, catalogue)
+    assert LINK.parse(link, catalogue) == (view, [])
+    assert all(isinstance(part, str) and part for part in link.values())
+
+
+@settings(max_examples=60, deadline=None)
+@given(
+    st.dictionaries(
+        st.sampled_from(
+            ["part", "example", "scoring", "scoring.width", "layout", "heads", "hidden", "q", "k",
+             "v", "lengths", "dropout", "seed", "row", "head", "query", "key", "column", "scores",
+             "per_row", "per_query", "count", "x", "y", "batch", "queries", "keys", "d_q", "zzz"]
+        ),
+        st.one_of(
+            st.text(max_size=30),
+            st.sampled_from(["self", "heads", "1,2:3,4", "1,2/3,4", "nan", "1e99", "-1", "999999",
+                             "2,6", "0", "\u202e", "entmax", "self_attention", "none", "'; drop"]),
+        ),
+    )
+)  # fmt: skip
+def test_any_link_gives_a_view_that_has_a_link(catalogue, query):
+    view, problems = LINK.parse(query, catalogue)
+    assert all("\n" not in problem for problem in problems)
+    assert LINK.parse(LINK.format(view, catalogue), catalogue) == (view, [])
+    for part in PARTS:
+        seen = replace(view, part=part)
+        assert bool(requests(seen, catalogue)) != bool(missing(catalogue, seen))
+    assert len(requests(replace(view, part=MASK), catalogue)) == 2
+
+
+def test_what_was_mended_is_named(catalogue):
+    view, problems = LINK.parse(
+        {"q": "1,2", "hidden": "500", "lengths": "9", "part": "tail", "row": "7", "x": "nan"},
+        catalogue,
+    )
+    assert view == LINK.fitted(replace(default_view(catalogue), hidden=100, row=1), catalogue)
+    text = "\n".join(problems)
+    assert "q=‘1,2’: need one matrix per batch row, 2 in all, got 1, so the example's" in text
+    assert "hidden=‘500’: need 1 <= hidden <= 100, so 100 is used" in text
+    assert "lengths=‘9’: need a length per batch row, such as 1,1" in text
+    assert "part=‘tail’: need one of step, mask, root, landscape, so step is used" in text
+
+
+def test_an_example_alone_makes_a_short_link(catalogue):
+    for name in EXAMPLES:
+        wanted = {} if name == DRAWN else {"example": name}
+        assert LINK.format(default_view(catalogue, name), catalogue) == wanted
+
+
+def test_a_big_tensor_does_not_travel(catalogue):
+    view, problems = LINK.parse({"example": "self", "q": "1,2"}, catalogue)
+    assert view.q == ""
+    assert "q: its numbers cannot be changed here" in problems[0]
+    text = view.text_of("q")
+    assert tensors.shape_of(text) == (3, 10, 100)
+    assert text == view.text_of("q")
+    assert text != replace(view, seed=1).text_of("q")
+
+
+@pytest.mark.parametrize(("layout", "read"), [(GIVEN, "qkv"), ("self_attention", "q")])
+def test_a_model_reads_its_sequence_alone(catalogue, layout, read):
+    (request,) = requests(replace(default_view(catalogue), layout=layout), catalogue)
+    options = dict(request.options)
+    assert options["part"] == STEP
+    assert {name for name in "qkv" if name in options} == set(read)
+
+
+def test_the_examples_of_the_texts_hold_their_numbers(catalogue):
+    for name, queries in (("dot", 1), ("scaled", 1), ("additive", 1)):
+        view = default_view(catalogue, name)
+        keys = tensors.read(view.text_of("k"), (2, 10, 2))
+        values = tensors.read(view.text_of("v"), (2, 10, 4))
+        assert {number for rows in keys for row in rows for number in row} == {1.0}
+        assert [number for row in values[1] for number in row] == list(range(40))
+        assert view.sizes.queries == queries
+        assert view.lengths == "2,6"
+    view = default_view(catalogue, "heads")
+    assert (view.hidden, view.heads, view.lengths) == (9, 3, "3,2")
+    view = default_view(catalogue, "self")
+    assert (view.sizes.of("q"), view.hidden, view.lengths) == ((3, 10, 100), 8, "7,10,4")

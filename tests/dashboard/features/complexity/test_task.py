@@ -1,0 +1,123 @@
+"""The task that measures: what it times, what it tells meanwhile, how it stops."""
+
+import numpy as np
+import pytest
+
+from dashboard.features.complexity import task as complexity
+from dashboard.jobs.context import Cancelled
+from dashboard.jobs.tasks import perform
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+SMALL = {"longest": "256", "widest": "64", "kernel": "5", "repeats": 3}
+
+
+class Watch:
+    def __init__(self, stop_after=None):
+        self.told, self.stop_after = [], stop_after
+
+    def report(self, fraction, note="", facts=None):
+        self.told.append((fraction, note, facts))
+
+    def stopped(self):
+        return self.stop_after is not None and len(self.told) >= self.stop_after
+
+
+@pytest.fixture(scope="module")
+def measured():
+    watch = Watch()
+    made = perform(Request.make("complexity", options=SMALL, device="cpu"), watch)
+    return Result.from_bytes(made.to_bytes()), watch.told
+
+
+def test_every_layer_is_timed_over_both_axes(measured):
+    rows = measured[0].tables["times"].to_pylist()
+    for layer in ("cnn", "rnn", "attention"):
+        own = [row for row in rows if row["layer"] == layer]
+        over_n = [(row["n"], row["d"]) for row in own if row["axis"] == "n"]
+        over_d = [(row["n"], row["d"]) for row in own if row["axis"] == "d"]
+        assert over_n == [(n, 64) for n in (16, 32, 64, 128, 256)]
+        assert over_d == [(256, d) for d in (8, 16, 32, 64)]
+    assert all(row["seconds"] > 0 for row in rows)
+    corner = {(r["layer"], r["seconds"]) for r in rows if (r["n"], r["d"]) == (256, 64)}
+    assert len(corner) == 3, "one layer at one size has one time"
+
+
+def test_reach_is_counted_not_assumed(measured):
+    reach = {(r["layer"], r["n"]): r for r in measured[0].tables["reach"].to_pylist()}
+    assert reach["cnn", 256] == {"layer": "cnn", "n": 256, "products": 1, "hops": 128}
+    assert reach["rnn", 64] == {"layer": "rnn", "n": 64, "products": 64, "hops": 63}
+    assert reach["attention", 128] == {"layer": "attention", "n": 128, "products": 2, "hops": 1}
+
+
+def test_the_fits_are_those_of_the_times(measured):
+    result = measured[0]
+    rows = result.tables["times"].to_pandas()
+    expected = {("cnn", "n"): 1, ("cnn", "d"): 2, ("rnn", "n"): 1, ("rnn", "d"): 2,
+                ("attention", "n"): 2, ("attention", "d"): 1}  # fmt: skip
+    assert {(f["layer"], f["axis"]): round(f["counted"], 9) for f in result.facts["fits"]} == (
+        expected
+    )
+    for fit in result.facts["fits"]:
+        own = rows[(rows["layer"] == fit["layer"]) & (rows["axis"] == fit["axis"])]
+        x, y = np.log(own[fit["axis"]]), np.log(own["seconds"])
+        slope, shift = np.polyfit(x, y, 1)
+        assert fit["exponent"] == pytest.approx(slope)
+        assert np.log(fit["factor"]) == pytest.approx(shift)
+        last = (y.iloc[-1] - y.iloc[-2]) / np.log(2)
+        assert fit["last"] == pytest.approx(last)
+
+
+def test_points_are_told_while_others_are_measured(measured):
+    result, told = measured
+    fractions = [fraction for fraction, _, _ in told]
+    assert fractions == sorted(fractions)
+    assert 0 <= fractions[0] < 0.01
+    assert 0.8 <= fractions[-1] < 1
+    points = {(f["layer"], f["n"], f["d"]) for _, _, f in told if f}
+    assert len(points) == 3 * (5 + 4 - 1)
+    assert result.facts["rounds"] == 3
+    assert told[-1][1] == "following dependences at n = 256"
+
+
+def test_the_median_is_of_the_rounds(monkeypatch):
+    class Fake:
+        def __init__(self, layer, x):
+            self.times = iter([9.0, 1.0, 4.0])
+
+        def seconds(self):
+            return next(self.times)
+
+    monkeypatch.setattr(complexity, "Stopwatch", Fake)
+    monkeypatch.setattr(complexity, "_reach", lambda *_: [{"n": 1}])
+    result = perform(Request.make("complexity", options=SMALL, device="cpu"), Watch())
+    assert set(result.tables["times"]["seconds"].to_pylist()) == {4.0}
+
+
+def test_a_slow_machine_is_given_fewer_rounds(monkeypatch):
+    monkeypatch.setattr(complexity, "_BUDGET", 0.0)
+    monkeypatch.setattr(complexity, "_reach", lambda *_: [{"n": 1}])
+    options = SMALL | {"repeats": 31, "longest": "256"}
+    result = perform(Request.make("complexity", options=options, device="cpu"), Watch())
+    assert result.facts["rounds"] == 3
+
+
+def test_a_cancelled_job_stops_at_the_next_point():
+    watch = Watch(stop_after=2)
+    with pytest.raises(Cancelled):
+        perform(Request.make("complexity", options=SMALL, device="cpu"), watch)
+    assert len(watch.told) == 2
+
+
+@pytest.mark.parametrize(
+    ("options", "sentence"),
+    [({"kernel": "4"}, "need kernel to be one of"), ({"repeats": 0}, "need 1 <= repeats")],
+)
+def test_a_wrong_option_is_refused(options, sentence):
+    with pytest.raises(ValueError, match=sentence):
+        perform(Request.make("complexity", options=options), Watch())
+
+
+def test_a_device_that_is_not_here_is_refused():
+    with pytest.raises(ValueError, match="no device"):
+        perform(Request.make("complexity", device="cuda:7"), Watch())

@@ -1,0 +1,79 @@
+from dataclasses import replace
+from urllib.parse import parse_qs, urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.features.differences.view import LINK, Differences, default_view, pairs_of
+from dashboard.links.checkpoints import usual_panels
+from dashboard.links.panels import selected_maps, with_maps
+from dashboard.records.interventions import KINDS
+from dashboard.records.text import one_line
+
+
+@st.composite
+def views(draw):
+    names = ["bahdanau.additive", "bahdanau.scaled_dot", "bahdanau.from_a_friend"]
+    panels = tuple(draw(st.lists(st.sampled_from(names), min_size=1, max_size=4)))
+    view = Differences(
+        corpus="tatoeba",
+        panels=panels,
+        kind=draw(st.sampled_from(KINDS)),
+        text=one_line(draw(st.text(max_size=40))),
+        target=one_line(draw(st.text(max_size=40))),
+        device=draw(st.sampled_from(["auto", "cpu"])),
+    )
+    view = replace(view, pair=draw(st.sampled_from(["", *pairs_of(view)[1:]])))
+    maps = st.sampled_from(["", "1.1", "2.3", "12.mean"])
+    return with_maps(view, draw(st.lists(maps, max_size=len(panels))))
+
+
+@given(view=views())
+def test_a_link_restores_the_view(catalogue, view):
+    link = parse_qs(urlencode(LINK.format(view, catalogue)), keep_blank_values=True)
+    assert LINK.parse(link, catalogue) == (view, [])
+
+
+def test_the_bare_address_shows_the_usual_models_of_translation(catalogue):
+    view, problems = LINK.parse({}, catalogue)
+    assert problems == []
+    assert view == default_view(catalogue)
+    assert view.panels == usual_panels(catalogue, "tatoeba")
+    assert LINK.format(view, catalogue) == {}
+
+
+def test_every_parameter_of_a_link(catalogue):
+    link = {
+        "a": "bahdanau.additive", "b": "bahdanau.bilinear", "c": "bahdanau.additive",
+        "text": "go .", "target": "va !", "kind": "encoder", "pair": "b-c", "a.map": "2.3",
+        "c.map": "1.mean",
+    }  # fmt: skip
+    view, problems = LINK.parse(link, catalogue)
+    assert problems == []
+    assert view.pair == "b-c"
+    assert selected_maps(view) == {"a": "2.3", "b": "", "c": "1.mean"}
+    assert LINK.format(view, catalogue) == link
+
+
+@pytest.mark.parametrize(
+    ("query", "named"),
+    [
+        ({"kind": "pooling"}, "kind=‘pooling’: need one of cross, encoder, decoder, so cross is"),
+        ({"pair": "a-d"}, "pair=‘a-d’: need a-b, a-c, b-c; ignored"),
+        ({"pair": "b-a"}, "pair=‘b-a’: need a-b"),
+        ({"a": "bahdanau.additive", "pair": "a-b"}, "pair=‘a-b’: there is one panel; ignored"),
+        ({"b.map": "1.1", "a": "bahdanau.additive"}, "unknown parameter ‘b.map’: ignored"),
+        ({"beam": "3"}, "unknown parameter ‘beam’: ignored"),
+        ({"corpus": "moon"}, "corpus=‘moon’: need one of tatoeba, phrasebook"),
+    ],
+)
+def test_every_refused_parameter_is_named(catalogue, query, named):
+    view, problems = LINK.parse(query, catalogue)
+    assert any(named in sentence for sentence in problems)
+    assert view.pair == ""
+    assert view.kind == "cross"
+
+
+def test_the_usual_pair_may_be_named(catalogue):
+    assert LINK.parse({"pair": "a-b"}, catalogue) == (default_view(catalogue), [])

@@ -1,0 +1,44 @@
+import pytest
+
+from dashboard.features.experiment.chart_strip import DATA, strip_chart
+
+ROWS = [{"scoring": name, "seed": seed, "value": value}
+        for name, values in (("near", (1.0, 2.0, 6.0)), ("far", (9.0,)))
+        for seed, value in enumerate(values)]  # fmt: skip
+MEANS = [{"scoring": "near", "value": 3.0}, {"scoring": "far", "value": 9.0}]
+
+
+def draw(rows=ROWS, means=MEANS, scorings=("near", "far", "none")):
+    return strip_chart(rows, means, scorings, title="loss ↓")
+
+
+def test_dots_and_ticks_are_on_one_axis_in_their_scorings_lanes(painted):
+    scene = painted(draw())
+    dots = sorted((round(i["y"]), round(i["x"], 1)) for i in scene.items("dots_marks"))
+    assert [y for y, _ in dots].count(dots[0][0]) == 3  # the first scoring is the upper lane
+    left, second, right = (x for y, x in dots if y == dots[0][0])
+    assert second - left == pytest.approx((right - left) / 5, abs=0.2)
+    tick = min(scene.items("ticks_marks"), key=lambda i: i["top"])
+    middle = tick["x"] + tick.get("width", 0) / 2
+    assert middle == pytest.approx(left + (right - left) * 2 / 5, abs=1.5)
+    assert dots[-1][1] > right
+
+
+def test_it_survives_and_only_the_data_depend_on_what_was_measured(survives):
+    spec = survives(draw)
+    empty = survives(lambda: draw([], []))
+    assert spec["datasets"][DATA] == ROWS
+    assert {**spec, "datasets": 0} == {**empty, "datasets": 0}
+
+
+def test_a_name_of_a_stranger_is_one_line_of_text(painted):
+    name = "a\nb\u202ec"
+    labels = [item["text"] for item in painted(draw([], [], (name,))).items(role="axis-label")]
+    assert "a�b�c" in labels
+
+
+def test_what_belongs_nowhere_is_refused():
+    with pytest.raises(ValueError, match="need a lane for every scoring, got none for far"):
+        draw(scorings=("near",))
+    with pytest.raises(ValueError, match="need at least one scoring"):
+        draw(scorings=())

@@ -1,0 +1,391 @@
+"""The page *Experiment* on results and trainings made up here."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+import statistics
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import streamlit as st
+from support.pages import maps
+
+from dashboard.features.experiment import runs
+from dashboard.features.experiment.cells import Cell, summary, trainings
+from dashboard.features.experiment.view import LINK, metrics, requests
+from dashboard.features.training.task_figures import totals
+from dashboard.jobs.backend import Event
+from dashboard.records.training import Epoch, Training
+from dashboard.ui import workbench as state
+from dashboard.ui.results import POLL
+
+SWEEP = {"task": "translation", "scorings": "additive,scaled_dot", "seeds": "3"}
+
+
+class Service:
+    """The trainings that there are; remembers every call."""
+
+    def __init__(self):
+        self.known, self.calls, self.refusing = [], [], ""
+
+    def list(self):
+        return list(self.known)
+
+    def start(self, request):
+        if self.refusing:
+            raise ValueError(self.refusing)
+        self.calls.append(("start", request))
+        self.known.insert(0, training(request, len(self.known) + 8, "queued"))
+
+    def resume(self, id):
+        self.calls.append(("resume", id))
+
+    def cancel(self, id):
+        self.calls.append(("cancel", id))
+        self.known = [
+            replace(one, state="cancelled") if one.id == id else one for one in self.known
+        ]
+
+    def probe(self, id, epoch):
+        self.calls.append(("probe", id, epoch))
+        return pa.table({
+            "kind": ["cross"], "layer": pa.array([1], pa.int32()),
+            "heads": pa.array([2], pa.int32()), "queries": [["je", "suis", "<eos>"]],
+            "keys": [["I", "am", "not", "tired", "<eos>"]], "causal": [False],
+            "weights": pa.array(np.full((1, 30), int(id[0], 16) / 16).tolist(),
+                                pa.list_(pa.float32())),
+        })  # fmt: skip
+
+
+def training(request, number, how="done", **more):
+    facts = {"alignment_error": 0.25, "relative_entropy": 0.5, "peak_memory": 431.0,
+             "parameters": 1234, "corpus": "pairs"}  # fmt: skip
+    epochs = tuple(
+        Epoch(epoch=n, loss=number / n, seconds=n, tokens_per_second=100.0 * n, bleu=7.0 * number,
+              probe="je *suis*") for n in (1, 2, 3)
+    )  # fmt: skip
+    begun = how not in ("queued", "failed")
+    return Training(
+        id=f"{number:x}" * 32, request=request, created=number, state=how, note=how,
+        epochs=epochs if begun else (), facts=(facts | totals(epochs) if begun else {}) | more,
+    )  # fmt: skip
+
+
+@pytest.fixture
+def service(backend, monkeypatch):
+    made, bench = Service(), state.workbench()
+    bench.trainings = made
+    return made
+
+
+def requests_of(catalogue, **link):
+    return requests(LINK.parse(link, catalogue)[0], catalogue)
+
+
+def link(app):
+    given = app.query_params.items()
+    return {key: value if isinstance(value, str) else value[-1] for key, value in given}
+
+
+def words(app):
+    kinds = (app.text, app.caption, app.markdown)
+    return "\n".join(str(one.value) for kind in kinds for one in kind).replace("\\", "")
+
+
+def displayed(app):
+    """The table as it is shown, a mapping per row, and the style of its cells."""
+    styler = app.dataframe[0].proto.arrow_data.styler
+    shown = pa.ipc.open_stream(styler.display_values).read_pandas()
+    return shown.set_axis(app.dataframe[0].value.columns, axis=1).to_dict("records"), styler.styles
+
+
+def test_the_first_screen_is_a_finished_table_of_four_kernels(
+    opened, backend, chart_rows, monkeypatch
+):
+    """Each run has figures of its own; mean and spread are those of the statistics module."""
+
+    answer = backend.wait
+
+    def scored(job, timeout):
+        event, request = answer(job, timeout), backend.submitted[job]
+        if request.task != "regression":
+            return event
+        value = {"gaussian": 0.1, "laplacian": 0.5}.get(request.scoring, 0.9)
+        facts = event.result.facts
+        metrics = {**facts["metrics"], "truth_mse": value + request.seed / 100}
+        facts = {**facts, "metrics": metrics, "parameters": 3}
+        return replace(event, result=replace(event.result, facts=facts))
+
+    monkeypatch.setattr(backend, "wait", scored)
+    app = opened("experiment")
+    assert not app.exception
+    assert "20 runs: 20 done." in words(app)
+    values = [0.10, 0.11, 0.12, 0.13, 0.14]
+    numbers = app.dataframe[0].value
+    assert list(numbers["Scoring"]) == ["Uniform", "Gaussian", "Laplacian", "Scaled dot"]
+    assert numbers["Error to truth ↓"][1] == pytest.approx(statistics.fmean(values))
+    shown, styles = displayed(app)
+    deviation = statistics.stdev(values)
+    assert shown[1]["Error to truth ↓"] == f"0.120 ± {deviation:.3f}"
+    assert (shown[1]["Weights"], shown[1]["Runs"]) == ("3", "5 of 5 done")
+    # The Gaussian's error alone is bold: all else is alike in every row.
+    assert re.findall(r"row(\d+)_col(\d+)", styles) == [("1", "1")]
+    assert "font-weight: bold" in styles
+    dots = [one for sets in chart_rows(app, "scoring", "seed", "value") for one in sets]
+    assert [(d["seed"], d["value"]) for d in dots[0] if d["scoring"] == "Gaussian"] == [
+        (seed, pytest.approx(value)) for seed, value in enumerate(values)
+    ]
+    maps = [one for sets in chart_rows(app, "q") for one in sets]
+    assert [len(cells) for cells in maps] == [25] * 4
+    assert link(app) == {}
+
+
+def test_a_scoring_that_fails_costs_its_row_and_is_named(opened, backend):
+    backend.failing["laplacian"] = Event(
+        number=1, stage="failed", note="NaN in *scores*",
+        facts={"culprit": "attention_odd 0.3", "refused": True},
+    )  # fmt: skip
+    backend.unfinished.add("uniform")
+    app = opened("experiment", seeds="2", scorings="gaussian,laplacian,uniform,entmax")
+    assert not app.exception
+    assert "8 runs: 2 done, 2 running, 2 failed, 2 not installed." in words(app)
+    assert "Laplacian, seed 1: NaN in *scores*" in [text.value for text in app.text]
+    assert "It happened in attention_odd 0.3." in words(app)
+    runs = [row["Runs"] for row in displayed(app)[0]]
+    assert runs == ["2 of 2 done", "0 of 2 done, 2 failed", "0 of 2 done, 2 running",
+                    "not installed"]  # fmt: skip
+
+
+def test_one_seed_has_no_spread(opened):
+    app = opened("experiment", seeds="1", scorings="gaussian,uniform")
+    assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["0.123 ± –"] * 2
+    assert "bold" not in displayed(app)[1]
+    assert "Of seed 0." in words(app)
+
+
+def test_opening_a_link_starts_nothing_and_the_button_starts_what_is_missing(
+    opened, service, catalogue
+):
+    asked = requests_of(catalogue, **SWEEP)
+    service.known = [
+        training(asked["additive", 0], 3),
+        training(asked["scaled_dot", 0], 4, "failed", culprit="attention_odd"),
+        training(asked["scaled_dot", 1], 5, "cancelled"),
+    ]
+    app = opened("experiment", **SWEEP)
+    assert not app.exception
+    assert [call for call in service.calls if call[0] != "probe"] == []
+    assert "6 runs: 1 done, 1 failed, 4 missing." in words(app)
+    (start,) = (one for one in app.button if one.key == "experiment-train")
+    assert start.label == "Train the 4 that are missing"
+    start.click().run()
+    assert not app.exception
+    started = [request for name, request, *_ in service.calls if name == "start"]
+    order = [("additive", 1), ("scaled_dot", 1), ("additive", 2), ("scaled_dot", 2)]
+    assert started == [asked[place] for place in order]
+    assert "6 runs: 1 done, 4 queued, 1 failed." in words(app)
+    app.button("experiment-stop").click().run()
+    assert len([call for call in service.calls if call[0] == "cancel"]) == 4
+    app.button("experiment-refresh").click().run()
+    assert ("resume", "4" * 32) in service.calls
+    service.refusing = "cannot write /data: disk full"
+    app.button("experiment-train").click().run()
+    assert "cannot write /data: disk full" in words(app)
+
+
+def test_a_finished_sweep_is_a_table_and_a_map_for_each_scoring(
+    opened, service, catalogue, chart_rows
+):
+    asked = requests_of(catalogue, **SWEEP)
+    service.known = [
+        training(request, number) for number, request in enumerate(asked.values(), start=1)
+    ]
+    app = opened("experiment", **SWEEP, maps="1", figure="bleu")
+    assert not app.exception
+    first, second = displayed(app)[0]
+    assert (
+        first["Loss, nats per token ↓"] == "1.000 ± 0.667"
+    )  # (1, 3, 5) / 3: mean 3 / 3, deviation 2 / 3
+    assert second["BLEU ↑"] == "28.0 ± 14.0"
+    assert first["Time, s ↓"] == "6.00 ± 0"
+    assert first["Tokens/s ↑"] == "233 ± 0"  # (1 * 100 + 2 * 200 + 3 * 300) / 6
+    assert (first["AER ↓"], first["Memory, MB ↓"]) == ("0.250 ± 0", "431 ± 0")
+    assert first["Weights"] == "1,234"
+    assert service.calls == [("probe", "3" * 32, 3), ("probe", "4" * 32, 3)]
+    drawn = [cells for sets in chart_rows(app, "q") for cells in sets]
+    assert [len(cells) for cells in drawn] == [15, 15]
+    assert drawn[0] != drawn[1], "each training has a map of its own"
+    dots = next(one for sets in chart_rows(app, "scoring", "seed", "value") for one in sets)
+    assert sorted(dot["value"] for dot in dots) == [7.0 * n for n in range(1, 7)]
+    (train,) = app.get("page_link")
+    assert "show=33333333%2C44444444" in train.proto.query_string
+
+
+def test_statistics_that_are_on_their_way_leave_their_columns_empty(
+    opened, backend, chart_rows, monkeypatch
+):
+    every, fragment = [], st.fragment
+
+    def watched(*function, **how):
+        every.extend(how.values())
+        return fragment(*function, **how)
+
+    monkeypatch.setattr(st, "fragment", watched)
+    backend.unfinished.add("experiment")
+    app = opened("experiment", scorings="gaussian,uniform")
+    assert not app.exception
+    assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["–", "–"]
+    dots = next(one for sets in chart_rows(app, "scoring", "seed", "value") for one in sets)
+    assert len(dots) == 10
+    backend.unfinished.clear()
+    app.run()
+    assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["0.123 ± 0"] * 2
+    assert every == [POLL, None], "the page looks again until they are here"
+
+
+def test_means_stay_while_a_worker_counts_one_more_run(opened, backend, service, catalogue):
+    asked = list(requests_of(catalogue, **SWEEP).values())
+    service.known = [training(asked[0], 3), training(asked[2], 5)]
+    app = opened("experiment", **SWEEP)
+    column = "Loss, nats per token ↓"
+    assert [row[column] for row in displayed(app)[0]] == ["1.333 ± 0.471", "–"]
+    backend.unfinished.add("experiment")
+    service.known.append(training(asked[4], 7))
+    app.run()
+    assert [row[column] for row in displayed(app)[0]] == ["1.333 ± 0.471", "–"]
+    assert displayed(app)[0][0]["Runs"] == "3 of 3 done"
+    backend.unfinished.clear()
+    app.run()
+    assert displayed(app)[0][0][column] == "1.667 ± 0.667"
+    backend.unfinished.add("experiment")
+    app.number_input("experiment-bahdanau-recipe-epochs").set_value(3).run()
+    service.known = [training(one, 9) for one in requests_of(
+        catalogue, **SWEEP, epochs="3"
+    ).values()]  # fmt: skip
+    app.run()
+    assert [row[column] for row in displayed(app)[0]] == ["–", "–"], "of another experiment"
+
+
+def test_statistics_that_failed_say_so_and_may_be_asked_again(opened, backend):
+    backend.failing["experiment"] = Event(number=1, stage="failed", note="out of *memory*")
+    app = opened("experiment", scorings="gaussian,uniform")
+    assert not app.exception
+    assert "out of *memory*" in [text.value for text in app.text]
+    assert displayed(app)[0][0]["Runs"] == "5 of 5 done"
+    del backend.failing["experiment"]
+    app.button("experiment-summary--retry").click().run()
+    assert displayed(app)[0][0]["Error to truth ↓"] == "0.123 ± 0"
+
+
+def test_a_map_is_drawn_anew_where_an_equal_request_gave_another_result(
+    opened, backend, monkeypatch
+):
+    weights, answer = [np.eye(5)], backend.wait
+
+    def answered(job, timeout):
+        event = answer(job, timeout)
+        if backend.submitted[job].task != "regression":
+            return event
+        x = [f"{value:g}" for value in range(5)]
+        tables = {**event.result.tables, "maps": maps("pooling", weights[0], x, x)}
+        return replace(event, result=replace(event.result, tables=tables))
+
+    def drawn(app):
+        specs = [chart.proto.spec for chart in app.get("vega_lite_chart")]
+        return [spec for spec in specs if '"q"' in spec]
+
+    monkeypatch.setattr(backend, "wait", answered)
+    app = opened("experiment", scorings="gaussian", seeds="1")
+    (before,) = drawn(app)
+    weights[0] = np.eye(5)[::-1]
+    next(one for one in app.button if one.label == "Reload plugins").click().run()
+    assert not app.exception
+    (after,) = drawn(app)
+    assert after != before
+
+
+def test_a_catalogue_without_metrics_shows_the_runs(opened, backend):
+    """As of a worker that is older than this page."""
+    del backend.facts["metrics"]
+    app = opened("experiment", scorings="gaussian", seeds="2")
+    assert not app.exception
+    assert [row["Runs"] for row in displayed(app)[0]] == ["2 of 2 done"]
+
+
+def test_controls_go_into_the_link(opened, service):
+    app = opened("experiment")
+    app.slider("experiment-seeds").set_value(3).run()
+    app.toggle("experiment-learn").set_value(True).run()
+    app.button_group("experiment-regression-figure").set_value("effective_neighbours").run()
+    assert not app.exception
+    assert link(app) == {"seeds": "3", "learn": "1", "figure": "effective_neighbours"}
+    app.button_group("experiment-task").set_value("translation").run()
+    assert not app.exception
+    assert link(app) == {"task": "translation"}
+    assert "6 runs: 6 missing." in words(app)
+    app.number_input("experiment-bahdanau-recipe-epochs").set_value(3).run()
+    assert link(app) == {"task": "translation", "epochs": "3"}
+    assert service.calls == []
+
+
+def test_a_row_of_choices_that_reports_none_changes_nothing(opened):
+    """As a browser does that is clicked elsewhere while the row is drawn anew."""
+    app = opened("experiment", maps="2", figure="seconds")
+    for key in ("experiment-maps", "experiment-regression-figure"):
+        app.button_group(key).set_value(None).run()
+        assert not app.exception
+        assert link(app) == {"maps": "2", "figure": "seconds"}
+        assert app.button_group(key).value is not None
+
+
+def test_hostile_links_are_named_and_nothing_to_compare_is_said(opened):
+    app = opened("experiment", seeds="1000000000", scorings="a b,none")
+    assert not app.exception
+    assert "so 10 is used" in words(app)
+    assert "‘a b’ is not a scoring's name" in words(app)
+    app = opened("experiment", scorings="none")
+    assert not app.exception
+    assert "Choose at least one scoring." in words(app)
+
+
+def test_of_equal_trainings_the_furthest_counts(catalogue):
+    view, _ = LINK.parse(SWEEP, catalogue)
+    asked = requests(view, catalogue)
+    one, other = asked["additive", 0], asked["additive", 1]
+    known = [
+        training(one, 1, "failed"), training(one, 2), training(one, 3, "cancelled"),
+        training(other, 4, "pausing"), training(replace(other, seed=77), 5),
+    ]  # fmt: skip
+    cells = trainings(view, asked, known)
+    assert [cell.state for cell in cells] == ["done", "running", *["missing"] * 4]
+    assert cells[0].training.id == "2" * 32
+    assert summary(cells[:1]) == "1 run: 1 done"
+
+
+def test_the_file_has_a_row_for_every_run(catalogue):
+    view, _ = LINK.parse({"scorings": "gaussian", "seeds": "2"}, catalogue)
+    cells = [
+        Cell(scoring="gaussian", seed=0, state="done", weights=1,
+             figures={"truth_mse": 0.1 + 0.2}),
+        Cell(scoring="gaussian", seed=1, state="failed", note="=cmd()"),
+    ]  # fmt: skip
+    done, failed = csv.DictReader(
+        io.StringIO(runs.file(view, cells, metrics(view, catalogue)).decode())
+    )
+    assert (done["scoring"], done["seed"], done["state"]) == ("gaussian", "0", "done")
+    assert float(done["truth_mse"]) == 0.1 + 0.2
+    assert (done["leave_one_out_mse"], done["weights"]) == ("", "1")
+    assert (failed["state"], failed["note"]) == ("failed", "'=cmd()")
+
+
+def test_the_dots_can_be_taken_away(opened):
+    app = opened("experiment")
+    app.session_state["experiment-export"] = True
+    app.run()
+    assert not app.exception
+    labels = [one.proto.label for one in app.get("download_button")]
+    assert {"PNG", "SVG", "HTML", "seeds", "means"} <= set(labels)

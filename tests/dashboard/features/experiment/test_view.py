@@ -1,0 +1,165 @@
+"""The page *Experiment* as a link, and the requests that it names."""
+
+from __future__ import annotations
+
+import itertools
+from urllib.parse import parse_qs, urlencode
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from dashboard.features.experiment.view import LINK, obstacle, requests, usual_view
+from dashboard.features.regression import view as regression
+from dashboard.features.training import view as training
+from dashboard.records.catalogue import Catalogue
+
+FITS = {
+    "scorings": "gaussian,uniform,odd", "data": "clash", "data.seed": "5", "a": "0.25",
+    "learn": "1", "learn.epochs": "13", "gaussian.width": "0.5", "odd.learn": "1.5",
+    "seeds": "3", "figure": "seconds", "maps": "2", "device": "cpu",
+}  # fmt: skip
+TRAININGS = {
+    "task": "translation", "model": "convolution", "scorings": "gaussian,additive",
+    "data": "more_pairs", "start": "patient", "epochs": "13", "model.hidden": "46",
+    "gaussian.width": "0.5", "probe": "Go !", "device": "cpu", "seeds": "2", "figure": "bleu",
+    "maps": "1",
+}  # fmt: skip
+
+
+def problem_of(link, catalogue):
+    view, problems = LINK.parse(link, catalogue)
+    (problem,) = problems
+    assert LINK.parse(LINK.format(view, catalogue), catalogue) == (view, [])
+    return view, problem
+
+
+def test_the_bare_link_is_four_kernels_with_five_seeds(catalogue):
+    view, problems = LINK.parse({}, catalogue)
+    assert problems == []
+    assert view == usual_view("regression", catalogue)
+    assert view.figure == "truth_mse"
+    assert LINK.format(view, catalogue) == {}
+    places = list(requests(view, catalogue))
+    scorings = ("uniform", "gaussian", "laplacian", "scaled_dot")
+    assert places == [(name, seed) for seed, name in itertools.product(range(5), scorings)]
+
+
+def test_a_run_is_what_the_page_of_its_task_would_ask_for(catalogue):
+    """So that each finds what the other has made."""
+    fits = requests(LINK.parse(FITS, catalogue)[0], catalogue)
+    link = {"a": "gaussian", "a.width": "0.5", "a.learn": "1", "a.epochs": "13", "seed": "2",
+            "data": "clash", "data.seed": "5", "data.a": "0.25", "device": "cpu"}  # fmt: skip
+    page, problems = regression.LINK.parse(link, catalogue)
+    assert problems == []
+    assert fits["gaussian", 2] == regression.requests(page, catalogue)["a"]
+    trained = requests(LINK.parse(TRAININGS, catalogue)[0], catalogue)
+    own = ("task", "seeds", "figure", "maps")
+    link = {name: value for name, value in TRAININGS.items() if name not in own} | {"seed": "1"}
+    page, problems = training.LINK.parse(link, catalogue)
+    assert problems == []
+    assert (trained["gaussian", 1], trained["additive", 1]) == training.requests(page)
+    assert len(set(trained.values())) == len(trained) == 4
+
+
+def test_a_scoring_without_weights_is_asked_for_as_it_is(catalogue):
+    fits = requests(LINK.parse(FITS, catalogue)[0], catalogue)
+    assert not dict(fits["uniform", 0].options).get("learn")
+    assert dict(fits["gaussian", 0].options)["learn"] is True
+    assert dict(fits["odd", 0].parameters)["learn"] == 1.5
+
+
+@pytest.mark.parametrize("link", [FITS, TRAININGS])
+def test_a_link_says_everything_and_comes_back_as_it_was(catalogue, link):
+    view, problems = LINK.parse(link, catalogue)
+    assert problems == []
+    assert LINK.format(view, catalogue) == link
+
+
+@pytest.mark.parametrize(
+    ("link", "named"),
+    [
+        ({"seeds": "1000000000"}, "need 1 <= seeds <= 10, so 10 is used"),
+        ({"seeds": "10^9"}, "seeds=‘10^9’: need a whole number, so 5 is used"),
+        ({"seeds": "0"}, "need 1 <= seeds <= 10, so 1 is used"),
+        ({"task": "<b>"}, "need one of regression, translation, so regression is used"),
+        ({"figure": "bleu"}, "need one of truth_mse, leave_one_out_mse"),
+        ({"maps": "77"}, "need 0 <= maps <= 9"),
+        ({"scorings": "additive,../x"}, "scorings: ‘../x’ is not a scoring's name"),
+        ({"data": "pairs"}, "data=‘pairs’: need one of sine, step, clash, so sine is used"),
+        ({"learn.epochs": "7"}, "unknown parameter ‘learn.epochs’: ignored"),
+        ({"task": "translation", "seed": "3"}, "unknown parameter ‘seed’: ignored"),
+        ({"task": "translation", "epochs": "0"}, "need 1 <= epochs <= 10000, so 1 is used"),
+        ({"task": "translation", "noise": "1"}, "unknown parameter ‘noise’: ignored"),
+    ],
+)
+def test_what_cannot_be_taken_is_named(catalogue, link, named):
+    assert named in problem_of(link, catalogue)[1]
+
+
+VALUES = st.one_of(
+    st.text("aé٣<\u202e\n0.,:_", max_size=300),
+    st.sampled_from(
+        ["translation", "regression", "1", "0", "7", "-1", "1e999", "nan", "", "none",
+         "odd,entmax", "gaussian", "bleu", "seconds", "patient", "more_pairs", "clash",
+         f"upload:{'4f' * 32}"]
+    ),
+)  # fmt: skip
+
+
+@given(query=st.dictionaries(st.sampled_from([*FITS, *TRAININGS, "seed", "show"]), VALUES))
+def test_no_link_whatever_makes_reading_fail(catalogue, query):
+    view, problems = LINK.parse(query, catalogue)
+    link = parse_qs(urlencode(LINK.format(view, catalogue)), keep_blank_values=True)
+    assert LINK.parse(link, catalogue) == (view, [])
+    assert all(len(sentence) < 400 and sentence.isprintable() for sentence in problems)
+    requests(view, catalogue)
+
+
+def test_a_scoring_that_is_not_installed_stays_and_asks_for_nothing(catalogue):
+    for task in ({}, {"task": "translation"}):
+        link = {**task, "scorings": "entmax,gaussian"}
+        view, problems = LINK.parse(link, catalogue)
+        assert problems == []
+        assert LINK.format(view, catalogue) == link
+        assert {name for name, _ in requests(view, catalogue)} == {"gaussian"}
+        assert obstacle(view, catalogue) == ""
+
+
+def test_without_model_or_scoring_there_is_nothing_to_ask_for(catalogue):
+    view, _ = LINK.parse({"task": "translation", "model": "mamba"}, catalogue)
+    assert "Model ‘mamba’ is not installed here" in obstacle(view, catalogue)
+    assert requests(view, catalogue) == {}
+    view, _ = LINK.parse({"scorings": "none"}, catalogue)
+    assert obstacle(view, catalogue) == "Choose at least one scoring."
+    assert LINK.format(view, catalogue) == {"scorings": "none"}
+
+
+def test_a_scoring_called_learn_keeps_its_parameters_apart(facts):
+    facts["scorings"].append({**facts["scorings"][1], "name": "learn"})
+    catalogue = Catalogue.of(facts)
+    link = {"scorings": "learn", "scoring.learn.width": "0.5"}
+    view, problems = LINK.parse(link, catalogue)
+    assert problems == []
+    assert requests(view, catalogue)["learn", 0].parameters == (
+        ("hidden", 8), ("width", 0.5),
+    )  # fmt: skip
+    assert LINK.format(view, catalogue) == link
+
+
+def test_another_model_of_the_regression_is_in_the_link(catalogue):
+    link = {"scorings": "gaussian", "model": "other_model"}
+    view, problems = LINK.parse(link, catalogue)
+    assert problems == []
+    assert LINK.format(view, catalogue) == link
+    (request, *_) = requests(view, catalogue).values()
+    assert (request.model, dict(request.parameters)) == ("other_model", {"width": 1.0, "depth": 3})
+    view, _ = LINK.parse({"model": "from_a_friend"}, catalogue)
+    assert "Model ‘from_a_friend’ is not installed here" in obstacle(view, catalogue)
+
+
+def test_a_catalogue_without_metrics_is_read(facts):
+    """As of a worker that is older than this page."""
+    del facts["metrics"]
+    view, problems = LINK.parse({"scorings": "gaussian"}, Catalogue.of(facts))
+    assert (view.figure, problems) == ("", [])

@@ -1,0 +1,33 @@
+import pandas as pd
+import pytest
+
+from dashboard.features.heads.chart_heads import head_bars
+
+HEADS = pd.DataFrame(
+    [
+        {"name": name, "leave_one_out": change, "entropy": 0.5, "eos": float("nan"),
+         "concentration": 0.25, "diagonality": -0.125, "distance": 0.75}
+        for name, change in (("cross 2.3", -1.5), ("decoder 1.1", 0.25), ("cross 1.1", -0.5))
+    ]
+)  # fmt: skip
+
+
+def test_bars_stand_in_the_order_of_the_rows_and_as_high_as_the_change(painted):
+    bars = painted(head_bars(HEADS)).items("bars_marks")
+    bars = sorted(bars, key=lambda bar: bar["left"])
+    heights = [bar["height"] for bar in bars]
+    assert heights[0] == pytest.approx(6 * heights[1], rel=0.01)
+    assert heights[0] == pytest.approx(3 * heights[2], rel=0.01)
+    assert bars[0]["fill"] == bars[2]["fill"] != bars[1]["fill"]
+
+
+def test_it_survives(survives):
+    spec = survives(lambda: head_bars(HEADS))
+    assert spec["layer"][1]["encoding"]["x"]["sort"] == ["cross 2.3", "decoder 1.1", "cross 1.1"]
+
+
+def test_what_cannot_be_drawn_is_named():
+    with pytest.raises(ValueError, match="need a row per head with distance, got 3 rows"):
+        head_bars(HEADS.drop(columns="distance"))
+    with pytest.raises(ValueError, match="need a row per head with figures, got 0 rows"):
+        head_bars(HEADS.iloc[:0])

@@ -1,0 +1,151 @@
+import json
+
+import pytest
+
+from dashboard.features.heads.outcome import compared
+from dashboard.jobs.backend import Event
+
+
+def link(app):
+    given = app.query_params.items()
+    return {key: value if isinstance(value, str) else value[-1] for key, value in given}
+
+
+def words(app):
+    kinds = (app.text, app.caption, app.markdown, app.error)
+    return "\n".join(str(one.value) for kind in kinds for one in kind)
+
+
+def button(app, label):
+    return next(one for one in app.button if one.label == label)
+
+
+def asked(backend, task):
+    return [request for request in backend.submitted.values() if request.task == task]
+
+
+def table(app):
+    (found,) = app.dataframe
+    return found.value
+
+
+@pytest.fixture(autouse=True)
+def _transformer(backend):
+    """The catalogue also has a Transformer's checkpoint."""
+    backend.facts["models"].append(dict(backend.facts["models"][-2], name="transformer"))
+    kept = json.loads(json.dumps(backend.facts["checkpoints"][1]))
+    kept["name"], kept["card"]["model"] = "transformer_one", "transformer"
+    backend.facts["checkpoints"].append(kept)
+
+
+def test_the_first_screen_ranks_the_heads_of_a_transformer(opened, backend):
+    app = opened("heads")
+    assert not app.exception
+    assert link(app) == {}
+    assert list(table(app)["Head"]) == [f"cross {lh}" for lh in ("2.3", "2.2", "2.1", "1.3", "1.2",
+                                                                 "1.1")]  # fmt: skip
+    assert set(table(app)["On"]) == {True}
+    assert list(table(app)["Says"]) == ["on <eos>"] + [""] * 5
+    (request,) = asked(backend, "heads")
+    assert request.data == "transformer_one"
+    assert len(asked(backend, "translation")) == 1
+    assert r"je suis \*chez\* moi\." in words(app)
+    assert ":green-badge[:material/check: no bug] Rows sum to 1" in words(app)
+    assert r"head 3\: 75\% of its weight lies on \<eos\>" in words(app)
+
+
+def test_a_bug_is_red_and_names_the_plugin(opened):
+    app = opened("heads", text="padded words")
+    assert not app.exception
+    (bug,) = app.error
+    assert r"the model ‘transformer’ (plugin odd\-\*plugin\* 1\.2) must hand" in bug.value
+    assert "no bug]" not in words(app)
+    assert r":red-badge[bug] **Encoder 1**" in words(app)
+    assert r"up to 50\% of a row lies on padding" in words(app)
+
+
+def test_a_switch_goes_into_link_and_request_and_changed_words_stand_out(opened, backend):
+    app = opened("heads")
+    edits = {"edited_rows": {0: {"On": False}, 4: {"Uniform": True}}}
+    app.session_state["heads-editor-0"] = edits
+    app.run()
+    assert not app.exception
+    assert link(app) == {"off": "cross.2.3", "uniform": "cross.1.2"}
+    options = dict(asked(backend, "translation")[-1].options)
+    assert options["changes"] == "off:cross.2.3 uniform:cross.1.2"
+    assert len(asked(backend, "heads")) == 1
+    assert r"je ~~suis~~ ~~\*chez\*~~ moi\." in words(app)
+    assert ":orange-background[:orange[vais]] :orange-background[:orange[chez]]" in words(app)
+    assert "2 words changed · log-probability −2.50 · of the unchanged words" in words(app)
+    button(app, "Everything on").click().run()
+    assert link(app) == {}
+    assert set(table(app)["On"]) == {True}
+
+
+def test_all_cross_heads_go_off_at_once_and_one_comes_back(opened):
+    app = opened("heads", uniform="encoder.1.2", pin="cross.1.1:1>0")
+    button(app, "All cross heads off").click().run()
+    usual = {"uniform": "encoder.1.2", "pin": "cross.1.1:1>0"}
+    assert link(app) == {"off": "cross.1.all,cross.2.all", **usual}
+    assert set(table(app)["On"]) == {False}
+    app.session_state["heads-editor-1"] = {"edited_rows": {3: {"On": True}}}
+    app.run()
+    assert link(app)["off"] == "cross.1.1,cross.1.2,cross.2.all"
+
+
+def test_a_pin_is_added_in_words_and_ended(opened, backend):
+    app = opened("heads", text="go home")
+    app.selectbox("heads-pin-row-cross").set_value(1)
+    app.selectbox("heads-pin-key-cross").set_value(2)
+    app.button("heads-pin-add").click().run()
+    assert link(app) == {"text": "go home", "pin": "cross.1.1:1>2"}
+    pinned = button(app, r"cross 1\.1\: suis → \<eos\>")
+    pinned.click().run()
+    assert link(app) == {"text": "go home"}
+
+
+def test_sorting_and_filters_go_into_the_link_and_change_no_request(opened, backend):
+    app = opened("heads", kind="all", sort="place", only="finding")
+    assert list(table(app)["Head"]) == ["cross 2.3"]
+    app.selectbox("heads-only").set_value("entropy").run()
+    app.number_input("heads-bound-entropy").set_value(0.25).run()
+    app.selectbox("heads-sort").set_value("leave_one_out").run()
+    assert list(table(app)["Head"]) == [f"{kind} {layer}.3" for layer in (2, 1)
+                                        for kind in ("cross", "encoder", "decoder")]  # fmt: skip
+    assert link(app) == {"kind": "all", "only": "entropy>0.25"}
+    assert len(asked(backend, "heads")) == len(asked(backend, "translation")) == 1
+    app.selectbox("heads-only").set_value("changed").run()
+    assert "No head is like that" in words(app)
+
+
+def test_a_change_that_this_model_refuses_costs_one_place(opened, backend):
+    def refused(job, timeout, wait=backend.wait):
+        if "off:cross.9.1" in str(dict(backend.submitted[job].options).get("changes")):
+            return Event(number=1, stage="failed", note="no cross.9", facts={"refused": True})
+        return wait(job, timeout)
+
+    backend.wait = refused
+    app = opened("heads", off="cross.9.1")
+    assert not app.exception
+    assert "no cross.9" in words(app)
+    assert len(table(app)) == 6
+    assert link(app) == {"off": "cross.9.1"}
+
+
+def test_what_is_not_here_or_empty_or_hostile_is_said(opened, backend):
+    app = opened("heads", a="transformer.entmax")
+    assert "Scoring ‘entmax’ is not installed here" in words(app)
+    assert "The sentence is empty" in words(opened("heads", text=""))
+    assert asked(backend, "heads") == []
+    app = opened("heads", off="<b>", a="bahdanau.additive")
+    assert not app.exception
+    assert "off=‘<b>’" in words(app)
+    assert list(table(app)["Head"]) == ["cross 1.1"]
+
+
+def test_words_are_compared_as_text():
+    before, after, fresh = compared("le [chat] dort .", "le :red[chien] dort")
+    assert before == r"le ~~\[chat\]~~ dort ~~\.~~"
+    assert after == r"le :orange-background[:orange[\:red\[chien\]]] dort"
+    assert fresh == 1
+    assert compared("", "") == ("—", "—", 0)

@@ -1,0 +1,89 @@
+import numpy as np
+
+from dashboard.jobs.backend import Event
+
+
+def link(app):
+    given = app.query_params.items()
+    return {key: value if isinstance(value, str) else value[-1] for key, value in given}
+
+
+def words(app):
+    kinds = (app.text, app.caption, app.markdown)
+    return "\n".join(str(one.value) for kind in kinds for one in kind)
+
+
+def asked(backend):
+    return [request for request in backend.submitted.values() if request.task == "norms"]
+
+
+def cells(found):
+    return [row["value"] for row in found[0]]
+
+
+def test_the_first_screen_shows_the_documents_example(opened, chart_rows):
+    app = opened("norms")
+    assert not app.exception
+    drawn = chart_rows(app, "r", "c", "value")
+    assert len(drawn) == 2 + 1 + 3 + 4
+    np.testing.assert_allclose(cells(drawn[0]), [-1, 1, -1, 1], atol=1e-4)
+    np.testing.assert_allclose(cells(drawn[1]), [-1, -1, 1, 1], atol=1e-4)
+    assert "Valid outputs: nothing changes." in words(app)
+    assert link(app) == {}
+
+
+def test_rows_are_framed_for_layer_norm_and_columns_for_batch_norm(opened, chart_rows):
+    boxes = []
+    for (found,) in chart_rows(opened("norms", x="1,2,5;2,3,4"), "left", "top")[:2]:
+        boxes.append([(b["left"], b["right"], b["top"], b["bottom"]) for b in found])
+    assert boxes[0] == [(0, 3, 0, 1), (0, 3, 1, 2)]
+    assert boxes[1] == [(0, 1, 0, 2), (1, 2, 0, 2), (2, 3, 0, 2)]
+
+
+def test_another_size_keeps_what_fits(opened, backend):
+    app = opened("norms", x="1,2;3,4")
+    app.number_input("norms-rows").set_value(3).run()
+    app.number_input("norms-columns").set_value(1).run()
+    assert not app.exception
+    assert link(app) == {"x": "1;3;0"}
+    assert dict(asked(backend)[-1].options)["x"] == "1;3;0"
+
+
+def test_an_edited_cell_goes_into_request_and_link(opened, backend):
+    app = opened("norms")
+    edits = {"edited_rows": {1: {"0": -4.5}}, "added_rows": [], "deleted_rows": []}
+    app.session_state["norms-editor-1"] = edits
+    app.run()
+    assert not app.exception
+    assert link(app).get("x") == "1,2;-4.5,3"
+
+
+def test_controls_go_into_request_and_link(opened, backend):
+    app = opened("norms")
+    app.slider("norms-batches").set_value(9).run()
+    app.slider("norms-padding").set_value(2).run()
+    next(b for b in app.button if b.label == "Draw again").click().run()
+    assert link(app) == {"batches": "9", "padding": "2", "seed": "1"}
+    assert "evaluated on X after 9 batches of X" in words(app)
+    assert "to 5 positions, then to 7" in words(app)
+
+
+def test_one_column_and_no_dropout_are_drawn(opened, chart_rows):
+    app = opened("norms", x="1;2;4", dropout="0", batches="0")
+    assert not app.exception
+    assert cells(chart_rows(app, "r", "c", "value")[0]) == [0, 0, 0]
+
+
+def test_a_hostile_link_is_named(opened):
+    app = opened("norms", x="1,2;<b>", momentum="nan")
+    assert not app.exception
+    assert "x=‘1,2;<b>’" in words(app)
+    assert "momentum=‘nan’" in words(app)
+    assert link(app) == {}
+
+
+def test_a_failed_job_costs_one_place(opened, backend):
+    backend.failing["norms"] = Event(number=1, stage="failed", note="The worker is gone.")
+    app = opened("norms")
+    assert not app.exception
+    assert "The worker is gone." in words(app)

@@ -1,0 +1,164 @@
+import pytest
+
+from dashboard.jobs.backend import Event
+from dashboard.records.result import Result
+from dashboard.ui.widgets import plain
+
+
+def about(name, **more):
+    return {"name": name, "version": "0.3", "summary": "", "links": [], **more}
+
+
+def plugin(name, distribution, built_in=False, **offers):
+    return {
+        "name": name, "distribution": distribution, "version": "0.3", "module": f"{name}.hooks",
+        "contract": "" if built_in else "1.0", "offers": offers, "built_in": built_in,
+    }  # fmt: skip
+
+
+@pytest.fixture
+def shop(backend):
+    """A backend beside which one good and three bad packages are installed."""
+    facts = backend.facts
+    (odd,) = [entry for entry in facts["scorings"] if entry["name"] == "odd"]
+    odd |= {"title": "Odd *one*", "description": "Favours [nothing](https://evil.org).",
+            "reference": "Nobody 2031", "formula": "q^\\top k / 2"}  # fmt: skip
+    facts |= {
+        "distributions": [
+            about("attention-workbench"),
+            about(
+                "odd-kernels",
+                summary="Kernels for [you](https://evil.org)",
+                links=[
+                    {"label": "Source", "url": "https://github.com/somebody/odd"},
+                    {"label": "Home", "url": "http://insecure.example"},
+                ],
+            ),
+            about("broken"), about("blocked"), about("locked"),
+        ],
+        "plugins": [
+            plugin("scorings", "attention-workbench", True, scorings=["uniform", "gaussian"]),
+            plugin("odd", "odd-kernels", scorings=["odd"]),
+        ],
+        "failures": [
+            {"plugin": name, "distribution": name, "version": "0.3", "module": name,
+             "stage": stage, "message": f"{name} *because*", "advice": f"mend {name}"}
+            for name, stage in (("broken", "import"), ("blocked", "blocked"),
+                                ("locked", "quarantine"))
+        ],
+        "versions": {"contract": "1.7"},
+        "example": "yield cosine",
+    }  # fmt: skip
+    return backend
+
+
+def texts(app):
+    words = [*app.text, *app.caption, *app.markdown, *app.latex]
+    return "\n".join(each.value for each in words)
+
+
+def press(app, label, number=0):
+    return [button for button in app.button if button.label == label][number].click().run()
+
+
+def test_the_first_screen_lists_everything_and_shows_what_is_offered(shop, opened):
+    app = opened("plugins")
+    assert not app.exception
+    seen = texts(app)
+    for name in ("broken", "blocked", "locked"):
+        assert f"{name} *because*" in seen
+        assert f"What to do\\: mend {name}\\." in seen
+    for badge in ("built-in", "blocked", "quarantined", "1 problem"):
+        assert badge in seen
+    assert "q^\\top k / 2" in seen
+    assert "Nobody 2031" in seen
+    assert "odd\\: imported from odd\\.hooks\\, needs contract 1\\.0\\; 1\\.7 is here" in seen
+    assert [code.value for code in app.code if "attention_plugins" in code.value or "yield" in
+            code.value] == [
+        "yield cosine", "python -m attention_plugins new my-scoring",
+        "python -m attention_plugins check my-scoring",
+    ]  # fmt: skip
+
+
+def test_texts_of_strangers_stay_text_and_only_honest_links_are_links(shop, opened):
+    seen = texts(opened("plugins"))
+    assert "](https://evil.org)" not in seen
+    honest = "https://github.com/somebody/odd"
+    assert f"[{plain(honest)}]({honest})" in seen
+    assert "](http://" not in seen
+
+
+def test_a_link_opens_a_distribution_and_a_click_another(shop, opened):
+    app = opened("plugins", show="Attention_Workbench")
+    assert "Uniform" in texts(app)
+    assert dict(app.query_params) == {"show": "attention-workbench"}
+    number = [b.key for b in app.button if b.label == "Show"].index("distribution-3-show")
+    press(app, "Show", number)
+    assert dict(app.query_params) == {"show": "odd-kernels"}
+    assert "Nobody 2031" in texts(app)
+
+
+@pytest.mark.parametrize(
+    ("link", "sentence"),
+    [
+        ({"show": "entmax-kernels"}, "distribution ‘entmax-kernels’ is not installed here."),
+        ({"show": "<b>"}, "show=‘<b>’: need the name of a distribution"),
+    ],
+)
+def test_a_hostile_or_foreign_link_is_explained(shop, opened, link, sentence):
+    app = opened("plugins", **link)
+    assert not app.exception
+    assert sentence in texts(app)
+
+
+def test_a_check_runs_on_demand_and_says_what_to_change(shop, opened, monkeypatch):
+    findings = [
+        {"rule": "scores_have_their_shape", "passed": True, "message": "", "waived": "",
+         "seconds": 0.01},
+        {"rule": "inputs_stay_as_they_are", "passed": False, "message": "do not write *into* it",
+         "waived": "", "seconds": 0.02},
+    ]  # fmt: skip
+    shop.failing["plugins"] = Event(
+        number=2, stage="done", result=Result(facts={"findings": findings})
+    )
+    app = opened("plugins")
+    assert "plugins" not in [request.task for request in shop.submitted.values()]
+    press(app, "Check")
+    (asked,) = [r for r in shop.submitted.values() if r.task == "plugins"]
+    assert dict(asked.options) == {"kind": "scorings", "name": "odd"}
+    seen = texts(app)
+    assert "1 of 2 rules broken" in seen
+    assert "do not write *into* it" in seen
+    assert "inputs stay as they are" in seen
+
+
+def test_a_check_whose_worker_dies_costs_its_card(shop, opened):
+    shop.failing["plugins"] = Event(
+        number=2, stage="failed", note="killed by SIGSEGV", facts={"culprit": "odd-kernels"}
+    )
+    app = press(opened("plugins"), "Check")
+    assert not app.exception
+    assert "killed by SIGSEGV" in texts(app)
+    assert "It happened in odd\\-kernels\\." in texts(app)
+
+
+def test_reload_says_what_changed(shop, opened):
+    app = opened("plugins")
+    assert "reloaded" not in texts(app)
+    shop.facts = {**shop.facts, "failures": shop.facts["failures"][1:]}
+    shop.facts["plugins"] = [
+        shop.facts["plugins"][0], plugin("odd", "odd-kernels", scorings=["odd", "student_t"]),
+    ]  # fmt: skip
+    app = press(app, "Reload plugins")
+    assert shop.reloads == 1
+    assert "student_t is new: a scoring of odd-kernels." in texts(app)
+    assert "broken has no problem any more." in texts(app)
+    app = press(app, "Reload plugins")
+    assert "Nothing has changed." in texts(app)
+
+
+def test_another_page_tells_it_in_passing(shop, opened):
+    app = opened("regression")
+    shop.facts = {**shop.facts, "failures": []}
+    press(app, "Reload plugins")
+    assert "broken has no problem any more\\." in [toast.value for toast in app.toast]

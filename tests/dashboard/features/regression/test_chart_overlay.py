@@ -1,0 +1,45 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.charts import kernel_tables
+
+from dashboard.charts import PANEL_COLOURS
+from dashboard.features.regression.chart_overlay import overlay_curves
+
+
+def test_all_panels_lie_over_one_scatter(painted, survives, rows):
+    narrow, points, _ = kernel_tables(width=0.2)
+    wide, _, _ = kernel_tables(width=2.0)
+    curves = {"a · narrow": narrow, 'b · "wide"': wide}
+    make = lambda: overlay_curves(curves, points, y_title="price")  # noqa: E731
+    spec = survives(make)
+    drawn = pd.DataFrame(rows(spec, "panel", "prediction"))
+    for name, curve in curves.items():
+        expected = curve["prediction"].to_numpy()[np.argsort(curve["x0"].to_numpy())]
+        np.testing.assert_allclose(
+            drawn["prediction"][drawn["panel"] == name], expected, rtol=1e-4
+        )
+    scene = painted(make(), width=600)
+    assert scene.width == pytest.approx(600, abs=1)
+    assert [text["text"] for text in scene.items(role="legend-label")] == list(curves)
+    strokes = {item.get("stroke") for item in scene.items(role="mark")}
+    assert {PANEL_COLOURS["a"], PANEL_COLOURS["b"]} <= strokes
+
+
+def test_panels_keep_their_colours_when_some_are_missing(painted):
+    curve, points, _ = kernel_tables()
+    scene = painted(overlay_curves({"c": curve}, points, colours={"c": PANEL_COLOURS["c"]}))
+    symbols = {item["stroke"] for item in scene.items(role="legend-symbol")}
+    assert symbols == {PANEL_COLOURS["c"]}
+
+
+def test_curves_that_cannot_be_compared_are_refused():
+    curve, points, _ = kernel_tables()
+    with pytest.raises(ValueError, match="1 to 4 curves with a colour each, got 0"):
+        overlay_curves({}, points)
+    with pytest.raises(ValueError, match="1 to 4 curves with a colour each, got 5"):
+        overlay_curves(dict.fromkeys("abcde", curve), points)
+    with pytest.raises(ValueError, match="at the same queries"):
+        overlay_curves({"a": curve, "b": kernel_tables(m=7)[0]}, points)

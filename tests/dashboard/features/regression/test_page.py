@@ -1,0 +1,210 @@
+import json
+import re
+
+import pytest
+
+from dashboard.jobs.backend import Event
+
+
+def link(app):
+    given = app.query_params.items()
+    return {key: value if isinstance(value, str) else value[-1] for key, value in given}
+
+
+def charts(app):
+    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+
+
+def words(app):
+    kinds = (app.text, app.caption, app.markdown, app.title, app.subheader, app.code)
+    return "\n".join(str(one.value) for kind in kinds for one in kind)
+
+
+def scorings(app):
+    return [box.value for box in app.selectbox if (box.key or "").endswith("-scoring")]
+
+
+def test_the_first_screen_is_a_finished_comparison(opened, backend):
+    app = opened("regression")
+    assert not app.exception
+    assert scorings(app) == ["uniform", "gaussian", "gaussian", "laplacian"]
+    assert len(charts(app)) == 1 + 4 + 1 + 1  # colours, panels, learning, side by side
+    assert link(app) == {}
+    (table,) = app.dataframe
+    assert table.value["Learned"].dropna().to_dict() == {2: "width 0.25"}
+    assert list(table.value["Error to truth"]) == [0.1234] * 4
+
+
+def test_a_slider_asks_for_a_new_result_and_rewrites_the_link(opened, backend):
+    app = opened("regression", a="gaussian", b="uniform")
+    before = len(backend.submitted)
+    app.slider("panel-a-gaussian-width").set_value(0.3).run()
+    assert link(app) == {"a": "gaussian", "a.width": "0.3", "b": "uniform"}
+    (asked,) = list(backend.submitted.values())[before:]
+    assert dict(asked.parameters) == {"width": 0.3, "hidden": 8}
+    assert [request.scoring for request in backend.cancelled] == ["gaussian"]
+
+
+def test_a_link_sets_every_widget(opened):
+    app = opened(
+        "regression", a="odd", a__sharp="1", a__kind="far", a__learn="1", a__epochs="30",
+        data="step", points="80", noise="0.3", seed="7",
+    )  # fmt: skip
+    assert not app.exception
+    assert app.toggle("panel-a-odd-sharp").value is True
+    assert app.selectbox("panel-a-odd-kind").value == "far"
+    assert app.toggle("panel-a-odd--learn").value is True
+    assert app.slider("regression-step-points").value == 80
+    assert app.slider("regression-step-noise").value == 0.3
+    assert app.number_input("regression-seed").value == 7
+    assert link(app) == {
+        "a": "odd", "a.sharp": "1", "a.kind": "far", "a.learn": "1", "a.epochs": "30",
+        "data": "step", "points": "80", "noise": "0.3", "seed": "7",
+    }  # fmt: skip
+
+
+def test_panels_come_and_go(opened):
+    app = opened("regression", a="gaussian", a__width="0.5", b="laplacian")
+    app.button("panel-a-remove").click().run()
+    assert link(app) == {"a": "laplacian"}
+    assert not [button for button in app.button if (button.key or "").endswith("-remove")]
+    next(button for button in app.button if button.label == "Add a panel").click().run()
+    assert link(app) == {"a": "laplacian", "b": "uniform"}
+    app.selectbox("panel-b-scoring").set_value("gaussian").run()
+    assert link(app) == {"a": "laplacian", "b": "gaussian"}
+    assert app.slider("panel-b-gaussian-width").value == 1.0
+
+
+def test_a_learned_panel_keeps_learning_with_another_scoring_that_can(opened):
+    app = opened("regression", a="gaussian", a__learn="1", b="uniform")
+    app.selectbox("panel-a-scoring").set_value("additive").run()
+    assert link(app) == {"a": "additive", "a.learn": "1", "b": "uniform"}
+    app.selectbox("panel-a-scoring").set_value("scaled_dot").run()
+    assert link(app) == {"a": "scaled_dot", "b": "uniform"}
+
+
+def test_a_mended_link_is_named_until_something_is_changed(opened):
+    app = opened("regression", a="gaussian", a__width="99", zzz="1")
+    assert "a.width=‘99’: need 0.02 <= a.width <= 10, so 10 is used" in words(app)
+    assert "unknown parameter ‘zzz’" in words(app)
+    assert link(app) == {"a": "gaussian", "a.width": "10"}
+    app.slider("panel-a-gaussian-width").set_value(2.0).run()
+    assert "unknown parameter" not in words(app)
+
+
+def test_a_missing_scoring_costs_one_panel(opened, backend):
+    app = opened("regression", a="entmax", b="gaussian")
+    assert "Scoring ‘entmax’ is not installed here." in words(app)
+    assert [r.scoring for r in backend.submitted.values() if r.task == "regression"] == [
+        "gaussian"
+    ]
+    assert link(app) == {"a": "entmax", "b": "gaussian"}
+    app.selectbox("panel-a-scoring").set_value("uniform").run()
+    assert not app.exception
+    assert link(app) == {"a": "uniform", "b": "gaussian"}
+
+
+def test_a_failed_job_costs_one_panel(opened, backend):
+    backend.failing["laplacian"] = Event(
+        number=3, stage="failed", note="![x](http://evil.example/x.png)",
+        facts={"traceback": "Traceback\nZeroDivisionError", "culprit": "some-plugin"},
+    )  # fmt: skip
+    app = opened("regression", a="gaussian", b="laplacian")
+    assert not app.exception
+    assert "![x](http://evil.example/x.png)" in [text.value for text in app.text]
+    assert "ZeroDivisionError" in app.code[-1].value + app.code[0].value
+    assert len(charts(app)) == 1 + 1 + 1
+    del backend.failing["laplacian"]
+    app.button("panel-b-result--retry").click().run()
+    assert len(charts(app)) == 1 + 2 + 1
+
+
+def test_refused_input_is_not_offered_again(opened, backend):
+    backend.failing["uniform"] = Event(
+        number=3, stage="failed", note="need 2 <= n, got n=1", facts={"refused": True}
+    )
+    app = opened("regression", a="uniform", b="gaussian")
+    assert "need 2 <= n, got n=1" in words(app)
+    assert not [button for button in app.button if button.label == "Try again"]
+
+
+def test_a_job_that_takes_longer_waits_in_its_place(opened, backend):
+    backend.unfinished.add("laplacian")
+    app = opened("regression", a="gaussian", b="laplacian", b__learn="1")
+    assert not app.exception
+    assert len(app.get("progress")) == 1
+    assert r"half \*way\*" in app.get("progress")[0].proto.text
+    assert len(app.get("skeleton")) == 2  # the panel, and what stands side by side
+    assert len(charts(app)) == 1 + 1 + 1  # colours, the panel that is done, loss so far
+    backend.unfinished.clear()
+    app.run()
+    assert not app.get("skeleton")
+
+
+def test_while_workers_start_the_page_waits_with_four_places(opened, backend):
+    backend.unfinished.add("catalogue")
+    app = opened("regression", a="gaussian")
+    assert not app.exception
+    assert "Starting the workers" in words(app)
+    assert len(app.get("skeleton")) == 4
+    backend.unfinished.clear()
+    app.run()
+    assert scorings(app) == ["gaussian"]
+
+
+def test_a_catalogue_that_fails_says_why_and_may_be_asked_again(opened, backend):
+    backend.failing["catalogue"] = Event(number=1, stage="failed", note="no worker starts: memory")
+    app = opened("regression")
+    assert "no worker starts: memory" in words(app)
+    del backend.failing["catalogue"]
+    next(button for button in app.button if button.label == "Try again").click().run()
+    assert scorings(app) == ["uniform", "gaussian", "gaussian", "laplacian"]
+
+
+def test_reloading_plugins_reads_the_page_anew(opened, backend):
+    app = opened("regression", a="gaussian", a__width="9.5", b="entmax")
+    backend.facts["scorings"][1]["parameters"][0]["high"] = 5.0
+    backend.facts["scorings"].append({**backend.facts["scorings"][0], "name": "entmax"})
+    next(button for button in app.button if button.label == "Reload plugins").click().run()
+    assert backend.reloads == 1
+    assert not app.exception
+    assert app.slider("panel-a-gaussian-width").value == 5.0
+    assert "not installed" not in words(app)
+
+
+HOSTILE = "![x](http://evil.example/x.png) <img src=y> $$ :material/home: [a](http://b)"
+
+
+def test_texts_of_plugins_are_shown_as_they_stand(opened, backend):
+    for record in (*backend.facts["scorings"], *backend.facts["datasets"]):
+        record.update(title=HOSTILE, formula=HOSTILE, description=HOSTILE)
+        for parameter in record["parameters"]:
+            parameter.update(title=HOSTILE, help=HOSTILE, unit=HOSTILE)
+    backend.facts["failures"] = [{"plugin": HOSTILE, "message": HOSTILE, "advice": HOSTILE}]
+    app = opened("regression")
+    assert not app.exception
+    markdown = [one.value for one in (*app.markdown, *app.caption, *app.title, *app.subheader)]
+    markdown += [one.label for one in (*app.slider, *app.toggle, *app.selectbox)]
+    markdown += [one.proto.help for one in (*app.slider, *app.toggle, *app.latex)]
+    assert any("evil" in text for text in markdown)
+    for text in markdown:
+        assert not re.search(r"(?<!\\)[<`$]|(?<!\\)!(?<!\\)\[|(?<!\\):material/home", text)
+    assert not app.latex
+
+
+def test_an_uploaded_table_that_is_not_here_is_named_by_the_task(opened, backend):
+    data = "upload:" + "ab" * 32
+    refused = Event(number=1, stage="failed", note="upload it again", facts={"refused": True})
+    backend.failing[data] = refused
+    app = opened("regression", a="gaussian", data=data)
+    assert not app.exception
+    assert "upload it again" in words(app)
+    assert link(app) == {"a": "gaussian", "data": data}
+
+
+@pytest.mark.parametrize("devices", [["auto", "cpu"], ["auto", "cuda:0", "cpu"]])
+def test_devices_are_offered_where_there_is_a_choice(opened, backend, devices):
+    backend.facts["devices"] = devices
+    app = opened("regression")
+    boxes = [box for box in app.selectbox if box.label == "Device"]
+    assert [box.options for box in boxes] == ([devices] if "cuda:0" in devices else [])

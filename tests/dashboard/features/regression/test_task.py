@@ -1,0 +1,317 @@
+from __future__ import annotations
+
+import hashlib
+import json
+import math
+
+import pyarrow as pa
+import pytest
+import torch
+
+from attention_plugins import DatasetSpec, RegressionData, registry, scoring
+from attention_plugins.datasets.regression import PROBLEMS
+from dashboard.jobs.context import Cancelled
+from dashboard.jobs.tasks import perform
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.storage.blobs import Blobs
+
+SCORINGS = tuple(registry.installed().scorings)
+
+
+class Watcher:
+    """A context that remembers; it asks to stop after ``patience`` questions."""
+
+    def __init__(self, patience=math.inf):
+        self.reports, self.patience = [], patience
+
+    def report(self, fraction, note="", facts=None):
+        self.reports.append((fraction, note, dict(facts or {})))
+
+    def stopped(self):
+        self.patience -= 1
+        return self.patience < 0
+
+
+def ask(data="", scoring="gaussian", context=None, parameters=None, seed=0, **options):
+    named = {name.replace("data_", "data."): value for name, value in options.items()}
+    request = Request.make(
+        "regression", scoring=scoring, data=data, seed=seed, parameters=parameters or {},
+        options=named, device="cpu",
+    )  # fmt: skip
+    return perform(request, context or Watcher())
+
+
+def column(result, table, name):
+    return result.tables[table][name].to_pylist()
+
+
+def upload(text):
+    return f"upload:{Blobs().put(text.encode())}"
+
+
+def offering(monkeypatch, **kinds):
+    """The registry with more scorings or data sets, as if plugins had brought them."""
+    base = registry.installed()
+    plugin = base.plugins[0]
+    records = {kind: {**base.records[kind], **kinds.get(kind, {})} for kind in base.records}
+    offers = {kind: tuple(records[kind]) for kind in ("scorings", "datasets")}
+    extended = registry.Registry(
+        records=records,
+        plugins=(*base.plugins, registry.Plugin(**{**vars(plugin), "offers": offers})),
+    )
+    monkeypatch.setattr(registry, "installed", lambda: extended)
+
+
+def test_the_default_request_gives_the_whole_picture():
+    context = Watcher()
+    result = perform(Request.make("regression"), context)
+    again = Result.from_bytes(result.to_bytes())
+    assert {name: table.schema.names for name, table in again.tables.items()} == {
+        "curve": ["x0", "prediction", "truth"],
+        "points": ["x0", "y"],
+        "maps": ["kind", "layer", "heads", "queries", "keys", "causal", "weights"],
+    }
+    assert len(again.tables["curve"]) == len(again.tables["points"]) == 50
+    (attention,) = again.tables["maps"].to_pylist()
+    assert (attention["kind"], attention["layer"], attention["heads"]) == ("pooling", 0, 1)
+    assert attention["queries"][:3] == ["0", "0.1", "0.2"]
+    keys = [f"{x:.4g}" for x in column(result, "points", "x0")]
+    assert attention["keys"] == keys == sorted(keys, key=float)
+    weights = torch.tensor(attention["weights"], dtype=torch.float64).reshape(50, 50)
+    torch.testing.assert_close(
+        weights @ torch.tensor(column(result, "points", "y"), dtype=torch.float64),
+        torch.tensor(column(result, "curve", "prediction"), dtype=torch.float64),
+        rtol=0, atol=1e-5,
+    )  # fmt: skip
+    assert set(again.facts["metrics"]) == {
+        "truth_mse", "leave_one_out_mse", "training_mse", "effective_neighbours",
+    }  # fmt: skip
+    assert again.facts["learned"] == {}
+    assert again.facts["parameters"] == 1  # the Gaussian's width
+    assert 0 < again.facts["work_seconds"] < again.facts["seconds"]
+    assert again.facts["notes"] == []
+    assert again.facts["standardised"] is None
+    assert (again.facts["x_names"], again.facts["y_name"]) == (["x"], "y")
+    assert again.facts["torch"] == str(torch.__version__)
+    assert list(again.facts["plugins"]) == ["attention-workbench"]
+    assert [fraction for fraction, *_ in context.reports] == sorted(
+        fraction for fraction, *_ in context.reports
+    )
+
+
+def test_five_points_by_the_formula():
+    result = ask("five_points", parameters={"width": 1.0})
+    assert column(result, "curve", "prediction") == pytest.approx(
+        [3.6751, 3.6184, 3.4016, 2.0077, 1.8574], abs=5e-5
+    )
+    assert result.tables["curve"].schema.field("truth").type == pa.float64()
+    assert column(result, "curve", "truth") == [None] * 5
+    assert "truth_mse" not in result.facts["metrics"]
+
+
+@pytest.mark.parametrize("problem", [problem.name for problem in PROBLEMS])
+@pytest.mark.parametrize("name", SCORINGS)
+def test_every_scoring_answers_every_problem_and_learns(name, problem):
+    result = ask(problem, scoring=name, learn=True, epochs=2)
+    (attention,) = result.tables["maps"].to_pylist()
+    rows = torch.tensor(attention["weights"]).reshape(len(result.tables["curve"]), -1)
+    torch.testing.assert_close(rows.sum(dim=-1), torch.ones(len(rows)))
+    expected = None if name in ("dot", "scaled_dot", "uniform") else 3
+    history = result.tables.get("history")
+    assert (history and len(history)) == expected
+    Result.from_bytes(result.to_bytes())
+
+
+def test_learning_is_reported_and_ends_at_the_optimum():
+    context = Watcher()
+    result = ask(learn=True, context=context)
+    assert result.tables["history"].schema.names == ["step", "loss", "width"]
+    steps, losses, widths = (column(result, "history", n) for n in ("step", "loss", "width"))
+    assert steps == list(range(201))
+    assert result.facts["learned"] == {"width": widths[-1]}
+    assert result.facts["metrics"]["leave_one_out_mse"] == pytest.approx(losses[-1])
+    for width in (widths[-1] * 0.9, widths[-1] * 1.1):
+        beside = ask(parameters={"width": width}).facts["metrics"]
+        assert beside["leave_one_out_mse"] > losses[-1]
+    live = [facts for _, _, facts in context.reports if facts]
+    assert 20 < len(live) <= 60
+    assert live[0] == {"step": 0, "loss": losses[0], "width": 1.0}
+
+
+def test_a_scoring_without_weights_says_so():
+    result = ask(scoring="uniform", learn=True)
+    assert result.facts["notes"] == ["Nothing to learn: this scoring has no weights."]
+    assert result.facts["metrics"]["effective_neighbours"] == pytest.approx(50)
+
+
+def test_a_request_to_stop_is_obeyed():
+    context = Watcher(patience=7)
+    with pytest.raises(Cancelled):
+        ask(learn=True, context=context)
+    assert max(facts.get("step", 0) for *_, facts in context.reports) < 8
+
+
+def test_equal_requests_give_equal_numbers_and_leave_no_trace():
+    torch.manual_seed(5)
+    one = ask(scoring="additive", learn=True, epochs=7, seed=3)
+    torch.manual_seed(11)
+    state = torch.get_rng_state()
+    other = ask(scoring="additive", learn=True, epochs=7, seed=3)
+    assert torch.equal(torch.get_rng_state(), state)
+    assert torch.get_default_dtype() == torch.float32
+    assert one.tables == other.tables
+    assert one.facts["data_sha256"] == other.facts["data_sha256"]
+    third = ask(scoring="additive", learn=True, epochs=7, seed=4)
+    assert third.tables["curve"] != one.tables["curve"]
+    assert third.facts["data_sha256"] != one.facts["data_sha256"]
+
+
+def test_an_uploaded_table_is_standardised_and_drawn_in_its_own_units():
+    lines = [f"{1e6 + 1e5 * i},{math.sin(i)}" for i in range(23)]
+    text = "\n".join(["distance,force", *lines])
+    result = ask(upload(text), parameters={"width": 0.3})
+    xs = column(result, "curve", "x0")
+    assert (min(xs), max(xs)) == pytest.approx((1e6, 3.2e6))
+    assert (result.facts["x_names"], result.facts["y_name"]) == (["distance"], "force")
+    assert result.facts["data_sha256"] == hashlib.sha256(text.encode()).hexdigest()
+    unit = result.facts["standardised"]["unit"][0]
+    assert result.facts["standardised"]["mean"] == pytest.approx([2.1e6])
+    x, y = xs[31], [math.sin(i) for i in range(23)]
+    kernel = [math.exp(-0.5 * ((x - 1e6 - 1e5 * i) / (0.3 * unit)) ** 2) for i in range(23)]
+    expected = sum(k * v for k, v in zip(kernel, y, strict=True)) / sum(kernel)
+    assert column(result, "curve", "prediction")[31] == pytest.approx(expected)
+    assert result.facts["notes"] == [
+        f"x was standardised: one unit of the scoring is {unit:.4g} in the data's."
+    ]
+    assert list(result.facts["plugins"]) == ["attention-workbench"]
+    as_is = ask(upload(text), parameters={"width": 0.3}, standardise=False)
+    assert as_is.facts["standardised"] is None
+    assert column(as_is, "curve", "prediction")[0] == pytest.approx(0.0)
+
+
+def test_a_built_in_problem_may_be_standardised():
+    scale = ask(standardise=True).facts["standardised"]
+    plain = ask(parameters={"width": scale["unit"][0]})
+    assert column(plain, "curve", "prediction") == pytest.approx(
+        column(ask(standardise=True), "curve", "prediction")
+    )
+
+
+def test_points_of_a_plugins_data_are_sorted(monkeypatch):
+    x = torch.tensor([[3.0], [1.0], [2.0]])
+    data = RegressionData(x, torch.tensor([30.0, 10.0, 20.0]), x)
+    shuffled = DatasetSpec(
+        name="shuffled", title="S", task="regression", load=lambda values, seed: data
+    )
+    broken = DatasetSpec(
+        name="broken", title="B", task="regression",
+        load=lambda values, seed: data._replace(y=data.y[:2]),
+    )  # fmt: skip
+    offering(monkeypatch, datasets={"shuffled": shuffled, "broken": broken})
+    result = ask("shuffled")
+    assert column(result, "points", "x0") == [1.0, 2.0, 3.0]
+    assert column(result, "points", "y") == [10.0, 20.0, 30.0]
+    with pytest.raises(ValueError, match="data 'broken': need one y per row of x"):
+        ask("broken")
+
+
+def test_a_map_too_large_to_draw_is_left_out_with_a_note():
+    drawn = ask(data_points=500, data_queries=500)
+    assert len(drawn.tables["maps"]) == 1
+    table = "\n".join(f"{i},{i % 7}" for i in range(2503))
+    result = ask(upload(table))
+    assert "maps" not in result.tables
+    assert result.facts["notes"][-1] == (
+        "No map of 250,300 weights is kept; need at most 250,000."
+    )
+    assert result.facts["metrics"]["effective_neighbours"] > 100
+
+
+@pytest.mark.parametrize("learn", [False, True])
+def test_a_scoring_that_gives_nan_is_named_with_what_to_do(monkeypatch, learn):
+    slope = registry.installed().scorings["gaussian"].parameters[0]
+
+    @scoring("crumbling", formula=r"\sqrt{q-k}", parameters=(slope,))
+    def crumbling(queries, keys, width):
+        return (queries.unsqueeze(-2) - keys.unsqueeze(-3)).sum(-1).sqrt() / width
+
+    offering(monkeypatch, scorings={"crumbling": crumbling})
+    with pytest.raises(ValueError, match="scoring 'crumbling' gave NaN or infinite") as caught:
+        ask(scoring="crumbling", learn=learn)
+    assert "standardise x or change its parameters" in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("fields", "message"),
+    [
+        ({"colour": 1}, "no option 'colour'; offered: learn, standardise, epochs, lr"),
+        ({"epochs": 0}, "need 1 <= epochs <= 2000, got 0"),
+        ({"optimiser": "lbfgs"}, "need optimiser to be one of sgd, adam"),
+        ({"data_points": 1}, "need 2 <= points <= 500, got 1"),
+        ({"data_colour": 1}, "no parameter 'colour'; offered: points, noise, queries"),
+        ({"parameters": {"colour": 1}}, "no parameter 'colour'; offered: width"),
+        ({"parameters": {"width": 0.0}}, "need 0.02 <= width <= 10, got 0"),
+        ({"parameters": {"hidden": 0}}, "need 1 <= hidden <= 64, got 0"),
+        ({"scoring": "gausian"}, 'no scoring "gausian"; did you mean "gaussian"?'),
+        ({"data": "sines"}, 'no data set "sines"; did you mean "sine"?'),
+        ({"data": "upload:../../etc/passwd"}, "need the 64 hexadecimal digits of a sha256"),
+        ({"data": "upload:" + "0" * 64}, "is not kept here (any more); upload it again"),
+    ],
+)
+def test_what_is_refused_is_named(fields, message):
+    with pytest.raises(ValueError, match=r"\A") as caught:
+        ask(**fields)
+    assert message in str(caught.value)
+
+
+def test_faulty_uploads_are_refused_by_the_tables_own_sentence():
+    with pytest.raises(ValueError, match="row 2 column 2 is 'four'; need a number"):
+        ask(upload("1,2\n3,four"))
+    with pytest.raises(ValueError, match=r"an uploaded table has no option 'data\.points'"):
+        ask(upload("1,2\n3,4"), data_points=7)
+
+
+def test_models_and_data_of_another_task_are_refused(monkeypatch):
+    corpus = DatasetSpec(
+        name="corpus", title="C", task="translation", load=lambda values, seed: []
+    )
+    offering(monkeypatch, datasets={"corpus": corpus})
+    with pytest.raises(ValueError, match="data set 'corpus' is for translation; need one for reg"):
+        ask("corpus")
+    request = Request.make("regression", model="bahdanau")
+    with pytest.raises(ValueError, match="model 'bahdanau' is for translation; need one for regr"):
+        perform(request, Watcher())
+
+
+def test_a_device_that_is_not_here_is_refused():
+    with pytest.raises(ValueError, match="no device 'cuda:63' here; need one of auto"):
+        perform(Request.make("regression", device="cuda:63"), Watcher())
+
+
+def test_the_models_hidden_size_reaches_the_scoring():
+    result = ask(scoring="additive", parameters={"hidden": 13}, learn=True, epochs=1)
+    assert result.facts["notes"][0].startswith("Learned 39 weights in 1 step,")
+
+
+def test_facts_are_json():
+    facts = ask(learn=True, epochs=3).facts
+    assert json.loads(json.dumps(facts, allow_nan=False)) == facts
+
+
+@pytest.mark.gpu
+def test_the_gpu_gives_the_same_numbers():
+    if not torch.cuda.is_available():
+        pytest.skip("no CUDA device")
+    request = Request.make("regression", scoring="additive", options={"learn": True, "epochs": 7})
+    session = perform(
+        Request.make(
+            "regression", scoring="additive", device="cpu", options={"learn": True, "epochs": 7}
+        ),
+        Watcher(),
+    )
+    there = perform(request, Watcher())
+    assert there.facts["device"] == "cuda:0"
+    assert column(there, "curve", "prediction") == pytest.approx(
+        column(session, "curve", "prediction"), abs=1e-9
+    )

@@ -1,0 +1,296 @@
+from __future__ import annotations
+
+import io
+import json
+import re
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+import streamlit
+from PIL import Image
+
+from dashboard.charts import export as pictures
+from dashboard.charts.stored import stored_charts
+from dashboard.features.runs import task
+from dashboard.features.runs.bundle_import import add_run, store_upload
+from dashboard.jobs.backend import Event
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.storage.archive import LARGEST_ARCHIVE
+from dashboard.storage.bundle import Bundle, read, write
+from dashboard.storage.errors import BundleError
+from dashboard.storage.runs import Runs
+from dashboard.ui.session import Jobs
+
+HOSTILE = "![x](http://evil.example/x.png) <img src=y> :material/home: [a](http://b)"
+
+
+def png() -> bytes:
+    file = io.BytesIO()
+    Image.new("RGB", (5, 7), "red").save(file, "PNG")
+    return file.getvalue()
+
+
+PNG = png()
+
+
+def run(**changes) -> Bundle:
+    x = np.arange(5.0)
+    tables = {
+        "curve": pa.table({"x0": x, "prediction": x / 2, "truth": x}),
+        "points": pa.table({"x0": x, "y": x}),
+    }
+    facts = {"x_names": ["x"], "y_name": "y", "torch": "2.13.0", "seconds": 0.25,
+             "plugins": {"some-plugin": "1.2"}, "metrics": {"truth_mse": 0.125}}  # fmt: skip
+    result = Result(tables=tables, facts=facts)
+    made = Bundle(
+        request=Request.make("regression", scoring="gaussian", parameters={"width": 0.5}, seed=7),
+        result=result,
+        title="Kernel regression, Gaussian",
+        link="/?a=gaussian&a.width=0.5",
+        charts={"curve-and-weights": {"mark": "point", "data": {"values": [{"seen": 41}]}}},
+        versions={"altair": "6.3.0"},
+    )
+    return replace(made, **changes)
+
+
+@pytest.fixture
+def runs(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    return Runs(tmp_path)
+
+
+class Context:
+    """Takes reports, and is never cancelled."""
+
+    def report(self, fraction, note="", facts=None):
+        assert 0 <= fraction <= 1
+
+
+def imported(data, source):
+    """Import a bundle as the page does, without a worker."""
+    request = store_upload(data)
+    result = task.perform(request, Context())
+    return add_run(request, Event(number=1, stage="done", result=result), source)
+
+
+def words(app):
+    kinds = (app.text, app.caption, app.markdown, app.title, app.subheader, app.code)
+    return "\n".join(str(one.value) for kind in kinds for one in kind)
+
+
+def specs(app):
+    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+
+
+def facts(app):
+    return {row[0]: row[1] for table in app.dataframe for row in table.value.values}
+
+
+def test_an_empty_page_says_how_a_run_comes_here(runs, opened, backend):
+    app = opened("runs")
+    assert not app.exception
+    assert "Keep this run" in words(app)
+    assert backend.submitted == {}
+
+
+def test_the_page_has_a_link_to_copy_and_no_plugins_to_look_for(runs, opened, backend):
+    backend.facts = {**backend.facts, "failures": [{"plugin": "broken", "message": "no"}]}
+    app = opened("runs")
+    labels = [popover.proto.popover.label for popover in app.get("popover")]
+    assert labels == ["Import a bundle", "Copy link"]
+    assert "Reload plugins" not in [button.label for button in app.button]
+
+
+def test_runs_are_listed_with_when_and_from_where(runs, opened):
+    runs.keep(run(title="older"), "regression")
+    imported(write(run(title="newer")), "friend.zip")
+    app = opened("runs")
+    said = words(app)
+    assert said.index("newer") < said.index("older")
+    assert "imported from friend\\.zip" in said
+    assert "kept from regression" in said
+
+
+def test_a_kept_run_is_drawn_as_it_was_seen_without_a_worker(runs, opened, backend):
+    kept = runs.keep(run(), "regression")
+    app = opened("runs", id=kept.id)
+    assert not app.exception
+    assert backend.submitted == {}
+    (spec,) = specs(app)
+    assert spec["mark"] == "point"
+    assert facts(app)["plugins: some-plugin"] == "1.2"
+    assert facts(app)["torch"] == "2.13.0"
+    assert facts(app)["seconds"] == "0.25"
+    assert facts(app)["seed"] == "7"
+    assert facts(app)["width"] == "0.5"
+    assert facts(app)["altair"] == "6.3.0"
+    copied, seen, asked = [code.value for code in app.code]
+    assert copied == seen
+    assert seen.endswith(f"id={kept.id}")
+    assert asked.endswith("/?a=gaussian&a.width=0.5")
+
+
+def test_the_bundle_of_a_kept_run_is_the_run_as_it_was_kept(runs, opened, monkeypatch):
+    offered = {}
+    draw = streamlit.download_button
+
+    def keep(label, data, file_name, **more):
+        offered[file_name] = data
+        return draw(label, data, file_name, **more)
+
+    monkeypatch.setattr(streamlit, "download_button", keep)
+    kept = runs.keep(run(), "regression")
+    app = opened("runs", id=kept.id)
+    app.session_state["run-export"] = True
+    assert not app.run().exception
+    assert "kernel-regression-gaussian-curve.csv" in offered
+    (bundle,) = [name for name in offered if name.endswith(".zip")]
+    monkeypatch.setattr(pictures, "pictures", lambda charts: {})
+    assert read(offered[bundle]()) == run()
+
+
+def test_an_imported_run_is_drawn_from_its_tables_never_from_its_specification(runs, opened):
+    evil = {"mark": "image", "encoding": {"url": {"value": "http://evil.example/x.png"}}}
+    taken = imported(write(run(charts={"curve-and-weights": evil})), "friend.zip")
+    app = opened("runs", id=taken.id)
+    assert not app.exception
+    (spec,) = specs(app)
+    (made,) = stored_charts(run().result).values()
+    expected = made().to_dict(validate=False)
+    assert spec["layer"] == expected["layer"]
+    assert "evil" not in json.dumps(spec)
+
+
+def test_tables_that_cannot_be_drawn_cost_no_more_than_their_chart(runs, opened):
+    odd = Result(tables={"curve": pa.table({"a": ["b"]}), "points": pa.table({})}, facts={})
+    taken = imported(write(run(result=odd)), "friend.zip")
+    app = opened("runs", id=taken.id)
+    assert not app.exception
+    assert specs(app) == []
+    assert "nothing to be drawn" in words(app)
+
+
+@pytest.mark.parametrize("id", ["0" * 32, "x", "../../etc/passwd"])
+def test_a_link_to_no_run_is_named(runs, opened, id):
+    app = opened("runs", id=id)
+    assert not app.exception
+    assert "no run" in words(app) or "32 hexadecimal digits" in words(app)
+
+
+def test_a_run_is_opened_and_left_again(runs, opened):
+    kept = runs.keep(run(), "regression")
+    app = opened("runs")
+    app.button(f"run-{kept.id}-open").click().run()
+    assert app.query_params["id"] == [kept.id] or app.query_params["id"] == kept.id
+    assert len(specs(app)) == 1
+    next(button for button in app.button if button.label == "All runs").click().run()
+    assert "id" not in app.query_params
+    assert specs(app) == []
+
+
+def test_a_run_is_deleted_after_one_question(runs, opened):
+    kept, other = runs.keep(run(), "regression"), runs.keep(run(title="other"), "regression")
+    app = opened("runs")
+    app.button(f"run-{kept.id}-gone").click().run()
+    assert not app.exception
+    assert [one.id for one in runs.all()] == [other.id]
+    assert "Gaussian" not in words(app)
+
+
+def upload(app, data, name="friend.zip"):
+    app.file_uploader[0].set_value((name, data, "application/zip")).run()
+    return app
+
+
+def test_a_bundle_is_imported_and_opened(runs, opened):
+    app = upload(opened("runs"), write(run()))
+    assert not app.exception
+    (taken,) = runs.all()
+    assert taken.source == "friend.zip"
+    assert app.query_params["id"] in (taken.id, [taken.id])
+    assert runs.open(taken.id) == run()
+
+
+def test_a_tampered_bundle_is_refused_with_the_reason(runs, opened):
+    data = bytearray(write(run()))
+    data[len(data) // 2] ^= 1
+    app = upload(opened("runs"), bytes(data))
+    assert not app.exception
+    assert "Refused: " in words(app)
+    assert runs.all() == []
+
+
+def test_a_bundle_that_its_worker_does_not_survive_costs_only_the_import(runs, opened, backend):
+    note = "bundle: its process was killed by SIGSEGV"
+    backend.failing["runs"] = Event(number=1, stage="failed", note=note)
+    app = upload(opened("runs"), write(run()))
+    assert not app.exception
+    assert f"Refused: a worker failed to read it ({note})." in words(app)
+    assert runs.all() == []
+    backend.failing.clear()
+    upload(app, write(run()), "again.zip")
+    assert not app.exception
+    assert [one.source for one in runs.all()] == ["again.zip"]
+
+
+def test_while_a_worker_reads_the_bundle_the_page_waits(runs, opened, backend, monkeypatch):
+    answers = iter([False, False, True])
+    waiting = Jobs.wait
+    monkeypatch.setattr(Jobs, "wait", lambda jobs, _: next(answers) and waiting(jobs, 0))
+    app = upload(opened("runs"), write(run()))
+    assert not app.exception
+    assert next(answers, "all asked") == "all asked"
+    assert len(runs.all()) == 1
+
+
+def test_a_file_larger_than_a_bundle_reaches_neither_the_disk_nor_a_worker(
+    runs, opened, backend, tmp_path
+):
+    with pytest.raises(BundleError, match="20 MB"):
+        store_upload(bytes(LARGEST_ARCHIVE + 1))
+    assert not (tmp_path / "blobs").exists()
+
+
+def test_a_picture_is_left_to_the_browser(runs, opened, monkeypatch):
+    nothing = Result(tables={}, facts={})
+    taken = imported(write(run(result=nothing, charts={}, pictures={"a.png": PNG})), "friend.zip")
+    monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("decoded in the page"))
+    app = opened("runs", id=taken.id)
+    assert not app.exception
+    (image,) = app.get("image")
+    assert image.proto.imgs[0].url.startswith("data:image/png;base64,")
+
+
+def test_a_damaged_record_is_named_and_the_others_are_shown(runs, opened, tmp_path):
+    kept = runs.keep(run(), "regression")
+    record = json.loads((tmp_path / "runs" / f"{kept.id}.json").read_text())
+    bad = record | {"id": "0" * 32, "when": "yesterday"}
+    (tmp_path / "runs" / f"{'0' * 32}.json").write_text(json.dumps(bad))
+    app = opened("runs")
+    assert not app.exception
+    assert f"{'0' * 32}" in words(app)
+    assert "damaged" in words(app)
+    assert "Gaussian" in words(app)
+
+
+def test_texts_of_strangers_are_shown_as_they_stand(runs, opened):
+    hostile = Result(tables=run().result.tables, facts={HOSTILE: HOSTILE, "x_names": [HOSTILE],
+                                                        "y_name": HOSTILE})  # fmt: skip
+    taken = imported(write(run(title=HOSTILE, result=hostile)), HOSTILE)
+    for app in (opened("runs"), opened("runs", id=taken.id)):
+        assert not app.exception
+        for text in [one.value for one in (*app.markdown, *app.caption, *app.subheader)]:
+            assert not re.search(r"(?<!\\)[<!\[`$]", text)
+    assert facts(app)[HOSTILE] == HOSTILE
+
+
+def test_many_runs_are_shown_by_and_by(runs, opened):
+    for number in range(23):
+        runs.keep(run(title=f"run {number}"), "regression")
+    app = opened("runs")
+    assert len([b for b in app.button if b.label == "Open"]) == 20
+    next(button for button in app.button if button.label == "Show 3 more").click().run()
+    assert len([b for b in app.button if b.label == "Open"]) == 23

@@ -1,0 +1,485 @@
+"""The page *Train* on a service that answers at once, with trainings made up here."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dashboard.records.request import Request
+from dashboard.records.training import Epoch, Training
+from dashboard.ui import workbench as state
+
+FIRST = 1_700_000_000.0
+FIELD = "training-bahdanau"  # begins the keys of its model's settings
+
+
+class Service:
+    """Remembers every call; ``refusing`` is what it raises on a start or a keep."""
+
+    def __init__(self):
+        self.trainings, self.calls, self.refusing = {}, [], ""
+
+    def start(self, request):
+        if self.refusing:
+            raise ValueError(self.refusing)
+        id = f"{len(self.trainings) + 1:032x}"[::-1]
+        self.add(Training(id=id, request=request, created=FIRST + len(self.trainings),
+                          state="queued", note="Waits until a trainer is free.",
+                          facts={"corpus": request.data}))  # fmt: skip
+        return id
+
+    def add(self, training):
+        self.trainings[training.id] = training
+
+    def list(self):
+        return sorted(self.trainings.values(), key=lambda one: -one.created)
+
+    def probe(self, id, epoch):
+        self.calls.append(("probe", id, epoch))
+        weights = np.full((1, 4, 3, 5), 0.2)
+        return pa.table({
+            "kind": ["cross"], "layer": pa.array([1], pa.int32()),
+            "heads": pa.array([4], pa.int32()), "queries": [["je", "suis", "<eos>"]],
+            "keys": [["I", "am", "not", "tired", "<eos>"]], "causal": [False],
+            "weights": pa.array(weights.reshape(1, -1).tolist(), pa.list_(pa.float32())),
+        })  # fmt: skip
+
+    def _note(self, name, id):
+        self.calls.append((name, id))
+        if id not in self.trainings:
+            raise KeyError(id)
+
+    def pause(self, id):
+        self._note("pause", id)
+        self.trainings[id] = replace(self.trainings[id], state="paused", live={})
+
+    def resume(self, id):
+        self._note("resume", id)
+        self.trainings[id] = replace(self.trainings[id], state="queued")
+
+    def cancel(self, id):
+        self._note("cancel", id)
+        self.trainings[id] = replace(self.trainings[id], state="cancelled", live={})
+
+    def remove(self, id):
+        self._note("remove", id)
+        del self.trainings[id]
+
+    def export(self, id, name):
+        self._note("keep", id)
+        if self.refusing:
+            raise ValueError(self.refusing)
+        self.calls.append(("name", name))
+        self.trainings[id] = replace(self.trainings[id], checkpoint=name.replace("-", "_"))
+        return name
+
+
+@pytest.fixture
+def service(backend, monkeypatch):
+    made = Service()
+    bench = state.workbench()
+    bench.trainings = made
+    return made
+
+
+def epochs(count, bleu=7.0):
+    return tuple(
+        Epoch(epoch=n, loss=5.0 / n, seconds=2.0, tokens_per_second=1999.0,
+              bleu=None if bleu is None else bleu * n, probe=f"essai *{n}*")
+        for n in range(1, count + 1)
+    )  # fmt: skip
+
+
+def trained(service, number, *, scoring="additive", count=3, how="done", **more):
+    """A training whose id begins with its number, eight times."""
+    options = {"recipe.epochs": 7, "pairs": 401, "probe": "I am not tired."}
+    made = Training(
+        id=str(number) * 32,
+        request=Request.make(
+            "training", model="bahdanau", scoring=scoring, data="pairs", options=options
+        ),
+        created=FIRST + number, state=how, note=more.pop("note", ""), epochs=epochs(count),
+        facts={"corpus": "pairs", **more.pop("facts", {})}, **more,
+    )  # fmt: skip
+    service.add(made)
+    return made
+
+
+def running(service, number, **more):
+    live = {"epoch": 3, "epochs": 7, "step": 11, "steps": 13, "loss": 1.2345,
+            "tokens_per_second": 23_456.7, "fraction": 0.4}  # fmt: skip
+    return trained(service, number, how="running", count=2, live=live, **more)
+
+
+def link(app):
+    given = app.query_params.items()
+    return {key: value if isinstance(value, str) else value[-1] for key, value in given}
+
+
+def words(app):
+    kinds = (app.text, app.caption, app.markdown, app.code)
+    return "\n".join(str(one.value) for kind in kinds for one in kind)
+
+
+def charts(app, key):
+    """Of the charts that have a data set with that column: their specification and its rows."""
+    found = []
+    for chart in app.get("vega_lite_chart"):
+        for dataset in chart.proto.datasets:
+            rows = pa.ipc.open_stream(dataset.data.data).read_pandas()
+            if key in rows.columns:
+                found.append((json.loads(chart.proto.spec), rows))
+    return found
+
+
+def button(app, label):
+    return next(one for one in app.button if one.label == label)
+
+
+def test_an_empty_page_says_what_will_be_here_and_what_a_press_does(opened, service):
+    app = opened("training")
+    assert not app.exception
+    assert "Nothing trained yet" in words(app)
+    assert "2 trainings of 7 epochs on up to 401 pairs of Pairs, at most 7 steps an epoch" in (
+        words(app).replace("\\", "")
+    )
+    assert service.trainings == {}
+    assert link(app) == {}
+
+
+def test_train_starts_one_training_for_each_scoring(opened, service):
+    app = opened("training", seed="3")
+    app.button_group("training-scorings").set_value(["gaussian", "additive"]).run()
+    app.number_input(f"{FIELD}-recipe-epochs").set_value(5).run()
+    app.number_input(f"{FIELD}-model-hidden").set_value(34).run()
+    app.slider("training-scoring-gaussian-width").set_value(0.5).run()
+    app.text_input("training-probe").set_value("Go !").run()
+    assert service.trainings == {}
+    app.button("train-start").click().run()
+    assert not app.exception
+    shared = {
+        "pairs": 401, "held_out": 23, "recipe.epochs": 5, "recipe.batch_size": 64,
+        "recipe.learning_rate": 0.005, "recipe.schedule": "cosine", "model.hidden": 34,
+        "model.dropout": 0.3, "probe": "Go !",
+    }  # fmt: skip
+    asked = {one.request.scoring: one.request for one in service.list()}
+    assert asked == {
+        name: Request.make(
+            "training", model="bahdanau", scoring=name, parameters=parameters, data="pairs",
+            options=shared, seed=3,
+        )
+        for name, parameters in (("additive", {}), ("gaussian", {"width": 0.5}))
+    }  # fmt: skip
+    assert words(app).count("Waits until a trainer is free") == 0  # it is a bar's text
+    assert link(app) == {
+        "scorings": "additive,gaussian", "epochs": "5", "model.hidden": "34",
+        "gaussian.width": "0.5", "probe": "Go !", "seed": "3",
+    }  # fmt: skip
+
+
+def test_a_link_restores_the_setup_and_starts_nothing(opened, service):
+    app = opened(
+        "training", model="convolution", scorings="bilinear", start="patient", epochs="11",
+        model__hidden="48", pairs="211",
+    )  # fmt: skip
+    assert not app.exception
+    assert app.selectbox("training-model").value == "convolution"
+    assert app.selectbox("training-start").value == "patient"
+    assert app.button_group("training-scorings").value == ["bilinear"]
+    assert app.number_input("training-convolution-recipe-epochs").value == 11
+    assert app.number_input("training-convolution-model-hidden").value == 48
+    assert app.number_input("training-convolution-pairs").value == 211
+    assert service.trainings == {}
+
+
+def test_another_start_sets_every_field_and_another_model_its_own(opened, service):
+    app = opened("training", epochs="3")
+    app.selectbox("training-start").set_value("patient").run()
+    assert app.number_input(f"{FIELD}-recipe-epochs").value == 211
+    assert app.number_input(f"{FIELD}-pairs").value == 0
+    assert app.number_input(f"{FIELD}-model-hidden").value == 128
+    assert link(app) == {"start": "patient"}
+    app.selectbox("training-model").set_value("convolution").run()
+    assert app.number_input("training-convolution-model-hidden").value == 36
+    assert app.number_input("training-convolution-recipe-epochs").value == 211
+    app.button("train-start").click().run()
+    assert {"model.hidden": 36, "recipe.epochs": 211}.items() <= dict(
+        service.list()[0].request.options
+    ).items()
+
+
+def test_hostile_links_are_named_and_the_page_stands(opened, service):
+    app = opened("training", epochs="<b>", show="../..", scorings="a b", start="x", data="y")
+    assert not app.exception
+    for named in ("epochs=‘<b>’", "‘../..’", "‘a b’", "start=‘x’", "data=‘y’"):
+        assert named in words(app)
+    app.button("train-start").click().run()
+    assert len(service.trainings) == 2
+
+
+def test_what_is_not_installed_keeps_the_button_still(opened, service):
+    app = opened("training", model="mamba")
+    assert not app.exception
+    assert "‘mamba’ is not installed here" in words(app).replace("\\", "")
+    assert app.button("train-start").disabled
+
+
+def test_a_refusal_is_said_beside_the_button(opened, service):
+    service.refusing = "cannot write /data: disk full"
+    app = opened("training")
+    app.button("train-start").click().run()
+    assert not app.exception
+    assert "This training was not started" in words(app)
+    assert "cannot write /data: disk full" in words(app)
+    service.refusing = ""
+    app.button("train-start").click().run()
+    assert "was not started" not in words(app)
+    assert len(service.trainings) == 2
+
+
+def test_a_running_training_shows_its_live_figures(opened, service):
+    running(service, 1)
+    app = opened("training")
+    assert not app.exception
+    assert "Loss **1.234**" in words(app) or "Loss **1.235**" in words(app)
+    assert "Tokens\\/s **23,457**" in words(app)
+    assert "BLEU **14.0**" in words(app)
+    (bar,) = app.get("progress")
+    assert (bar.proto.value, bar.proto.text) == (40, "epoch 3 of 7 · step 11 of 13")
+
+
+def test_each_button_calls_the_service(opened, service):
+    one = running(service, 1)
+    app = opened("training")
+    button(app, "Pause").click().run()
+    button(app, "Resume").click().run()
+    button(app, "Cancel").click().run()
+    button(app, "Remove it").click().run()
+    assert not app.exception
+    assert [call for call in service.calls if call[0] != "probe"] == [
+        (name, one.id) for name in ("pause", "resume", "cancel", "remove")
+    ]
+    assert "Nothing trained yet" in words(app)
+
+
+def test_a_button_of_a_training_that_another_tab_removed_does_no_harm(opened, service):
+    one = running(service, 1)
+    trained(service, 2)
+    app = opened("training")
+    pause = button(app, "Pause")
+    service.remove(one.id)
+    pause.click().run()
+    assert not app.exception
+    assert ("pause", one.id) in service.calls
+    assert [box.key for box in app.checkbox] == ["training-22222222-compare"]
+
+
+def test_a_model_is_kept_under_a_name_and_found_on_the_translation_page(opened, service):
+    one = trained(service, 1, scoring="scaled_dot")
+    app = opened("training")
+    assert app.text_input("training-11111111-keep-name").value == "bahdanau-scaled-dot-pairs"
+    app.text_input("training-11111111-keep-name").set_value("my-model").run()
+    button(app, "Keep it").click().run()
+    assert not app.exception
+    assert ("name", "my-model") in service.calls
+    assert "Kept as my\\_model" in words(app)
+    (found,) = app.get("page_link")
+    assert found.proto.page == "translation"
+    query = found.proto.query_string
+    assert all(part in query for part in ("a=my_model", "corpus=pairs", "text=I"))
+    assert one.id in service.trainings
+
+
+def test_a_name_that_is_taken_is_said_on_the_card(opened, service):
+    trained(service, 1)
+    service.refusing = "there is a checkpoint 'one' already; choose another name"
+    app = opened("training")
+    button(app, "Keep it").click().run()
+    assert "there is a checkpoint 'one' already" in words(app)
+    assert app.get("page_link") == []
+
+
+def test_a_failed_training_says_why_and_whose_fault_it_was(opened, service):
+    trained(service, 1, how="failed", count=2, note="division by *zero*",
+            facts={"culprit": "attention_odd 0.3", "traceback": "Traceback: line 7"})  # fmt: skip
+    app = opened("training")
+    assert "division by *zero*" in [text.value for text in app.text]
+    assert "It happened in attention\\_odd 0\\.3" in words(app)
+    assert "Traceback: line 7" in words(app)
+    button(app, "Resume").click().run()
+    assert ("resume", "1" * 32) in service.calls
+
+
+def test_scorings_are_compared_by_curve_and_probe(opened, service):
+    trained(service, 1, scoring="additive", count=3)
+    trained(service, 2, scoring="scaled_dot", count=2)
+    app = opened("training")
+    (loss, losses), (_, bleus), (_, entropies) = charts(app, "series")
+    names = ["a Additive", "b Scaled dot"]
+    assert losses[["epoch", "value", "series"]].to_dict("list") == {
+        "epoch": [1, 2, 3, 1, 2], "value": [5.0, 2.5, 1.6667, 5.0, 2.5],
+        "series": [names[0]] * 3 + [names[1]] * 2,
+    }  # fmt: skip
+    assert list(bleus["value"]) == [7.0, 14.0, 21.0, 7.0, 14.0]
+    legend = next(layer for layer in loss["layer"] if "stroke" in layer["encoding"])
+    assert legend["encoding"]["stroke"]["scale"]["domain"] == names
+    assert list(entropies["value"]) == [1.0] * 5  # every row is spread alike on all words
+    assert r"#### essai \*3\*" in words(app)
+    assert r"after epoch 2 of 7" in words(app)
+    maps = [rows for _, rows in charts(app, "q")]
+    assert [len(cells) for cells in maps] == [3 * 5, 3 * 5]
+
+
+def test_the_slider_goes_back_through_the_epochs(opened, service):
+    trained(service, 1, count=3)
+    trained(service, 2, count=2)
+    app = opened("training")
+    app.select_slider("train-epoch").set_value(1).run()
+    assert not app.exception
+    assert words(app).count("after epoch 1 of 7") == 2
+    assert [rows["epoch"].tolist() for _, rows in charts(app, "epoch")][-1] == [1]
+    assert link(app) == {"epoch": "1"}
+    again = opened("training", epoch="2")
+    assert again.select_slider("train-epoch").value == 2
+
+
+def test_learning_curves_can_be_taken_away(opened, service):
+    trained(service, 1, scoring="additive", count=3)
+    app = opened("training")
+    app.session_state["train-curves-export"] = True
+    app.run()
+    labels = [one.proto.label for one in app.get("download_button")]
+    assert {"PNG", "SVG", "HTML", "loss", "bleu"} <= set(labels)
+    assert "Bundle" not in labels
+
+
+def test_play_goes_through_the_epochs_and_stops_at_the_last(opened, service):
+    trained(service, 1, count=3)
+    app = opened("training")
+    app.button("train-play").click().run()
+    seen = [words(app)]
+    while app.button("train-play").label == "Pause":
+        app.run()
+        assert len(seen) < 9, "it never stops"
+        seen.append(words(app))
+    places = [next(n for n in (1, 2, 3) if f"after epoch {n} of 7" in text) for text in seen]
+    assert places == [1, 2, 3, 3]
+    assert link(app) == {}
+
+
+def test_sliding_ends_the_play_and_a_pause_keeps_the_place(opened, service):
+    trained(service, 1, count=5)
+    app = opened("training")
+    app.button("train-play").click().run()
+    app.run()
+    app.button("train-play").click().run()
+    assert link(app) == {"epoch": "2"}
+    app.button("train-play").click().run()
+    app.select_slider("train-epoch").set_value(4).run()
+    assert app.button("train-play").label == "Play"
+    assert link(app) == {"epoch": "4"}
+
+
+def test_the_map_stays_where_the_words_of_other_epochs_are_fewer(opened, service):
+    words_of = {1: 5, 2: 2}
+
+    def probe(id, epoch):
+        rows = words_of[epoch]
+        return pa.table({
+            "kind": ["cross"], "layer": pa.array([0], pa.int32()),
+            "heads": pa.array([1], pa.int32()), "queries": [[f"mot{n}" for n in range(rows)]],
+            "keys": [["go", "."]], "causal": [False],
+            "weights": pa.array([[0.5] * (2 * rows)], pa.list_(pa.float32())),
+        })  # fmt: skip
+
+    service.probe = probe
+    trained(service, 7, count=2)
+    specs = []
+    for epoch, count in words_of.items():
+        app = opened("training", epoch=str(epoch))
+        ((spec, cells),) = charts(app, "query")
+        assert len(set(cells["query"])) == count
+        specs.append(spec)
+    assert specs[0] == specs[1]
+
+
+def test_without_held_out_sentences_there_is_no_bleu(opened, service):
+    one = trained(service, 1)
+    options = (*one.request.options, ("held_out", 0))
+    request = replace(one.request, options=options)
+    service.add(replace(one, request=request, epochs=epochs(2, bleu=None)))
+    app = opened("training")
+    assert not app.exception
+    assert "BLEU **" not in words(app)
+    assert "no BLEU" in words(app)
+    assert [len(rows) for _, rows in charts(app, "series")] == [2, 2]  # loss and entropy
+
+
+def test_the_latest_four_are_in_the_charts_until_one_chooses(opened, service):
+    for number in range(1, 7):
+        trained(service, number)
+    app = opened("training")
+    first = charts(app, "series")[0][1]
+    assert len(set(first["series"])) == 4
+    shown = [one.key for one in app.checkbox if one.value]
+    assert sorted(shown) == [f"training-{str(n) * 8}-compare" for n in range(3, 7)]
+    app.checkbox("training-66666666-compare").uncheck().run()
+    assert sorted(link(app)["show"].split(",")) == ["33333333", "44444444", "55555555"]
+    again = opened("training", **link(app))
+    assert sorted(one.key for one in again.checkbox if one.value) == sorted(
+        f"training-{str(n) * 8}-compare" for n in range(3, 6)
+    )
+
+
+def test_a_colour_stays_with_its_training_when_another_begins(opened, service):
+    def colours(app):
+        spec, rows = charts(app, "series")[0]
+        assert set(rows["series"])
+        scale = next(one for one in spec["layer"] if "stroke" in one["encoding"])["encoding"]
+        return dict(zip(*(scale["stroke"]["scale"][end] for end in ("domain", "range")),
+                        strict=True))  # fmt: skip
+
+    for number, scoring in enumerate(("additive", "uniform", "bilinear"), start=1):
+        trained(service, number, scoring=scoring)
+    before = colours(opened("training"))
+    trained(service, 4, scoring="gaussian")
+    trained(service, 5, scoring="laplacian")
+    after = colours(opened("training"))
+    kept = before.keys() & after.keys()
+    assert len(kept) == 2
+    assert {name: before[name] for name in kept} == {name: after[name] for name in kept}
+
+
+def test_a_link_to_a_training_of_another_server_says_that_it_is_not_here(opened, service):
+    trained(service, 1)
+    app = opened("training", show="11111111,0badcafe")
+    assert "No training ‘0badcafe’ on this server" in words(app).replace("\\", "")
+    assert [len(set(rows["series"])) for _, rows in charts(app, "series")] == [1, 1, 1]
+
+
+def test_a_training_whose_plugin_is_gone_is_still_shown(opened, service):
+    one = trained(service, 1)
+    service.add(replace(one, request=replace(one.request, scoring="entmax")))
+    app = opened("training")
+    assert not app.exception
+    assert r"entmax \(not installed\)" in words(app)
+
+
+def test_what_was_just_started_is_in_the_charts_whatever_was_chosen_before(opened, service):
+    trained(service, 1)
+    app = opened("training", show="11111111", epoch="2", scorings="uniform")
+    app.button("train-start").click().run()
+    assert link(app) == {"scorings": "uniform"}
+    assert len([one for one in app.checkbox if one.value]) == 2
+
+
+def test_a_file_of_ones_own_is_a_corpus(opened, service):
+    data = f"upload:{'4f' * 32}"
+    app = opened("training", data=data, scorings="additive")
+    assert app.selectbox("training-data").options[-1] == "Pairs 4f4f4f4f…"
+    app.button("train-start").click().run()
+    assert [one.request.data for one in service.list()] == [data]

@@ -1,0 +1,98 @@
+"""What is measured at the end of a training, on weights that are written down."""
+
+import math
+import sys
+from types import SimpleNamespace
+
+import pytest
+import torch
+
+from attention_plugins.contract import SentencePair
+from attention_plugins.tap import Site
+from dashboard.features.training.task_figures import (
+    METRICS,
+    final_figures,
+    totals,
+    with_alignments,
+)
+from dashboard.features.training.task_memory import PeakMemory
+from dashboard.records.training import Epoch
+
+PAIRS = [SentencePair("a b c", "x y", ((0, 0), (2, 1))), SentencePair("d e", "too long", ())]
+
+
+def translator(sites, tokeniser="clitics"):
+    """Reads all but one sentence; looks at the first pair with these weights."""
+
+    def look(pairs):
+        assert list(pairs) == [("a b c", "x y")]
+        yield sites
+
+    return SimpleNamespace(
+        card={"tokeniser": tokeniser}, reads=lambda text: text != "too long", look=look
+    )
+
+
+# Rows: x, y, <eos>; columns: a, b, c, <eos>.
+RIGHT = torch.eye(4)[[0, 2, 3]]
+EVEN = torch.full((3, 4), 0.25)
+
+
+def test_the_best_layer_counts_and_entropy_is_that_of_all_heads():
+    halves = torch.tensor([[0.5, 0.5, 0.0, 0.0]]).expand(3, 4)
+    found = final_figures(
+        translator({
+            Site("encoder", 0): torch.full((1, 4, 4), 0.25),
+            Site("cross", 0): torch.stack([EVEN, halves]),
+            Site("cross", 1): torch.stack([RIGHT, RIGHT]),
+        }),
+        PAIRS,
+    )  # fmt: skip
+    assert found["alignment_error"] == 0.0
+    half = math.log(2) / math.log(4)
+    assert found["relative_entropy"] == pytest.approx((1 + half + 0 + 0) / 4)
+
+
+def test_what_cannot_be_measured_is_none():
+    words = final_figures(translator({Site("cross", 0): EVEN[None]}, "words"), PAIRS)
+    assert words == {"alignment_error": None, "relative_entropy": pytest.approx(1.0)}
+    blind = final_figures(translator({Site("encoder", 0): EVEN[None]}), PAIRS)
+    assert blind == {"alignment_error": None, "relative_entropy": None}
+
+
+def epoch(number, seconds, speed):
+    return Epoch(
+        epoch=number, loss=1.0, seconds=seconds, tokens_per_second=speed, bleu=None, probe=""
+    )
+
+
+def test_speed_is_that_of_all_tokens_over_all_seconds():
+    """3 s at 100 and 1 s at 500 tokens a second are 800 tokens in 4 s."""
+    found = totals([epoch(1, 3.0, 100.0), epoch(2, 1.0, 500.0)])
+    assert found == {"seconds": 4.0, "tokens_per_second": 200.0}
+    assert totals([epoch(1, 0.0, 0.0)]) == {"seconds": 0.0, "tokens_per_second": None}
+
+
+def test_every_figure_of_a_whole_training_is_a_metric():
+    found = final_figures(translator({Site("cross", 0): EVEN[None]}), PAIRS)
+    names = {*found, *totals([]), "loss", "bleu", "peak_memory"}
+    assert names == {metric.name for metric in METRICS}
+
+
+def test_the_sources_that_were_drawn_are_found_with_their_alignments():
+    held_out = [SentencePair("A  b", "x", ((0, 0),)), SentencePair("c", "y"),
+                SentencePair("a b", "z")]  # fmt: skip
+    assert with_alignments([SentencePair("a b", "x")], held_out) == [held_out[0], held_out[2]]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="no other system can begin a new peak")
+def test_a_peak_is_that_of_the_job_and_of_what_came_before():
+    big = torch.ones(64 * 2**18)  # 64 MB, gone before the count begins
+    before = PeakMemory(torch.device("cpu")).megabytes()
+    del big
+    peak = PeakMemory(torch.device("cpu"))
+    assert peak.megabytes() < before - 50
+    held = torch.ones(32 * 2**18)
+    assert peak.megabytes() > peak.before
+    del held
+    assert PeakMemory(torch.device("cpu"), before=1e6).megabytes() == 1e6

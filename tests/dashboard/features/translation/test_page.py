@@ -1,0 +1,228 @@
+import json
+from dataclasses import replace
+from urllib.parse import parse_qsl
+
+import pytest
+
+from dashboard.jobs.backend import Event
+from dashboard.ui.checkpoints import origin, title_of
+
+
+def link(app):
+    given = app.query_params.items()
+    return {key: value if isinstance(value, str) else value[-1] for key, value in given}
+
+
+def charts(app):
+    return [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+
+
+def words(app):
+    kinds = (app.text, app.caption, app.markdown, app.code)
+    return "\n".join(str(one.value) for kind in kinds for one in kind)
+
+
+def asked(backend):
+    return [request for request in backend.submitted.values() if request.task == "translation"]
+
+
+def test_the_first_screen_translates_the_example_with_three_scorings(opened, backend):
+    app = opened("translation")
+    assert not app.exception
+    assert [request.data for request in asked(backend)] == ["one", "two", "three"]
+    assert {dict(request.options)["text"] for request in asked(backend)} == {"i'm home ."}
+    assert len(charts(app)) == 1 + 3
+    assert r"je suis \*chez\* moi\." in words(app)
+    assert "log-probability −1.50" in words(app)
+    assert r"trained on 1,601 pairs · BLEU 47.1 (held out\, beam 5)" in words(app)
+    assert link(app) == {}
+
+
+def test_a_sentence_a_beam_and_a_forced_target_go_into_request_and_link(opened, backend):
+    app = opened("translation", a="bahdanau.additive")
+    app.text_input("translation-text").set_value("go  .").run()
+    app.slider("translation-beam").set_value(4).run()
+    app.text_input("translation-target").set_value("va !").run()
+    assert link(app) == {
+        "a": "bahdanau.additive", "text": "go  .", "target": "va !", "beam": "4",
+    }  # fmt: skip
+    last = asked(backend)[-1]
+    assert dict(last.options) == {"text": "go  .", "target": "va !", "beam": 4}
+
+
+def test_an_example_replaces_the_sentence(opened):
+    app = opened("translation", text="something else", target="va !")
+    app.button_group("translation-examples").set_value("go .").run()
+    assert app.text_input("translation-text").value == "go ."
+    assert link(app) == {"text": "go ."}
+
+
+def test_an_empty_sentence_asks_for_one(opened, backend):
+    app = opened("translation", text="")
+    assert not app.exception
+    assert asked(backend) == []
+    assert "The sentence is empty" in words(app)
+
+
+def test_words_that_a_model_does_not_know_are_named(opened):
+    app = opened("translation", a="bahdanau.additive", text="zebra zebra go")
+    assert "not in this model's vocabulary (sentence): zebra" in words(app)
+
+
+def test_a_checkpoint_that_is_not_here_costs_one_panel(opened, backend):
+    app = opened("translation", a="bahdanau.entmax", b="transformer.additive", c="bahdanau.odd",
+                 d="bahdanau.additive")  # fmt: skip
+    assert "Scoring ‘entmax’ is not installed here" in words(app)
+    assert "Model ‘transformer’ is not installed here" in words(app)
+    assert "bahdanau with odd has not been trained on ‘tatoeba’ here" in words(app)
+    assert [request.data for request in asked(backend)] == ["one"]
+
+
+def test_another_corpus_brings_its_own_models(opened, backend):
+    app = opened("translation", text="go .")
+    app.selectbox("translation-corpus").set_value("phrasebook").run()
+    assert not app.exception
+    assert link(app) == {"text": "go .", "corpus": "phrasebook"}
+    assert [request.data for request in asked(backend)][-2:] == ["twin_a", "twin_b"]
+    assert len(charts(app)) == 1 + 2
+
+
+def test_panels_come_and_go(opened):
+    app = opened("translation", a="bahdanau.additive", b="bahdanau.bilinear")
+    app.button("panel-a-remove").click().run()
+    assert link(app) == {"a": "bahdanau.bilinear"}
+    next(button for button in app.button if button.label == "Add a panel").click().run()
+    assert link(app) == {"a": "bahdanau.bilinear", "b": "bahdanau.additive"}
+
+
+def test_without_a_checkpoint_the_page_says_how_to_train_one(opened, backend):
+    backend.facts["checkpoints"] = []
+    app = opened("translation")
+    assert not app.exception
+    commands = [one.value for one in app.code if "attention_plugins" in one.value]
+    assert [command.split()[:4] for command in commands] == [
+        ["python", "-m", "attention_plugins", "train"]
+    ]
+    assert charts(app) == []
+
+
+def test_a_checkpoint_that_cannot_be_used_is_named(opened, backend):
+    backend.facts["checkpoints"][0] = {"name": "one", "card": None, "fault": "no card.json in one"}
+    app = opened("translation")
+    assert "one: no card.json in one" in words(app)
+    assert [request.data for request in asked(backend)] == ["two", "three"]
+
+
+def test_a_sentence_that_is_too_long_for_the_model_is_said_in_its_place(opened, backend):
+    backend.failing["one"] = Event(
+        number=1, stage="failed", note="need at most 9 tokens", facts={"refused": True}
+    )
+    app = opened("translation")
+    assert "need at most 9 tokens" in words(app)
+    assert len(charts(app)) == 1 + 2
+
+
+@pytest.fixture
+def transformer(backend):
+    """The catalogue also has a Transformer's checkpoint, whose results have maps of all kinds."""
+    backend.facts["models"].append(dict(backend.facts["models"][-2], name="transformer"))
+    kept = json.loads(json.dumps(backend.facts["checkpoints"][0]))
+    kept["name"], kept["card"]["model"] = "transformer_one", "transformer"
+    backend.facts["checkpoints"].append(kept)
+
+
+def grids(app):
+    """The titles of all maps of each chart that has several, and the one that it starts with."""
+    found = []
+    for chart in charts(app):
+        params = {param["name"]: param for param in chart.get("params", ())}
+        if "names" in params:
+            (start,) = params["head"]["value"]
+            found.append((params["names"]["value"], start["map"]))
+    return found
+
+
+@pytest.mark.usefixtures("transformer")
+def test_a_transformer_shows_every_head_of_every_layer(opened):
+    app = opened("translation", a="transformer.additive", b="bahdanau.additive")
+    assert not app.exception
+    ((names, start),) = grids(app)
+    assert len(names) == 2 * (1 + 3)
+    assert names[0] == "layer 1 · mean of 3 heads, a summary"
+    assert names[-1] == "layer 2 · head 3"
+    assert start == "2.mean"
+    assert len(charts(app)) == 1 + 2
+    assert "click it to see it large" in words(app)
+
+
+@pytest.mark.usefixtures("transformer")
+def test_a_link_opens_a_map_and_one_that_is_not_there_gives_the_usual_one(opened):
+    app = opened("translation", a="transformer.additive", b="transformer.additive",
+                 map="decoder.2.3", b__map="7.1")  # fmt: skip
+    assert [start for _, start in grids(app)] == ["2.3", "2.mean"]
+    assert "masked, grey and crossed out" in words(app)
+
+
+@pytest.mark.usefixtures("transformer")
+def test_another_kind_goes_into_the_link_and_a_model_without_it_says_so(opened, backend):
+    app = opened("translation", a="transformer.additive", b="bahdanau.additive", a__map="1.2")
+    before = len(asked(backend))
+    app.button_group("translation-kind").set_value("encoder").run()
+    assert not app.exception
+    assert link(app) == {"a": "transformer.additive", "b": "bahdanau.additive", "map": "encoder"}
+    assert len(asked(backend)) == before
+    assert "This model has no self-attention in its encoder" in words(app)
+    app.button_group("translation-kind").set_value(None).run()
+    assert link(app)["map"] == "encoder"
+
+
+@pytest.mark.usefixtures("transformer")
+def test_bahdanau_alone_has_no_choice_of_kinds(opened):
+    app = opened("translation", a="bahdanau.additive")
+    assert not [one for one in app.get("button_group") if one.key == "translation-kind"]
+    assert grids(app) == []
+
+
+@pytest.mark.usefixtures("transformer")
+def test_a_panel_takes_its_map_along_when_another_one_is_removed(opened):
+    app = opened("translation", a="bahdanau.additive", b="transformer.additive", b__map="1.2")
+    app.button("panel-a-remove").click().run()
+    assert link(app) == {"a": "transformer.additive", "map": "cross.1.2"}
+
+
+def test_an_adopted_model_says_where_it_is_from_and_that_its_scoring_stays(catalogue):
+    adopted = {"family": "T5", "addition": "a bias joins the scores", "repository": "some/t5",
+               "revision": "0123456789abcdef"}  # fmt: skip
+    one = catalogue.checkpoints["one"]
+    card = {**one.card, "adopted": adopted}
+    found = replace(one, name="tiny", title="some/t5", scoring="scaled_dot", card=card)
+    assert title_of(catalogue, found, "tiny") == "Scaled dot · T5 · some/t5"
+    told = origin(found)
+    assert r"some\/t5 at 0123456" in told or "some/t5 at 0123456" in told
+    assert "its scoring is its own and cannot be swapped · a bias joins the scores" in told
+    assert "trained on" not in told
+
+
+def ways(app):
+    """Where the page's links lead, by what they say."""
+    return {
+        one.proto.label: dict(parse_qsl(one.proto.query_string, keep_blank_values=True))
+        for one in app.get("page_link")
+    }
+
+
+@pytest.mark.usefixtures("transformer")
+def test_other_pages_look_closer_at_the_same_sentence(opened, catalogue):
+    app = opened("translation", a="transformer.additive", b="bahdanau.additive", text="go .",
+                 target="va !", map="encoder", a__map="1.2")  # fmt: skip
+    same = {"a": "transformer.additive", "corpus": "tatoeba", "text": "go .", "target": "va !",
+            "kind": "encoder"}  # fmt: skip
+    assert ways(app) == {
+        "Where do they differ?": {**same, "b": "bahdanau.additive", "a.map": "1.2"},
+        "What is the ablation effect of each head of panel a?": same,
+    }
+    for page, link in zip(("differences", "heads"), ways(app).values(), strict=True):
+        there = opened(page, **{name.replace(".", "__"): value for name, value in link.items()})
+        assert not there.exception
+        assert "not taken as it stood" not in words(there)
+        assert there.text_input(f"{page}-text").value == "go ."

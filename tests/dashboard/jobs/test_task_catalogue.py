@@ -1,0 +1,78 @@
+from __future__ import annotations
+
+import pytest
+from torch import nn
+
+from attention_plugins import Scoring, ScoringSpec
+from attention_plugins.catalogue import catalogue
+from attention_plugins.registry import installed
+from dashboard.features.regression import task as regression
+from dashboard.features.training import task_figures as training
+from dashboard.jobs.task_catalogue import _learns
+from dashboard.jobs.tasks import perform
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+
+def test_a_worker_tells_what_its_process_has_installed():
+    facts = perform(Request.make("catalogue"), None).facts
+    expected = catalogue(installed())
+    for kind in ("models", "datasets", "checkpoints", "plugins", "failures", "devices"):
+        assert facts[kind] == expected[kind]
+    assert facts["cacheable"] is False
+
+
+def test_a_catalogue_crosses_as_bytes():
+    result = perform(Request.make("catalogue"), None)
+    assert Result.from_bytes(result.to_bytes()).facts == result.facts
+
+
+def test_scorings_say_whether_they_learn():
+    facts = perform(Request.make("catalogue"), None).facts
+    learns = {entry["name"]: entry["learns"] for entry in facts["scorings"]}
+    assert {name for name, does in learns.items() if not does} == {"scaled_dot", "dot", "uniform"}
+
+
+class Weighted(Scoring):
+    def __init__(self):
+        super().__init__()
+        self.matrix = nn.Linear(2, 2)
+
+
+def fail(error):
+    raise error
+
+
+@pytest.mark.parametrize(
+    ("build", "learns"),
+    [
+        (lambda sizes, values: Weighted(), True),
+        (lambda sizes, values: Scoring(), False),
+        (lambda sizes, values: fail(OSError("no")), False),
+        (lambda sizes, values: fail(SystemExit(3)), False),
+    ],
+)
+def test_a_strangers_scoring_cannot_break_the_catalogue(build, learns):
+    spec = ScoringSpec(name="mine", title="Mine", formula="q k", build=build)
+    assert _learns(spec) is learns
+
+
+def test_what_is_measured_is_listed_by_task():
+    facts = perform(Request.make("catalogue"), None).facts
+    metrics = Catalogue.of(facts).metrics
+    assert metrics == {"regression": regression.METRICS, "training": training.METRICS}
+
+
+def test_every_task_lists_its_options():
+    facts = perform(Request.make("catalogue"), None).facts
+    options = {task: [each["name"] for each in found] for task, found in facts["options"].items()}
+    assert set(options) == {
+        "alignment", "complexity", "norms", "positions", "regression", "training", "translation",
+    }  # fmt: skip
+    assert options["translation"] == ["beam"]
+    assert {"pairs", "held_out", "recipe.epochs"} <= {*options["training"]}
+    for described in facts["options"].values():
+        assert all({"name", "title", "default", "type"} <= set(entry) for entry in described)
+    quick = facts["presets"]["quick"]["bahdanau"]
+    assert {*options["training"]} < quick.keys()

@@ -1,0 +1,45 @@
+import pytest
+
+from dashboard.jobs.backend import Event
+from dashboard.jobs.training_status import paused_note, training_status
+from dashboard.records.training import Epoch
+from dashboard.storage.training_folder import History
+
+QUEUED = Event(number=1, stage="queued")
+STARTED = Event(number=2, stage="started")
+LIVE = Event(number=3, stage="progress", fraction=0.5, note="Epoch 1 of 2.", facts={"step": 7})
+NEWER = Event(number=4, stage="progress", fraction=0.6, note="Epoch 2 of 2.", facts={"step": 1})
+EPOCH = Epoch(epoch=1, loss=2.0, seconds=3.0, tokens_per_second=5.0, bleu=None, probe="")
+
+
+@pytest.mark.parametrize(
+    ("recorded", "events", "stopping", "elsewhere", "expected"),
+    [
+        ("queued", [QUEUED], False, False, ("queued", "Waits until a trainer is free.", {})),
+        ("queued", [QUEUED], True, False, ("pausing", "Starting.", {})),
+        ("queued", [QUEUED, STARTED], False, False, ("running", "Starting.", {})),
+        ("queued", [QUEUED, STARTED, LIVE, NEWER], False, False,
+         ("running", "Epoch 2 of 2.", {"step": 1})),
+        ("queued", [QUEUED, STARTED, LIVE], True, False,
+         ("pausing", "Epoch 1 of 2.", {"step": 7})),
+        ("queued", [], False, True, ("running", "Another server works on it.", {})),
+        ("queued", [], False, False,
+         ("paused", "The server stopped in the meantime; resume to go on.", {})),
+        ("paused", [], False, True, ("paused", "as recorded", {})),
+        ("done", [QUEUED, STARTED, LIVE], False, False, ("done", "as recorded", {})),
+        ("failed", [], False, False, ("failed", "as recorded", {})),
+        ("cancelled", [QUEUED, STARTED, LIVE], True, True, ("cancelled", "as recorded", {})),
+    ],
+)  # fmt: skip
+def test_the_status_follows_from_history_and_events(
+    recorded, events, stopping, elsewhere, expected
+):
+    history = History(state=recorded, note="as recorded")
+    found = training_status(history, events, stopping=stopping, runs_elsewhere=lambda: elsewhere)
+    assert found == expected
+
+
+@pytest.mark.parametrize(("epochs", "words"), [(0, "0 epochs"), (1, "1 epoch"), (2, "2 epochs")])
+def test_a_pause_names_the_number_of_epochs(epochs, words):
+    note = paused_note(History(epochs=(EPOCH,) * epochs))
+    assert note == f"Paused after {words}; resume to go on."

@@ -1,0 +1,67 @@
+from dataclasses import replace
+
+from dashboard.links.checkpoints import (
+    named,
+    reference,
+    references,
+    resolve,
+    translation_request,
+    untrained,
+    usual_corpus,
+    usual_panels,
+)
+
+
+def test_the_usual_panels_are_two_scorings_and_another_model(catalogue):
+    other = replace(catalogue.checkpoints["one"], name="other", model="transformer", scoring="dot")
+    scaled = replace(other, name="scaled", scoring="scaled_dot")
+    more = replace(catalogue, checkpoints={**catalogue.checkpoints, "o": other, "s": scaled})
+    assert usual_panels(more, "tatoeba") == (
+        "bahdanau.additive", "bahdanau.scaled_dot", "transformer.scaled_dot",
+    )  # fmt: skip
+    alone = replace(catalogue, checkpoints={"o": other})
+    assert usual_panels(alone, "tatoeba") == ("transformer.dot",)
+    assert usual_panels(alone, "phrasebook") == ()
+
+
+def test_the_corpus_of_most_checkpoints_comes_first(catalogue):
+    few = [c for c in catalogue.checkpoints.values() if c.corpus == "tatoeba"][:1]
+    twins = [c for c in catalogue.checkpoints.values() if c.corpus == "phrasebook"]
+    reordered = replace(catalogue, checkpoints={c.name: c for c in (*few, *twins)})
+    assert len(twins) > 1
+    assert reordered.corpora() == ("phrasebook", "tatoeba")
+    assert usual_corpus(reordered) == "phrasebook"
+    assert usual_corpus(replace(catalogue, checkpoints={})) == ""
+
+
+def test_a_checkpoint_is_called_by_what_it_is_made_of_unless_another_is_made_alike(catalogue):
+    one, twin = catalogue.checkpoints["one"], catalogue.checkpoints["twin_b"]
+    assert reference(catalogue, one) == "bahdanau.additive"
+    assert reference(catalogue, twin) == "twin_b"
+    assert list(references(catalogue, "phrasebook")) == ["twin_a", "twin_b"]
+    for name in ("one", "bahdanau.additive"):
+        assert resolve(catalogue, "tatoeba", name) is one
+        assert named(catalogue, "tatoeba", name) == "bahdanau.additive"
+    assert resolve(catalogue, "phrasebook", "one") is None
+    assert named(catalogue, "phrasebook", "from.a_friend") == "from.a_friend"
+    assert [named(catalogue, "tatoeba", given) for given in ("", "../x", "a.b.c")] == [""] * 3
+
+
+def test_why_a_checkpoint_is_not_here(catalogue):
+    assert "no checkpoint ‘opus’ of the corpus ‘tatoeba’" in untrained(
+        catalogue, "tatoeba", "opus"
+    )
+    assert "Model ‘cnn’ is not installed" in untrained(catalogue, "tatoeba", "cnn.additive")
+    assert "Scoring ‘entmax’ is not" in untrained(catalogue, "tatoeba", "bahdanau.entmax")
+    assert untrained(catalogue, "tatoeba", "bahdanau.odd") == (
+        "bahdanau with odd has not been trained on ‘tatoeba’ here."
+    )
+
+
+def test_a_request_without_changes_is_that_of_a_page_that_knows_of_none(catalogue):
+    one = catalogue.checkpoints["one"]
+    plain = translation_request(one, text="go .", target="va !", beam=3, device="cpu")
+    assert (plain.task, plain.data, plain.device) == ("translation", "one", "cpu")
+    assert dict(plain.options) == {"text": "go .", "target": "va !", "beam": 3}
+    changed = translation_request(one, text="go .", changes="off:cross.1.1")
+    assert dict(changed.options)["changes"] == "off:cross.1.1"

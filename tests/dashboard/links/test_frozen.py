@@ -1,0 +1,57 @@
+"""Links that were shared keep their meaning: what each gave before is what it gives now.
+
+``frozen.json`` holds a catalogue, and for each link the view that it gave, the link that this view
+writes, and the sentences on what was refused, as they were before pages declared their fields.
+Sentences may be worded anew, so only their number is compared.
+"""
+
+import dataclasses
+import importlib
+import json
+from pathlib import Path
+
+import pytest
+from support.catalogue import FACTS
+
+from dashboard.navigation import PAGES
+from dashboard.records.catalogue import Catalogue
+
+FROZEN = json.loads(Path(__file__).with_name("frozen.json").read_text(encoding="utf-8"))
+# Attributes of views that are called otherwise by now.
+RENAMED: dict[str, dict[str, str]] = {
+    "alignment": {"selected": "spots"},
+    "differences": {"selected": "spots"},
+    "heads": {"selected": "spot"},
+    "translation": {"selected": "spots"},
+}
+# Attributes that views no longer have, with the only value that they ever had.
+GONE: dict[str, dict[str, object]] = {"differences": {"beam": 1}}
+
+
+@pytest.fixture(scope="module")
+def installed():
+    # A catalogue did not list metrics then; the pages knew them by themselves.
+    return Catalogue.of({**FROZEN["catalogue"], "metrics": FACTS["metrics"]})
+
+
+def plainly(value, names):
+    if dataclasses.is_dataclass(value):
+        fields = {one.name: getattr(value, one.name) for one in dataclasses.fields(value)}
+        return {names.get(name, name): plainly(one, names) for name, one in fields.items()}
+    if isinstance(value, tuple | list):
+        return [plainly(one, names) for one in value]
+    return value
+
+
+@pytest.mark.parametrize("page", sorted({entry.name for entry in PAGES}))
+def test_links_open_the_state_that_they_opened_before(page, installed):
+    link = importlib.import_module(f"dashboard.features.{page}.view").LINK
+    frozen = [one for one in FROZEN["links"] if one["page"] == page]
+    assert len(frozen) >= 15
+    for one in frozen:
+        view, problems = link.parse(one["query"], installed)
+        asked = f"{page} {one['query']}"
+        seen = plainly(view, RENAMED.get(page, {})) | GONE.get(page, {})
+        assert seen == one["view"], asked
+        assert link.format(view, installed) == one["link"], asked
+        assert len(problems) == len(one["problems"]), f"{asked}: {problems}"

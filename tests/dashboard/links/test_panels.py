@@ -1,0 +1,68 @@
+from dashboard.links.link import Link
+from dashboard.links.panels import (
+    PanelsField,
+    Reading,
+    SelectedField,
+    checkpoints_of,
+    corpus,
+    kind,
+    query,
+    selected_maps,
+    text,
+    with_map,
+    with_maps,
+    without_panel,
+)
+
+PANELS = PanelsField(name="panels")
+LINK = Link(
+    default=lambda catalogue: Reading(panels=()),
+    fields=(corpus(), PANELS, text(""), kind(), SelectedField(name="selected", panels=PANELS)),
+)
+VIEW = Reading(panels=("bahdanau.additive", "x.y", "bahdanau.bilinear"), corpus="tatoeba")
+
+
+def test_the_maps_of_panels_are_written_in_one_way():
+    assert with_maps(VIEW, ["", "2.3", "", "9.9"]).selected == ("", "2.3")
+    assert with_maps(VIEW, ["", ""]).selected == ()
+    view = with_map(with_map(VIEW, "c", "1.1"), "b", "2.mean")
+    assert selected_maps(view) == {"a": "", "b": "2.mean", "c": "1.1"}
+    assert with_map(with_map(view, "c", ""), "b", "").selected == ()
+
+
+def test_a_panel_that_goes_takes_its_map_along():
+    view = without_panel(with_maps(VIEW, ["1.1", "2.2", "3.3"]), "b")
+    assert view.panels == ("bahdanau.additive", "bahdanau.bilinear")
+    assert view.selected == ("1.1", "3.3")
+
+
+def test_checkpoints_are_found_for_the_panels_that_have_one(catalogue):
+    here = checkpoints_of(VIEW, catalogue)
+    assert {letter: one.name for letter, one in here.items()} == {"a": "one", "c": "three"}
+
+
+def test_maps_follow_the_letters_of_the_link_not_those_of_the_page(catalogue):
+    given = {"b": "bahdanau.additive", "d": "bahdanau.bilinear", "d.map": "2.1", "b.map": "0.1"}
+    view, problems = LINK.parse(given, catalogue)
+    assert view.panels == ("bahdanau.additive", "bahdanau.bilinear")
+    assert view.selected == ("", "2.1")
+    assert problems == ["b.map=‘0.1’: need a layer and a head such as 2.3 or 2.mean; ignored"]
+    assert LINK.format(view, catalogue) == {
+        "a": "bahdanau.additive", "b": "bahdanau.bilinear", "b.map": "2.1",
+    }  # fmt: skip
+
+
+def test_a_map_of_a_panel_that_is_refused_is_refused_too(catalogue):
+    given = {"a": "bahdanau.additive", "b": "%", "b.map": "2.1"}
+    view, problems = LINK.parse(given, catalogue)
+    assert (view.panels, view.selected) == (("bahdanau.additive",), ())
+    assert len(problems) == 2
+    assert problems[-1] == "unknown parameter ‘b.map’: ignored"
+
+
+def test_another_page_reads_the_same_from_a_query(catalogue):
+    view = with_maps(Reading(panels=VIEW.panels, corpus="tatoeba", text="go .", kind="encoder"),
+                     ["", "2.3"])  # fmt: skip
+    again, problems = LINK.parse(query(view), catalogue)
+    assert (again, problems) == (view, [])
+    assert "target" not in query(view)

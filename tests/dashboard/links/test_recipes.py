@@ -1,0 +1,91 @@
+"""What trainings have in common, whichever page asks for them."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dashboard.links.fields import Text
+from dashboard.links.link import Link
+from dashboard.links.recipes import (
+    FIELDS,
+    Recipe,
+    followed,
+    in_charts,
+    obstacle,
+    refitted,
+    setting_parameters,
+    training_requests,
+    usual_scorings,
+)
+
+LINK = Link(default=lambda _: Recipe(), fields=FIELDS)
+
+
+@pytest.fixture
+def usual(catalogue):
+    return LINK.parse({}, catalogue)[0]
+
+
+def test_another_data_set_has_no_more_pairs_than_it_can_give(catalogue):
+    recipe, _ = LINK.parse({"data": "more_pairs", "pairs": "70001"}, catalogue)
+    moved = refitted(replace(recipe, data="pairs"), catalogue, dict(recipe.settings))
+    assert dict(moved.settings)["pairs"] == 5003
+    assert {k.name: k for k in setting_parameters(moved, catalogue)}["pairs"].high == 5003
+
+
+def test_another_start_brings_its_values_and_a_kept_one_stays(usual, catalogue):
+    moved = refitted(
+        replace(usual, start="patient"), catalogue, {"recipe.epochs": 17, "model.unknown": 1}
+    )
+    values = dict(moved.settings)
+    assert (values["recipe.epochs"], values["pairs"], values["model.hidden"]) == (17, 0, 128)
+    assert "model.unknown" not in values
+
+
+def test_settings_follow_another_model_and_another_preset(usual, catalogue):
+    changed = refitted(usual, catalogue, {"recipe.epochs": 17, "model.hidden": 19, "pairs": 211})
+    settings = dict(followed(changed, replace(changed, model="convolution"), catalogue).settings)
+    assert (settings["recipe.epochs"], settings["model.hidden"]) == (17, 34)
+    assert "model.dropout" not in settings
+    settings = dict(followed(changed, replace(changed, data="more_pairs"), catalogue).settings)
+    assert (settings["pairs"], settings["model.hidden"]) == (211, 19)
+    settings = dict(followed(changed, replace(changed, start="patient"), catalogue).settings)
+    assert (settings["recipe.epochs"], settings["model.hidden"]) == (211, 128)
+
+
+def test_a_probe_that_was_written_stays_with_another_model(usual, catalogue):
+    written = replace(usual, probe="Go !")
+    assert followed(written, replace(written, model="convolution"), catalogue).probe == "Go !"
+    (field,) = [field for field in FIELDS if isinstance(field, Text)]
+    assert field.write(written, catalogue) == {"probe": "Go !"}
+
+
+def test_every_scoring_is_a_training_with_its_own_parameters(usual, catalogue):
+    recipe = refitted(replace(usual, scorings=("gaussian", "uniform")), catalogue, {})
+    gaussian, uniform = training_requests(recipe, seed=7)
+    assert (gaussian.scoring, uniform.scoring) == ("gaussian", "uniform")
+    assert (gaussian.parameters, uniform.parameters) == ((("width", 1.0),), ())
+    assert gaussian.seed == uniform.seed == 7
+    assert dict(gaussian.options)["probe"] == "I am not tired."
+
+
+def test_usual_scorings_are_those_installed_else_the_first(catalogue):
+    assert usual_scorings(catalogue) == ("additive", "scaled_dot")
+    few = {name: catalogue.scorings[name] for name in ("odd", "scaled_dot")}
+    assert usual_scorings(replace(catalogue, scorings=few)) == ("scaled_dot",)
+    assert usual_scorings(replace(catalogue, scorings=few), ("entmax",)) == ("odd",)
+    assert usual_scorings(replace(catalogue, scorings={})) == ()
+
+
+def test_what_cannot_be_made_says_why(usual, catalogue):
+    assert obstacle(usual, catalogue) == ""
+    assert "Model ‘mamba’" in obstacle(replace(usual, model="mamba"), catalogue)
+    assert obstacle(replace(usual, scorings=()), catalogue) == "Choose at least one scoring."
+    assert "Model ‘bahdanau’" in obstacle(usual, catalogue, "regression")
+
+
+def test_a_link_to_trainings_names_as_many_as_are_shown():
+    ids = [f"{number:x}" * 32 for number in range(1, 7)]
+    assert in_charts(ids) == {"show": "11111111,22222222,33333333,44444444"}

@@ -1,0 +1,141 @@
+import hashlib
+import os
+import threading
+import time
+
+import pytest
+
+from dashboard.storage.blobs import Blobs
+from dashboard.storage.home import home
+
+
+@pytest.fixture
+def blobs(tmp_path):
+    return Blobs(tmp_path, largest=101, total=211)
+
+
+def names(root):
+    return sorted(path.name for path in (root / "blobs").iterdir())
+
+
+def test_put_gives_the_sha256_and_path_leads_to_the_same_bytes(blobs):
+    data = b"x,y\n1,2\n\x00\xff"
+    digest = blobs.put(data)
+    assert digest == hashlib.sha256(data).hexdigest()
+    assert blobs.path(digest).read_bytes() == data
+
+
+def test_equal_bytes_are_kept_once(blobs, tmp_path):
+    assert blobs.put(b"same") == blobs.put(b"same")
+    assert len(names(tmp_path)) == 1
+
+
+@pytest.mark.parametrize("damage", [b"", b"half", b"sane"])
+def test_a_damaged_file_is_written_anew(blobs, tmp_path, damage):
+    digest = blobs.put(b"same")
+    (tmp_path / "blobs" / digest).write_bytes(damage)
+    assert blobs.put(b"same") == digest
+    assert blobs.path(digest).read_bytes() == b"same"
+    assert len(names(tmp_path)) == 1
+
+
+def test_a_file_that_is_removed_is_gone(blobs, tmp_path):
+    digest = blobs.put(b"same")
+    for name in (digest, digest, "../x", ""):
+        blobs.remove(name)
+    assert names(tmp_path) == []
+
+
+def test_another_store_with_the_same_root_sees_the_file(blobs, tmp_path):
+    digest = blobs.put(b"shared")
+    assert Blobs(tmp_path).path(digest).read_bytes() == b"shared"
+
+
+def test_a_file_over_the_cap_is_refused_and_leaves_nothing(blobs, tmp_path):
+    blobs.put(b"a" * 101)
+    with pytest.raises(ValueError, match=r"need a file of at most .* MB, got"):
+        blobs.put(b"b" * 102)
+    assert len(names(tmp_path)) == 1
+
+
+@pytest.mark.parametrize(
+    "digest", ["", "abc", "../" * 21 + "a", "A" * 64, "a" * 63 + "/", "a" * 64 + "\n", "a" * 65]
+)
+def test_what_is_no_digest_never_becomes_a_path(blobs, digest):
+    with pytest.raises(ValueError, match="need the 64 hexadecimal digits"):
+        blobs.path(digest)
+
+
+def test_a_missing_file_says_what_to_do(blobs):
+    with pytest.raises(ValueError, match=r"^the uploaded file aaaaaaaaaaaa… .* upload it again$"):
+        blobs.path("a" * 64)
+
+
+def test_the_file_unused_for_longest_makes_room(blobs, tmp_path):
+    first, second = blobs.put(b"a" * 97), blobs.put(b"b" * 97)
+    for age, digest in ((7, first), (5, second)):
+        past = time.time() - age
+        os.utime(tmp_path / "blobs" / digest, (past, past))
+    blobs.path(first)  # used: the second is now the oldest
+    third = blobs.put(b"c" * 97)
+    assert names(tmp_path) == sorted([first, third])
+    with pytest.raises(ValueError, match="upload it again"):
+        blobs.path(second)
+
+
+def test_the_new_file_stays_even_if_it_looks_oldest(blobs, tmp_path):
+    future = time.time() + 1000
+    for letter in (b"a", b"b"):
+        os.utime(tmp_path / "blobs" / blobs.put(letter * 101), (future, future))
+    newest = blobs.put(b"c" * 101)
+    assert newest in names(tmp_path)
+
+
+def test_an_abandoned_unfinished_file_is_removed_a_fresh_one_stays(blobs, tmp_path):
+    blobs.put(b"first")
+    old, fresh = tmp_path / "blobs" / ".old", tmp_path / "blobs" / ".fresh"
+    for path in (old, fresh):
+        path.write_bytes(b"half")
+    past = time.time() - 7200
+    os.utime(old, (past, past))
+    blobs.put(b"second")
+    assert not old.exists()
+    assert fresh.exists()
+
+
+def test_a_write_that_fails_leaves_nothing(blobs, tmp_path, monkeypatch):
+    def full(*_):
+        raise OSError("no space left on device")
+
+    monkeypatch.setattr(os, "replace", full)
+    with pytest.raises(OSError, match="no space"):
+        blobs.put(b"data")
+    assert names(tmp_path) == []
+
+
+def test_writers_at_once_never_show_half_a_file(tmp_path):
+    data = os.urandom(1_000_003)
+    digest = hashlib.sha256(data).hexdigest()
+    writers = [threading.Thread(target=lambda: Blobs(tmp_path).put(data)) for _ in range(5)]
+    for writer in writers:
+        writer.start()
+    path = tmp_path / "blobs" / digest
+    while any(writer.is_alive() for writer in writers):
+        assert not path.exists() or path.stat().st_size == len(data)
+    assert path.read_bytes() == data
+
+
+@pytest.mark.skipif(os.name != "posix", reason="POSIX modes")
+def test_uploads_are_private(blobs):
+    path = blobs.path(blobs.put(b"private"))
+    assert path.stat().st_mode & 0o077 == 0
+    assert path.parent.stat().st_mode & 0o077 == 0
+
+
+def test_the_root_comes_from_the_environment(monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path / "kept"))
+    assert home() == tmp_path / "kept"
+    digest = Blobs().put(b"data")
+    assert (tmp_path / "kept" / "blobs" / digest).exists()
+    monkeypatch.delenv("ATTENTION_WORKBENCH_HOME")
+    assert home().name == "attention-workbench"

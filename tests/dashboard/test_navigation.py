@@ -1,0 +1,65 @@
+"""The table of pages is whole, and links between pages lead where they say."""
+
+import importlib
+from pathlib import Path
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+import dashboard
+from dashboard import navigation
+from dashboard.ui.page import Page
+
+FEATURES = Path(dashboard.__file__).parent / "features"
+
+
+def test_every_feature_is_in_the_table_once():
+    folders = {path.parent.name for path in FEATURES.glob("*/page.py")}
+    names = [entry.name for entry in navigation.PAGES]
+    assert sorted(names) == sorted(folders)
+
+
+@pytest.mark.parametrize("what", ["title", "icon", "path"])
+def test_no_two_pages_share(what):
+    found = [getattr(entry, what) for entry in navigation.PAGES]
+    assert len({*found}) == len(found)
+
+
+@pytest.mark.parametrize("entry", navigation.PAGES, ids=lambda entry: entry.name)
+def test_every_page_is_declared_under_its_folders_name(entry):
+    page = importlib.import_module(f"dashboard.features.{entry.name}.page").PAGE
+    assert isinstance(page, Page)
+    assert page.name == entry.name
+    assert entry.purpose
+
+
+def _link():
+    import streamlit as st
+
+    from dashboard import navigation
+
+    st.navigation(navigation.menu()["Understand"], position="hidden")
+    navigation.link_to("heads", {"text": "go .", "off": "cross.1.all"}, "Look closer", "tune")
+
+
+def test_a_link_carries_its_query_and_its_label():
+    (link,) = AppTest.from_function(_link).run().get("page_link")
+    assert link.proto.page == "heads"
+    assert link.proto.label == "Look closer"
+    assert link.proto.icon == ":material/tune:"
+    assert link.proto.query_string == "text=go+.&off=cross.1.all"
+
+
+def test_the_page_that_is_shown_is_known_by_its_name(backend, tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+
+    def page(name):
+        from dashboard import navigation
+
+        navigation._opener(name)()
+        navigation.st.text(navigation.location(navigation.current()))
+
+    for name, location in (("runs", "/runs"), ("norms", "/normalisation"), ("regression", "/")):
+        app = AppTest.from_function(page, args=(name,), default_timeout=60).run()
+        assert not app.exception
+        assert app.text[-1].value == location

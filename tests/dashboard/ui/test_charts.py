@@ -1,0 +1,86 @@
+"""Charts on pages: what is drawn is the result at hand, never one that is remembered."""
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import pytest
+from support import pages
+
+from dashboard.records.result import Result
+
+
+def drawn(app):
+    return [
+        (chart.proto.spec, *(sent.data.data for sent in chart.proto.datasets))
+        for chart in app.get("vega_lite_chart")
+    ]
+
+
+def doubled(result):
+    """The result with every number twice as large, as if a plugin had been edited."""
+    return Result(
+        tables={name: _doubled(table) for name, table in result.tables.items()}, facts=result.facts
+    )
+
+
+def _doubled(table):
+    columns = {name: table[name].combine_chunks() for name in table.column_names}
+    for name, column in columns.items():
+        if pa.types.is_floating(column.type):
+            columns[name] = pc.multiply(column, 2)
+        elif pa.types.is_list(column.type) and pa.types.is_floating(column.type.value_type):
+            twice = pc.multiply(column.values, 2)
+            columns[name] = pa.ListArray.from_arrays(column.offsets, twice)
+    return pa.table(columns)
+
+
+@pytest.mark.parametrize(
+    ("page", "link"),
+    [
+        ("positions", {}),
+        ("norms", {"x": "1,2;2,3;4,9"}),
+        ("anatomy", {"example": "additive_steps"}),
+        ("anatomy", {"part": "mask"}),
+        ("anatomy", {"part": "root"}),
+        ("anatomy", {"part": "landscape"}),
+    ],
+)
+def test_an_equal_request_with_another_result_is_drawn_anew(opened, monkeypatch, page, link):
+    before = drawn(opened(page, **link))
+    task = getattr(pages, page)
+    made = task.perform
+    monkeypatch.setattr(task, "perform", lambda *given: doubled(made(*given)))
+    after = drawn(opened(page, **link))
+    shapes = [one for one in before if one in after]
+    assert len(before) == len(after) > len(shapes)
+    # A drawing of shapes holds no number of the result.
+    assert all('"blocks"' in spec for spec, *_ in shapes)
+
+
+def test_a_reload_redraws_every_chart_from_the_new_results(opened, backend, chart_rows):
+    """A plugin is edited under its name: the requests are equal, the results are not."""
+    app = opened("regression", a="gaussian", b="laplacian")
+    before = _predictions(chart_rows(app, "prediction"))
+    assert before == {0.0, 0.5, 1.0, 1.5, 2.0}
+    asked = [one for one in backend.submitted.values() if one.task == "regression"]
+
+    made = backend.wait
+
+    def edited(job, timeout):
+        event = made(job, timeout)
+        if backend.submitted[job].task == "regression":
+            tables = event.result.tables
+            curve = tables["curve"]
+            other = pa.array([3.0 + value for value in curve["prediction"].to_pylist()])
+            index = curve.column_names.index("prediction")
+            tables["curve"] = curve.set_column(index, "prediction", other)
+        return event
+
+    backend.wait = edited
+    next(one for one in app.button if one.label == "Reload plugins").click().run()
+    again = [one for one in backend.submitted.values() if one.task == "regression"][len(asked) :]
+    assert again == asked
+    assert _predictions(chart_rows(app, "prediction")) == {3.0, 3.5, 4.0, 4.5, 5.0}
+
+
+def _predictions(charts):
+    return {row["prediction"] for sets in charts for rows in sets for row in rows}

@@ -1,0 +1,97 @@
+"""The one order in which every page is drawn."""
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+
+def _drawn():
+    """A page that notes what it is asked for, in order."""
+    from dataclasses import dataclass
+
+    import streamlit as st
+
+    from dashboard.links.fields import Setting
+    from dashboard.links.link import Link
+    from dashboard.records.parameter import Parameter
+    from dashboard.records.request import Request
+    from dashboard.ui.fields import draw_setting
+    from dashboard.ui.page import Page
+
+    sides = Parameter(name="sides", title="Sides", default=3, low=1, high=11, step=1)
+
+    @dataclass(frozen=True, kw_only=True)
+    class View:
+        sides: int = 3
+
+    field = Setting(name="sides", parameter=sides)
+    order = st.session_state.setdefault("order", [])
+    order.clear()
+
+    def controls(session, catalogue):
+        order.append(f"controls {session.view.sides} {session.fresh}")
+        draw_setting(session, catalogue, field)
+        return st.container()
+
+    def requests(view, catalogue):
+        asked = f"requests {view.sides} {dict(st.query_params)}"
+        if asked not in order:  # it is asked again, in case results bring follow-ups
+            order.append(asked)
+        return [Request.make("regression", scoring="gaussian", seed=view.sides)]
+
+    def results(session, catalogue, place):
+        (found,) = session.jobs.done()
+        order.append(f"results {len(found.tables)} {session.fresh}")
+        place.text("drawn")
+
+    def empty(catalogue):
+        order.append("empty?")
+        return st.session_state.get("nothing", False)
+
+    Page(
+        name="shapes", title="Shapes", explanation="How many sides.", controls=controls,
+        requests=requests, results=results, empty=empty,
+        link=Link(default=lambda _: View(), fields=(field,)),
+    ).show()  # fmt: skip
+
+
+@pytest.fixture
+def page(backend):
+    def opened(**link):
+        app = AppTest.from_function(_drawn, default_timeout=60)
+        for key, value in link.items():
+            app.query_params[key] = value
+        return app.run()
+
+    return opened
+
+
+def test_controls_come_before_the_link_and_the_link_before_requests_and_results(page):
+    app = page(sides="5")
+    assert app.session_state["order"] == [
+        "empty?", "controls 5 True", "requests 5 {'sides': '5'}", "results 3 False",
+    ]  # fmt: skip
+    assert [title.value for title in app.title] == ["Shapes"]
+
+
+def test_what_a_widget_says_is_in_the_link_and_in_the_request(page, backend):
+    app = page()
+    app.slider(key="shapes-sides").set_value(7).run()
+    assert app.session_state["order"][1:3] == ["controls 3 False", "requests 7 {'sides': '7'}"]
+    assert [one.seed for one in backend.submitted.values() if one.task == "regression"] == [3, 7]
+
+
+def test_what_was_refused_is_said_until_something_is_changed(page):
+    app = page(sides="99", x="1")
+    said = [text.value for text in app.text]
+    assert any("need 1 <= sides <= 11, so 11 is used" in text for text in said)
+    assert any("unknown parameter ‘x’" in text for text in said)
+    app.slider(key="shapes-sides").set_value(2).run()
+    assert not any("sides" in text.value for text in app.text)
+
+
+def test_an_empty_page_asks_for_nothing(page, backend):
+    app = AppTest.from_function(_drawn, default_timeout=60)
+    app.session_state["nothing"] = True
+    app.run()
+    assert app.session_state["order"] == ["empty?"]
+    assert [one.task for one in backend.submitted.values()] == ["catalogue"]

@@ -1,0 +1,104 @@
+import re
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.records.parameter import Parameter
+from dashboard.ui.widgets import plain
+
+
+def widgets(spec, value, fresh):
+    import streamlit as st
+
+    from dashboard.ui.widgets import draw_parameter
+
+    st.text(repr(draw_parameter(spec, value, "it", fresh)))
+
+
+def drawn(spec, value):
+    app = AppTest.from_function(widgets, args=(spec, value, False), default_timeout=30).run()
+    assert not app.exception
+    return app
+
+
+def test_every_type_of_parameter_has_its_widget():
+    number = drawn(Parameter(name="n", title="N", default=1.0, low=0.0, high=2.0, step=0.5), 1.5)
+    assert number.slider("it").value == 1.5
+    assert (number.slider("it").min, number.slider("it").max) == (0.0, 2.0)
+    assert number.slider("it").step == 0.5
+    whole = drawn(Parameter(name="n", title="N", default=3, low=1, high=7, unit="steps"), 5)
+    assert whole.slider("it").value == 5
+    assert whole.slider("it").label == "N (steps)"
+    assert drawn(Parameter(name="n", title="N", default=False), True).toggle("it").value is True
+    choice = drawn(Parameter(name="n", title="N", default="x", choices=("x", "y")), "y")
+    assert choice.selectbox("it").value == "y"
+
+
+def test_a_range_finer_than_a_slider_gets_a_field():
+    app = drawn(Parameter(name="n", title="N", default=0, low=0, high=9999, step=1), 17)
+    assert app.number_input("it").value == 17
+
+
+def test_a_fraction_keeps_no_dust():
+    app = drawn(
+        Parameter(name="n", title="N", default=0.1, low=0.0, high=1.0, step=0.1), 0.1 + 0.2
+    )
+    assert app.text[0].value == "0.3"
+
+
+def test_a_widget_keeps_what_the_user_set_until_the_view_is_fresh():
+    spec = Parameter(name="n", title="N", default=1, low=0, high=9)
+    app = drawn(spec, 4)
+    app.slider("it").set_value(7).run()
+    assert app.text[0].value == "7"
+    app = AppTest.from_function(widgets, args=(spec, 4, True), default_timeout=30)
+    app.session_state["it"] = 7
+    assert app.run().text[0].value == "4"
+
+
+@pytest.mark.parametrize(("high", "kept"), [(5, "5"), (8, "7"), (12, "7")])
+def test_a_number_outlives_its_bounds_and_stays_within_new_ones(high, kept):
+    def page():
+        import streamlit as st
+
+        from dashboard.records.parameter import Parameter
+        from dashboard.ui.widgets import draw_parameter
+
+        high = st.number_input("High", value=9)
+        spec = Parameter(name="n", title="N", default=1, low=1, high=high)
+        view = st.session_state.get("view", 3)
+        st.session_state["view"] = draw_parameter(spec, view, "it", fresh=False)
+        st.text(st.session_state["view"])
+
+    app = AppTest.from_function(page, default_timeout=30).run()
+    app.slider("it").set_value(7).run()
+    assert app.text[0].value == "7"
+    app.number_input[0].set_value(high).run()
+    assert not app.exception
+    assert app.text[0].value == kept
+    app.slider("it").set_value(2).run()
+    assert app.text[0].value == "2"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["![x](http://e/x.png)", "<img src=x>", "$x$", ":red[x]", ":material/home:", "`x`", "**x**",
+     "[a](b)", "a_b_", "# x", "~~x~~", "| a |", "&amp;"],
+)  # fmt: skip
+def test_no_character_of_a_strangers_text_is_markdown(text):
+    escaped = plain(text)
+    assert escaped.replace("\\", "").replace("\u2060", "") == text
+    marks = [i for i, c in enumerate(escaped) if c in "!\"#$&'()*+,-./:;<=>?@[]^_`{|}~"]
+    assert all(escaped[i - 1] == "\\" for i in marks)
+
+
+@pytest.mark.parametrize(
+    "text", ["see https://a.org/x", "www.a.org", "somebody@a.org", "WWW.a.org"]
+)
+def test_no_address_in_a_strangers_text_is_made_a_link(text):
+    seen = plain(text).replace("\\", "")
+    assert not re.search(r"https?://[-.\w]|www\.|[-.\w+]@[-\w]+\.", seen, re.IGNORECASE)
+
+
+def test_lines_become_one_line():
+    assert plain("a\n\n# b\t c") == r"a \# b c"
