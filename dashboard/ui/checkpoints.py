@@ -17,6 +17,7 @@ from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.ui import layout
 from dashboard.ui.fields import draw_choice
 from dashboard.ui.session import Session
+from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.widgets import choose, place, plain
 
 EXAMPLES = ("i'm home .", "he's calm .", "go .", "i lost .", "would you like a cup of tea ?")
@@ -129,7 +130,7 @@ def _choose(
             panel,
             session.key(letter),
             session.fresh,
-            title=lambda name: title_of(catalogue, names.get(name), name),
+            title=lambda name: checkpoint_title(catalogue, names.get(name), name),
             label_visibility="collapsed",
         )
         export = st.container(width="content")
@@ -153,25 +154,6 @@ def _add(session: Session[panels.View], names: Sequence[str]) -> None:
     unused = [name for name in names if name not in session.view.panels]
     new = (unused or names)[0]
     session.change(replace(session.view, panels=(*session.view.panels, new)))
-
-
-def title_of(catalogue: Catalogue, checkpoint: Checkpoint | None, name: str) -> str:
-    """What a panel's model is called.
-
-    Args:
-        name: what the panel calls it.
-    """
-    if checkpoint is None:
-        return f"{name} (not here)"
-    model = catalogue.models.get(checkpoint.model)
-    scoring = catalogue.scorings.get(checkpoint.scoring)
-    made_of = scoring.title if scoring else checkpoint.scoring
-    if checkpoint.adopted:
-        return f"{made_of} · {checkpoint.adopted['family']} · {checkpoint.title}"
-    models = {entry.model for entry in catalogue.checkpoints.values()}
-    if len(models) > 1:
-        made_of += f" · {model.title if model else checkpoint.model}"
-    return made_of if name.count(".") else f"{made_of} · {checkpoint.name}"
 
 
 def origin(checkpoint: Checkpoint) -> str:

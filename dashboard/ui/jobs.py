@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
-from dashboard.jobs.backend import FINAL, Event
+from dashboard.jobs.backend import FINAL, Event, JobBackend
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui.workbench import Workbench
 
 
 class Jobs:
@@ -17,26 +16,31 @@ class Jobs:
 
     A run that is interrupted may still be in here when the next one begins, hence the lock, and
     hence a request that is asked about without being wanted is submitted once more.
+
+    Args:
+        backend: where requests are submitted.
+        generation: changes when plugins are reloaded; what was computed before is then forgotten.
     """
 
-    def __init__(self, bench: Workbench) -> None:
-        self._bench = bench
+    def __init__(self, backend: JobBackend, generation: Callable[[], int]) -> None:
+        self._backend = backend
+        self._current_generation = generation
         self._lock = threading.RLock()
-        self._generation = bench.generation
+        self._generation = generation()
         self._ids: dict[str, str] = {}
         self._final: dict[str, Event] = {}
 
     def want(self, requests: Iterable[Request]) -> None:
         """Ask for these results, and cancel this page's jobs for anything else."""
         with self._lock:
-            if self._generation != self._bench.generation:
-                self._generation = self._bench.generation
+            if self._generation != self._current_generation():
+                self._generation = self._current_generation()
                 self._ids.clear()
                 self._final.clear()
             wanted = {request.key: request for request in requests}
             for key in self._ids.keys() - wanted.keys():
                 self._final.pop(key, None)
-                self._bench.backend.cancel(self._ids.pop(key))
+                self._backend.cancel(self._ids.pop(key))
             for request in wanted.values():
                 self._job(request)
 
@@ -66,7 +70,7 @@ class Jobs:
     def progress(self, request: Request) -> list[Event]:
         """Everything that was reported so far."""
         try:
-            return self._bench.backend.events(self._job(request))
+            return self._backend.events(self._job(request))
         except KeyError:
             return []
 
@@ -80,7 +84,7 @@ class Jobs:
     def _job(self, request: Request) -> str:
         with self._lock:
             if request.key not in self._ids:
-                self._ids[request.key] = self._bench.backend.submit(request)
+                self._ids[request.key] = self._backend.submit(request)
             return self._ids[request.key]
 
     def _jobs(self) -> list[tuple[str, str]]:
@@ -91,7 +95,7 @@ class Jobs:
         if known := self._final.get(key):
             return known
         try:
-            event = self._bench.backend.wait(job, patience)
+            event = self._backend.wait(job, patience)
         except KeyError:
             event = Event(number=1, stage="failed", note="This job was forgotten; ask again.")
         if event is None or event.stage not in FINAL:

@@ -38,7 +38,8 @@ class Session(Generic[View]):
         self.catalogue = catalogue
         self.fresh = True
         self.problems: tuple[str, ...] = ()
-        self.jobs = Jobs(workbench())
+        bench = workbench()
+        self.jobs = Jobs(bench.backend, lambda: bench.generation)
         self.links: list[str] = []
 
     def change(self, view: View) -> None:

@@ -1,10 +1,10 @@
-"""What pages call models, scorings and corpora, installed here or not."""
+"""What pages call models, scorings, corpora and checkpoints, installed here or not."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dashboard.records.catalogue import Catalogue, Entry
+from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.request import is_upload
 from dashboard.ui import upload
 
@@ -26,6 +26,25 @@ def data_title(data: str, catalogue: Catalogue, wanted: upload.Wanted = upload.S
         wanted: the kind of file, if it is one.
     """
     return upload.title(data, wanted) if is_upload(data) else _title(data, catalogue.datasets)
+
+
+def checkpoint_title(catalogue: Catalogue, checkpoint: Checkpoint | None, name: str) -> str:
+    """What a panel's model is called.
+
+    Args:
+        name: what the panel calls it.
+    """
+    if checkpoint is None:
+        return f"{name} (not here)"
+    model = catalogue.models.get(checkpoint.model)
+    scoring = catalogue.scorings.get(checkpoint.scoring)
+    made_of = scoring.title if scoring else checkpoint.scoring
+    if checkpoint.adopted:
+        return f"{made_of} · {checkpoint.adopted['family']} · {checkpoint.title}"
+    models = {entry.model for entry in catalogue.checkpoints.values()}
+    if len(models) > 1:
+        made_of += f" · {model.title if model else checkpoint.model}"
+    return made_of if name.count(".") else f"{made_of} · {checkpoint.name}"
 
 
 def _title(name: str, entries: Mapping[str, Entry]) -> str:

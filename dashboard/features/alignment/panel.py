@@ -16,8 +16,8 @@ from dashboard.links.panels import checkpoints_of, selected_maps, with_map
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.ui import charts, export, maps
-from dashboard.ui.checkpoints import title_of
 from dashboard.ui.session import Session
+from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.translations import unknown_words
 from dashboard.ui.widgets import plain
 
@@ -137,7 +137,7 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
         rows.append(
             {
                 "Panel": letter,
-                "Model": title_of(catalogue, here[letter], panels[letter]),
+                "Model": checkpoint_title(catalogue, here[letter], panels[letter]),
                 "Best head": spot_name(facts["best"]),
                 "Error rate": best["error_rate"],
                 "Precision": best["precision"],

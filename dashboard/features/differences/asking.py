@@ -15,8 +15,8 @@ from dashboard.links.panels import checkpoints_of, selected_maps
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.text import one_line
-from dashboard.ui.checkpoints import title_of
 from dashboard.ui.jobs import Jobs
+from dashboard.ui.titles import checkpoint_title
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -91,7 +91,7 @@ def compared(view: Differences, catalogue: Catalogue, what: Asked, jobs: Jobs) -
         elif event.result:
             checkpoint = here[letter]
             side = side_of(
-                letter, checkpoint.name, title_of(catalogue, checkpoint, panels[letter]),
+                letter, checkpoint.name, checkpoint_title(catalogue, checkpoint, panels[letter]),
                 event.result, view.kind, selected[letter],
             )  # fmt: skip
             sides += [side] if side else []

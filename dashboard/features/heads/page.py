@@ -38,11 +38,11 @@ from dashboard.ui.checkpoints import (
     draw_examples,
     nothing_trained,
     origin,
-    title_of,
 )
 from dashboard.ui.fields import draw_device, draw_text
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
+from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.widgets import choose, plain
 
 _OUTCOME, _BOARD = 150, 560  # px
@@ -111,7 +111,7 @@ def _model(session: Session[Heads], catalogue: Catalogue) -> None:
         session.view.checkpoint,
         "heads-model",
         session.fresh,
-        title=lambda name: title_of(catalogue, names.get(name), name),
+        title=lambda name: checkpoint_title(catalogue, names.get(name), name),
         width=_MODEL_WIDTH,
     )
     session.update(checkpoint=chosen)
@@ -127,7 +127,7 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
         st.caption("The sentence is empty: write one above, and its heads appear here.")
     else:
         with places.outcome:
-            title = title_of(catalogue, checkpoint, view.checkpoint)
+            title = checkpoint_title(catalogue, checkpoint, view.checkpoint)
             st.caption(f"{plain(title)} · {origin(checkpoint)}")
             results.results(
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True

@@ -35,11 +35,11 @@ from dashboard.ui.checkpoints import (
     draw_panels,
     nothing_trained,
     origin,
-    title_of,
 )
 from dashboard.ui.fields import draw_device, draw_setting, draw_text
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
+from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.translations import AXES, draw_kind, likelihood, unknown_words, without
 from dashboard.ui.widgets import plain
 
@@ -86,7 +86,7 @@ def _results(session: Session[Translation], catalogue: Catalogue, places: _Place
     for (letter, place), panel in zip(places.panels.items(), view.panels, strict=True):
         if letter in asked:
             with place.export:
-                title = title_of(catalogue, here[letter], panel)
+                title = checkpoint_title(catalogue, here[letter], panel)
                 _export(session, catalogue, letter, title, asked[letter])
         with place.result:
             if letter not in here:
