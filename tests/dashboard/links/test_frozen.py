@@ -43,6 +43,15 @@ def plainly(value, names):
     return value
 
 
+def as_frozen(seen, frozen):
+    """What is seen without the attributes that views have gained since; the link tells of them."""
+    if isinstance(seen, dict) and isinstance(frozen, dict):
+        return {name: as_frozen(seen[name], one) for name, one in frozen.items()}
+    if isinstance(seen, list) and isinstance(frozen, list) and len(seen) == len(frozen):
+        return [as_frozen(*both) for both in zip(seen, frozen, strict=True)]
+    return seen
+
+
 @pytest.mark.parametrize("page", sorted({entry.name for entry in PAGES}))
 def test_links_open_the_state_that_they_opened_before(page, installed):
     link = importlib.import_module(f"dashboard.features.{page}.view").LINK
@@ -52,6 +61,6 @@ def test_links_open_the_state_that_they_opened_before(page, installed):
         view, problems = link.parse(one["query"], installed)
         asked = f"{page} {one['query']}"
         seen = plainly(view, RENAMED.get(page, {})) | GONE.get(page, {})
-        assert seen == one["view"], asked
+        assert as_frozen(seen, one["view"]) == one["view"], asked
         assert link.format(view, installed) == one["link"], asked
         assert len(problems) == len(one["problems"]), f"{asked}: {problems}"
