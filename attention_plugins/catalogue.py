@@ -27,16 +27,18 @@ def catalogue(registry: Registry) -> dict[str, Any]:
 
     Returns:
         For each kind in :data:`~attention_plugins.hookspecs.HOOKS` a list of records, each with
-        its ``plugin`` (name, distribution, version, built_in); ``plugins``, ``failures``: as in
-        the registry; ``distributions`` that any of these came from, with ``name``, ``version``,
-        ``summary`` and ``links``; ``versions`` of the contract and of torch; ``devices``: those
-        that exist; ``example``: the source of a whole plugin.
+        its ``plugin`` (name, distribution, version, built_in); ``kinds``: by kind, what one such
+        record is called; ``plugins``, ``failures``: as in the registry;
+        ``distributions`` that any of these came from, with ``name``, ``version``, ``summary`` and
+        ``links``; ``versions`` of the contract and of torch; ``devices``: those that exist;
+        ``example``: the source of a whole plugin.
     """
     failures = list(registry.failures)
     kinds = {kind: _records(registry, hook, failures) for kind, hook in HOOKS.items()}
     known = {each.distribution: each.version for each in (*registry.plugins, *failures)}
     return {
         **kinds,
+        "kinds": {kind: hook.noun for kind, hook in HOOKS.items()},
         "plugins": [
             {
                 **_origin(plugin),

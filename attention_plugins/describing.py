@@ -11,11 +11,12 @@ from attention_plugins.contract import CheckpointSpec, Parameter
 
 
 def fields(*names: str) -> Callable[[Any], dict[str, Any]]:
-    """A function that describes a record by these fields and by its parameters."""
+    """A function that describes a record by these fields and by its parameters, if it has any."""
 
     def described(spec: Any) -> dict[str, Any]:
         shown = {name: getattr(spec, name) for name in names}
-        return {**shown, "parameters": [describe(parameter) for parameter in spec.parameters]}
+        parameters = getattr(spec, "parameters", ())
+        return {**shown, "parameters": [describe(parameter) for parameter in parameters]}
 
     return described
 

@@ -19,7 +19,7 @@ from dashboard.records.request import Scalar
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A scoring, a model or a data set: what to call it, its formula, its parameters."""
+    """A scoring, a model, a data set: what to call it, its formula, its parameters."""
 
     name: str
     title: str
@@ -80,15 +80,18 @@ class Catalogue:
 
     ``presets`` are named ways to train: for each preset and model the value of every option of a
     training's request. What a request leaves out is as in the first preset. ``metrics`` holds by
-    task what is measured of each of its results. ``distributions`` brought all this, or failed
-    to; ``contract`` is the version of the contract that is offered here, ``example`` the source
-    of a whole plugin.
+    task what is measured of each of its results. ``kinds`` says by kind what one record of it is
+    called, and ``others`` holds by kind those that no request names. ``distributions`` brought
+    all this, or failed to; ``contract`` is the version of the contract that is offered here,
+    ``example`` the source of a whole plugin.
     """
 
     scorings: Mapping[str, Entry] = field(default_factory=dict)
     models: Mapping[str, Entry] = field(default_factory=dict)
     datasets: Mapping[str, Entry] = field(default_factory=dict)
     checkpoints: Mapping[str, Checkpoint] = field(default_factory=dict)
+    others: Mapping[str, Mapping[str, Entry]] = field(default_factory=dict)
+    kinds: Mapping[str, str] = field(default_factory=dict)
     options: Mapping[str, tuple[Parameter, ...]] = field(default_factory=dict)
     metrics: Mapping[str, tuple[Metric, ...]] = field(default_factory=dict)
     devices: tuple[str, ...] = ()
@@ -104,12 +107,16 @@ class Catalogue:
         usable = [entry for entry in facts["checkpoints"] if entry["card"]]
         unusable = [_unusable(entry) for entry in facts["checkpoints"] if entry["fault"]]
         failures = (*facts["failures"], *unusable)
+        entries = {
+            kind: {entry["name"]: Entry.of(entry) for entry in facts[kind]}
+            for kind in facts["kinds"]
+            if kind != "checkpoints"
+        }
         return cls(
-            **{
-                kind: {entry["name"]: Entry.of(entry) for entry in facts[kind]}
-                for kind in ("scorings", "models", "datasets")
-            },
+            **{kind: entries.pop(kind) for kind in ("scorings", "models", "datasets")},
             checkpoints={entry["name"]: Checkpoint.of(entry) for entry in usable},
+            others=entries,
+            kinds=facts["kinds"],
             options={
                 task: tuple(map(Parameter.of, parameters))
                 for task, parameters in facts["options"].items()
@@ -129,6 +136,11 @@ class Catalogue:
     def of_task(self, kind: str, task: str) -> dict[str, Entry]:
         """The ``"models"`` or ``"datasets"`` of one task."""
         return {name: offer for name, offer in getattr(self, kind).items() if offer.task == task}
+
+    def entry(self, kind: str, name: str) -> Entry | Checkpoint | None:
+        """The record of that kind and name; None if it cannot be used."""
+        found = self.others[kind] if kind in self.others else getattr(self, kind)
+        return found.get(name)
 
     def metric(self, task: str, name: str) -> Metric:
         """A metric of a task; one that is not listed here is called by its bare name."""

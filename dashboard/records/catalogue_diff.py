@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.distributions import KINDS, Distribution
+from dashboard.records.distributions import Distribution
 
 NO_CHANGE = "Nothing has changed."
 _MAX_MESSAGE = 200  # characters
@@ -18,23 +18,21 @@ def describe_changes(before: Catalogue, after: Catalogue) -> tuple[str, ...]:
     """
     old, new = before.distributions, after.distributions
     sentences = [
-        *_additions_and_removals(old, new),
+        *_additions_and_removals(before, after),
         *_new_versions(old, new),
         *_problem_changes(before, after),
     ]
     return tuple(sentences) or (NO_CHANGE,)
 
 
-def _additions_and_removals(
-    old: Mapping[str, Distribution], new: Mapping[str, Distribution]
-) -> Iterator[str]:
-    owners_before, owners_after = _owners(old), _owners(new)
+def _additions_and_removals(before: Catalogue, after: Catalogue) -> Iterator[str]:
+    owners_before, owners_after = _owners(before.distributions), _owners(after.distributions)
     for (kind, name), owner in owners_after.items():
         if (kind, name) not in owners_before:
-            yield f"{name} is new: a {KINDS[kind]} of {owner}."
+            yield f"{name} is new: a {after.kinds[kind]} of {owner}."
     for (kind, name), owner in owners_before.items():
         if (kind, name) not in owners_after:
-            yield f"{name} is gone: a {KINDS[kind]} of {owner}."
+            yield f"{name} is gone: a {before.kinds[kind]} of {owner}."
 
 
 def _owners(distributions: Mapping[str, Distribution]) -> dict[tuple[str, str], str]:

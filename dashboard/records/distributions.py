@@ -11,9 +11,6 @@ from dataclasses import dataclass, field
 from typing import Any
 from urllib.parse import quote, urlsplit
 
-KINDS = {
-    "scorings": "scoring", "models": "model", "datasets": "data set", "checkpoints": "checkpoint",
-}  # fmt: skip
 _MAX_ADDRESS = 300  # characters
 _HOST = re.compile(r"[a-z0-9]([a-z0-9.-]*[a-z0-9])?\Z")
 _UNQUOTED = "/:?#=&%~+,;@!-._"
@@ -60,11 +57,11 @@ class Distribution:
 
     def offers(self) -> dict[str, list[str]]:
         """Return the names that it offers, by kind."""
-        found = {
-            kind: [name for source in self.sources for name in source.offers.get(kind, ())]
-            for kind in KINDS
-        }
-        return {kind: names for kind, names in found.items() if names}
+        found: dict[str, list[str]] = {}
+        for source in self.sources:
+            for kind, names in source.offers.items():
+                found.setdefault(kind, []).extend(names)
+        return found
 
 
 def distributions(

@@ -10,6 +10,7 @@ import pytest
 from streamlit.components.v2 import manifest_scanner
 
 from attention_plugins.describing import describe
+from attention_plugins.hookspecs import HOOKS
 from dashboard.features.alignment import task as alignment
 from dashboard.features.complexity import task as complexity
 from dashboard.features.norms import task as norms
@@ -65,6 +66,8 @@ QUICK = {
     "recipe.learning_rate": 0.005, "recipe.schedule": "cosine",
 }  # fmt: skip
 FACTS = {
+    "kinds": {kind: hook.noun for kind, hook in HOOKS.items()},
+    **{kind: [] for kind in HOOKS},
     "scorings": [
         scoring("uniform"),
         scoring("gaussian", [WIDTH], learns=True),

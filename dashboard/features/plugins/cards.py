@@ -8,7 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
-from dashboard.records.distributions import KINDS, Distribution
+from dashboard.records.distributions import Distribution
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import layout, results
@@ -35,11 +35,11 @@ def checks(catalogue: Catalogue) -> list[Request]:
 def cards(jobs: Jobs, one: Distribution, catalogue: Catalogue) -> None:
     """A card for everything that the distribution brought."""
     for kind, names in one.offers().items():
-        st.markdown(f"**{KINDS[kind].capitalize()}s**")
+        st.markdown(f"**{catalogue.kinds[kind].capitalize()}s**")
         with layout.grid(min(_COLUMNS, max(2, len(names)))):
             for name in names:
                 with st.container(border=True, key=f"entry-{kind}-{name}", gap="xsmall"):
-                    _card(getattr(catalogue, kind).get(name), name)
+                    _card(catalogue.entry(kind, name), name)
                     _conformance(jobs, kind, name)
 
 

@@ -11,7 +11,7 @@ from dashboard.features.plugins.cards import cards, checks
 from dashboard.features.plugins.own import write_your_own
 from dashboard.features.plugins.view import LINK, PluginsView, chosen
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.distributions import KINDS, Distribution, Source, safe_address
+from dashboard.records.distributions import Distribution, Source, safe_address
 from dashboard.records.text import not_installed
 from dashboard.ui import reloading
 from dashboard.ui.page import Page
@@ -57,7 +57,7 @@ def _list(session: Session[PluginsView], catalogue: Catalogue) -> None:
             st.text(not_installed("distribution", session.view.show))
     for number, one in enumerate(catalogue.distributions.values()):
         with st.container(border=True, key=f"distribution-{number}", gap="small"):
-            _head(session, one, one is shown, number)
+            _head(session, one, catalogue, number)
             for failure in one.failures[:_FAILURES_SHOWN]:
                 _failure(failure)
             if len(one.failures) > _FAILURES_SHOWN:
@@ -67,12 +67,14 @@ def _list(session: Session[PluginsView], catalogue: Catalogue) -> None:
                 cards(session.jobs, one, catalogue)
 
 
-def _head(session: Session[PluginsView], one: Distribution, shown: bool, number: int) -> None:
+def _head(
+    session: Session[PluginsView], one: Distribution, catalogue: Catalogue, number: int
+) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(one.name)}** {plain(one.version)}", width="content")
         _badges(one)
         st.space("stretch")
-        if not shown:
+        if one is not chosen(session.view, catalogue):
             st.button(
                 "Show",
                 key=f"distribution-{number}-show",
@@ -85,7 +87,7 @@ def _head(session: Session[PluginsView], one: Distribution, shown: bool, number:
     with st.container(gap=None):
         if one.summary:
             st.caption(plain(one.summary))
-        st.caption(_counted(one))
+        st.caption(_counted(one, catalogue.kinds))
 
 
 def _badges(one: Distribution) -> None:
@@ -101,9 +103,9 @@ def _badges(one: Distribution) -> None:
         st.badge(f"{count} problem{'s' if count > 1 else ''}", color="orange")
 
 
-def _counted(one: Distribution) -> str:
+def _counted(one: Distribution, nouns: Mapping[str, str]) -> str:
     counts = [
-        f"{len(names)} {KINDS[kind]}{'s' if len(names) > 1 else ''}"
+        f"{len(names)} {nouns[kind]}{'s' if len(names) > 1 else ''}"
         for kind, names in one.offers().items()
     ]
     return f"Offers {', '.join(counts)}." if counts else "Offers nothing."

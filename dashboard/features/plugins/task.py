@@ -32,7 +32,7 @@ def perform(request: Request, context: Context) -> Result:
         raise ContractError(f"need kind to be one of {', '.join(HOOKS)}, got {kind!r}")
     registry = installed()
     plugin = registry.provider(kind, name)
-    spec = getattr(registry, kind)[name]
+    spec = registry.named(HOOKS[kind].record, name)
     waivers = expected_failures(pkgutil.resolve_name(plugin.module), name)
     count = len(rules(kind, spec))
     found: list[dict[str, Any]] = []

@@ -30,8 +30,8 @@ GONE: dict[str, dict[str, object]] = {"differences": {"beam": 1}}
 
 @pytest.fixture(scope="module")
 def installed():
-    # A catalogue did not list metrics then; the pages knew them by themselves.
-    return Catalogue.of({**FROZEN["catalogue"], "metrics": FACTS["metrics"]})
+    # A catalogue did not list metrics and kinds then; the pages knew them by themselves.
+    return Catalogue.of({**FACTS, **FROZEN["catalogue"]})
 
 
 def plainly(value, names):

@@ -162,3 +162,16 @@ def test_another_page_tells_it_in_passing(shop, opened):
     shop.facts = {**shop.facts, "failures": []}
     press(app, "Reload plugins")
     assert "broken has no problem any more\\." in [toast.value for toast in app.toast]
+
+
+def test_records_of_a_hook_that_no_page_knows_have_their_cards(shop, opened):
+    shop.facts["kinds"] = {**shop.facts["kinds"], "words": "word"}
+    shop.facts["words"] = [{"name": "an", "title": "Article", "description": "Before vowels."}]
+    (odd,) = [one for one in shop.facts["plugins"] if one["name"] == "odd"]
+    odd["offers"]["words"] = ["an"]
+    app = opened("plugins", show="odd-kernels")
+    assert not app.exception
+    seen = texts(app)
+    assert "Offers 1 scoring, 1 word." in seen
+    assert "**Words**\n**Article** · `an`" in seen
+    assert "Before vowels\\." in seen
