@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -85,12 +85,17 @@ def draw_examples(
 
 
 def draw_panels(
-    session: Session[panels.View], catalogue: Catalogue, *, formulas: bool = True
+    session: Session[panels.View],
+    catalogue: Catalogue,
+    *,
+    formulas: bool = True,
+    without: Callable[[panels.View, str], panels.View] = panels.without_panel,
 ) -> dict[str, PanelPlaces]:
     """Each panel's choice of a checkpoint; the places for what comes of it, by letter.
 
     Args:
         formulas: whether each panel has its scoring's formula.
+        without: the view without the panel of a letter.
     """
     names = references(catalogue, session.view.corpus)
     held = dict(zip(LETTERS, session.view.panels, strict=False))
@@ -99,7 +104,7 @@ def draw_panels(
     with layout.grid(len(held)):
         for letter, panel in held.items():
             with st.container(key=f"panel-{letter}", gap="small"):
-                name, export = _choose(session, catalogue, letter, panel, names)
+                name, export = _choose(session, catalogue, letter, panel, names, without)
                 made_of = names.get(name)
                 if formulas and made_of and made_of.scoring in catalogue.scorings:
                     layout.formula_of(letter, catalogue.scorings[made_of.scoring])
@@ -115,6 +120,7 @@ def _choose(
     letter: str,
     panel: str,
     names: dict[str, Checkpoint],
+    without: Callable[[panels.View, str], panels.View],
 ) -> tuple[str, DeltaGenerator]:
     """What a panel shows, and the place for its export menu.
 
@@ -135,12 +141,8 @@ def _choose(
         )
         export = st.container(width="content")
         if len(session.view.panels) > 1:
-            layout.remove(letter, _remove, session, letter)
+            layout.remove(letter, lambda: session.change(without(session.view, letter)))
     return chosen, export
-
-
-def _remove(session: Session[panels.View], letter: str) -> None:
-    session.change(panels.without_panel(session.view, letter))
 
 
 def add_panel(session: Session[panels.View], catalogue: Catalogue) -> None:

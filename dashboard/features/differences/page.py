@@ -21,6 +21,7 @@ from dashboard.features.differences.view import (
     TEXT,
     Differences,
     pairs_of,
+    without_panel,
 )
 from dashboard.jobs.backend import Event
 from dashboard.links.checkpoints import usual_panels
@@ -72,7 +73,7 @@ def _controls(session: Session[Differences], catalogue: Catalogue) -> _Places:
         usual = replace(session.view, panels=panels, selected=(), kind=KINDS[0], pair="")
         session.change(usual)
     target = st.container(key="differences-target-said")
-    places = draw_panels(session, catalogue, formulas=False)
+    places = draw_panels(session, catalogue, formulas=False, without=without_panel)
     with layout.row("differences-choices"):
         _choose_pair(session)
         kind = st.container(width="content")

@@ -9,9 +9,10 @@ target stands for what the first panel says by itself.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import combinations
 
+from dashboard.links import panels
 from dashboard.links.checkpoints import usual_corpus, usual_panels
 from dashboard.links.fields import LETTERS, Text, device
 from dashboard.links.link import Field, Link
@@ -65,6 +66,15 @@ def pairs_of(view: Differences) -> list[str]:
     """Every pair that the panels allow, the usual one first."""
     letters = LETTERS[: len(view.panels)]
     return ["-".join(two) for two in combinations(letters, 2)]
+
+
+def without_panel(view: Differences, letter: str) -> Differences:
+    """The view without one panel; the pair is still of the same models, or forgotten with one."""
+    rest = [other for other in LETTERS if other != letter]
+    called = dict(zip(rest, LETTERS, strict=False))
+    pair = "-".join(called.get(other, "") for other in view.pair.split("-"))
+    left = panels.without_panel(view, letter)
+    return replace(left, pair=pair if pair in pairs_of(left)[1:] else "")
 
 
 CORPUS = corpus()

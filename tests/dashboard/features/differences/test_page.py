@@ -248,3 +248,36 @@ def test_the_pair_of_a_panel_that_was_removed_is_forgotten(opened):
     app.button("panel-c-remove").click().run()
     assert maps(app)["letters"] == ["a", "b", "a − b"]
     assert "pair" not in link(app)
+
+
+@pytest.mark.parametrize(
+    ("removed", "shown", "compared"),
+    [
+        ("a", "a − b", ("two", "three")),
+        ("d", "b − c", ("two", "three")),
+        ("c", "a − b", ("one", "two")),
+    ],
+)
+def test_the_pair_stays_that_of_its_models_when_a_panel_is_removed(
+    opened, backend, removed, shown, compared
+):
+    app = opened(
+        "differences", a="bahdanau.additive", b="bahdanau.scaled_dot", c="bahdanau.bilinear",
+        d="bahdanau.additive", pair="b-c", target="va !",
+    )  # fmt: skip
+    assert pairs(backend) == [("two", "three")]
+    app.button(f"panel-{removed}-remove").click().run()
+    assert maps(app)["letters"] == ["a", "b", "c", shown]
+    assert pairs(backend)[-1] == compared
+    assert link(app).get("pair") == ("b-c" if removed == "d" else None)
+
+
+def test_the_comparison_is_of_the_models_that_are_chosen(opened, backend):
+    app = opened("differences", target="va !", pair="b-c")
+    assert pairs(backend) == [("two", "three")]
+    app.selectbox("differences-b").set_value("bahdanau.additive").run()
+    assert pairs(backend)[-1] == ("one", "three")
+    assert targets(backend)[-1] == ("three", "va !")
+    app.selectbox("differences-corpus").set_value("phrasebook").run()
+    assert pairs(backend)[-1] == ("twin_a", "twin_b")
+    assert maps(app)["letters"] == ["a", "b", "a − b"]
