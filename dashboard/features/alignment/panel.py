@@ -55,8 +55,14 @@ def rates(session: Session[Alignment], letter: str, result: Result) -> None:
 
 
 def _selected(view: Alignment, letter: str, scored: Result | None) -> str:
-    """The map that a panel shows: the chosen one, or the best one as far as that is known."""
-    return selected_maps(view)[letter] or (scored.facts["best"] if scored else "")
+    """The map that a panel shows: the chosen one if the model has it, else the best one.
+
+    Empty for the usual one while no rates are there, which alone tell what the best one is.
+    """
+    chosen = selected_maps(view)[letter]
+    if scored and chosen not in scored.tables["rates"]["spot"].to_pylist():
+        return scored.facts["best"]
+    return chosen
 
 
 def pair_map(
@@ -77,7 +83,7 @@ def pair_map(
     usual = usual_spot(found)
     best = scored.facts["best"] if scored else usual
     selected = _selected(session.view, letter, scored)
-    selected = selected if selected in spots(found) else best
+    selected = selected if selected in spots(found) else usual
 
     def select(name: str) -> None:
         name = name or usual

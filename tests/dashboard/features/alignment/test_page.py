@@ -171,3 +171,22 @@ def test_a_model_that_fails_or_is_not_here_costs_its_panel_alone(opened, backend
     assert "it broke" in words(app)
     assert "Model ‘cnn’ is not installed here" in words(app)
     assert len(app.dataframe[0].value) == 1
+
+
+def test_what_is_drawn_is_of_the_models_that_are_chosen(opened, backend):
+    app = opened("alignment", b__map="2.1")
+    assert "layer 2 · head 1: **2 found**" in words(app)
+    app.selectbox("alignment-b").set_value("bahdanau.additive").run()
+    assert not app.exception
+    assert [metric.value for metric in app.metric] == ["0.500", "0.500"]
+    assert "layer 2" not in words(app)
+    app.selectbox("alignment-a").set_value("transformer.additive").run()
+    assert [metric.value for metric in app.metric] == ["0.125", "0.500"]
+    assert app.dataframe[0].value["Error rate"].tolist() == [0.125, 0.5]
+
+
+def test_a_map_that_the_model_does_not_have_gives_way_to_its_best(opened, monkeypatch):
+    app = opened("alignment", b__map="9.9")
+    assert "layer 1 · head 2: **2 found**" in words(app)
+    filled = [json.dumps(spec) for spec in specs(app) if "error_rate" in json.dumps(spec)]
+    assert ["'1.2'" in spec for spec in filled] == [False, True]
