@@ -15,14 +15,7 @@ from dashboard.records.request import Pairs, Request, is_upload
 
 TASK = "regression"
 MODEL, DATA = "nadaraya_watson", "sine"
-LEARN = Parameter(
-    name="learn",
-    title="Learn from the data",
-    default=False,
-    help="By gradient descent, predicting every training point from all others. "
-    "A scoring without weights stays as it is.",
-)
-_STANDARDISE = "standardise"
+LEARN, _STANDARDISE = "learn", "standardise"  # switches among what the task reads
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,10 +51,15 @@ def fit_parameters(catalogue: Catalogue, fit: Fit) -> tuple[Parameter, ...]:
     return own + tuple(each for each in model if each.name not in names)
 
 
+def learning(catalogue: Catalogue) -> Parameter:
+    """Whether the scoring's weights are learned, as the task says it."""
+    return next(each for each in catalogue.options[TASK] if each.name == LEARN)
+
+
 def fitting_parameters(catalogue: Catalogue) -> tuple[Parameter, ...]:
     """How a scoring learns: what the task reads besides the switches themselves."""
     options = catalogue.options.get(TASK, ())
-    return tuple(each for each in options if each.name not in (LEARN.name, _STANDARDISE))
+    return tuple(each for each in options if each.name not in (LEARN, _STANDARDISE))
 
 
 def data_parameters(catalogue: Catalogue, data: str) -> tuple[Parameter, ...]:
@@ -84,7 +82,7 @@ def fit_request(
     prefix = "" if is_upload(data) else "data."
     options = {f"{prefix}{name}": value for name, value in settings}
     if fit.learn:
-        options |= {LEARN.name: True, **dict(fit.fitting)}
+        options |= {LEARN: True, **dict(fit.fitting)}
     return Request.make(
         TASK,
         model=fit.model,

@@ -34,10 +34,10 @@ _USUAL_SCORINGS = ("uniform", "gaussian", "laplacian", "scaled_dot")
 _USUAL_SEEDS = {REGRESSION: 5, TRANSLATION: 3}  # trainings take longer
 _OF_REQUEST = {REGRESSION: problems.TASK, TRANSLATION: recipes.TASK}
 _OWN = frozenset(
-    ("task", "model", "figure", SEED.name, "seeds", "maps", "scorings", "data", LEARN.name,
+    ("task", "model", "figure", SEED.name, "seeds", "maps", "scorings", "data", LEARN,
      "device")
 )  # fmt: skip
-_PREFIXES = ("data.", f"{LEARN.name}.")
+_PREFIXES = ("data.", f"{LEARN}.")
 
 Place = tuple[str, int]  # of a run in the experiment: its scoring and its seed
 
@@ -176,7 +176,9 @@ SETTINGS: Settings[Experiment] = Settings(
     owner=lambda view: "table" if is_upload(view.data) else view.data,
     key_of=_data_key,
 )
-LEARNS: Setting[Experiment] = Setting(name="learn", parameter=LEARN)
+LEARNS: Setting[Experiment] = Setting(
+    name="learn", parameter=lambda _, catalogue: problems.learning(catalogue)
+)
 PARAMETERS = replace(recipes.PARAMETERS, key_of=_scoring_key)
 FITTING: Settings[Experiment] = Settings(
     name="fitting",
@@ -184,7 +186,7 @@ FITTING: Settings[Experiment] = Settings(
         problems.fitting_parameters(catalogue) if view.learn else ()
     ),
     owner=lambda _: "fit",
-    key_of=lambda name: f"{LEARN.name}.{name}",
+    key_of=lambda name: f"{LEARN}.{name}",
 )
 FIGURE: Choice[Experiment] = Choice(
     name="figure",

@@ -10,13 +10,19 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.regression.view import Regression, missing
 from dashboard.links.fields import LETTERS
-from dashboard.links.problems import LEARN, Fit, default_fit, fit_parameters, fitting_parameters
+from dashboard.links.problems import (
+    Fit,
+    default_fit,
+    fit_parameters,
+    fitting_parameters,
+    learning,
+)
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults, pairs
 from dashboard.records.request import Pairs
 from dashboard.ui import layout
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import choose, draw_parameters, place
+from dashboard.ui.widgets import choose, draw_parameter, draw_parameters
 
 
 class PanelPlaces(NamedTuple):
@@ -87,10 +93,8 @@ def _parameters(session: Session[Regression], catalogue: Catalogue, key: str, pa
     values = dict(panel.parameters) | dict(
         draw_parameters(offer.parameters, panel.parameters, key, session.fresh)
     )
-    learn = offer.learns and st.toggle(
-        LEARN.title,
-        key=place(f"{key}--learn", panel.learn, session.fresh),
-        help=LEARN.help,
+    learn = offer.learns and bool(
+        draw_parameter(learning(catalogue), panel.learn, f"{key}--learn", session.fresh)
     )
     model, fitting = panel.model, panel.fitting or defaults(fitting_parameters(catalogue))
     models = catalogue.of_task("models", "regression")

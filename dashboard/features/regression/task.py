@@ -36,9 +36,10 @@ DEFAULT_MODEL, DEFAULT_SCORING, DEFAULT_PROBLEM = "nadaraya_watson", "gaussian",
 
 LEARN = Parameter(
     name="learn",
-    title="Learn the scoring's weights",
+    title="Learn from the data",
     default=False,
-    help="By gradient descent, predicting every training point from all others.",
+    help="By gradient descent, predicting every training point from all others. "
+    "A scoring without weights stays as it is.",
 )
 STANDARDISE = Parameter(
     name="standardise",

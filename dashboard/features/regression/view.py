@@ -108,9 +108,9 @@ def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
     values = read_parameters(
         reader, problems.fit_parameters(catalogue, fit), lambda n: _key(catalogue, letter, n)
     )
-    learn = reader.parameter(LEARN, f"{letter}.{LEARN.name}")
+    learn = reader.parameter(problems.learning(catalogue), f"{letter}.{LEARN}")
     if learn and not catalogue.scorings[scoring].learns:
-        reader.problem(f"{letter}.{LEARN.name}: {scoring} has nothing to learn")
+        reader.problem(f"{letter}.{LEARN}: {scoring} has nothing to learn")
         learn = False
     how = problems.fitting_parameters(catalogue) if learn else ()
     fitting = read_parameters(reader, how, lambda name: f"{letter}.{name}")
@@ -140,7 +140,7 @@ def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:
         lambda name: _key(catalogue, letter, name),
     )  # fmt: skip
     if fit.learn:
-        link |= {f"{letter}.{LEARN.name}": LEARN.write(True)}
+        link |= {f"{letter}.{LEARN}": problems.learning(catalogue).write(True)}
         link |= write_parameters(
             problems.fitting_parameters(catalogue), dict(fit.fitting),
             lambda name: f"{letter}.{name}",
