@@ -34,7 +34,7 @@ _SECONDS_TO_LOCK = 60.0
 
 
 @dataclass(frozen=True, kw_only=True)
-class Kept:
+class Run:
     """The record of a run.
 
     Args:
@@ -56,7 +56,7 @@ class Kept:
     digest: str
 
     @classmethod
-    def from_json(cls, data: bytes) -> Kept:
+    def from_json(cls, data: bytes) -> Run:
         """Read a record.
 
         Raises:
@@ -91,7 +91,7 @@ class Runs:
         self._blobs = Blobs(self._folder, largest=LARGEST_ARCHIVE, total=2 * total)
         self._total = total
 
-    def keep(self, run: Bundle, source: str = "") -> Kept:
+    def keep(self, run: Bundle, source: str = "") -> Run:
         """Add a run that this server computed.
 
         Args:
@@ -110,7 +110,7 @@ class Runs:
             source=source,
         )
 
-    def add(self, packed: bytes, *, title: str, task: str, origin: Origin, source: str) -> Kept:
+    def add(self, packed: bytes, *, title: str, task: str, origin: Origin, source: str) -> Run:
         """Add a bundle that this server wrote, under a new id.
 
         Raises:
@@ -123,7 +123,7 @@ class Runs:
                     f"need room for {len(packed) / MB:.1f} MB, but the stored runs already "
                     f"take {used / MB:.0f} of {self._total / MB:.0f} MB; delete some first"
                 )
-            kept = Kept(
+            kept = Run(
                 id=secrets.token_hex(16),
                 title=title,
                 task=task,
@@ -135,13 +135,13 @@ class Runs:
             replace(self._path(kept.id), json.dumps(asdict(kept)).encode())
         return kept
 
-    def all(self) -> list[Kept]:
+    def all(self) -> list[Run]:
         """Return the records of all runs, the newest first, without damaged ones."""
         return self.scan()[0]
 
-    def scan(self) -> tuple[list[Kept], list[str]]:
+    def scan(self) -> tuple[list[Run], list[str]]:
         """Return :meth:`all`, and the file names of damaged records."""
-        found: dict[str, Kept | None] = {}
+        found: dict[str, Run | None] = {}
         with suppress(OSError):
             for path in self._folder.glob("*.json"):
                 with suppress(FileNotFoundError):  # deleted meanwhile
@@ -150,7 +150,7 @@ class Runs:
         damaged = sorted(name for name, kept in found.items() if kept is None)
         return sorted(records, key=lambda kept: (-kept.when, kept.id)), damaged
 
-    def find(self, id: str) -> Kept:
+    def find(self, id: str) -> Run:
         """Return the record of a run.
 
         Raises:
@@ -216,14 +216,14 @@ class Runs:
                     raise StorageError("another process writes runs; try again in a minute")
                 yield
 
-    def _record(self, id: str) -> Kept | None:
+    def _record(self, id: str) -> Run | None:
         """Read a record; None if it is damaged.
 
         Raises:
             FileNotFoundError: there is none.
         """
         try:
-            kept = Kept.from_json(self._path(id).read_bytes())
+            kept = Run.from_json(self._path(id).read_bytes())
         except FileNotFoundError:
             raise
         except (OSError, ValueError):

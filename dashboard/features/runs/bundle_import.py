@@ -18,7 +18,7 @@ from dashboard.storage.archive import LARGEST_ARCHIVE, check_size
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.errors import BundleError
-from dashboard.storage.runs import Kept, Runs
+from dashboard.storage.runs import Run, Runs
 
 TASK = "runs"
 _TABLE, _COLUMN = "bundle", "packed"
@@ -42,7 +42,7 @@ def to_result(run: Bundle, packed: bytes) -> Result:
     return Result(tables={_TABLE: pa.table({_COLUMN: column})}, facts=facts)
 
 
-def add_run(request: Request, event: Event, source: str) -> Kept:
+def add_run(request: Request, event: Event, source: str) -> Run:
     """Add the run that a worker has read, and delete the upload.
 
     Args:

@@ -17,7 +17,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.errors import BundleError, StorageError
-from dashboard.storage.runs import Kept, Runs
+from dashboard.storage.runs import Run, Runs
 from dashboard.ui import export, layout, results
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session, address
@@ -124,13 +124,13 @@ def _show_more() -> None:
     st.session_state["runs-shown"] = st.session_state.get("runs-shown", _ROWS) + _ROWS
 
 
-def _title(run: Kept) -> None:
+def _title(run: Run) -> None:
     st.markdown(f"**{plain(run.title) or plain(run.task)}**")
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(run.when))
     st.caption(f"{when} · {_ORIGINS[run.origin]} {plain(run.source) or 'a page'}")
 
 
-def _save_and_delete(session: Session[RunsView], run: Kept) -> None:
+def _save_and_delete(session: Session[RunsView], run: Run) -> None:
     st.download_button(
         "Bundle",
         data=lambda: _packed(run),
@@ -146,7 +146,7 @@ def _save_and_delete(session: Session[RunsView], run: Kept) -> None:
         )
 
 
-def _packed(run: Kept) -> bytes:
+def _packed(run: Run) -> bytes:
     """With pictures where the charts are our own: a stranger's are never painted session."""
     if run.origin == "imported":
         return Runs().packed(run.id)
@@ -198,7 +198,7 @@ def _opened(id: str, digest: str) -> Bundle:
     return Runs().open(id)
 
 
-def _charts(run: Kept, held: Bundle) -> dict[str, Any]:
+def _charts(run: Run, held: Bundle) -> dict[str, Any]:
     """As they were seen, if they were drawn here; a stranger's are drawn anew from the tables."""
     if run.origin == "kept":
         return {name.replace("-", " "): spec for name, spec in held.charts.items()}
@@ -215,7 +215,7 @@ def _redrawn(id: str, _held: Bundle) -> dict[str, Any]:
         return {}
 
 
-def _draw(run: Kept, held: Bundle, charts: Mapping[str, Any]) -> None:
+def _draw(run: Run, held: Bundle, charts: Mapping[str, Any]) -> None:
     if not charts and not held.pictures:
         st.caption("This run has tables, but nothing to be drawn from them session.")
     if run.origin == "imported":
