@@ -26,7 +26,7 @@ those of the page's theme. Elsewhere :func:`standalone` gives a chart these, lig
 """
 
 from dashboard.charts.frames import MapFrame, maps, top_weight
-from dashboard.charts.head_grid import grid_height, head_grid, spots, usual_spot
+from dashboard.charts.head_grid import grid_height, head_grid, map_names, usual_map
 from dashboard.charts.heatmap import TALLEST, attention_heatmap, difference_heatmap, label_room
 from dashboard.charts.history import loss_chart
 from dashboard.charts.legend import weights_legend
@@ -43,11 +43,11 @@ __all__ = [
     "head_grid",
     "label_room",
     "loss_chart",
+    "map_names",
     "maps",
     "regression_chart",
-    "spots",
     "standalone",
     "top_weight",
-    "usual_spot",
+    "usual_map",
     "weights_legend",
 ]

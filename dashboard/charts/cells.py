@@ -77,11 +77,11 @@ def rects(
     head, query, key = (axis.ravel() for axis in np.indices(values.shape))
     table = pd.DataFrame({"head": head, "q": query, "k": key, "value": rounded(values.ravel())})
     table = table if plot.heads > 1 else table.drop(columns="head")
-    told = [alt.Tooltip("head:Q")] if plot.heads > 1 else []
+    more = [alt.Tooltip("head:Q")] if plot.heads > 1 else []
     if links is not None:
         table["gold"] = np.broadcast_to(links, values.shape).ravel()
     layers = cell_layers(
-        plot, scale, told=told, legend=legend, masked=bool(np.isnan(values).any()),
+        plot, scale, more=more, legend=legend, masked=bool(np.isnan(values).any()),
         gold=links is not None,
     )  # fmt: skip
     return _composed(layers, table, plot)
@@ -92,7 +92,7 @@ def cell_layers(
     scale: alt.Scale,
     *,
     source: alt.Chart | None = None,
-    told: Sequence[alt.Tooltip] = (),
+    more: Sequence[alt.Tooltip] = (),
     legend: bool = False,
     masked: bool = True,
     gold: bool = False,
@@ -101,7 +101,7 @@ def cell_layers(
 
     Args:
         source: makes these columns of its data; None where the data of the whole chart have them.
-        told: more lines for the tooltip.
+        more: more lines for the tooltip.
         masked: whether a value may be invalid, which looks grey and crossed out.
         gold: whether the rows have a column ``gold``, see
             :func:`~dashboard.charts.gold.gold_cells`.
@@ -115,7 +115,7 @@ def cell_layers(
         + (" + ', ' + datum.gold" if gold else ""),
     )  # fmt: skip
     tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
-    tooltip += [alt.Tooltip("shown:N", title=plot.quantity), *told]
+    tooltip += [alt.Tooltip("shown:N", title=plot.quantity), *more]
     tooltip += [alt.Tooltip("gold:N", title="alignment")] if gold else []
     bare = _placed(base, plot)
     placed = bare.encode(tooltip=tooltip, description=alt.Description("said:N"))

@@ -32,7 +32,7 @@ _WIDEST, _NARROWEST = 2.0, 0.7  # of a small map's height
 
 
 class _Map(NamedTuple):
-    spot: str
+    map: str
     name: str  # over the large map
     layer: str
     head: str
@@ -60,7 +60,7 @@ def head_grid(
 
     Args:
         frames: of all layers, with the same queries and keys.
-        chosen: one of :func:`spots`; :func:`usual_spot` where it is none of them.
+        chosen: one of :func:`map_names`; :func:`usual_map` where it is none of them.
         outlined, possible: cells of the large map, as of
             :func:`~dashboard.charts.heatmap.attention_heatmap`.
         vmax: the end of the colour scale of all maps.
@@ -91,7 +91,7 @@ def head_grid(
         title = pointed_title("names[shown]", plot, "weights[shown]")
     else:
         large = picture_layers(picture, plot, vmax, links)
-    start = chosen if chosen in spots(frames) else usual_spot(frames)
+    start = chosen if chosen in map_names(frames) else usual_map(frames)
     chart = alt.LayerChart(layer=[*large, *_grid(small, drawn, plot, top, start)])
     chosen_map = {
         "chosen": f"isValid(head.map) ? head.map[0] : '{start}'",
@@ -100,7 +100,7 @@ def head_grid(
     lists = {
         "queries": plot.queries,
         "keys": plot.keys,
-        "maps": [one.spot for one in drawn],
+        "maps": [one.map for one in drawn],
         "names": [one.name for one in drawn],
         "layers": [one.layer for one in drawn],
         "heads": [one.head for one in drawn],
@@ -118,7 +118,7 @@ def head_grid(
     )
 
 
-def spots(frames: Sequence[MapFrame]) -> list[str]:
+def map_names(frames: Sequence[MapFrame]) -> list[str]:
     """What can be enlarged: ``layer.head`` counted from 1, or ``layer.mean`` for all its heads."""
     found = []
     for frame in sorted(frames, key=lambda frame: frame.layer):
@@ -128,15 +128,15 @@ def spots(frames: Sequence[MapFrame]) -> list[str]:
     return found
 
 
-def usual_spot(frames: Sequence[MapFrame]) -> str:
+def usual_map(frames: Sequence[MapFrame]) -> str:
     """The last layer: the mean of its heads, or its only head."""
     last = max(frames, key=lambda frame: frame.layer)
-    return spots([last])[0]
+    return map_names([last])[0]
 
 
 def grid_height(frames: Sequence[MapFrame]) -> int:
     """Px that :func:`head_grid` takes below the large map; 0 where there is only one map."""
-    return _ABOVE + len(frames) * (_SIDE + _LABEL) if len(spots(frames)) > 1 else 0
+    return _ABOVE + len(frames) * (_SIDE + _LABEL) if len(map_names(frames)) > 1 else 0
 
 
 def _maps(frames: Sequence[MapFrame]) -> list[_Map]:
@@ -148,8 +148,8 @@ def _maps(frames: Sequence[MapFrame]) -> list[_Map]:
             mean = frame.weights.astype(np.float64).mean(axis=0)
             found.append(_Map(f"{layer}.{MEAN}", name, layer, f"mean of {heads}", "avg", mean))
         for head, weights in enumerate(frame.weights, start=1):
-            spot, name = f"{layer}.{head}", f"layer {layer} · head {head}"
-            found.append(_Map(spot, name, layer, f"{head}", f"{head}", weights))
+            key, name = f"{layer}.{head}", f"layer {layer} · head {head}"
+            found.append(_Map(key, name, layer, f"{head}", f"{head}", weights))
     return [one._replace(weights=masked_rows(one.weights)) for one in found]
 
 
@@ -161,9 +161,9 @@ def _thumbnails(drawn: Sequence[_Map], vmax: float) -> alt.Chart:
         row = layers.index(one.layer)
         column = sum(other["row"] == row for other in rows)
         urls, _ = pictures(one.weights, vmax)
-        long = MEAN if one.spot.endswith(MEAN) else f"head {one.head}"
+        long = MEAN if one.map.endswith(MEAN) else f"head {one.head}"
         names = {"name": one.name, "layer": f"layer {one.layer}", "long": long, "short": one.short}
-        rows.append({"map": one.spot, "row": row, "column": column, **names, **urls})
+        rows.append({"map": one.map, "row": row, "column": column, **names, **urls})
     return alt.Chart(pd.DataFrame(rows))
 
 
@@ -179,9 +179,9 @@ def _cells(
     source = looked_up(alt.Chart(table), "weights[shown]", keys).transform_calculate(
         layer="layers[shown]", head="heads[shown]"
     )
-    told = [alt.Tooltip("layer:N"), alt.Tooltip("head:N")]
+    more = [alt.Tooltip("layer:N"), alt.Tooltip("head:N")]
     return cell_layers(
-        plot, theme.sequential(vmax), source=source, told=told,
+        plot, theme.sequential(vmax), source=source, more=more,
         masked=bool(np.isnan(values).any()), gold=links is not None,
     )  # fmt: skip
 

@@ -46,8 +46,8 @@ def loss_chart(
     pointed = hover("step", nearest=True)
     x = _steps(drawn)
     base = alt.Chart(drawn)
-    told = [alt.Tooltip("step:Q")]
-    told += [alt.Tooltip(f"{c}:Q", format=".4~g", title=t) for c, t in titles.items()]
+    tooltip = [alt.Tooltip("step:Q")]
+    tooltip += [alt.Tooltip(f"{c}:Q", format=".4~g", title=t) for c, t in titles.items()]
     log = log and bool((drawn["loss"] > 0).all())
     layers = [
         _curve(drawn, x, column, lane, title, colour if column == "loss" else theme.QUIET, log)
@@ -56,7 +56,7 @@ def loss_chart(
     height = lanes[-1].bottom
     nearest = (
         base.mark_point(opacity=0)
-        .encode(x=x, y=alt.YValue(height / 2), tooltip=told)
+        .encode(x=x, y=alt.YValue(height / 2), tooltip=tooltip)
         .add_params(pointed)
         .properties(name="steps")
     )

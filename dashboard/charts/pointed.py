@@ -54,8 +54,10 @@ def pointed_title(name: str, plot: Plot, weights: str) -> alt.ExprRef:
     place = f"2 * (floor(hover.top[0]) * {len(plot.keys)} + floor(hover.left[0]))"
     value = read(f"substring({weights}, {place}, {place} + 2)")
     shown = f"isValid({value}) ? format({value}, '.3f') : 'masked'"
-    told = f"queries[floor(hover.top[0])] + ' → ' + keys[floor(hover.left[0])] + ': ' + ({shown})"
-    return alt.ExprRef(f"isValid(hover.top) ? {name} + ' · ' + {told} : {name}")
+    weight = (
+        f"queries[floor(hover.top[0])] + ' → ' + keys[floor(hover.left[0])] + ': ' + ({shown})"
+    )
+    return alt.ExprRef(f"isValid(hover.top) ? {name} + ' · ' + {weight} : {name}")
 
 
 def _frames(plot: Plot) -> list[alt.Chart]:

@@ -75,7 +75,7 @@ def series_chart(
     )
     stroke = named_strokes("series", colours, legend=legend)
     pointed = hover("x", "series", nearest=True)
-    told = [
+    tooltip = [
         alt.Tooltip("series:N"),
         alt.Tooltip("x:Q", title=x_title, format=",~r"),
         alt.Tooltip("y:Q", title=y_title, format=y_format),
@@ -85,7 +85,7 @@ def series_chart(
         alt.Chart(drawn)
         .mark_point(size=36, filled=False, strokeWidth=2)
         .encode(
-            x=x, y=y, stroke=stroke, tooltip=told,
+            x=x, y=y, stroke=stroke, tooltip=tooltip,
             opacity=alt.condition(pointed, alt.value(1), alt.value(seen)),
         )
         .add_params(pointed)

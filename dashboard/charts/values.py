@@ -81,7 +81,7 @@ def values_heatmap(
             title=row_title or None,
         ),
     )  # fmt: skip
-    told = [
+    tooltip = [
         alt.Tooltip("row:N", title=row_title or "row"),
         alt.Tooltip("column:N", title=column_title or "column"),
         alt.Tooltip("value:Q", format=".4~g"),
@@ -89,7 +89,7 @@ def values_heatmap(
     layers = [
         boxes(base.transform_filter("isValid(datum.value)"), x, y)
         .mark_rect(**gaps(min(cell)))
-        .encode(color=alt.Color("value:Q", scale=colour, legend=None), tooltip=told)
+        .encode(color=alt.Color("value:Q", scale=colour, legend=None), tooltip=tooltip)
         .properties(name="cells")
     ]
     if numbers:

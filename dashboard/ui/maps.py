@@ -15,10 +15,10 @@ from dashboard.charts import (
     grid_height,
     head_grid,
     label_room,
+    map_names,
     maps,
-    spots,
     top_weight,
-    usual_spot,
+    usual_map,
 )
 from dashboard.records.result import Result
 from dashboard.ui.charts import show, specification
@@ -58,7 +58,7 @@ def maps_of(result: Result, kind: str) -> list[MapFrame]:
 
 def has_grid(shared: Sequence[Result], kind: str) -> bool:
     """Whether any of the results has several maps of this kind."""
-    return any(len(spots(maps_of(one, kind))) > 1 for one in shared)
+    return any(len(map_names(maps_of(one, kind))) > 1 for one in shared)
 
 
 def attention_maps(
@@ -85,12 +85,12 @@ def attention_maps(
     layout = _layout([frame for one in shared for frame in maps_of(one, kind)])
     described = f"Attention of panel {letter}: queries down, keys across"
     key = f"{kind} {result.digest} {layout} {gold}"
-    if len(spots(found)) == 1:
+    if len(map_names(found)) == 1:
         title = "one layer, one head" if has_grid(shared, kind) else ""
         show(f"{key} {title}", lambda: maps_chart(found, "", gold, layout, title=title), described)
         return
-    usual = usual_spot(found)
-    wanted = selected if selected in spots(found) else usual
+    usual = usual_map(found)
+    wanted = selected if selected in map_names(found) else usual
     widget, start = _started(f"maps-{letter}-{kind}", wanted)
 
     def picked() -> None:
@@ -123,7 +123,7 @@ def maps_chart(
     """
     layout = layout or _layout(found)
     outlined, possible = gold or (None, ())
-    if len(spots(found)) > 1:
+    if len(map_names(found)) > 1:
         return head_grid(
             found, chosen=selected, outlined=outlined, possible=possible, cell=layout.cell,
             query_room=layout.query_room, key_room=layout.key_room, height=layout.height,

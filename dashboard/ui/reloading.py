@@ -9,7 +9,7 @@ from dashboard.records.catalogue_diff import describe_changes
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
-_TOLD = 3  # changes that pop up; a last one counts the others
+_MOST_TOASTS = 3  # changes that pop up; a last one counts the others
 _BEFORE, _CHANGES = "catalogue before", "catalogue changes"
 
 
@@ -39,7 +39,7 @@ def changes(catalogue: Catalogue, *, aloud: bool = True) -> tuple[str, ...]:
 
 
 def _pop_up(sentences: tuple[str, ...]) -> None:
-    for sentence in sentences[:_TOLD]:
+    for sentence in sentences[:_MOST_TOASTS]:
         st.toast(plain(sentence), icon=":material/extension:", duration="short")
-    if (more := len(sentences) - _TOLD) > 0:
+    if (more := len(sentences) - _MOST_TOASTS) > 0:
         st.toast(f"and {more:,} more changes: see the page Plugins", icon=":material/extension:")

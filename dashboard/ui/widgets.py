@@ -20,7 +20,7 @@ _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # Where a reader of Markdown sees an address even in escaped text; U+2060 has no width.
 _ADDRESS = re.compile(r"(://|www(?=\.)|@)", re.IGNORECASE)
 _SIGNIFICANT = 9
-_TIMES_TOLD = 3
+_TIMES_SENT = 3
 _FINEST_SLIDER = 1000  # more steps than a slider has pixels
 
 
@@ -40,18 +40,18 @@ def formula(latex: str, *, description: str = "") -> None:
 def place(key: str, value: Any, fresh: bool) -> str:
     """Give the widget of that key its value, if the view says so or it has none; the key.
 
-    The value is told again in the runs that follow at once, until the user changes it: a slow
-    browser drops what it was told when the next run replaces the widget before it was drawn.
+    The value is sent again in the runs that follow at once, until the user changes it: a slow
+    browser drops what it was sent when the next run replaces the widget before it was drawn.
     """
-    told = f"{key} told"
+    sent = f"{key} sent"
     if fresh or key not in st.session_state:
-        st.session_state[key], st.session_state[told] = value, (value, 1)
+        st.session_state[key], st.session_state[sent] = value, (value, 1)
         return key
-    given, times = st.session_state.get(told, (None, _TIMES_TOLD))
-    if times < _TIMES_TOLD and st.session_state[key] == given:
-        st.session_state[key], st.session_state[told] = given, (given, times + 1)
+    given, times = st.session_state.get(sent, (None, _TIMES_SENT))
+    if times < _TIMES_SENT and st.session_state[key] == given:
+        st.session_state[key], st.session_state[sent] = given, (given, times + 1)
     else:
-        st.session_state[told] = (given, _TIMES_TOLD)
+        st.session_state[sent] = (given, _TIMES_SENT)
     return key
 
 

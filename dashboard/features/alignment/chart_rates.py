@@ -11,7 +11,7 @@ from dashboard.charts.frames import Table, frame_with, rounded
 _HEIGHT = 130  # px, of the plot
 _STEP = 22  # px, from dot to dot where there is room
 _ROOM, _BELOW = 34, 44  # px, left of the plot and under it
-_NEEDED = ("spot", "error_rate", "precision", "recall", "untrained")
+_NEEDED = ("map", "error_rate", "precision", "recall", "untrained")
 
 
 def rates_chart(
@@ -24,9 +24,9 @@ def rates_chart(
     """Error rates from 0, perfect, to 1, sorted; a rule where the best untrained head is.
 
     Args:
-        rates: ``spot`` such as ``1.2`` or ``1.mean``, ``error_rate``, ``precision``, ``recall``,
+        rates: ``map`` such as ``1.2`` or ``1.mean``, ``error_rate``, ``precision``, ``recall``,
             ``untrained`` (error rate with fresh weights).
-        chosen: the spot that is filled.
+        chosen: the map that is filled.
         colour: of the dots.
         width: px, of the whole chart where the host does not stretch it.
 
@@ -36,16 +36,16 @@ def rates_chart(
     table = frame_with(rates, _NEEDED).filter(items=_NEEDED)
     table = table.sort_values("error_rate", kind="stable")
     numbers = {name: rounded(table[name]) for name in _NEEDED[1:]}
-    names = [spot_name(spot) for spot in table["spot"]]
+    names = [map_title(name) for name in table["map"]]
     said = [
         f"{name}, error rate {rate:.3f}"
         for name, rate in zip(names, table["error_rate"], strict=True)
     ]
     table = table.assign(**numbers, name=names, said=said)
-    order = table["spot"].tolist()
+    order = table["map"].tolist()
     end = alt.ExprRef(f"min(width, {_STEP * len(order)})")
     x = alt.X(
-        "spot:N",
+        "map:N",
         sort=order,
         scale=alt.Scale(range=[0, end]),
         axis=alt.Axis(
@@ -59,7 +59,7 @@ def rates_chart(
         axis=alt.Axis(title=None, values=[0, 0.25, 0.5, 0.75, 1], format="~g", minExtent=_ROOM - 8,
                       maxExtent=_ROOM - 8),
     )  # fmt: skip
-    told = [
+    tooltip = [
         alt.Tooltip("name:N", title="head"),
         alt.Tooltip("error_rate:Q", title="alignment error rate", format=".3f"),
         alt.Tooltip("precision:Q", format=".3f"),
@@ -70,11 +70,11 @@ def rates_chart(
     stems = base.mark_rule(stroke=colour, strokeWidth=1, strokeOpacity=0.5, aria=False).encode(
         x=x, y=y, y2=alt.Y2Datum(0)
     )
-    is_chosen = alt.datum["spot"] == chosen
+    is_chosen = alt.datum["map"] == chosen
     dots = (
         base.mark_point(size=60, strokeWidth=2, stroke=colour, opacity=1)
         .encode(
-            x=x, y=y, tooltip=told, description=alt.Description("said:N"),
+            x=x, y=y, tooltip=tooltip, description=alt.Description("said:N"),
             fill=alt.condition(is_chosen, alt.value(colour), alt.value("transparent")),
         )
         .properties(name="heads")
@@ -84,9 +84,9 @@ def rates_chart(
     return theme.finished(chart, width=width, height=_HEIGHT)
 
 
-def spot_name(spot: str) -> str:
+def map_title(name: str) -> str:
     """What ``1.2`` or ``1.mean`` stands for."""
-    layer, _, head = spot.partition(".")
+    layer, _, head = name.partition(".")
     return f"layer {layer} · " + (head if head == "mean" else f"head {head}")
 
 

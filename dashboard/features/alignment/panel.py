@@ -8,8 +8,8 @@ from functools import partial
 import pandas as pd
 import streamlit as st
 
-from dashboard.charts import PANEL_COLOURS, spots, usual_spot
-from dashboard.features.alignment.chart_rates import rates_chart, spot_name
+from dashboard.charts import PANEL_COLOURS, map_names, usual_map
+from dashboard.features.alignment.chart_rates import map_title, rates_chart
 from dashboard.features.alignment.view import OWN, Alignment
 from dashboard.links.fields import LETTERS
 from dashboard.links.panels import checkpoints_of, selected_maps, with_map
@@ -22,7 +22,7 @@ from dashboard.ui.translations import unknown_words
 from dashboard.ui.widgets import plain
 
 HEIGHT = 330  # px, of a model's rates
-_WORDS_TOLD = 5
+_WORDS_SHOWN = 5
 _HELP = (
     "1 − (sure links found + sure or possible links found) / (links found + sure links), over "
     "all pairs (Och and Ney 2003). 0 is perfect. A French word is linked to the English word "
@@ -33,9 +33,9 @@ _HELP = (
 def rates(session: Session[Alignment], letter: str, result: Result) -> None:
     """The best head's rate, and those of all heads."""
     facts, table = result.facts, result.tables["rates"]
-    rows = {row["spot"]: row for row in table.to_pylist()}
+    rows = {row["map"]: row for row in table.to_pylist()}
     best = rows[facts["best"]]
-    name = spot_name(facts["best"]) if len(rows) > 1 else "its one head"
+    name = map_title(facts["best"]) if len(rows) > 1 else "its one head"
     st.metric(
         f"Alignment error rate, {'best: ' if len(rows) > 1 else ''}{name}",
         f"{best['error_rate']:.3f}",
@@ -60,7 +60,7 @@ def _selected(view: Alignment, letter: str, scored: Result | None) -> str:
     Empty for the usual one while no rates are there, which alone tell what the best one is.
     """
     chosen = selected_maps(view)[letter]
-    if scored and chosen not in scored.tables["rates"]["spot"].to_pylist():
+    if scored and chosen not in scored.tables["rates"]["map"].to_pylist():
         return scored.facts["best"]
     return chosen
 
@@ -80,10 +80,10 @@ def pair_map(
         shared: the pair in all panels.
     """
     found = maps.maps_of(result, "cross")
-    usual = usual_spot(found)
+    usual = usual_map(found)
     best = scored.facts["best"] if scored else usual
     selected = _selected(session.view, letter, scored)
-    selected = selected if selected in spots(found) else usual
+    selected = selected if selected in map_names(found) else usual
 
     def select(name: str) -> None:
         name = name or usual
@@ -106,7 +106,7 @@ def _gold(result: Result) -> maps.Gold:
 
 def _verdict(result: Result, selected: str) -> str:
     """How a head's links agree with gold on this pair, and which words do not."""
-    links = [row for row in result.tables["links"].to_pylist() if row["spot"] == selected]
+    links = [row for row in result.tables["links"].to_pylist() if row["map"] == selected]
     facts, said = result.facts, []
     for verdict in ("right", "missed", "wrong"):
         own = [link for link in links if link["verdict"] == verdict]
@@ -116,11 +116,11 @@ def _verdict(result: Result, selected: str) -> str:
         ]
         count = f"**{len(own)} {'found' if verdict == 'right' else verdict}**"
         if verdict != "right" and words:
-            more = [f"{len(words) - _WORDS_TOLD} more"] if len(words) > _WORDS_TOLD else []
-            count += f" ({', '.join([*map(plain, words[:_WORDS_TOLD]), *more])})"
+            more = [f"{len(words) - _WORDS_SHOWN} more"] if len(words) > _WORDS_SHOWN else []
+            count += f" ({', '.join([*map(plain, words[:_WORDS_SHOWN]), *more])})"
         said.append(count)
-    several = len({row["spot"] for row in result.tables["links"].to_pylist()}) > 1
-    return (f"{spot_name(selected)}: " if several else "") + " · ".join(said)
+    several = len({row["map"] for row in result.tables["links"].to_pylist()}) > 1
+    return (f"{map_title(selected)}: " if several else "") + " · ".join(said)
 
 
 def _number(value: float | None) -> str:
@@ -138,13 +138,13 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
     for letter, result in scored.items():
         facts = result.facts
         best = next(
-            row for row in result.tables["rates"].to_pylist() if row["spot"] == facts["best"]
+            row for row in result.tables["rates"].to_pylist() if row["map"] == facts["best"]
         )
         rows.append(
             {
                 "Panel": letter,
                 "Model": checkpoint_title(catalogue, here[letter], panels[letter]),
-                "Best head": spot_name(facts["best"]),
+                "Best head": map_title(facts["best"]),
                 "Error rate": best["error_rate"],
                 "Precision": best["precision"],
                 "Recall": best["recall"],

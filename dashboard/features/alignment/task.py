@@ -46,14 +46,14 @@ def perform(request: Request, context: Context) -> Result:
     scored. Targets are forced.
 
     Returns:
-        Of many: tables ``rates``, a row per head and mean of heads (``spot``: its map, such as
+        Of many: tables ``rates``, a row per head and mean of heads (``map``: its name, such as
         ``1.2`` or ``1.mean``; ``found``, ``sure``, ``found_sure``, ``found_possible``;
         ``error_rate``, ``precision``, ``recall``; ``untrained``: the error rate with fresh
         weights), and ``pairs`` (``number``, ``source``, ``target``, ``error_rate`` of the best
         map); facts ``best`` (its name), ``average`` (mean error rate of single heads),
         ``untrained`` (lowest error rate with fresh weights), ``scored``, ``too_long``.
 
-        Of one: tables ``maps`` and ``links`` (``spot``, ``source``, ``target``, ``verdict``:
+        Of one: tables ``maps`` and ``links`` (``map``, ``source``, ``target``, ``verdict``:
         right, wrong or missed); facts ``number``, ``source``, ``target``, ``source_tokens``,
         ``target_tokens``, ``sure``, ``possible`` (links), ``unknown``, ``target_unknown``.
 
@@ -112,14 +112,14 @@ def _scored(
         raise ContractError("need a model with cross-attention to hold against gold, got none")
     rows = [
         {
-            "spot": name, **count._asdict(), "error_rate": count.error_rate,
+            "map": name, **count._asdict(), "error_rate": count.error_rate,
             "precision": count.precision, "recall": count.recall,
             "untrained": fresh[name].error_rate,
         }
         for name, count in learned.items()
     ]  # fmt: skip
-    single = [row["error_rate"] for row in rows if not row["spot"].endswith("mean")]
-    best = min(rows, key=lambda row: row["error_rate"])["spot"]
+    single = [row["error_rate"] for row in rows if not row["map"].endswith("mean")]
+    best = min(rows, key=lambda row: row["error_rate"])["map"]
     numbers = {pair: number for number, pair in reversed(list(enumerate(pairs, start=1)))}
     by_pair = [
         {
@@ -175,7 +175,7 @@ def _shown(translator: Translator, pair: SentencePair, number: int) -> Result:
     said = translator.explain(pair.source, target=pair.target)
     maps = [found for found in said.maps if found.site.kind == "cross"]
     rows = [row for found in maps for row in _links(found, pair)]
-    schema = pa.schema([("spot", pa.string()), ("source", pa.int32()), ("target", pa.int32()),
+    schema = pa.schema([("map", pa.string()), ("source", pa.int32()), ("target", pa.int32()),
                         ("verdict", pa.string())])  # fmt: skip
     return Result(
         tables={"maps": maps_table(maps), "links": pa.Table.from_pylist(rows, schema)},
@@ -207,7 +207,7 @@ def _links(found: AttentionMap, pair: SentencePair) -> list[dict[str, Any]]:
         for verdict, part in (("right", links & allowed), ("wrong", links - allowed),
                               ("missed", sure - links)):  # fmt: skip
             rows += [
-                {"spot": name, "source": source, "target": target, "verdict": verdict}
+                {"map": name, "source": source, "target": target, "verdict": verdict}
                 for source, target in sorted(part, key=lambda link: link[::-1])
             ]
     return rows

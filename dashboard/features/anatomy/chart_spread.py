@@ -60,13 +60,13 @@ def spread_chart(
     )
     stroke = named_strokes("scoring", colours)
     fill = alt.Fill("scoring:N", scale=stroke["scale"], legend=None)
-    told = [alt.Tooltip("scoring:N"), alt.Tooltip("d:Q")]
-    told += [alt.Tooltip("value:Q", format=".4~g", title=title)]
+    tooltip = [alt.Tooltip("scoring:N"), alt.Tooltip("d:Q")]
+    tooltip += [alt.Tooltip("value:Q", format=".4~g", title=title)]
     base = alt.Chart(drawn)
     layers = [
         base.mark_line(strokeWidth=2).encode(x=x, y=y, stroke=stroke).properties(name="lines"),
         base.mark_point(size=34, opacity=1, strokeWidth=0)
-        .encode(x=x, y=y, fill=fill, tooltip=told)
+        .encode(x=x, y=y, fill=fill, tooltip=tooltip)
         .properties(name="points"),
     ]
     if expected:

@@ -133,7 +133,7 @@ def _time(
     began = time.perf_counter()
     watches: dict[_Key, Stopwatch] = {}
     times: dict[_Key, list[float]] = {}
-    told: dict[str, Any] | None = None
+    measured: dict[str, Any] | None = None
     for turn in range(rounds):
         if turn >= _FEWEST and time.perf_counter() - began > _BUDGET:
             break
@@ -142,7 +142,7 @@ def _time(
                 continue
             done = _TIMING * (turn + index / len(points)) / rounds
             note = f"round {turn + 1} of {rounds}: {_said(point)}"
-            context.report(done, note, told)
+            context.report(done, note, measured)
             if context.stopped():
                 raise Cancelled
             if point.key not in watches:
@@ -150,7 +150,7 @@ def _time(
                 x = torch.randn(1, point.n, point.d, device=device)
                 watches[point.key] = Stopwatch(layer, x)
             times.setdefault(point.key, []).append(watches[point.key].seconds())
-            told = _row(point, times, kernel)
+            measured = _row(point, times, kernel)
     return times
 
 

@@ -73,17 +73,20 @@ def bars(rows: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
     )
     half = min(sizes.row * 0.3, 7)
     top, bottom = f"datum.middle - {half:g}", f"datum.middle + {half:g}"
-    told = [alt.Tooltip("word:N", title="query"), alt.Tooltip("bar:Q", title="bits", format=".3f")]
+    tooltip = [
+        alt.Tooltip("word:N", title="query"),
+        alt.Tooltip("bar:Q", title="bits", format=".3f"),
+    ]
     track = (
         at(base, "datum.from_", top, f"datum.from_ + {_BAR}", bottom)
         .mark_rect(fill=theme.QUIET, fillOpacity=0.15, aria=False)
-        .encode(tooltip=told)
+        .encode(tooltip=tooltip)
         .properties(name="tracks")
     )
     bar = (
         at(base, "datum.from_", top, f"datum.from_ + datum.bar * {_BAR}", bottom)
         .mark_rect(fill=theme.QUIET)
-        .encode(tooltip=told)
+        .encode(tooltip=tooltip)
         .properties(name="bars")
     )
     ink = alt.ExprRef(theme.INK)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 import pandas as pd
 import streamlit as st
 
-from dashboard.charts import usual_spot
+from dashboard.charts import usual_map
 from dashboard.features.differences.pair import Pair
 from dashboard.features.differences.sides import map_title
 from dashboard.features.differences.view import Differences
@@ -99,5 +99,5 @@ def _use(session: Session[Differences], pair: Pair, match: _Match | None) -> Non
         return
     view = session.view
     for side, name in ((pair.one, match.one), (pair.other, match.other)):
-        view = with_map(view, side.letter, "" if name == usual_spot(side.frames) else name)
+        view = with_map(view, side.letter, "" if name == usual_map(side.frames) else name)
     session.change(view)

@@ -6,7 +6,7 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard.charts import spots, usual_spot
+from dashboard.charts import map_names, usual_map
 from dashboard.features.differences.asking import Asked, Compared
 from dashboard.features.differences.sides import Side, map_title
 from dashboard.features.differences.view import Differences
@@ -90,12 +90,12 @@ def _facts(result: Result) -> None:
 
 def _choose_map(session: Session[Differences], side: Side) -> None:
     """The choice among a panel's maps, if there are several."""
-    offered = spots(side.frames)
+    offered = map_names(side.frames)
     key = session.key(side.letter, "map")
 
     def select() -> None:
         chosen = st.session_state[key]
-        name = "" if chosen == usual_spot(side.frames) else chosen
+        name = "" if chosen == usual_map(side.frames) else chosen
         session.update(selected=with_map(session.view, side.letter, name).selected)
 
     choose(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from dashboard.charts import MapFrame, spots, usual_spot
+from dashboard.charts import MapFrame, map_names, usual_map
 from dashboard.charts.heatmap import masked_rows
 from dashboard.features.differences.chart_linked import Tile
 from dashboard.records.result import Result
@@ -82,7 +82,7 @@ def side_of(
     return Side(
         letter=letter, checkpoint=checkpoint, title=title, digest=result.digest,
         frames=tuple(frames),
-        selected=selected if selected in spots(frames) else usual_spot(frames),
+        selected=selected if selected in map_names(frames) else usual_map(frames),
         likely=tuple(likely) if len(likely) == len(frames[0].query_labels) else (),
     )  # fmt: skip
 

@@ -60,7 +60,7 @@ def strip_chart(
         scale=alt.Scale(zero=False, nice=True, padding=8),
         axis=alt.Axis(title=title, tickCount=5, format=number, grid=False),
     )
-    told = [
+    tooltip = [
         alt.Tooltip("scoring:N"),
         alt.Tooltip("seed:Q", format="d"),
         alt.Tooltip("value:Q", title=title, format=number),
@@ -70,7 +70,7 @@ def strip_chart(
         alt.Chart(alt.NamedData(name=DATA))
         .mark_point(filled=True, size=70, color=colour)
         .encode(
-            x=x, y=y, tooltip=told,
+            x=x, y=y, tooltip=tooltip,
             opacity=alt.condition(pointed, alt.value(1), alt.value(0.75)),
         )
         .add_params(pointed)

@@ -11,7 +11,7 @@ from dashboard.charts.frames import rounded
 _HEIGHT = 150  # px
 _ROOM = 44  # px, for the numbers at the left
 _WORSE, _BETTER = theme.PANEL_COLOURS["a"], theme.PANEL_COLOURS["b"]
-_TOLD = {
+_MEASURES = {
     "entropy": "relative entropy", "eos": "weight on <eos>", "concentration": "on one key",
     "diagonality": "diagonality", "distance": "distance from untrained, bits",
 }  # fmt: skip
@@ -27,13 +27,13 @@ def head_bars(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> alt.LayerChar
     Raises:
         ValueError: no heads, or a column that is missing.
     """
-    missing = [name for name in ("name", "leave_one_out", *_TOLD) if name not in heads.columns]
+    missing = [name for name in ("name", "leave_one_out", *_MEASURES) if name not in heads.columns]
     if missing or heads.empty:
         raise ValueError(
             f"need a row per head with {', '.join(missing) or 'figures'}, got {len(heads)} rows"
         )
     drawn = pd.DataFrame({"name": heads["name"].astype(str)})
-    for column in ("leave_one_out", *_TOLD):
+    for column in ("leave_one_out", *_MEASURES):
         drawn[column] = rounded(heads[column].to_numpy(float))
     order = drawn["name"].tolist()
     x = alt.X(
@@ -50,18 +50,19 @@ def head_bars(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> alt.LayerChar
             titleAngle=0, titleAlign="left", titleY=-10, titleX=-_ROOM + 6,
         ),
     )  # fmt: skip
-    told = [
+    tooltip = [
         alt.Tooltip("name:N", title="head"),
         alt.Tooltip("leave_one_out:Q", format="+.3f", title="change, nats"),
     ]
-    told += [
-        alt.Tooltip(f"{column}:Q", format=".3f", title=title) for column, title in _TOLD.items()
+    tooltip += [
+        alt.Tooltip(f"{column}:Q", format=".3f", title=title)
+        for column, title in _MEASURES.items()
     ]
     # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
     fill = alt.when("datum.leave_one_out < 0").then(alt.value(_WORSE)).otherwise(
         alt.value(_BETTER)
     )  # fmt: skip
-    bars = alt.Chart(drawn).mark_bar().encode(x=x, y=y, fill=fill, tooltip=told)
+    bars = alt.Chart(drawn).mark_bar().encode(x=x, y=y, fill=fill, tooltip=tooltip)
     zero = alt.Chart(pd.DataFrame({"y": [0]})).mark_rule(color=theme.QUIET).encode(y="y:Q")
     chart = alt.LayerChart(layer=[theme.ramp(), bars.properties(name="bars"), zero])
     return theme.finished(chart, width=width, height=_HEIGHT)

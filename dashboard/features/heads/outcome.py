@@ -45,20 +45,20 @@ def outcome(result: Result) -> None:
     unchanged = facts.get("unchanged", facts)
     if "unchanged" in facts:
         before, after, fresh = compared(unchanged["translation"], facts["translation"])
-        told = _told(facts, unchanged, fresh)
+        effect = _effect(facts, unchanged, fresh)
     else:
         before, after = plain(facts["translation"]) or _NOTHING, _NOTHING
-        told = "Nothing is changed yet: switch heads off below."
+        effect = "Nothing is changed yet: switch heads off below."
     with layout.grid(2):
         with st.container(gap="xsmall", key="heads-before"):
             st.markdown(f"{_TITLES['before']}\n#### {before}")
             st.caption(_forced(facts) + _nats("log-probability", unchanged["log_probability"]))
         with st.container(gap="xsmall", key="heads-after"):
             st.markdown(f"{_TITLES['after']}\n#### {after}")
-            st.caption(told)
+            st.caption(effect)
 
 
-def _told(facts: Mapping[str, Any], unchanged: Mapping[str, Any], fresh: int) -> str:
+def _effect(facts: Mapping[str, Any], unchanged: Mapping[str, Any], fresh: int) -> str:
     if facts["forced"]:
         return _forced(facts) + _nats("log-probability", facts["log_probability"])
     gone = fresh == 0 and facts["translation"] != unchanged["translation"]

@@ -69,7 +69,7 @@ def circle_chart(
         _spokes(ends, stroke),
         alt.Chart(pd.DataFrame(ends))
         .mark_point(size=90, filled=True, opacity=1)
-        .encode(fill=fill, tooltip=["name:N", _told("x", titles[0]), _told("y", titles[1])])
+        .encode(fill=fill, tooltip=["name:N", _number("x", titles[0]), _number("y", titles[1])])
         .properties(name="ends"),
         alt.Chart(pd.DataFrame(_labels(ends, turn)))
         .mark_text(fontSize=theme.FONT_SIZE + 1, fontWeight=600)
@@ -83,7 +83,7 @@ def _axis(title: str) -> alt.Axis:
     return alt.Axis(title=title, values=[-1, 0, 1], format="~g", grid=True)
 
 
-def _told(field: str, title: str) -> alt.Tooltip:
+def _number(field: str, title: str) -> alt.Tooltip:
     return alt.Tooltip(f"{field}:Q", title=title, format=".4f")
 
 

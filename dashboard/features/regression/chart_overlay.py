@@ -57,17 +57,17 @@ def overlay_curves(
     pointed = hover("q")
     # Columns are numbered: a panel's label may hold what a field name must not.
     columns = {f"p{i}": p.curve["prediction"] for i, p in enumerate(drawn.values())}
-    told = [
+    tooltip = [
         alt.Tooltip(f"{c}:Q", format=".4~g", title=n) for c, n in zip(columns, curves, strict=True)
     ]
-    told.insert(0, alt.Tooltip("x:Q", format=".4~g", title=first.x_title))
-    told.append(alt.Tooltip("truth:Q", format=".4~g"))
+    tooltip.insert(0, alt.Tooltip("x:Q", format=".4~g", title=first.x_title))
+    tooltip.append(alt.Tooltip("truth:Q", format=".4~g"))
     wide = first._replace(curve=first.curve.assign(**columns))
     tall = pd.concat([p.curve[["x", "prediction"]].assign(panel=n) for n, p in drawn.items()])
     strokes = named_strokes("panel", {name: colours[name] for name in curves})
     layers = [
         theme.ramp(),
-        strips(wide, pointed, lane.bottom).encode(tooltip=told),
+        strips(wide, pointed, lane.bottom).encode(tooltip=tooltip),
         rule(first, pointed, [lane]),
         *scatter(first, y),
         _lines(tall, first.line).encode(

@@ -72,7 +72,7 @@ def learning_chart(
         limit=alt.ExprRef("max(80, width - 24)"),
     )  # fmt: skip
     pointed = hover("epoch", "series", nearest=True)
-    told = [
+    tooltip = [
         alt.Tooltip("series:N", title="training"),
         alt.Tooltip("epoch:Q", format=",d"),
         alt.Tooltip("value:Q", title=title, format=y_format),
@@ -82,7 +82,7 @@ def learning_chart(
     seen = 1 if last <= _FEW_EPOCHS else 0
     points = (
         base.mark_point(size=30, strokeWidth=2)
-        .encode(tooltip=told, opacity=alt.condition(pointed, alt.value(1), alt.value(seen)))
+        .encode(tooltip=tooltip, opacity=alt.condition(pointed, alt.value(1), alt.value(seen)))
         .add_params(pointed)
         .properties(name="points")
     )

@@ -8,7 +8,7 @@ import pytest
 from PIL import Image
 
 from dashboard.charts.frames import MapFrame
-from dashboard.charts.head_grid import grid_height, head_grid, spots, usual_spot
+from dashboard.charts.head_grid import grid_height, head_grid, map_names, usual_map
 from dashboard.charts.theme import POINTER
 
 SOURCE = ("the", "dog", "is", "the", "dog", ".", "<eos>")
@@ -42,11 +42,11 @@ def drawn_weights(scene, shape=(5, 7)) -> np.ndarray:
 
 
 def test_layers_and_heads_are_counted_from_1_and_a_mean_leads_each_layer():
-    assert spots(FRAMES) == ["1.mean", "1.1", "1.2", "1.3", "2.mean", "2.1", "2.2", "2.3"]
-    assert usual_spot(FRAMES) == "2.mean"
-    assert spots([frame(0, heads=1)]) == ["1.1"]
-    assert usual_spot([frame(0, heads=1), frame(1, heads=1)]) == "2.1"
-    assert spots([frame(1, heads=2), frame(0, heads=1)]) == ["1.1", "2.mean", "2.1", "2.2"]
+    assert map_names(FRAMES) == ["1.mean", "1.1", "1.2", "1.3", "2.mean", "2.1", "2.2", "2.3"]
+    assert usual_map(FRAMES) == "2.mean"
+    assert map_names([frame(0, heads=1)]) == ["1.1"]
+    assert usual_map([frame(0, heads=1), frame(1, heads=1)]) == "2.1"
+    assert map_names([frame(1, heads=2), frame(0, heads=1)]) == ["1.1", "2.mean", "2.1", "2.2"]
 
 
 def test_layers_may_have_different_numbers_of_heads(painted):
@@ -64,11 +64,11 @@ def test_the_usual_map_is_the_mean_and_is_called_a_summary(painted, survives):
     np.testing.assert_allclose(drawn_weights(scene), expected, atol=7e-4)
 
 
-@pytest.mark.parametrize(("spot", "layer", "head"), [("1.3", 1, 2), ("2.1", 0, 0)])
-def test_the_chosen_map_is_large(painted, spot, layer, head):
-    scene = painted(head_grid(FRAMES, chosen=spot))
+@pytest.mark.parametrize(("name", "layer", "head"), [("1.3", 1, 2), ("2.1", 0, 0)])
+def test_the_chosen_map_is_large(painted, name, layer, head):
+    scene = painted(head_grid(FRAMES, chosen=name))
     (title,) = scene.items(role="title-text")
-    assert title["text"] == f"layer {spot[0]} · head {spot[2]}"
+    assert title["text"] == f"layer {name[0]} · head {name[2]}"
     weights = FRAMES[layer].weights[head]
     np.testing.assert_allclose(drawn_weights(scene), weights, atol=7e-4)
     labels = [label["text"] for label in scene.items(role="axis-label")]

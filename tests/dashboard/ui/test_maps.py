@@ -10,8 +10,8 @@ def session(monkeypatch):
     return state
 
 
-def clicked(spot):
-    return {"selection": {"head": [{"map": spot}]}}
+def clicked(name):
+    return {"selection": {"head": [{"map": name}]}}
 
 
 def test_a_grid_stays_as_it_is_while_the_reader_clicks_in_it(session):

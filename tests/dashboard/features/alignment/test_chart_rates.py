@@ -9,7 +9,7 @@ from dashboard.features.alignment.chart_rates import rates_chart
 
 RATES = pd.DataFrame(
     {
-        "spot": ["1.1", "1.2", "1.3", "1.mean", "2.1"],
+        "map": ["1.1", "1.2", "1.3", "1.mean", "2.1"],
         "error_rate": [0.5, 0.25, 1.0, 0.125, 0.25],
         "precision": [0.5, 0.75, float("nan"), 0.9, 0.75],
         "recall": [0.5, 0.75, 0.0, 0.8, 0.75],
@@ -40,7 +40,7 @@ def test_every_head_is_a_dot_the_best_one_first(painted, survives):
 @pytest.mark.parametrize("heads", [1, 54])
 def test_few_heads_stand_close_and_many_have_room(painted, heads):
     table = pd.DataFrame(
-        {"spot": [f"{1 + n // 9}.{1 + n % 9}" for n in range(heads)], "error_rate": 0.3,
+        {"map": [f"{1 + n // 9}.{1 + n % 9}" for n in range(heads)], "error_rate": 0.3,
          "precision": 0.7, "recall": 0.7, "untrained": 0.8}
     )  # fmt: skip
     scene = painted(rates_chart(table), width=260)
@@ -51,7 +51,7 @@ def test_few_heads_stand_close_and_many_have_room(painted, heads):
 
 
 def test_other_tables_are_refused():
-    with pytest.raises(ValueError, match=r"need rows with spot, .* got 0 rows of spot"):
+    with pytest.raises(ValueError, match=r"need rows with map, .* got 0 rows of map"):
         rates_chart(RATES.head(0))
-    with pytest.raises(ValueError, match="got 5 rows of spot, error_rate"):
-        rates_chart(RATES[["spot", "error_rate"]])
+    with pytest.raises(ValueError, match="got 5 rows of map, error_rate"):
+        rates_chart(RATES[["map", "error_rate"]])

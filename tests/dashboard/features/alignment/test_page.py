@@ -13,16 +13,16 @@ SURE = [(0, 0), (1, 1), (2, 2), (2, 3)]
 ERRORS = {"twin_a": (0.5, 0.75, 0.25), "transformer_x": (0.5, 1.0, 0.0)}
 
 
-def spots(data):
+def names_of(data):
     return ["1.1"] if data == "twin_a" else [f"{n}.{h}" for n in (1, 2) for h in (1, 2, "mean")]
 
 
 def rates(data):
     """The usual map, the last mean, is not the best one."""
     rows = [
-        {"spot": spot, "error_rate": 0.5 if spot != "1.2" else 0.125, "precision": 0.75,
+        {"map": name, "error_rate": 0.5 if name != "1.2" else 0.125, "precision": 0.75,
          "recall": float("nan"), "untrained": 0.875}
-        for spot in spots(data)
+        for name in names_of(data)
     ]  # fmt: skip
     pairs = [
         {"number": number, "source": f"s{number}", "target": f"t{number}", "error_rate": rate}
@@ -50,8 +50,8 @@ def one_pair(data, number):
         }
     )  # fmt: skip
     links = [
-        {"spot": spot, "source": s, "target": t, "verdict": verdict}
-        for spot in spots(data)
+        {"map": name, "source": s, "target": t, "verdict": verdict}
+        for name in names_of(data)
         for s, t, verdict in ((0, 0, "right"), (1, 1, "right"), (2, 2, "missed"), (1, 2, "wrong"))
     ]
     facts = {

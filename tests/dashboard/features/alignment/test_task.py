@@ -106,7 +106,7 @@ def test_every_head_is_scored_trained_and_untrained(upload):
     result = Result.from_bytes(
         _perform("transformer_scaled_dot_phrasebook", watch, corpus=upload).to_bytes()
     )
-    rows = {row["spot"]: row for row in result.tables["rates"].to_pylist()}
+    rows = {row["map"]: row for row in result.tables["rates"].to_pylist()}
     heads = ["1", "2", "3", "4", "5", "6", "7", "8", "mean"]
     assert list(rows) == [f"{layer}.{head}" for layer in (1, 2) for head in heads]
     facts = result.facts
@@ -134,7 +134,7 @@ def test_every_head_is_scored_trained_and_untrained(upload):
 def test_only_so_many_pairs_are_scored(upload):
     result = _perform(corpus=upload, pairs=2)
     assert (result.facts["scored"], result.facts["available"]) == (2, 4)
-    assert [row["spot"] for row in result.tables["rates"].to_pylist()] == ["1.1"]
+    assert [row["map"] for row in result.tables["rates"].to_pylist()] == ["1.1"]
 
 
 def test_one_pair_is_shown_with_its_gold_links_and_those_found(upload):
