@@ -2,37 +2,36 @@
 
 from __future__ import annotations
 
-import hashlib
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any, NamedTuple
+from typing import Any
 
-import pyarrow as pa
 import torch
 from torch import Tensor, nn
 
-from attention_plugins import AttentionMap, ModelSizes, Parameter, RegressionData, registry
-from attention_plugins.contract import ContractError, Scalar, ScoringSpec, as_record, settle
-from attention_plugins.datasets.table import as_regression, read_columns
+from attention_plugins import ModelSizes, Parameter, RegressionData, registry
+from attention_plugins.contract import ContractError, ScoringSpec, as_record, settle
 from attention_plugins.devices import resolve
 from attention_plugins.fitting import FITTING, Fit, NotFiniteError, Step, fit, learned_values
 from attention_plugins.regression import (
-    Prediction,
-    Scale,
-    check_data,
     errors,
     predict,
     standardise,
 )
+from dashboard.features.regression.task_problem import (
+    DATA_OPTION,
+    DEFAULT_PROBLEM,
+    moved,
+    read_problem,
+)
+from dashboard.features.regression.task_result import MOST_CELLS, notes, scale_facts, tables
 from dashboard.jobs.context import Cancelled, Context
-from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
 from dashboard.records.metric import Metric
-from dashboard.records.request import UPLOAD, Request, is_upload
+from dashboard.records.request import Request, is_upload
 from dashboard.records.result import Result
-from dashboard.storage.blobs import Blobs
 
-DEFAULT_MODEL, DEFAULT_SCORING, DEFAULT_PROBLEM = "nadaraya_watson", "gaussian", "sine"
+DEFAULT_MODEL, DEFAULT_SCORING = "nadaraya_watson", "gaussian"
 
 LEARN = Parameter(
     name="learn",
@@ -69,8 +68,6 @@ METRICS = (
     ),
 )  # fmt: skip
 
-_DATA_OPTION = "data."
-_MOST_CELLS = 250_000
 _REPORTS = 50
 
 
@@ -84,14 +81,6 @@ class _Options:
     lr: float
     loss: str
     optimiser: str
-
-
-class _Problem(NamedTuple):
-    """Data as read, x sorted where it is one number; the columns' names; the content's sha256."""
-
-    data: RegressionData
-    names: tuple[str, ...]
-    sha256: str
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -114,35 +103,35 @@ def perform(request: Request, context: Context) -> Result:
     started = time.perf_counter()
     device = resolve(request.device)
     options = _options(request)
-    problem = _problem(request)
+    problem = read_problem(request)
     context.report(0.05, "data read")
     scoring = registry.installed().scoring(request.scoring or DEFAULT_SCORING)
     scaled, scale = standardise(problem.data) if options.standardise else (problem.data, None)
     # float64 agrees with any reference to its last digits, and costs nothing at these sizes; mps
     # has none.
     dtype = torch.float32 if device.type == "mps" else torch.float64
-    data = _moved(scaled, device, dtype)
+    data = moved(scaled, device, dtype)
     model = _model(request, scoring, data.x.shape[1], dtype).to(device)
     began = time.perf_counter()
     learned = _learn(model, data, scoring, options, context) if options.learn else None
     cells = len(data.queries) * len(data.x)
-    prediction = predict(model, data, keep_weights=cells <= _MOST_CELLS)
+    prediction = predict(model, data, keep_weights=cells <= MOST_CELLS)
     metrics = errors(model, data, prediction.values)
     metrics["effective_neighbours"] = prediction.effective_neighbours
     worked = time.perf_counter() - began
     _see_finite(scoring, prediction.values, metrics)
     context.report(0.95, "predicted")
     return Result(
-        tables=_tables(problem.data, prediction, learned),
+        tables=tables(problem.data, prediction, learned),
         facts={
             "metrics": metrics,
             "parameters": sum(weights.numel() for weights in model.parameters()),
             "learned": learned_values(model, scoring.parameters) if learned else {},
-            "notes": _notes(cells, scale, learned),
+            "notes": notes(cells, scale, learned),
             "x_names": list(problem.names[:-1]),
             "y_name": problem.names[-1],
             "data_sha256": problem.sha256,
-            "standardised": _scale_facts(scale),
+            "standardised": scale_facts(scale),
             "device": str(device),
             **_provenance(request, scoring),
             "seconds": time.perf_counter() - started,
@@ -151,54 +140,14 @@ def perform(request: Request, context: Context) -> Result:
     )
 
 
-def _moved(data: RegressionData, device: torch.device, dtype: torch.dtype) -> RegressionData:
-    truth = None if data.truth is None else data.truth.to(device, dtype)
-    x, y, queries = (part.to(device, dtype) for part in data[:3])
-    return RegressionData(x, y, queries, truth)
-
-
 def _options(request: Request) -> _Options:
     uploaded = is_upload(request.data)
-    given = {name: value for name, value in request.options if not name.startswith(_DATA_OPTION)}
+    given = {name: value for name, value in request.options if not name.startswith(DATA_OPTION)}
     known = [replace(p, default=uploaded) if p is STANDARDISE else p for p in OPTIONS]
     try:
         return as_record(_Options, settle(known, given))
     except ContractError as error:
         raise ContractError(str(error).replace("no parameter", "no option")) from error
-
-
-def _problem(request: Request) -> _Problem:
-    settings = {
-        name.removeprefix(_DATA_OPTION): value
-        for name, value in request.options
-        if name.startswith(_DATA_OPTION)
-    }
-    if is_upload(request.data):
-        return _uploaded(request.data.removeprefix(UPLOAD), settings)
-    spec = registry.installed().dataset(request.data or DEFAULT_PROBLEM)
-    if spec.task != "regression":
-        raise ContractError(f"data set {spec.name!r} is for {spec.task}; need one for regression")
-    data = spec.load(settle(spec.parameters, settings), request.seed)
-    if not isinstance(data, RegressionData):
-        raise ContractError(
-            f"data set {spec.name!r} loaded {type(data).__name__}; need RegressionData"
-        )
-    check_data(data, spec.name)
-    if data.x.shape[1] == 1:
-        order = data.x[:, 0].argsort(stable=True)
-        data = data._replace(x=data.x[order], y=data.y[order])
-    digest = hashlib.sha256()
-    for part in data:
-        digest.update(b"" if part is None else part.double().numpy().tobytes())
-    names = ("x",) if data.x.shape[1] == 1 else tuple(f"x{i + 1}" for i in range(data.x.shape[1]))
-    return _Problem(data, (*names, "y"), digest.hexdigest())
-
-
-def _uploaded(digest: str, settings: Mapping[str, Scalar]) -> _Problem:
-    if settings:
-        raise ContractError(f"an uploaded table has no option {_DATA_OPTION + min(settings)!r}")
-    columns = read_columns(Blobs().path(digest))
-    return _Problem(as_regression(columns), columns.names, digest)
 
 
 def _model(request: Request, scoring: ScoringSpec, size: int, dtype: torch.dtype) -> nn.Module:
@@ -260,46 +209,6 @@ def _not_finite(scoring: ScoringSpec) -> ValueError:
         "standardise x or change its parameters, and look for a division by 0, a root or "
         "logarithm of a negative number, or an overflow in its formula"
     )
-
-
-def _tables(
-    data: RegressionData, prediction: Prediction, learned: Fit | None
-) -> dict[str, pa.Table]:
-    curve = columns_table({**coordinates(data.queries), "prediction": prediction.values})
-    truth = pa.nulls(len(curve), pa.float64())
-    if data.truth is not None:
-        truth = pa.array(data.truth.double().numpy())
-    tables = {
-        "curve": curve.append_column("truth", truth),
-        "points": columns_table({**coordinates(data.x), "y": data.y}),
-    }
-    if prediction.weights:
-        rows, columns = labels(data.queries), labels(data.x)
-        tables["maps"] = maps_table(
-            [
-                AttentionMap(site=site, weights=weights, query_labels=rows, key_labels=columns)
-                for site, weights in prediction.weights.items()
-            ]
-        )
-    if learned and learned.history:
-        tables["history"] = pa.Table.from_pylist(
-            [{"step": s.number, "loss": s.loss, **s.learned} for s in learned.history]
-        )
-    return tables
-
-
-def _notes(cells: int, scale: Scale | None, learned: Fit | None) -> list[str]:
-    notes = [learned.note] if learned else []
-    if scale is not None:
-        units = ", ".join(f"{unit:.4g}" for unit in scale.unit.tolist())
-        notes.append(f"x was standardised: one unit of the scoring is {units} in the data's.")
-    if cells > _MOST_CELLS:
-        notes.append(f"No map of {cells:,} weights is kept; need at most {_MOST_CELLS:,}.")
-    return notes
-
-
-def _scale_facts(scale: Scale | None) -> dict[str, list[float]] | None:
-    return scale and {"mean": scale.mean.tolist(), "unit": scale.unit.tolist()}
 
 
 def _provenance(request: Request, scoring: ScoringSpec) -> dict[str, Any]:

@@ -1,0 +1,73 @@
+"""The data of a regression: a data set that is installed, or a table that a user has uploaded."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+
+from attention_plugins import RegressionData, registry
+from attention_plugins.contract import ContractError, Scalar, settle
+from attention_plugins.datasets.table import as_regression, read_columns
+from attention_plugins.regression import check_data
+from dashboard.records.request import UPLOAD, Request, is_upload
+from dashboard.storage.blobs import Blobs
+
+DEFAULT_PROBLEM = "sine"
+DATA_OPTION = "data."  # before the names of a problem's own parameters
+
+
+class Problem(NamedTuple):
+    """Data as read, x sorted where it is one number; the columns' names; the content's sha256."""
+
+    data: RegressionData
+    names: tuple[str, ...]
+    sha256: str
+
+
+def read_problem(request: Request) -> Problem:
+    """The data set or the uploaded table that a request names.
+
+    Raises:
+        ValueError: it is not here or not of regression, a bad parameter, a faulty table.
+    """
+    settings = {
+        name.removeprefix(DATA_OPTION): value
+        for name, value in request.options
+        if name.startswith(DATA_OPTION)
+    }
+    if is_upload(request.data):
+        return _uploaded(request.data.removeprefix(UPLOAD), settings)
+    spec = registry.installed().dataset(request.data or DEFAULT_PROBLEM)
+    if spec.task != "regression":
+        raise ContractError(f"data set {spec.name!r} is for {spec.task}; need one for regression")
+    data = spec.load(settle(spec.parameters, settings), request.seed)
+    if not isinstance(data, RegressionData):
+        raise ContractError(
+            f"data set {spec.name!r} loaded {type(data).__name__}; need RegressionData"
+        )
+    check_data(data, spec.name)
+    if data.x.shape[1] == 1:
+        order = data.x[:, 0].argsort(stable=True)
+        data = data._replace(x=data.x[order], y=data.y[order])
+    digest = hashlib.sha256()
+    for part in data:
+        digest.update(b"" if part is None else part.double().numpy().tobytes())
+    names = ("x",) if data.x.shape[1] == 1 else tuple(f"x{i + 1}" for i in range(data.x.shape[1]))
+    return Problem(data, (*names, "y"), digest.hexdigest())
+
+
+def _uploaded(digest: str, settings: Mapping[str, Scalar]) -> Problem:
+    if settings:
+        raise ContractError(f"an uploaded table has no option {DATA_OPTION + min(settings)!r}")
+    columns = read_columns(Blobs().path(digest))
+    return Problem(as_regression(columns), columns.names, digest)
+
+
+def moved(data: RegressionData, device: torch.device, dtype: torch.dtype) -> RegressionData:
+    """The data on that device, in that type."""
+    truth = None if data.truth is None else data.truth.to(device, dtype)
+    x, y, queries = (part.to(device, dtype) for part in data[:3])
+    return RegressionData(x, y, queries, truth)

@@ -1,0 +1,55 @@
+"""The result of a regression: its tables, and the notes that explain them."""
+
+from __future__ import annotations
+
+import pyarrow as pa
+
+from attention_plugins import AttentionMap, RegressionData
+from attention_plugins.fitting import Fit
+from attention_plugins.regression import Prediction, Scale
+from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
+
+MOST_CELLS = 250_000  # of a map that is kept
+
+
+def tables(
+    data: RegressionData, prediction: Prediction, learned: Fit | None
+) -> dict[str, pa.Table]:
+    """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such."""
+    curve = columns_table({**coordinates(data.queries), "prediction": prediction.values})
+    truth = pa.nulls(len(curve), pa.float64())
+    if data.truth is not None:
+        truth = pa.array(data.truth.double().numpy())
+    found = {
+        "curve": curve.append_column("truth", truth),
+        "points": columns_table({**coordinates(data.x), "y": data.y}),
+    }
+    if prediction.weights:
+        rows, columns = labels(data.queries), labels(data.x)
+        found["maps"] = maps_table(
+            [
+                AttentionMap(site=site, weights=weights, query_labels=rows, key_labels=columns)
+                for site, weights in prediction.weights.items()
+            ]
+        )
+    if learned and learned.history:
+        found["history"] = pa.Table.from_pylist(
+            [{"step": s.number, "loss": s.loss, **s.learned} for s in learned.history]
+        )
+    return found
+
+
+def notes(cells: int, scale: Scale | None, learned: Fit | None) -> list[str]:
+    """What a reader should know of how it was computed."""
+    found = [learned.note] if learned else []
+    if scale is not None:
+        units = ", ".join(f"{unit:.4g}" for unit in scale.unit.tolist())
+        found.append(f"x was standardised: one unit of the scoring is {units} in the data's.")
+    if cells > MOST_CELLS:
+        found.append(f"No map of {cells:,} weights is kept; need at most {MOST_CELLS:,}.")
+    return found
+
+
+def scale_facts(scale: Scale | None) -> dict[str, list[float]] | None:
+    """The scale as plain numbers."""
+    return scale and {"mean": scale.mean.tolist(), "unit": scale.unit.tolist()}
