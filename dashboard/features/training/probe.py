@@ -1,13 +1,11 @@
 """The probe sentence of the page *Train*: its translation and its map after every epoch.
 
-A slider goes back and forth through the epochs, *Play* does it by itself. The charts stand still
-and only their data change, so that a map is seen to form.
+The charts stand still and only their data change, so that a map is seen to form.
 """
 
 from __future__ import annotations
 
-import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -15,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS, MapFrame, label_room, maps
+from dashboard.features.training import epochs
 from dashboard.features.training.cards import planned
 from dashboard.features.training.chart_probe import CELLS, probe_map, probe_rows, relative_entropy
 from dashboard.features.training.curves import figure_over_epochs, last_epoch
@@ -23,24 +22,20 @@ from dashboard.features.training.view import Train
 from dashboard.links.recipes import PROBE
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import Epoch, Training
-from dashboard.ui import charts, layout
+from dashboard.ui import layout
 from dashboard.ui.session import Session
 from dashboard.ui.titles import scoring_title
-from dashboard.ui.widgets import place, plain
+from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
 _HEIGHT = 470  # px of one panel, whatever the translation
 _MAP_HEIGHT, _LARGEST_CELL = 300, 38  # px
-_MOST_STOPS = 200  # of the slider
-_TICK = 0.6  # seconds that an epoch is seen while it plays
-_SLIDER, _PLAYING = "train-epoch", "train-playing"
 _FRAMES_KEPT, _SPECS_KEPT = 4_000, 200
 
 
 def probes(session: Session[Train], chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     """The probe's translation and cross-attention after the view's epoch, side by side."""
-    playing = _PLAYING in st.session_state
-    epoch = session.view.epoch
+    playing, epoch = epochs.playing(), session.view.epoch
 
     def choose_epoch(epoch: int) -> None:
         session.change(replace(session.view, epoch=epoch))
@@ -49,8 +44,8 @@ def probes(session: Session[Train], chosen: Mapping[str, Training], catalogue: C
         # A choice made here belongs into the link and the rest of the page.
         if session.fresh:
             st.rerun()
-        at = _played(_reached(chosen), choose_epoch) if playing else epoch
-        _controls(chosen, at, epoch, choose_epoch)
+        at = epochs.played(epochs.reached(chosen), choose_epoch) if playing else epoch
+        epochs.controls(chosen, at, epoch, choose_epoch)
         others = other_titles(chosen, catalogue)
         with layout.grid(len(chosen)):
             for letter, training in chosen.items():
@@ -59,76 +54,8 @@ def probes(session: Session[Train], chosen: Mapping[str, Training], catalogue: C
                     _probe(letter, training, at)
         _entropy(chosen, catalogue, at)
 
-    st.fragment(run_every=_TICK if playing else None)(draw)()
+    st.fragment(run_every=epochs.TICK if playing else None)(draw)()
     _table(chosen, series_titles(chosen, catalogue))
-
-
-def _reached(chosen: Mapping[str, Training]) -> int:
-    return max((len(training.epochs) for training in chosen.values()), default=0)
-
-
-def _played(reached: int, choose_epoch: Callable[[int], None]) -> int:
-    """The next epoch; after the last one the play ends, and the page is drawn anew."""
-    at = int(st.session_state[_PLAYING])
-    later = [stop for stop in _stops(reached) if stop > at]
-    if not later:
-        del st.session_state[_PLAYING]
-        choose_epoch(0)
-        st.rerun()
-    st.session_state[_PLAYING] = later[0]
-    return later[0]
-
-
-def _stops(last: int) -> list[int]:
-    step = math.ceil(last / _MOST_STOPS) or 1
-    return sorted({*range(step, last + 1, step), *([last] if last else [])})
-
-
-def _controls(
-    chosen: Mapping[str, Training], at: int, epoch: int, choose_epoch: Callable[[int], None]
-) -> None:
-    play, slider, scale = st.columns([1, 6, 2], vertical_alignment="bottom", gap="medium")
-    with play:
-        _play_button(_reached(chosen), epoch, choose_epoch)
-    with slider:
-        _slider(last_epoch(chosen), at, choose_epoch)
-    with scale:
-        charts.legend(1.0)
-
-
-def _play_button(reached: int, epoch: int, choose_epoch: Callable[[int], None]) -> None:
-    playing = _PLAYING in st.session_state
-
-    def press() -> None:
-        if playing:
-            choose_epoch(int(st.session_state.pop(_PLAYING)))
-        else:
-            st.session_state[_PLAYING] = epoch if 0 < epoch < reached else 0
-            choose_epoch(epoch)
-
-    icon = "pause" if playing else "play_arrow"
-    st.button(
-        "Pause" if playing else "Play", icon=f":material/{icon}:", key="train-play",
-        on_click=press, disabled=reached < 2, width="stretch",
-    )  # fmt: skip
-
-
-def _slider(last: int, epoch: int, choose_epoch: Callable[[int], None]) -> None:
-    epoch = min(epoch, last)
-    stops = [*sorted({*_stops(last), *([epoch] if epoch else [])}), 0]
-
-    def slide() -> None:
-        st.session_state.pop(_PLAYING, None)
-        choose_epoch(st.session_state[_SLIDER])
-
-    st.select_slider(
-        "After epoch",
-        stops,
-        key=place(_SLIDER, epoch, fresh=st.session_state.get(_SLIDER) != epoch),
-        format_func=lambda stop: f"{stop:,}" if stop else "latest",
-        on_change=slide,
-        help="“Latest” follows the trainings while they run.",
-    )
 
 
 def _name(letter: str, training: Training, catalogue: Catalogue, others: Sequence[str]) -> None:
@@ -191,7 +118,7 @@ def _frame(id: str, epoch: Epoch) -> MapFrame | None:
 
 def _frames(training: Training) -> dict[int, MapFrame]:
     """By epoch; of a long training those that the slider stops at."""
-    stops = {*_stops(len(training.epochs))}
+    stops = {*epochs.stops(len(training.epochs))}
     found = {one.epoch: _frame(training.id, one) for one in training.epochs if one.epoch in stops}
     return {epoch: frame for epoch, frame in found.items() if frame is not None}
 
@@ -229,7 +156,7 @@ def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -
     with st.container(key="train-entropy"):
         figure_over_epochs(
             rows, colours, last_epoch(chosen), "entropy of the probe's map, relative",
-            ".2f", zero=True, now=epoch or _reached(chosen),
+            ".2f", zero=True, now=epoch or epochs.reached(chosen),
         )  # fmt: skip
     st.caption(
         "0: every row of the map has all its weight on one word; 1: on all words alike. "
