@@ -18,12 +18,8 @@ from dashboard.jobs.training_status import paused_note, training_status
 from dashboard.records.request import Request
 from dashboard.records.training import State, Training
 from dashboard.storage.errors import StorageError
-from dashboard.storage.training_folder import (
-    History,
-    TrainingFolder,
-    checkpoints_root,
-    trainings_root,
-)
+from dashboard.storage.home import checkpoints_root, trainings_root
+from dashboard.storage.training_folder import History, TrainingFolder
 
 
 class Trainings:

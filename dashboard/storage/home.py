@@ -19,3 +19,13 @@ def home() -> Path:
     if chosen := os.environ.get(VARIABLE):
         return Path(chosen)
     return user_data_path("attention-workbench", appauthor=False)
+
+
+def trainings_root(root: Path | None = None) -> Path:
+    """Return the folder that has one folder for each training."""
+    return (root or home()) / "trainings"
+
+
+def checkpoints_root(root: Path | None = None) -> Path:
+    """Return the folder of the exported checkpoints, one folder each."""
+    return (root or home()) / "checkpoints"

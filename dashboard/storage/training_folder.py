@@ -25,7 +25,7 @@ from dashboard.records.training import Epoch, State
 from dashboard.storage import files
 from dashboard.storage.errors import StorageError
 from dashboard.storage.files import make_folder, replace, writing
-from dashboard.storage.home import home
+from dashboard.storage.home import trainings_root
 
 SNAPSHOT = "snapshot.safetensors"
 _REQUEST, _HISTORY, _LOCK, _PROBE = "request.json", "history.jsonl", "lock", "probe.arrow"
@@ -240,13 +240,3 @@ class TrainingFolder:
                 return not held
         except StorageError:
             return False
-
-
-def trainings_root(root: Path | None = None) -> Path:
-    """Return the folder that has one folder for each training."""
-    return (root or home()) / "trainings"
-
-
-def checkpoints_root(root: Path | None = None) -> Path:
-    """Return the folder of the exported checkpoints, one folder each."""
-    return (root or home()) / "checkpoints"
