@@ -1,4 +1,4 @@
-"""What a model loses without some of its heads: in a sentence's likelihood, in a corpus's BLEU."""
+"""What a model loses without some of its heads, in a sentence's likelihood."""
 
 from __future__ import annotations
 
@@ -9,10 +9,7 @@ from typing import NamedTuple
 
 from torch import Tensor
 
-from attention_plugins.contract import SentencePair
-from attention_plugins.datasets.parallel import references
 from attention_plugins.decoding import force
-from attention_plugins.scores import BleuScore, corpus_bleu
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.translator import Pair, Translator
 
@@ -84,23 +81,3 @@ def _each_off(heads: Sequence[Head]) -> list[Intervention]:
     for row, (site, head) in enumerate(heads):
         by_site[site].append((row, head))
     return [_Off(site=site, action="off", heads=tuple(own)) for site, own in by_site.items()]
-
-
-def bleu_under(
-    translator: Translator,
-    pairs: Sequence[SentencePair],
-    interventions: Sequence[Intervention] = (),
-    *,
-    width: int = 1,
-) -> BleuScore:
-    """Corpus BLEU of every distinct source's translation while the interventions hold.
-
-    Args:
-        width: of the beam; 1 is greedy.
-
-    Raises:
-        ContractError: an over-long sentence, a bad width.
-    """
-    by_source = references(pairs)
-    translations = translator.translate(list(by_source), width=width, interventions=interventions)
-    return corpus_bleu(translations, list(by_source.values()))

@@ -45,11 +45,6 @@ class Columns(NamedTuple):
     values: Tensor
 
 
-def read_table(source: str | Path | bytes) -> RegressionData:
-    """A CSV as a regression problem; see :func:`read_columns` and :func:`as_regression`."""
-    return as_regression(read_columns(source))
-
-
 def read_columns(source: str | Path | bytes) -> Columns:
     """Read comma-, semicolon- or tab-separated numbers.
 

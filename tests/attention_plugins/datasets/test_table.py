@@ -8,7 +8,11 @@ from contextlib import suppress
 import pytest
 import torch
 
-from attention_plugins.datasets.table import ROW_LIMIT, TableError, read_columns, read_table
+from attention_plugins.datasets.table import ROW_LIMIT, TableError, as_regression, read_columns
+
+
+def read_table(source):
+    return as_regression(read_columns(source))
 
 
 def rows(text):
