@@ -10,7 +10,7 @@ import numpy as np
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.lanes import Lane
-from dashboard.charts.problem import Problem
+from dashboard.charts.regression_tables import Problem
 
 ROOM = 36  # px, for the labels at the left
 _MARGIN = 0.04  # of the range of values, left free above and below

@@ -21,8 +21,8 @@ from dashboard.charts.frames import MapFrame
 from dashboard.charts.gold import Cell, gold_cells
 from dashboard.charts.heatmap import CELL, map_plot, masked_rows
 from dashboard.charts.image import PICK, pictures
+from dashboard.charts.map_picture import pointed_layers, pointed_title
 from dashboard.charts.places import at
-from dashboard.charts.pointed import pointed_layers, pointed_title
 
 MEAN = "mean"
 _SIDE = 54  # px, the height of a small map

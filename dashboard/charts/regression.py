@@ -19,7 +19,7 @@ from dashboard.charts.curves import (
 from dashboard.charts.frames import Table, top_weight
 from dashboard.charts.lanes import OWN_SCALES, stacked
 from dashboard.charts.pointer import hover
-from dashboard.charts.problem import Problem, problem
+from dashboard.charts.regression_tables import Problem, problem
 from dashboard.charts.weightlane import cell_table, lists, weight_lane
 
 _CURVE, _MAP, _GAP = 170, 150, 40  # px

@@ -12,7 +12,7 @@ from dashboard.charts.frames import rounded
 from dashboard.charts.image import MAX_SIDE, PICK, pictures
 from dashboard.charts.labels import thinned
 from dashboard.charts.lanes import Lane
-from dashboard.charts.problem import Problem
+from dashboard.charts.regression_tables import Problem
 
 
 def cell_table(weights: np.ndarray) -> pd.DataFrame:

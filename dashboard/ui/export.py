@@ -17,7 +17,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import navigation
 from dashboard.charts import PANEL_COLOURS, export, tidy
-from dashboard.charts.stored import stored_charts
+from dashboard.charts.run_charts import run_charts
 from dashboard.jobs.backend import Event
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -117,7 +117,7 @@ def panel_menu(
     if event is None or event.result is None:
         waiting(f"panel-{letter}")
         return
-    charts = stored_charts(event.result, colour=PANEL_COLOURS[letter], vmax=vmax)
+    charts = run_charts(event.result, colour=PANEL_COLOURS[letter], vmax=vmax)
     menu(request, event.result, charts, f"panel-{letter}", title=title, link=link)
 
 

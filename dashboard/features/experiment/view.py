@@ -15,10 +15,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dashboard.links import problems, recipes
+from dashboard.links import fits, recipes
 from dashboard.links.fields import NAME, SEED, Choice, Names, Setting, Settings, data, device
+from dashboard.links.fits import DATA, LEARN
 from dashboard.links.link import Field, Link
-from dashboard.links.problems import DATA, LEARN
 from dashboard.links.reader import Reader
 from dashboard.links.recipes import Recipe
 from dashboard.records.catalogue import Catalogue
@@ -32,7 +32,7 @@ MOST_SEEDS = 10
 
 _USUAL_SCORINGS = ("uniform", "gaussian", "laplacian", "scaled_dot")
 _USUAL_SEEDS = {REGRESSION: 5, TRANSLATION: 3}  # trainings take longer
-_OF_REQUEST = {REGRESSION: problems.TASK, TRANSLATION: recipes.TASK}
+_OF_REQUEST = {REGRESSION: fits.TASK, TRANSLATION: recipes.TASK}
 _OWN = frozenset(
     ("task", "model", "figure", SEED.name, "seeds", "maps", "scorings", "data", LEARN,
      "device")
@@ -121,13 +121,13 @@ def requests(view: Experiment, catalogue: Catalogue) -> dict[Place, Request]:
 
 def _fit(view: Experiment, catalogue: Catalogue, scoring: str, seed: int) -> Request:
     learn = view.learn and catalogue.scorings[scoring].learns
-    usual = problems.default_fit(catalogue, scoring, model=view.model, learn=learn)
+    usual = fits.default_fit(catalogue, scoring, model=view.model, learn=learn)
     fit = replace(
         usual,
         parameters=pairs(dict(usual.parameters) | recipes.parameters_of(view, scoring)),
         fitting=view.fitting if learn else (),
     )
-    return problems.fit_request(
+    return fits.fit_request(
         fit, data=view.data, settings=view.settings, seed=seed, device=view.device
     )
 
@@ -163,7 +163,7 @@ MODEL: Choice[Experiment] = Choice(
     name="model",
     title="Model",
     options=lambda _, catalogue: tuple(catalogue.of_task("models", REGRESSION)),
-    default=lambda _view, _catalogue: problems.MODEL,
+    default=lambda _view, _catalogue: fits.MODEL,
     unknown=NAME,
 )
 SCORINGS: Names[Experiment] = Names(
@@ -172,19 +172,17 @@ SCORINGS: Names[Experiment] = Names(
 PROBLEM = replace(data(REGRESSION, lambda _view, _catalogue: DATA), title="Problem")
 SETTINGS: Settings[Experiment] = Settings(
     name="settings",
-    parameters=lambda view, catalogue: problems.data_parameters(catalogue, view.data),
+    parameters=lambda view, catalogue: fits.data_parameters(catalogue, view.data),
     owner=lambda view: "table" if is_upload(view.data) else view.data,
     key_of=_data_key,
 )
 LEARNS: Setting[Experiment] = Setting(
-    name="learn", parameter=lambda _, catalogue: problems.learning(catalogue)
+    name="learn", parameter=lambda _, catalogue: fits.learning(catalogue)
 )
 PARAMETERS = replace(recipes.PARAMETERS, key_of=_scoring_key)
 FITTING: Settings[Experiment] = Settings(
     name="fitting",
-    parameters=lambda view, catalogue: (
-        problems.fitting_parameters(catalogue) if view.learn else ()
-    ),
+    parameters=lambda view, catalogue: fits.fitting_parameters(catalogue) if view.learn else (),
     owner=lambda _: "fit",
     key_of=lambda name: f"{LEARN}.{name}",
 )

@@ -20,7 +20,7 @@ from dashboard.charts.frames import Table
 from dashboard.charts.lanes import OWN_SCALES, stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
-from dashboard.charts.problem import problem
+from dashboard.charts.regression_tables import problem
 
 
 def overlay_curves(

@@ -23,7 +23,7 @@ from dashboard.features.regression.view import (
     requests,
 )
 from dashboard.links.fields import LETTERS, MOST_PANELS
-from dashboard.links.problems import TASK, default_fit
+from dashboard.links.fits import TASK, default_fit
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.metric import Metric
 from dashboard.records.request import Request

@@ -10,7 +10,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.regression.view import Regression, missing
 from dashboard.links.fields import LETTERS
-from dashboard.links.problems import (
+from dashboard.links.fits import (
     Fit,
     default_fit,
     fit_parameters,

@@ -11,7 +11,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from dashboard.links import problems
+from dashboard.links import fits
 from dashboard.links.fields import (
     AUTO,
     LETTERS,
@@ -24,8 +24,8 @@ from dashboard.links.fields import (
     read_parameters,
     write_parameters,
 )
+from dashboard.links.fits import DATA, LEARN, MODEL, Fit
 from dashboard.links.link import Field, Link
-from dashboard.links.problems import DATA, LEARN, MODEL, Fit
 from dashboard.links.reader import Reader
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults, pairs
@@ -70,7 +70,7 @@ class Panels(Field[Regression, tuple[Fit, ...]]):
 def usual_panels(catalogue: Catalogue) -> tuple[Fit, ...]:
     """Average pooling, a fixed width, a learned width, and another kernel."""
     return tuple(
-        problems.default_fit(catalogue, scoring, learn=learn)
+        fits.default_fit(catalogue, scoring, learn=learn)
         for scoring, learn in _USUAL
         if scoring in catalogue.scorings
     )
@@ -78,7 +78,7 @@ def usual_panels(catalogue: Catalogue) -> tuple[Fit, ...]:
 
 def default_view(catalogue: Catalogue) -> Regression:
     """The view of the bare address."""
-    settings = defaults(problems.data_parameters(catalogue, DATA))
+    settings = defaults(fits.data_parameters(catalogue, DATA))
     return Regression(panels=usual_panels(catalogue), settings=settings)
 
 
@@ -90,7 +90,7 @@ def missing(catalogue: Catalogue, fit: Fit) -> str:
 def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
     """What workers must compute, by the letter of its panel."""
     return {
-        letter: problems.fit_request(
+        letter: fits.fit_request(
             fit, data=view.data, settings=view.settings, seed=view.seed, device=view.device
         )
         for letter, fit in zip(LETTERS, view.panels, strict=False)
@@ -106,13 +106,13 @@ def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
         kept = {name: one_line(text) for name, text in foreign.items() if _FOREIGN.match(name)}
         return replace(fit, parameters=pairs(kept))
     values = read_parameters(
-        reader, problems.fit_parameters(catalogue, fit), lambda n: _key(catalogue, letter, n)
+        reader, fits.fit_parameters(catalogue, fit), lambda n: _key(catalogue, letter, n)
     )
-    learn = reader.parameter(problems.learning(catalogue), f"{letter}.{LEARN}")
+    learn = reader.parameter(fits.learning(catalogue), f"{letter}.{LEARN}")
     if learn and not catalogue.scorings[scoring].learns:
         reader.problem(f"{letter}.{LEARN}: {scoring} has nothing to learn")
         learn = False
-    how = problems.fitting_parameters(catalogue) if learn else ()
+    how = fits.fitting_parameters(catalogue) if learn else ()
     fitting = read_parameters(reader, how, lambda name: f"{letter}.{name}")
     return replace(fit, parameters=values, learn=bool(learn), fitting=fitting)
 
@@ -123,7 +123,7 @@ def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str,
     if not NAME.match(scoring):
         reader.problem(f"{letter}={shown(given)} is not a scoring's name; {_FALLBACK} is used")
         return MODEL, _FALLBACK
-    if model and model not in catalogue.of_task("models", problems.TASK):
+    if model and model not in catalogue.of_task("models", fits.TASK):
         reader.problem(
             f"{letter}={shown(given)}: no regression model {shown(model)} here; {MODEL} is used"
         )
@@ -136,13 +136,13 @@ def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:
     if fit.scoring not in catalogue.scorings:
         return link | {f"{letter}.{name}": str(value) for name, value in fit.parameters}
     link |= write_parameters(
-        problems.fit_parameters(catalogue, fit), dict(fit.parameters),
+        fits.fit_parameters(catalogue, fit), dict(fit.parameters),
         lambda name: _key(catalogue, letter, name),
     )  # fmt: skip
     if fit.learn:
-        link |= {f"{letter}.{LEARN}": problems.learning(catalogue).write(True)}
+        link |= {f"{letter}.{LEARN}": fits.learning(catalogue).write(True)}
         link |= write_parameters(
-            problems.fitting_parameters(catalogue), dict(fit.fitting),
+            fits.fitting_parameters(catalogue), dict(fit.fitting),
             lambda name: f"{letter}.{name}",
         )  # fmt: skip
     return link
@@ -150,14 +150,14 @@ def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:
 
 def _key(catalogue: Catalogue, letter: str, name: str) -> str:
     """A plugin may give its parameter the name of one of the task's own options."""
-    options = {each.name for each in catalogue.options.get(problems.TASK, ())}
+    options = {each.name for each in catalogue.options.get(fits.TASK, ())}
     return f"{letter}.{name}.value" if name in options else f"{letter}.{name}"
 
 
-PROBLEM = replace(data(problems.TASK, lambda _view, _catalogue: DATA), title="Problem")
+PROBLEM = replace(data(fits.TASK, lambda _view, _catalogue: DATA), title="Problem")
 SETTINGS: Settings[Regression] = Settings(
     name="settings",
-    parameters=lambda view, catalogue: problems.data_parameters(catalogue, view.data),
+    parameters=lambda view, catalogue: fits.data_parameters(catalogue, view.data),
     owner=lambda view: "table" if is_upload(view.data) else view.data,
     # A plugin may give its data a parameter that has the name of one of the page's own.
     key_of=lambda name: f"data.{name}" if name in _OWN else name,

@@ -9,7 +9,7 @@ from typing import Any
 
 import streamlit as st
 
-from dashboard.charts.stored import check_drawable, stored_charts
+from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.features.runs.bundle_import import add_run, store_upload
 from dashboard.features.runs.origin import origin
 from dashboard.features.runs.view import LINK, RunsView
@@ -209,7 +209,7 @@ def _charts(run: Run, held: Bundle) -> dict[str, Any]:
 def _redrawn(id: str, _held: Bundle) -> dict[str, Any]:
     try:
         check_drawable(_held.result)
-        made = stored_charts(_held.result)
+        made = run_charts(_held.result)
         return {name: make().to_dict(validate=False) for name, make in made.items()}
     except Exception:  # tables of a stranger may hold anything under any name
         return {}

@@ -10,7 +10,7 @@ import vl_convert
 from support.charts import kernel_tables
 
 from dashboard.charts import regression_chart
-from dashboard.charts.problem import MAX_MARKS, problem
+from dashboard.charts.regression_tables import MAX_MARKS, problem
 
 
 def test_the_numbers_are_those_of_the_tables(survives, rows):

@@ -10,7 +10,7 @@ from dashboard.features.regression import view as regression
 from dashboard.features.regression.view import Regression
 from dashboard.features.translation import view as translation
 from dashboard.links.fields import LETTERS
-from dashboard.links.problems import (
+from dashboard.links.fits import (
     MODEL,
     Fit,
     data_parameters,

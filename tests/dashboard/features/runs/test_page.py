@@ -12,7 +12,7 @@ import streamlit
 from PIL import Image
 
 from dashboard.charts import export as pictures
-from dashboard.charts.stored import stored_charts
+from dashboard.charts.run_charts import run_charts
 from dashboard.features.runs import task
 from dashboard.features.runs.bundle_import import add_run, store_upload
 from dashboard.jobs.backend import Event
@@ -158,7 +158,7 @@ def test_an_imported_run_is_drawn_from_its_tables_never_from_its_specification(r
     app = opened("runs", id=taken.id)
     assert not app.exception
     (spec,) = specs(app)
-    (made,) = stored_charts(run().result).values()
+    (made,) = run_charts(run().result).values()
     expected = made().to_dict(validate=False)
     assert spec["layer"] == expected["layer"]
     assert "evil" not in json.dumps(spec)

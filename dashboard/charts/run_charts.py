@@ -22,7 +22,7 @@ _MOST_ROWS = 20_000
 _MOST_MAPS, _MOST_HEADS, _MOST_LABELS = 48, 64, 2_000
 
 
-def stored_charts(
+def run_charts(
     result: Result, *, colour: str = PANEL_COLOURS["a"], vmax: float | None = None
 ) -> dict[str, Make]:
     """Functions that draw what the tables hold, by the chart's name.

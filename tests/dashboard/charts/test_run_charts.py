@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from dashboard.charts import attention_heatmap, regression_chart
-from dashboard.charts.stored import check_drawable, stored_charts
+from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.records.result import Result
 
 X = np.linspace(0, 1, 5)
@@ -32,7 +32,7 @@ def maps(kinds=("cross",), heads=1, weights=None, queries=5, keys=3) -> pa.Table
 
 def test_a_curve_is_drawn_as_on_its_page():
     tables = {"curve": CURVE, "points": POINTS, "maps": maps(("pooling",))}
-    made = stored_charts(Result(tables=tables, facts=FACTS), colour="#25956f", vmax=0.5)
+    made = run_charts(Result(tables=tables, facts=FACTS), colour="#25956f", vmax=0.5)
     expected = regression_chart(
         CURVE, POINTS, np.full((1, 5, 3), 1 / 3, np.float32), colour="#25956f", vmax=0.5,
         x_title="length", y_title="weight",
@@ -44,7 +44,7 @@ def test_a_curve_is_drawn_as_on_its_page():
 def test_each_site_has_its_map_and_learning_its_curve():
     history = pa.table({"step": [0, 1], "loss": [2.0, 1.0]})
     tables = {"maps": maps(("encoder", "cross"), heads=2), "history": history, "other": history}
-    made = stored_charts(Result(tables=tables))
+    made = run_charts(Result(tables=tables))
     assert list(made) == ["attention encoder layer 0", "attention cross layer 1", "learning"]
     labels = [f"q{n}" for n in range(5)], [f"k{n}" for n in range(3)]
     expected = attention_heatmap(np.full((2, 5, 3), 1 / 3, np.float32), *labels, legend=True)
@@ -53,7 +53,7 @@ def test_each_site_has_its_map_and_learning_its_curve():
 
 
 def test_tables_that_nobody_knows_have_no_chart():
-    assert stored_charts(Result(tables={"times": CURVE})) == {}
+    assert run_charts(Result(tables={"times": CURVE})) == {}
 
 
 @pytest.mark.parametrize(
