@@ -7,8 +7,9 @@ the other page has computed because equal fits give equal requests.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import Any
 
-from dashboard.links.fields import AUTO
+from dashboard.links.fields import AUTO, KeyOf, Settings, data
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults
 from dashboard.records.request import Pairs, Request, is_upload
@@ -93,3 +94,16 @@ def fit_request(
         seed=seed,
         device=device,
     )
+
+
+def settings(key_of: KeyOf) -> Settings[Any]:
+    """The field ``settings``: what may be set about the view's data; comes after these."""
+    return Settings(
+        name="settings",
+        parameters=lambda view, catalogue: data_parameters(catalogue, view.data),
+        owner=lambda view: "table" if is_upload(view.data) else view.data,
+        key_of=key_of,
+    )
+
+
+PROBLEM = replace(data(TASK, lambda _view, _catalogue: DATA), title="Problem")

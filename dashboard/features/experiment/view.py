@@ -16,15 +16,15 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dashboard.links import fits, recipes
-from dashboard.links.fields import NAME, SEED, Choice, Names, Setting, Settings, data, device
-from dashboard.links.fits import DATA, LEARN
+from dashboard.links.fields import NAME, SEED, Choice, Names, Setting, Settings, device
+from dashboard.links.fits import LEARN, PROBLEM
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
 from dashboard.links.recipes import Recipe
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.records.parameter import Parameter, pairs
-from dashboard.records.request import Pairs, Request, is_upload
+from dashboard.records.request import Pairs, Request
 
 REGRESSION, TRANSLATION = "regression", "translation"
 TASKS = (REGRESSION, TRANSLATION)
@@ -169,13 +169,7 @@ MODEL: Choice[Experiment] = Choice(
 SCORINGS: Names[Experiment] = Names(
     name="scorings", default=lambda catalogue: recipes.usual_scorings(catalogue, _USUAL_SCORINGS)
 )
-PROBLEM = replace(data(REGRESSION, lambda _view, _catalogue: DATA), title="Problem")
-SETTINGS: Settings[Experiment] = Settings(
-    name="settings",
-    parameters=lambda view, catalogue: fits.data_parameters(catalogue, view.data),
-    owner=lambda view: "table" if is_upload(view.data) else view.data,
-    key_of=_data_key,
-)
+SETTINGS = fits.settings(_data_key)
 LEARNS: Setting[Experiment] = Setting(
     name="learn", parameter=lambda _, catalogue: fits.learning(catalogue)
 )

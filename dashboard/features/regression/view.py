@@ -18,18 +18,16 @@ from dashboard.links.fields import (
     NAME,
     SEED,
     Setting,
-    Settings,
-    data,
     device,
     read_parameters,
     write_parameters,
 )
-from dashboard.links.fits import DATA, LEARN, MODEL, Fit
+from dashboard.links.fits import DATA, LEARN, MODEL, PROBLEM, Fit
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults, pairs
-from dashboard.records.request import Pairs, Request, is_upload
+from dashboard.records.request import Pairs, Request
 from dashboard.records.text import not_installed, one_line, shown
 
 _FALLBACK = "gaussian"
@@ -154,14 +152,8 @@ def _key(catalogue: Catalogue, letter: str, name: str) -> str:
     return f"{letter}.{name}.value" if name in options else f"{letter}.{name}"
 
 
-PROBLEM = replace(data(fits.TASK, lambda _view, _catalogue: DATA), title="Problem")
-SETTINGS: Settings[Regression] = Settings(
-    name="settings",
-    parameters=lambda view, catalogue: fits.data_parameters(catalogue, view.data),
-    owner=lambda view: "table" if is_upload(view.data) else view.data,
-    # A plugin may give its data a parameter that has the name of one of the page's own.
-    key_of=lambda name: f"data.{name}" if name in _OWN else name,
-)
+# A plugin may give its data a parameter that has the name of one of the page's own.
+SETTINGS = fits.settings(lambda name: f"data.{name}" if name in _OWN else name)
 SEED_FIELD: Setting[Regression] = Setting(name="seed", parameter=SEED)
 DEVICE = device()
 LINK = Link(
