@@ -136,7 +136,7 @@ def _choose(
             panel,
             session.key(letter),
             session.fresh,
-            title=lambda name: checkpoint_title(catalogue, names.get(name), name),
+            title=lambda name: checkpoint_title(name, names.get(name), catalogue),
             label_visibility="collapsed",
         )
         export = st.container(width="content")

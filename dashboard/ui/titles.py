@@ -1,4 +1,4 @@
-"""What pages call models, scorings, corpora and checkpoints, installed here or not."""
+"""Titles of models, scorings, data and checkpoints by their names, installed here or not."""
 
 from __future__ import annotations
 
@@ -28,11 +28,12 @@ def data_title(data: str, catalogue: Catalogue, wanted: upload.Wanted = upload.S
     return upload.title(data, wanted) if is_upload(data) else _title(data, catalogue.datasets)
 
 
-def checkpoint_title(catalogue: Catalogue, checkpoint: Checkpoint | None, name: str) -> str:
-    """What a panel's model is called.
+def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalogue) -> str:
+    """A checkpoint's title.
 
     Args:
-        name: what the panel calls it.
+        name: what a link calls it.
+        checkpoint: what it stands for; None if that is not here.
     """
     if checkpoint is None:
         return f"{name} (not here)"

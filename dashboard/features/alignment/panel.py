@@ -143,7 +143,7 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
         rows.append(
             {
                 "Panel": letter,
-                "Model": checkpoint_title(catalogue, here[letter], panels[letter]),
+                "Model": checkpoint_title(panels[letter], here[letter], catalogue),
                 "Best head": map_title(facts["best"]),
                 "Error rate": best["error_rate"],
                 "Precision": best["precision"],

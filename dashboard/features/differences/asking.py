@@ -91,7 +91,7 @@ def compared(view: Differences, catalogue: Catalogue, what: Asked, jobs: Jobs) -
         elif event.result:
             checkpoint = here[letter]
             side = side_of(
-                letter, checkpoint.name, checkpoint_title(catalogue, checkpoint, panels[letter]),
+                letter, checkpoint.name, checkpoint_title(panels[letter], checkpoint, catalogue),
                 event.result, view.kind, selected[letter],
             )  # fmt: skip
             sides += [side] if side else []

@@ -111,7 +111,7 @@ def _model(session: Session[Heads], catalogue: Catalogue) -> None:
         session.view.checkpoint,
         "heads-model",
         session.fresh,
-        title=lambda name: checkpoint_title(catalogue, names.get(name), name),
+        title=lambda name: checkpoint_title(name, names.get(name), catalogue),
         width=_MODEL_WIDTH,
     )
     session.update(checkpoint=chosen)
@@ -127,7 +127,7 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
         st.caption("The sentence is empty: write one above, and its heads appear here.")
     else:
         with places.outcome:
-            title = checkpoint_title(catalogue, checkpoint, view.checkpoint)
+            title = checkpoint_title(view.checkpoint, checkpoint, catalogue)
             st.caption(f"{plain(title)} · {origin(checkpoint)}")
             results.results(
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True

@@ -86,7 +86,7 @@ def _results(session: Session[Translation], catalogue: Catalogue, places: _Place
     for (letter, place), panel in zip(places.panels.items(), view.panels, strict=True):
         if letter in asked:
             with place.export:
-                title = checkpoint_title(catalogue, here[letter], panel)
+                title = checkpoint_title(panel, here[letter], catalogue)
                 _export(session, catalogue, letter, title, asked[letter])
         with place.result:
             if letter not in here:

@@ -197,7 +197,7 @@ def test_an_adopted_model_says_where_it_is_from_and_that_its_scoring_stays(catal
     one = catalogue.checkpoints["one"]
     card = {**one.card, "adopted": adopted}
     found = replace(one, name="tiny", title="some/t5", scoring="scaled_dot", card=card)
-    assert checkpoint_title(catalogue, found, "tiny") == "Scaled dot · T5 · some/t5"
+    assert checkpoint_title("tiny", found, catalogue) == "Scaled dot · T5 · some/t5"
     told = origin(found)
     assert r"some\/t5 at 0123456" in told or "some/t5 at 0123456" in told
     assert "its scoring is its own and cannot be swapped · a bias joins the scores" in told
