@@ -1,17 +1,19 @@
 """Attention Workbench's plugin contract: write a scoring once, see it in every model."""
 
-from attention_plugins.attention import Scoring, attend, masked_softmax
+from attention_plugins.attention import KernelScoring, Positions, Scoring, attend, masked_softmax
 from attention_plugins.contract import (
     CheckpointSpec,
     ContractError,
     DatasetSpec,
     ModelSizes,
     ModelSpec,
+    NormaliserSpec,
     Parameter,
     RegressionData,
     ScoringSpec,
     SentencePair,
     Sizes,
+    normaliser,
     scoring,
 )
 from attention_plugins.hookspecs import hookimpl
@@ -24,9 +26,12 @@ __all__ = [
     "ContractError",
     "DatasetSpec",
     "Intervention",
+    "KernelScoring",
     "ModelSizes",
     "ModelSpec",
+    "NormaliserSpec",
     "Parameter",
+    "Positions",
     "Recorder",
     "RegressionData",
     "Scoring",
@@ -38,5 +43,6 @@ __all__ = [
     "attend",
     "hookimpl",
     "masked_softmax",
+    "normaliser",
     "scoring",
 ]

@@ -1,6 +1,9 @@
-"""Attention, in one place: the scoring's seams, mask, softmax, weighted values."""
+"""Attention, in one place: the scoring's seams, mask, normaliser, weighted values."""
 
 from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from typing import Any, Literal, NamedTuple
 
 import torch
 from torch import Tensor, nn
@@ -10,13 +13,52 @@ from torch.utils.checkpoint import checkpoint
 # Scores of one block of queries: about what stays in a core's cache, in elements.
 _BLOCK_ELEMENTS = 1 << 20
 
+Need = Literal["positions", "memory"]
+NEEDS: tuple[Need, ...] = ("positions", "memory")
+Normaliser = Callable[[Tensor], Tensor]
+
+
+class Positions(NamedTuple):
+    """Where queries ``(n_q,)`` and keys ``(n_k,)`` stand in their sequences, from 0; integers.
+
+    Queries are counted through a whole decoding: the third word that is written is query 2,
+    whether the words were scored all at once or one by one.
+    """
+
+    queries: Tensor
+    keys: Tensor
+
+    @property
+    def distances(self) -> Tensor:
+        """Key minus query, ``(n_q, n_k)``: negative for what came before."""
+        return self.keys - self.queries[:, None]
+
 
 class Scoring(nn.Module):
     """A scoring function ``a(q, k)``: raw scores of every query against every key.
 
-    It never masks, never normalises, never moves devices. Only :meth:`forward` is a must. The
-    projections are seams of their own so that keys are projected once, also while decoding.
+    It never masks and never moves devices. Only :meth:`forward` is a must. The projections are
+    seams of their own so that keys are projected once, also while decoding; while decoding they
+    may see one token at a time. In multi-head attention the heads' axis is the third from last:
+    queries are ``(batch, heads, n_q, d_q)``. Queries may arrive in blocks. A score of minus
+    infinity rules its key out: its weight is exactly 0.
+
+    Attributes:
+        needs: what :meth:`forward` and :meth:`pool` are given besides, as keyword arguments:
+            ``"positions"`` (:class:`Positions`), and ``"memory"``: the weights of all earlier
+            queries at this site, before dropout, ``(..., n_before, n_k)``; none at the first
+            query. A scoring with memory meets one query at a time, in training too.
+        sums_to_one: whether each row of weights sums to 1 (or to 0, where every key is
+            ruled out).
+        normaliser: scores to weights, as chosen beside the scoring; None is the softmax.
     """
+
+    needs: tuple[Need, ...] = ()
+    sums_to_one: bool = True
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.normaliser: nn.Module | None = None
 
     def project_queries(self, queries: Tensor) -> Tensor:
         """Queries ``(..., n_q, d_q)`` into the space where they are compared."""
@@ -26,9 +68,54 @@ class Scoring(nn.Module):
         """Keys ``(..., n_k, d_k)`` into the space where they are compared."""
         return keys
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """Projected queries and keys to scores ``(..., n_q, n_k)``."""
+    def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
+        """Projected queries and keys to scores ``(..., n_q, n_k)``.
+
+        Args:
+            needs: what :attr:`needs` names; nothing else is passed.
+        """
         raise NotImplementedError(f"{type(self).__name__} needs forward(queries, keys)")
+
+    def normalise(self, scores: Tensor) -> Tensor:
+        """Scores ``(..., n_q, n_k)`` to weights of the same shape.
+
+        Keys that are ruled out have the lowest finite score here, and weight 0 afterwards,
+        whatever is returned for them. Override this to change the weights of whatever normaliser
+        was chosen, by way of ``super().normalise(scores)``.
+        """
+        return scores.softmax(dim=-1) if self.normaliser is None else self.normaliser(scores)
+
+    def pool(self, weights: Tensor, values: Tensor, **needs: Any) -> Tensor:
+        """Weights ``(..., n_q, n_k)`` and values ``(..., n_k, d_v)`` to ``(..., n_q, d_v)``.
+
+        Args:
+            needs: as in :meth:`forward`.
+        """
+        return weights @ values
+
+
+class KernelScoring(Scoring):
+    """A scoring whose weights are a kernel ``phi(q) . psi(k)``, divided by each row's sum.
+
+    Its features are not negative. Where nobody asks for the weights, the output is computed in
+    time and memory linear in queries and keys: ``phi(Q) (psi(K)^T V)``.
+
+    Katharopoulos et al. 2020, Transformers are RNNs, section 3.2.
+    """
+
+    def query_features(self, queries: Tensor) -> Tensor:
+        """Projected queries to ``phi(q)``, ``(..., n_q, r)``, not negative."""
+        raise NotImplementedError(f"{type(self).__name__} needs query_features(queries)")
+
+    def key_features(self, keys: Tensor) -> Tensor:
+        """Projected keys to ``psi(k)``, ``(..., n_k, r)``, not negative."""
+        raise NotImplementedError(f"{type(self).__name__} needs key_features(keys)")
+
+    def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
+        """``log(phi(q) . psi(k))``, so that a softmax divides the kernel by its sum."""
+        kernel = self.query_features(queries) @ self.key_features(keys).mT
+        # Not below the smallest normal number: the gradient of log at 0 would be infinite.
+        return kernel.clamp_min(torch.finfo(kernel.dtype).tiny).log()
 
 
 def as_mask(mask: Tensor, scores_shape: torch.Size) -> Tensor:
@@ -62,25 +149,84 @@ def as_mask(mask: Tensor, scores_shape: torch.Size) -> Tensor:
     return allowed.reshape(allowed.shape[0], *between, *allowed.shape[1:])
 
 
+def softmax(scores: Tensor) -> Tensor:
+    """Over the keys, the last dimension."""
+    return scores.softmax(dim=-1)
+
+
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:
     """Softmax over the keys that the mask allows; exactly 0 elsewhere.
 
     A row without any allowed key is all 0, never NaN. ``scores`` is not changed.
 
     Args:
-        scores: ``(..., n_q, n_k)``.
+        scores: ``(..., n_q, n_k)``; minus infinity rules a key out like a mask.
         mask: None, boolean (True: may attend), or valid lengths; see :func:`as_mask`.
 
     Returns:
         Weights of the shape of ``scores``; each row sums to 1, or to 0 if fully masked.
     """
-    if mask is None:
-        return scores.softmax(dim=-1)
-    forbidden = ~as_mask(mask, scores.shape)
+    return masked_weights(scores, mask, softmax)
+
+
+def masked_weights(scores: Tensor, mask: Tensor | None, normalise: Normaliser) -> Tensor:
+    """Weights by any normaliser over the keys that the mask allows; exactly 0 elsewhere.
+
+    Args:
+        scores, mask: as in :func:`masked_softmax`.
+        normalise: scores to weights; it sees the lowest finite number on keys that are ruled out.
+    """
+    forbidden = _ruled_out(scores, mask)
+    if forbidden is None:
+        return normalise(scores)
     # The lowest finite number, not minus infinity: a fully masked row would be NaN, and its
     # gradient too. The second fill makes the zeros exact.
     lowest = torch.finfo(scores.dtype).min
-    return scores.masked_fill(forbidden, lowest).softmax(dim=-1).masked_fill(forbidden, 0.0)
+    return normalise(scores.masked_fill(forbidden, lowest)).masked_fill(forbidden, 0.0)
+
+
+def _ruled_out(scores: Tensor, mask: Tensor | None) -> Tensor | None:
+    """Which keys get no weight, broadcasting to the scores; None if all may get some."""
+    masked = None if mask is None else ~as_mask(mask, scores.shape)
+    infinite = torch.isneginf(scores.detach())
+    if not infinite.is_cuda and not infinite.any():  # asking a GPU would stall it
+        return masked
+    return infinite if masked is None else masked | infinite
+
+
+def needs_of(
+    scoring: Scoring, n_queries: int, keys: Tensor, first: int = 0, memory: Tensor | None = None
+) -> dict[str, Any]:
+    """The keyword arguments that ``scoring`` asks for in :attr:`Scoring.needs`.
+
+    Args:
+        keys: ``(..., n_k, d)``; says how many there are, and where.
+        first: queries that this site has answered before.
+        memory: the weights of those, ``(..., n_before, n_k)``; None: there were none.
+    """
+    asked: dict[str, Any] = {}
+    if "positions" in scoring.needs:
+        counted = torch.arange(first, first + n_queries, device=keys.device)
+        asked["positions"] = Positions(counted, torch.arange(keys.shape[-2], device=keys.device))
+    if "memory" in scoring.needs:
+        nothing = keys.new_zeros(*keys.shape[:-2], 0, keys.shape[-2])
+        asked["memory"] = nothing if memory is None else memory
+    return asked
+
+
+def weigh(
+    scoring: Scoring,
+    queries: Tensor,
+    keys: Tensor,
+    mask: Tensor | None = None,
+    needs: Mapping[str, Any] | None = None,
+) -> Tensor:
+    """The weights ``(..., n_q, n_k)`` of projected queries and keys.
+
+    Args:
+        needs: what the scoring asked for; see :func:`needs_of`.
+    """
+    return masked_weights(scoring(queries, keys, **(needs or {})), mask, scoring.normalise)
 
 
 def attend(
@@ -92,8 +238,10 @@ def attend(
     *,
     dropout: float = 0.0,
     keys_projected: bool = False,
+    first: int = 0,
+    memory: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
-    """``softmax(mask(a(Q, K))) V``.
+    """``normalise(mask(a(Q, K))) V``, where ``normalise`` is the softmax unless another is chosen.
 
     Args:
         scoring: the scoring function ``a``.
@@ -101,15 +249,70 @@ def attend(
         keys: ``(..., n_k, d_k)``, or what ``scoring.project_keys`` made of them.
         values: ``(..., n_k, d_v)``.
         mask: see :func:`masked_softmax`.
-        dropout: share of weights dropped, after the softmax; 0 outside training.
+        dropout: share of weights dropped, after normalising; 0 outside training.
         keys_projected: whether ``keys`` went through ``scoring.project_keys`` before.
+        first: the number of the first query, for scorings that need positions.
+        memory: weights of the queries before it ``(..., first, n_k)``, for those that need them.
 
     Returns:
         The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)`` before dropout.
     """
     projected = keys if keys_projected else scoring.project_keys(keys)
-    weights = masked_softmax(scoring(scoring.project_queries(queries), projected), mask)
-    return (drop(weights, dropout) if dropout else weights) @ values, weights
+    n_queries = queries.shape[-2]
+    if "memory" in scoring.needs and n_queries != 1:
+        return _attend_in_turn(
+            scoring, queries, projected, values, mask, dropout=dropout, first=first, memory=memory
+        )
+    needs = needs_of(scoring, n_queries, projected, first, memory)
+    weights = weigh(scoring, scoring.project_queries(queries), projected, mask, needs)
+    return pooled(scoring, weights, values, needs, dropout=dropout), weights
+
+
+def pooled(
+    scoring: Scoring,
+    weights: Tensor,
+    values: Tensor,
+    needs: Mapping[str, Any],
+    *,
+    dropout: float = 0.0,
+) -> Tensor:
+    """The values under weights that are known, ``(..., n_q, d_v)``."""
+    return scoring.pool(drop(weights, dropout) if dropout else weights, values, **needs)
+
+
+def _attend_in_turn(
+    scoring: Scoring,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None,
+    *,
+    dropout: float,
+    first: int,
+    memory: Tensor | None,
+) -> tuple[Tensor, Tensor]:
+    """:func:`attend` one query after the other, each with the weights of those before it."""
+    n_queries, n_keys = queries.shape[-2], keys.shape[-2]
+    allowed = None if mask is None else as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
+    outputs, rows = [], [] if memory is None else [memory]
+    for number in range(n_queries):
+        output, weights = attend(
+            scoring, queries[..., number : number + 1, :], keys, values,
+            part_of_mask(allowed, slice(number, number + 1)), dropout=dropout,
+            keys_projected=True, first=first + number,
+            memory=torch.cat(rows, dim=-2) if rows else None,
+        )  # fmt: skip
+        outputs.append(output)
+        rows.append(weights)
+    before = 0 if memory is None else memory.shape[-2]
+    return torch.cat(outputs, dim=-2), torch.cat(rows, dim=-2)[..., before:, :]
+
+
+def part_of_mask(allowed: Tensor | None, part: slice) -> Tensor | None:
+    """What a boolean mask says to some of the queries; one row may stand for all queries."""
+    if allowed is not None and allowed.dim() > 1 and allowed.shape[-2] > 1:
+        return allowed[..., part, :]
+    return allowed
 
 
 def attend_in_blocks(
@@ -121,6 +324,7 @@ def attend_in_blocks(
     *,
     dropout: float = 0.0,
     keys_projected: bool = False,
+    first: int = 0,
     block: int | None = None,
 ) -> Tensor:
     """:func:`attend`'s output alone, a block of queries at a time.
@@ -135,20 +339,61 @@ def attend_in_blocks(
     n_queries, n_keys = queries.shape[-2], projected.shape[-2]
     rows = max(1, projected.shape[:-2].numel())
     block = block or max(1, _BLOCK_ELEMENTS // max(1, rows * n_keys * projected.shape[-1]))
-    scores_shape = torch.Size((*queries.shape[:-1], n_keys))
-    allowed = None if mask is None else as_mask(mask, scores_shape)
+    allowed = None if mask is None else as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
 
-    def one(block_queries: Tensor, block_mask: Tensor | None) -> Tensor:
+    def one(block_queries: Tensor, block_mask: Tensor | None, number: int) -> Tensor:
         return attend(
             scoring, block_queries, projected, values, block_mask,
-            dropout=dropout, keys_projected=True,
+            dropout=dropout, keys_projected=True, first=number,
         )[0]  # fmt: skip
 
     outputs = []
     for start in range(0, n_queries, block):
         part = slice(start, start + block)
-        block_mask = allowed
-        if allowed is not None and allowed.dim() > 1 and allowed.shape[-2] > 1:  # one per query
-            block_mask = allowed[..., part, :]
-        outputs.append(checkpoint(one, queries[..., part, :], block_mask, use_reentrant=False))
+        outputs.append(
+            checkpoint(
+                one, queries[..., part, :], part_of_mask(allowed, part), first + start,
+                use_reentrant=False,
+            )
+        )  # fmt: skip
     return torch.cat(outputs, dim=-2)
+
+
+def attend_in_linear_time(
+    scoring: KernelScoring,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None = None,
+    *,
+    keys_projected: bool = False,
+) -> Tensor:
+    """:func:`attend`'s output for a kernel, without the weights.
+
+    Args:
+        mask: one for all queries; see :func:`runs_in_linear_time`.
+    """
+    projected = keys if keys_projected else scoring.project_keys(keys)
+    asks = scoring.query_features(scoring.project_queries(queries))  # (..., n_q, r)
+    answers = scoring.key_features(projected)  # (..., n_k, r)
+    if mask is not None:
+        allowed = as_mask(mask, torch.Size((*queries.shape[:-1], keys.shape[-2])))
+        allowed = allowed[:, None] if allowed.dim() == 1 else allowed.mT  # (..., n_k, 1)
+        answers = answers * allowed.to(answers.dtype)
+    sums = asks @ answers.sum(dim=-2, keepdim=True).mT  # (..., n_q, 1)
+    tiny = torch.finfo(sums.dtype).tiny
+    return asks @ (answers.mT @ values) / sums.clamp_min(tiny)
+
+
+def runs_in_linear_time(
+    scoring: Scoring, queries: Tensor, mask: Tensor | None, dropout: float
+) -> bool:
+    """Whether :func:`attend_in_linear_time` gives what :func:`attend` would."""
+    if not isinstance(scoring, KernelScoring) or scoring.normaliser is not None or dropout:
+        return False
+    theirs = (type(scoring).forward, type(scoring).normalise, type(scoring).pool)
+    if theirs != (KernelScoring.forward, Scoring.normalise, Scoring.pool):
+        return False  # it changes its weights on the way
+    if mask is None or mask.dtype != torch.bool:
+        return mask is None or mask.dim() == 1
+    return mask.dim() == 1 or mask.shape[-2] == 1 or queries.shape[-2] == 1

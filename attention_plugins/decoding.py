@@ -93,7 +93,9 @@ def beam(
     tap = Tap(interventions=interventions)
     n, device = len(source), source.device
     state = model.start(source, lengths, tap)
-    state = pick(state, torch.arange(n, device=device).repeat_interleave(width))
+    copies = torch.arange(n, device=device).repeat_interleave(width)
+    state = pick(state, copies)
+    tap.reorder(copies)
     # At first all hypotheses of a row are equal: only one may go on.
     totals = torch.full((n, width), -torch.inf, device=device)
     totals[:, 0] = 0.0
@@ -118,6 +120,7 @@ def beam(
         totals, kept = best.topk(width, dim=-1)  # (n, width)
         rows, tokens = parents.gather(1, kept).flatten(), chosen.gather(1, kept).flatten()
         state = pick(state, rows)
+        tap.reorder(rows)
         histories = torch.cat([histories[rows], tokens[:, None]], dim=1)
         if all(
             len(hypotheses) >= width and hypotheses[0][0] >= _normalised(open_total, limit)

@@ -16,7 +16,14 @@ from typing import Any
 import pluggy
 
 from attention_plugins import describing
-from attention_plugins.contract import CheckpointSpec, DatasetSpec, ModelSpec, ScoringSpec, Spec
+from attention_plugins.contract import (
+    CheckpointSpec,
+    DatasetSpec,
+    ModelSpec,
+    NormaliserSpec,
+    ScoringSpec,
+    Spec,
+)
 
 PROJECT = "attention_plugins"
 
@@ -42,6 +49,12 @@ def attention_scorings() -> Iterable[ScoringSpec]:
             yield cosine
     """
     raise NotImplementedError  # as in what follows: plugins implement it
+
+
+@hookspec
+def attention_normalisers() -> Iterable[NormaliserSpec]:
+    """Yield normalisers: what makes weights of scores, chosen beside the scoring."""
+    raise NotImplementedError
 
 
 @hookspec
@@ -105,9 +118,26 @@ HOOKS = {
             noun="scoring",
             rules="attention_plugins.checking.scorings",
             describe=describing.fields(
-                "name", "title", "formula", "reference", "description", "same_size"
+                "name",
+                "title",
+                "formula",
+                "reference",
+                "description",
+                "same_size",
+                "tasks",
+                "own_normaliser",
             ),
             built_ins="attention_plugins.scorings",
+        ),
+        Hook(
+            function=attention_normalisers,
+            record=NormaliserSpec,
+            noun="normaliser",
+            rules="attention_plugins.checking.normalisers",
+            describe=describing.fields(
+                "name", "title", "formula", "reference", "description", "sums_to_one"
+            ),
+            built_ins="attention_plugins.normalisers",
         ),
         Hook(
             function=attention_models,

@@ -23,12 +23,16 @@ from attention_plugins.contract import (
     ContractError,
     DatasetSpec,
     ModelSpec,
+    NormaliserSpec,
+    ScoringFactory,
     ScoringSpec,
     Spec,
 )
 from attention_plugins.hookspecs import HOOKS, hook_of
 from attention_plugins.loader import ALLOW_LIST, Loader
 from attention_plugins.origins import Failure, Plugin
+
+SOFTMAX = "softmax"  # what scorings have unless they say otherwise
 
 Record = TypeVar("Record", bound=Spec)
 
@@ -75,6 +79,11 @@ class Registry:
         return self.of(ScoringSpec)
 
     @property
+    def normalisers(self) -> Mapping[str, NormaliserSpec]:
+        """The normalisers by name."""
+        return self.of(NormaliserSpec)
+
+    @property
     def models(self) -> Mapping[str, ModelSpec]:
         """The models by name."""
         return self.of(ModelSpec)
@@ -92,6 +101,35 @@ class Registry:
     def scoring(self, name: str) -> ScoringSpec:
         """The scoring of that name; raises as :meth:`named`."""
         return self.named(ScoringSpec, name)
+
+    def normaliser(self, name: str) -> NormaliserSpec:
+        """The normaliser of that name; raises as :meth:`named`."""
+        return self.named(NormaliserSpec, name)
+
+    def scoring_factory(
+        self,
+        scoring: str,
+        values: Mapping[str, object] | None = None,
+        normaliser: str = "",
+        normaliser_values: Mapping[str, object] | None = None,
+    ) -> ScoringFactory:
+        """What a model is given for a scoring and a normaliser, by their names.
+
+        Args:
+            normaliser: empty or ``"softmax"`` for the scoring's own way.
+
+        Raises:
+            ContractError: an unknown name, or a normaliser that the scoring cannot have.
+        """
+        spec = self.scoring(scoring)
+        if normaliser in ("", SOFTMAX):
+            return spec.factory(values)
+        if spec.own_normaliser:
+            raise ContractError(
+                f"scoring {scoring!r} makes its weights in its own way; "
+                f"choose no normaliser, not {normaliser!r}"
+            )
+        return spec.factory(values, self.normaliser(normaliser).factory(normaliser_values))
 
     def model(self, name: str) -> ModelSpec:
         """The model of that name; raises as :meth:`named`."""

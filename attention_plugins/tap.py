@@ -12,10 +12,20 @@ from typing import Literal, NamedTuple
 
 import torch
 from torch import Tensor
-from torch.nn.functional import dropout as drop
 from torch.nn.functional import pad
 
-from attention_plugins.attention import Scoring, attend, attend_in_blocks, masked_softmax
+from attention_plugins.attention import (
+    Scoring,
+    as_mask,
+    attend,
+    attend_in_blocks,
+    attend_in_linear_time,
+    masked_softmax,
+    needs_of,
+    part_of_mask,
+    pooled,
+    runs_in_linear_time,
+)
 
 # Above this many scores a tap that nobody watches attends in blocks: far less memory, for up to
 # half more time in training; from 3,000 x 3,000 on blocks are the faster way too.
@@ -124,6 +134,9 @@ def _widen(parts: list[Tensor]) -> list[Tensor]:
 class Tap:
     """What a model calls wherever it attends. One tap serves one pass of one user.
 
+    It counts the queries that each site has answered, for scorings that need positions, and
+    keeps the weights of sites whose scorings need those of earlier queries.
+
     Args:
         recorder: gets the weights; None when nobody looks.
         interventions: changes to apply, in order.
@@ -137,6 +150,7 @@ class Tap:
         for intervention in interventions:
             self._interventions[intervention.site].append(intervention)
         self._answered: dict[Site, int] = defaultdict(int)
+        self._memory: dict[Site, Tensor] = {}
 
     def attend(
         self,
@@ -152,24 +166,84 @@ class Tap:
     ) -> Tensor:
         """Attention at ``site``; see :func:`attend` for the arguments.
 
+        A site that is asked again goes on counting: its queries follow those before.
+
         Returns:
             The output ``(..., n_q, d_v)``.
         """
+        first = self._answered[site]
+        self._answered[site] += queries.shape[-2]
         changes = self._interventions.get(site, ())
-        scores = queries.shape[:-1].numel() * keys.shape[-2]
-        if scores > _MOST_SCORES and self.recorder is None and not changes:
-            return attend_in_blocks(
-                scoring, queries, keys, values, mask,
-                dropout=dropout, keys_projected=keys_projected,
+        if "memory" in scoring.needs:
+            return self._attend_in_turn(
+                site, scoring, queries, keys if keys_projected else scoring.project_keys(keys),
+                values, mask, dropout, first,
             )  # fmt: skip
+        if self.recorder is None and not changes:
+            if runs_in_linear_time(scoring, queries, mask, dropout):
+                return attend_in_linear_time(
+                    scoring, queries, keys, values, mask, keys_projected=keys_projected
+                )
+            if queries.shape[:-1].numel() * keys.shape[-2] > _MOST_SCORES:
+                return attend_in_blocks(
+                    scoring, queries, keys, values, mask,
+                    dropout=dropout, keys_projected=keys_projected, first=first,
+                )  # fmt: skip
         output, weights = attend(
-            scoring, queries, keys, values, mask, dropout=dropout, keys_projected=keys_projected
-        )
+            scoring, queries, keys, values, mask,
+            dropout=dropout, keys_projected=keys_projected, first=first,
+        )  # fmt: skip
         if changes:
             for change in changes:
-                weights = change.apply(weights, mask, self._answered[site])
-            output = (drop(weights, dropout) if dropout else weights) @ values
-            self._answered[site] += queries.shape[-2]
+                weights = change.apply(weights, mask, first)
+            needs = needs_of(scoring, queries.shape[-2], keys, first)
+            output = pooled(scoring, weights, values, needs, dropout=dropout)
         if self.recorder is not None:
             self.recorder.add(site, weights)
         return output
+
+    def reorder(self, rows: Tensor) -> None:
+        """Go on with these rows of the batch ``(batch,)``, as a search does with its hypotheses.
+
+        Whoever picks rows of a model's state picks them here too: earlier weights follow.
+        """
+        self._memory = {site: kept.index_select(0, rows) for site, kept in self._memory.items()}
+
+    def _attend_in_turn(
+        self,
+        site: Site,
+        scoring: Scoring,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None,
+        dropout: float,
+        first: int,
+    ) -> Tensor:
+        """One query after the other: what was changed by interventions is what is remembered."""
+        n_keys = keys.shape[-2]
+        allowed = None
+        if mask is not None:
+            allowed = as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
+        before = self._memory.get(site)
+        rows = [] if before is None else [pad(before, (0, n_keys - before.shape[-1]))]
+        outputs = []
+        for number in range(queries.shape[-2]):
+            part = slice(number, number + 1)
+            row_mask = part_of_mask(allowed, part)
+            memory = torch.cat(rows, dim=-2) if rows else None
+            output, weights = attend(
+                scoring, queries[..., part, :], keys, values, row_mask,
+                dropout=dropout, keys_projected=True, first=first + number, memory=memory,
+            )  # fmt: skip
+            if changes := self._interventions.get(site, ()):
+                for change in changes:
+                    weights = change.apply(weights, row_mask, first + number)
+                needs = needs_of(scoring, 1, keys, first + number, memory)
+                output = pooled(scoring, weights, values, needs, dropout=dropout)
+            if self.recorder is not None:
+                self.recorder.add(site, weights)
+            outputs.append(output)
+            rows.append(weights)
+        self._memory[site] = torch.cat(rows, dim=-2)
+        return torch.cat(outputs, dim=-2)

@@ -1,10 +1,11 @@
-"""What a plugin yields: frozen, keyword-only records of scorings, models, data sets, checkpoints.
+"""What a plugin yields: frozen, keyword-only records of scorings, normalisers, models and more.
 
 A record describes; it builds nothing until it is asked to. Each one validates itself when it is
 made, so that a mistake shows in the plugin's own line, not in a user's chart.
 """
 
 from attention_plugins.contract.checks import TASKS, Task
+from attention_plugins.contract.normalisers import NormaliserSpec, normaliser
 from attention_plugins.contract.parameters import (
     ContractError,
     Parameter,
@@ -21,9 +22,15 @@ from attention_plugins.contract.records import (
     SentencePair,
     Spec,
 )
-from attention_plugins.contract.scorings import ScoringFactory, ScoringSpec, Sizes, scoring
+from attention_plugins.contract.scorings import (
+    MakeNormaliser,
+    ScoringFactory,
+    ScoringSpec,
+    Sizes,
+    scoring,
+)
 
-CONTRACT_VERSION = (1, 0)
+CONTRACT_VERSION = (1, 1)
 
 __all__ = [
     "CONTRACT_VERSION",
@@ -31,8 +38,10 @@ __all__ = [
     "CheckpointSpec",
     "ContractError",
     "DatasetSpec",
+    "MakeNormaliser",
     "ModelSizes",
     "ModelSpec",
+    "NormaliserSpec",
     "Parameter",
     "RegressionData",
     "Scalar",
@@ -43,6 +52,7 @@ __all__ = [
     "Spec",
     "Task",
     "as_record",
+    "normaliser",
     "scoring",
     "settle",
 ]

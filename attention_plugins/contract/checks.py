@@ -20,7 +20,7 @@ def check_record(record: Any, kind: str, make: str = "build") -> None:
     """Raise :class:`ContractError` unless all fields are what their names say.
 
     Args:
-        record: of a scoring, model or data set.
+        record: of a scoring, normaliser, model or data set.
         kind: what messages call it.
         make: the field that holds the callable.
     """
@@ -34,6 +34,11 @@ def check_record(record: Any, kind: str, make: str = "build") -> None:
         isinstance(parameter, Parameter) for parameter in record.parameters
     ):
         raise ContractError(f"{kind} {record.name!r}: parameters is a tuple of Parameter")
+    meant = getattr(record, "tasks", TASKS)
+    if not isinstance(meant, tuple) or not meant or not set(meant) <= set(TASKS):
+        raise ContractError(
+            f"{kind} {record.name!r}: need tasks to be some of {', '.join(TASKS)}, got {meant!r}"
+        )
     tasks = [task for task in TASKS if kind == "model" or task not in _WITHOUT_DATA]
     if getattr(record, "task", tasks[0]) not in tasks:
         raise ContractError(

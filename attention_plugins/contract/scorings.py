@@ -2,27 +2,42 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring
-from attention_plugins.contract.checks import check_record
+from attention_plugins.attention import NEEDS, Need, Scoring
+from attention_plugins.contract.checks import TASKS, Task, check_record
+from attention_plugins.contract.functions import check_arguments
 from attention_plugins.contract.parameters import ContractError, Parameter, Scalar, settle
 
 
 class Sizes(NamedTuple):
-    """The last dimensions a scoring meets: of queries, of keys, and of its own hidden space."""
+    """What a scoring meets at its site.
+
+    The last dimensions of queries and keys and of the scoring's own hidden space; how many heads
+    share the scoring, which then sees them as the third axis from last; and the last dimension
+    of values, 0 where it is that of keys.
+    """
 
     query: int
     key: int
     hidden: int
+    heads: int = 1
+    value: int = 0
 
 
+class ChosenNormaliser(NamedTuple):
+    """What turns one site's scores into weights, and whether its rows sum to 1."""
+
+    module: nn.Module
+    sums_to_one: bool
+
+
+MakeNormaliser = Callable[[], ChosenNormaliser]
 ScoringBuild = Callable[[Sizes, Mapping[str, Scalar]], Scoring]
 ScoringFactory = Callable[[Sizes], Scoring]
 
@@ -41,6 +56,8 @@ class ScoringSpec:
         description: one sentence on what it favours.
         same_size: queries and keys must have equal last dimensions. Where a model's differ,
             :meth:`create` puts a learned projection in front of the keys.
+        tasks: where it makes sense. A distance in tokens has none between unordered points.
+        own_normaliser: its weights are not made by a normaliser that could be another.
     """
 
     name: str
@@ -51,18 +68,36 @@ class ScoringSpec:
     reference: str = ""
     description: str = ""
     same_size: bool = False
+    tasks: tuple[Task, ...] = TASKS
+    own_normaliser: bool = False
 
     def __post_init__(self) -> None:
         check_record(self, "scoring")
         if not self.formula:
             raise ContractError(f"scoring {self.name!r} needs a formula in LaTeX")
+        if not isinstance(self.own_normaliser, bool):
+            raise ContractError(f"scoring {self.name!r}: own_normaliser is True or False")
 
-    def create(self, sizes: Sizes, values: Mapping[str, object] | None = None) -> Scoring:
+    def create(
+        self,
+        sizes: Sizes,
+        values: Mapping[str, object] | None = None,
+        normaliser: MakeNormaliser | None = None,
+    ) -> Scoring:
         """A fresh scoring for one site.
 
+        Args:
+            normaliser: makes what turns its scores into weights; None: the scoring's own way,
+                the softmax unless it says otherwise.
+
         Raises:
-            ContractError: a bad parameter value, or ``build`` returned no :class:`Scoring`.
+            ContractError: a bad parameter value, ``build`` returned no :class:`Scoring`, or a
+                normaliser for a scoring that brings its own.
         """
+        if normaliser is not None and self.own_normaliser:
+            raise ContractError(
+                f"scoring {self.name!r} makes its weights in its own way; choose no normaliser"
+            )
         parameters = settle(self.parameters, values or {}, on_step=True)
         matched = sizes._replace(key=sizes.query) if self.same_size else sizes
         scoring = self.build(matched, parameters)
@@ -71,11 +106,24 @@ class ScoringSpec:
                 f"scoring {self.name!r}: build returned {type(scoring).__name__}; "
                 "it must return a Scoring (an nn.Module with forward(queries, keys))"
             )
+        if unknown := [need for need in scoring.needs if need not in NEEDS]:
+            raise ContractError(
+                f"scoring {self.name!r}: nothing is called {unknown[0]!r}; "
+                f"needs may name {' and '.join(NEEDS)}"
+            )
+        if normaliser is not None:
+            chosen = normaliser()
+            scoring.normaliser = chosen.module
+            scoring.sums_to_one = scoring.sums_to_one and chosen.sums_to_one
         return scoring if matched == sizes else _KeysToQuerySize(scoring, sizes)
 
-    def factory(self, values: Mapping[str, object] | None = None) -> ScoringFactory:
-        """What a model is given: ``sizes -> Scoring`` with the parameters already set."""
-        return lambda sizes: self.create(sizes, values)
+    def factory(
+        self,
+        values: Mapping[str, object] | None = None,
+        normaliser: MakeNormaliser | None = None,
+    ) -> ScoringFactory:
+        """What a model is given: ``sizes -> Scoring`` with parameters and normaliser chosen."""
+        return lambda sizes: self.create(sizes, values, normaliser)
 
 
 class _KeysToQuerySize(Scoring):
@@ -84,6 +132,7 @@ class _KeysToQuerySize(Scoring):
     def __init__(self, inner: Scoring, sizes: Sizes) -> None:
         super().__init__()
         self.inner = inner
+        self.needs, self.sums_to_one = inner.needs, inner.sums_to_one
         self.resize = nn.Linear(sizes.key, sizes.query, bias=False)
 
     def project_queries(self, queries: Tensor) -> Tensor:
@@ -92,8 +141,14 @@ class _KeysToQuerySize(Scoring):
     def project_keys(self, keys: Tensor) -> Tensor:
         return self.inner.project_keys(self.resize(keys))
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        return self.inner(queries, keys)
+    def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
+        return self.inner(queries, keys, **needs)
+
+    def normalise(self, scores: Tensor) -> Tensor:
+        return self.inner.normalise(scores)
+
+    def pool(self, weights: Tensor, values: Tensor, **needs: Any) -> Tensor:
+        return self.inner.pool(weights, values, **needs)
 
 
 class _FunctionScoring(Scoring):
@@ -104,8 +159,10 @@ class _FunctionScoring(Scoring):
         function: Callable[..., Tensor],
         parameters: Sequence[Parameter],
         values: Mapping[str, Scalar],
+        needs: tuple[Need, ...],
     ) -> None:
         super().__init__()
+        self.needs = needs
         self.function = function
         self.fixed = {p.name: values[p.name] for p in parameters if not p.learnable}
         self._learnable = [p.name for p in parameters if p.learnable]
@@ -118,21 +175,8 @@ class _FunctionScoring(Scoring):
         """The learnable parameters by name, each of one element."""
         return {name: getattr(self, f"learned_{name}") for name in self._learnable}
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        return self.function(queries, keys, **self.fixed, **self.learned)
-
-
-def _check_arguments(
-    name: str, function: Callable[..., Tensor], parameters: Sequence[Parameter]
-) -> None:
-    names = {parameter.name: None for parameter in parameters}
-    try:
-        inspect.signature(function).bind(None, None, **names)
-    except ValueError:
-        return  # written in C, without a signature to look at
-    except TypeError as error:
-        takes = ", ".join(("queries", "keys", *names))
-        raise ContractError(f"scoring {name!r}: need a function of ({takes}): {error}") from None
+    def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
+        return self.function(queries, keys, **self.fixed, **self.learned, **needs)
 
 
 def scoring(
@@ -144,11 +188,14 @@ def scoring(
     reference: str = "",
     description: str = "",
     same_size: bool = False,
+    tasks: tuple[Task, ...] = TASKS,
+    needs: tuple[Need, ...] = (),
 ) -> Callable[[Callable[..., Tensor]], ScoringSpec]:
     """Turn ``function(queries, keys, **parameters) -> scores`` into a :class:`ScoringSpec`.
 
     The function gets queries ``(..., n_q, d_q)`` and keys ``(..., n_k, d_k)`` and returns raw
-    scores ``(..., n_q, n_k)``; a learnable parameter arrives as a tensor of one element.
+    scores ``(..., n_q, n_k)``; a learnable parameter arrives as a tensor of one element, and what
+    ``needs`` names as a keyword argument; see :class:`~attention_plugins.attention.Scoring`.
     Scorings with weight matrices write a :class:`Scoring` and a :class:`ScoringSpec` instead.
 
     Raises:
@@ -156,16 +203,17 @@ def scoring(
     """
 
     def wrap(function: Callable[..., Tensor]) -> ScoringSpec:
-        _check_arguments(name, function, parameters)
+        check_arguments("scoring", name, function, ("queries", "keys"), parameters, needs)
         return ScoringSpec(
             name=name,
             title=title or name.replace("_", " ").capitalize(),
             formula=formula,
-            build=lambda sizes, values: _FunctionScoring(function, parameters, values),
+            build=lambda sizes, values: _FunctionScoring(function, parameters, values, needs),
             parameters=parameters,
             reference=reference,
             description=description,
             same_size=same_size,
+            tasks=tasks,
         )
 
     return wrap

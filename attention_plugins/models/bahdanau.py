@@ -111,7 +111,7 @@ class Bahdanau(nn.Module):
         if both_ways and hidden % 2:
             raise ContractError(f"reading both ways needs an even hidden size, got {hidden}")
         self.encoder = Encoder(sizes.source, embed, hidden, layers, self.rate, both_ways)
-        self.scoring = make_scoring(Sizes(query=hidden, key=hidden, hidden=hidden))
+        self.scoring = make_scoring(Sizes(query=hidden, key=hidden, hidden=hidden, value=hidden))
         self.embedding = nn.Embedding(sizes.target, embed)
         inputs = [embed + hidden] + [hidden] * (layers - 1)
         self.cells: Stack[nn.GRUCell] = Stack(nn.GRUCell(size, hidden) for size in inputs)

@@ -51,7 +51,9 @@ class MultiHead(nn.Module):
         self.heads, self.rate = heads, dropout
         head = size // heads
         self.projections = nn.Linear(size, 3 * size, bias=bias)
-        self.scoring = make_scoring(Sizes(query=head, key=head, hidden=head))
+        self.scoring = make_scoring(
+            Sizes(query=head, key=head, hidden=head, heads=heads, value=head)
+        )
         self.output = nn.Linear(size, size, bias=bias)
         self._initialise()
 

@@ -43,7 +43,7 @@ def _build(
     factory: ScoringFactory, sizes: ModelSizes, parameters: Mapping[str, Scalar]
 ) -> NadarayaWatson:
     hidden = int(parameters["hidden"])
-    return NadarayaWatson(factory(Sizes(sizes.source, sizes.source, hidden)))
+    return NadarayaWatson(factory(Sizes(sizes.source, sizes.source, hidden, value=1)))
 
 
 NADARAYA_WATSON = ModelSpec(

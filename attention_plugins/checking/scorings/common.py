@@ -12,14 +12,15 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import Scoring
+from attention_plugins.attention import Scoring, needs_of
 from attention_plugins.checking.comparing import draw, equal
 from attention_plugins.checking.findings import Broken
 from attention_plugins.contract import ScoringSpec, Sizes
+from attention_plugins.refusal import let_go
 
 __all__ = [
-    "HIDDEN", "KEYS", "QUERIES", "SIZE", "draw", "equal", "inputs", "make", "require_shape",
-    "scores", "trained_in",
+    "HIDDEN", "KEYS", "QUERIES", "SIZE", "draw", "equal", "inputs", "knows_heads", "make",
+    "needs_nothing", "remembers_nothing", "require_shape", "scored", "scores", "trained_in",
 ]  # fmt: skip
 
 QUERIES, KEYS, SIZE, HIDDEN = 7, 13, 5, 11
@@ -31,11 +32,12 @@ def make(
     key: int = SIZE,
     dtype: torch.dtype = torch.float64,
     values: Mapping[str, object] | None = None,
+    heads: int = 1,
 ) -> Scoring:
     """A scoring in evaluation mode, the same at every call with equal arguments."""
     torch.manual_seed(7)
     random.seed(7)
-    return spec.create(Sizes(query, key, HIDDEN), values).to(dtype).eval()
+    return spec.create(Sizes(query, key, HIDDEN, heads), values).to(dtype).eval()
 
 
 def inputs(*leading: int, queries: int = QUERIES, keys: int = KEYS) -> tuple[Tensor, Tensor]:
@@ -49,7 +51,47 @@ def scores(scoring: Scoring, queries: Tensor, keys: Tensor) -> Tensor:
     Both are copied: a scoring that overwrites them is one rule's matter and no other's.
     """
     projected = scoring.project_queries(queries.clone()), scoring.project_keys(keys.clone())
-    return scoring(*projected)
+    return scored(scoring, *projected)
+
+
+def scored(scoring: Scoring, queries: Tensor, keys: Tensor, first: int = 0) -> Tensor:
+    """Scores of projected queries and keys, with whatever the scoring needs besides.
+
+    Args:
+        first: the number of the first query. A scoring with memory is told that each earlier
+            query looked at all keys alike.
+    """
+    if "memory" not in scoring.needs:
+        return scoring(queries, keys, **needs_of(scoring, queries.shape[-2], keys, first))
+    rows = []
+    for number, query in enumerate(queries.split(1, dim=-2), first):
+        alike = keys.new_full((*keys.shape[:-2], number, keys.shape[-2]), 1 / keys.shape[-2])
+        rows.append(scoring(query, keys, **needs_of(scoring, 1, keys, number, alike)))
+    return torch.cat(rows, dim=-2)
+
+
+def needs_nothing(spec: ScoringSpec) -> bool:
+    """Whether its scores follow from queries and keys alone."""
+    return not _needs(spec)
+
+
+def remembers_nothing(spec: ScoringSpec) -> bool:
+    """Whether it can meet several queries at once."""
+    return "memory" not in _needs(spec)
+
+
+def _needs(spec: ScoringSpec) -> tuple[str, ...]:
+    try:
+        return make(spec).needs
+    except BaseException as error:  # said by the rules that build it
+        let_go(error)
+        return ()
+
+
+def knows_heads(spec: ScoringSpec) -> bool:
+    """Whether its weights follow from the number of heads."""
+    one, three = (make(spec, heads=heads).state_dict() for heads in (1, 3))
+    return {n: t.shape for n, t in one.items()} != {n: t.shape for n, t in three.items()}
 
 
 def trained_in(spec: ScoringSpec) -> torch.dtype:

@@ -11,7 +11,14 @@ from attention_plugins.attention import Scoring
 from attention_plugins.checking.attributes import Snapshot, state, state_changed
 from attention_plugins.checking.findings import Broken, rule
 from attention_plugins.checking.randomness import nothing_drawn
-from attention_plugins.checking.scorings.common import draw, inputs, make, scores, trained_in
+from attention_plugins.checking.scorings.common import (
+    draw,
+    inputs,
+    make,
+    remembers_nothing,
+    scores,
+    trained_in,
+)
 from attention_plugins.contract import ScoringSpec, Sizes
 
 # Small enough for all differences of queries and keys to lie in a core's cache, so that the
@@ -91,13 +98,13 @@ def check_nothing_is_kept_on_a_module(spec: ScoringSpec) -> None:
         )
 
 
-@rule("scorings")
+@rule("scorings", applies=remembers_nothing)
 def check_it_takes_at_most_200_dot_products(spec: ScoringSpec) -> None:
     """The fastest of several runs, beside a plain dot product in the same moments."""
     torch.manual_seed(7)
     dtype = trained_in(spec)
     scoring = spec.create(Sizes(_WIDTH, _WIDTH, _WIDTH)).to(dtype).eval()
-    queries, keys = (draw(_POINTS, _WIDTH, seed=seed, dtype=dtype) for seed in (0, 1))
+    queries, keys = (draw(1, _POINTS, _WIDTH, seed=seed, dtype=dtype) for seed in (0, 1))
     best, dot = float("inf"), float("inf")
     began = time.perf_counter()
     with torch.no_grad():

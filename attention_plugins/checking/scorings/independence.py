@@ -6,7 +6,17 @@ import torch
 
 from attention_plugins.attention import attend
 from attention_plugins.checking.findings import Broken, rule
-from attention_plugins.checking.scorings.common import KEYS, draw, equal, inputs, make, scores
+from attention_plugins.checking.scorings.common import (
+    KEYS,
+    draw,
+    equal,
+    inputs,
+    knows_heads,
+    make,
+    needs_nothing,
+    scored,
+    scores,
+)
 from attention_plugins.contract import ScoringSpec
 
 _MASKED = 8  # keys, of 13
@@ -14,14 +24,19 @@ _MASKED = 8  # keys, of 13
 
 @rule("scorings")
 def check_batch_rows_do_not_meet(spec: ScoringSpec) -> None:
-    """A sentence or a head scores alone as it does among others."""
-    scoring = make(spec)
+    """A sentence scores alone as it does among others, and so does a head.
+
+    Heads may meet in a scoring that has weights of its own for each of them.
+    """
+    heads = 3 if knows_heads(spec) else 1
+    scoring = make(spec, heads=heads)
     queries, keys = inputs(2, 3)
     together = scores(scoring, queries, keys)
     for row in range(2):
-        for head in range(3):
-            alone = scores(scoring, queries[row, head], keys[row, head])
-            if not equal(together[row, head], alone):
+        rows = [(row,)] if heads > 1 else [(row, head) for head in range(3)]
+        for place in rows:
+            alone = scores(scoring, queries[place][None], keys[place][None])[0]
+            if not equal(together[place], alone):
                 raise Broken(
                     "a batch row scores differently alone than among others; work on the last "
                     "two dimensions only: no mean, norm or softmax over the leading ones"
@@ -34,15 +49,20 @@ def check_queries_do_not_meet(spec: ScoringSpec) -> None:
     scoring = make(spec)
     queries, keys = inputs(2)
     together = scores(scoring, queries, keys)
-    parts = [scores(scoring, part, keys) for part in queries.split((2, 5), dim=-2)]
+    projected = scoring.project_queries(queries.clone()), scoring.project_keys(keys.clone())
+    parts = [
+        scored(scoring, part, projected[1], first)
+        for part, first in zip(projected[0].split((2, 5), dim=-2), (0, 2), strict=True)
+    ]
     if not equal(together, torch.cat(parts, dim=-2)):
         raise Broken(
             "a query scores differently alone than among others; nothing may be computed over "
-            "the queries' dimension (-2 of queries and of scores), such as a mean or a position"
+            "the queries' dimension (-2 of queries and of scores), such as a mean; a query's"
+            ' position comes with needs = ("positions",)'
         )
 
 
-@rule("scorings")
+@rule("scorings", applies=needs_nothing)
 def check_moving_a_key_moves_its_scores(spec: ScoringSpec) -> None:
     """Keys in another order give the same scores in that order."""
     scoring, order = make(spec), draw(KEYS, seed=2).argsort()
@@ -50,8 +70,9 @@ def check_moving_a_key_moves_its_scores(spec: ScoringSpec) -> None:
     moved = scores(scoring, queries, keys[:, order])
     if not equal(moved, scores(scoring, queries, keys)[..., order]):
         raise Broken(
-            "scores depend on the order of the keys; take positions, triangular masks, cumsum "
-            "and sort out of it: models add positions to the keys, and mask through the tap"
+            "scores depend on the order of the keys; take counted positions, triangular masks, "
+            'cumsum and sort out of it: a scoring of positions says needs = ("positions",), and '
+            "masks come through the tap"
         )
 
 
@@ -83,7 +104,7 @@ def check_keys_are_projected_one_by_one(spec: ScoringSpec) -> None:
     parts = [scoring.project_keys(part.clone()) for part in keys.split((6, 7), dim=-2)]
     projected = scoring.project_queries(queries.clone())
     try:
-        found = scoring(projected, torch.cat(parts, dim=-2))
+        found = scored(scoring, projected, torch.cat(parts, dim=-2))
     except RuntimeError as error:
         shapes = " and ".join(str(tuple(part.shape)) for part in parts)
         raise Broken(

@@ -9,6 +9,7 @@ from attention_plugins.checking.scorings.common import (
     SIZE,
     draw,
     inputs,
+    knows_heads,
     make,
     require_shape,
     scores,
@@ -21,8 +22,12 @@ _LEADING = ((), (3,), (2, 3), (2, 3, 2))
 @rule("scorings")
 def check_scores_have_the_shape_of_queries_by_keys(spec: ScoringSpec) -> None:
     """``(..., n_q, d)`` and ``(..., n_k, d)`` give ``(..., n_q, n_k)``, whatever leads."""
-    scoring = make(spec)
     for leading in _LEADING:
+        if not leading and "regression" not in spec.tasks:
+            continue  # only points come without a batch
+        scoring = make(spec, heads=leading[1] if len(leading) == 2 else 1)
+        if len(leading) > 2 and knows_heads(spec):
+            continue
         found = scores(scoring, *inputs(*leading))
         require_shape(
             found, (*leading, QUERIES, KEYS),

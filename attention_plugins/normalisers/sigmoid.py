@@ -1,0 +1,23 @@
+"""Sigmoid attention: every key for itself."""
+
+from __future__ import annotations
+
+import torch
+from torch import Tensor
+
+from attention_plugins.contract import normaliser
+from attention_plugins.normalisers.support import allowed_keys
+
+
+@normaliser(
+    "sigmoid",
+    formula=r"\sigma(s_i-\ln n)",
+    reference="Ramapuram et al. 2024, Theory, analysis, and best practices for sigmoid "
+    "self-attention, equation 3",
+    description="Keys do not compete: each is let in or not; ln n, with n keys that may be "
+    "attended to, keeps the sum near 1 at first.",
+    sums_to_one=False,
+)
+def sigmoid(scores: Tensor) -> Tensor:
+    """``sigmoid(s_i - log n)`` with the number ``n`` of keys that are not ruled out."""
+    return torch.sigmoid(scores - allowed_keys(scores).log())
