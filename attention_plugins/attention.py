@@ -397,3 +397,9 @@ def runs_in_linear_time(
     if mask is None or mask.dtype != torch.bool:
         return mask is None or mask.dim() == 1
     return mask.dim() == 1 or mask.shape[-2] == 1 or queries.shape[-2] == 1
+
+
+def rows_sum_to_one(model: Any) -> bool:
+    """Whether every scoring in a model (an ``nn.Module``) makes rows that sum to 1."""
+    scorings = [module for module in model.modules() if isinstance(module, Scoring)]
+    return all(scoring.sums_to_one for scoring in scorings)

@@ -24,6 +24,7 @@ from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes
 from attention_plugins.home import home
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Module, StepModel, as_translation_model
+from attention_plugins.provenance import ORIGIN, PARTS, require_same
 from attention_plugins.text import TOKENISERS, Vocabulary
 from attention_plugins.training import stored
 
@@ -37,6 +38,9 @@ _FIELDS: Mapping[str, type] = {
     "scoring_parameters": dict, "tokeniser": str, "max_tokens": int,
     "source_vocabulary": list, "target_vocabulary": list, "corpus": dict, "training": dict,
     "scores": dict,
+}  # fmt: skip
+_OPTIONAL: Mapping[str, type] = {
+    "normaliser": str, "normaliser_parameters": dict, "plugins": dict,
 }  # fmt: skip
 _MAX_CARD_BYTES = 20_000_000
 
@@ -96,7 +100,11 @@ class Checkpoint:
 
     def _create(self, registry: Any) -> nn.Module:
         sizes = ModelSizes(*(len(self.card[f"{side}_vocabulary"]) for side in _SIDES))
-        factory = registry.scoring(self.card["scoring"]).factory(self.card["scoring_parameters"])
+        require_same(registry, self.card)
+        factory = registry.scoring_factory(
+            self.card["scoring"], self.card["scoring_parameters"],
+            self.card.get("normaliser", ""), self.card.get("normaliser_parameters", {}),
+        )  # fmt: skip
         return registry.model(self.card["model"]).create(
             factory, sizes, self.card["model_parameters"]
         )
@@ -130,7 +138,8 @@ def read(folder: Path) -> Checkpoint:
 
 
 def _check_card(path: Path, card: Mapping[str, Any]) -> None:
-    for name, kind in _FIELDS.items():
+    present = {name: kind for name, kind in _OPTIONAL.items() if name in card}
+    for name, kind in {**_FIELDS, **present}.items():
         if not isinstance(card.get(name), kind):
             found = type(card[name]).__name__ if name in card else "nothing"
             raise CheckpointError(f"{path}: need {name} ({kind.__name__}), found {found}")
@@ -140,6 +149,11 @@ def _check_card(path: Path, card: Mapping[str, Any]) -> None:
         raise CheckpointError(
             f"{path}: no tokeniser {card['tokeniser']!r}; offered: {', '.join(TOKENISERS)}"
         )
+    for part, plugin in card.get("plugins", {}).items():
+        if part not in PARTS or not isinstance(plugin, dict) or not {*plugin} >= ORIGIN:
+            raise CheckpointError(
+                f"{path}: plugins needs {', '.join(sorted(ORIGIN))} of each of {', '.join(PARTS)}"
+            )
     for side in _SIDES:
         try:
             Vocabulary(card[f"{side}_vocabulary"])

@@ -14,11 +14,15 @@ def fields(*names: str) -> Callable[[Any], dict[str, Any]]:
     """A function that describes a record by these fields and by its parameters, if it has any."""
 
     def described(spec: Any) -> dict[str, Any]:
-        shown = {name: getattr(spec, name) for name in names}
+        shown = {name: _plain(getattr(spec, name)) for name in names}
         parameters = getattr(spec, "parameters", ())
         return {**shown, "parameters": [describe(parameter) for parameter in parameters]}
 
     return described
+
+
+def _plain(value: Any) -> Any:
+    return list(value) if isinstance(value, tuple) else value
 
 
 def describe(parameter: Parameter) -> dict[str, Any]:

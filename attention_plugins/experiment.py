@@ -12,6 +12,7 @@ from typing import Any
 
 import torch
 
+from attention_plugins.agreement import batch_of, losses, require_agreement
 from attention_plugins.checkpoints import Checkpoint, write
 from attention_plugins.contract import ContractError, ModelSizes, Scalar, SentencePair, settle
 from attention_plugins.datasets.parallel import (
@@ -21,12 +22,17 @@ from attention_plugins.datasets.parallel import (
     split_by_source,
 )
 from attention_plugins.encoding import Encoded, encode
-from attention_plugins.models.protocols import TranslationModel, as_translation_model
+from attention_plugins.models.protocols import Batch, TranslationModel, as_translation_model
+from attention_plugins.provenance import provenance
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry
 from attention_plugins.scores import corpus_bleu
+from attention_plugins.text import TOKENISERS, truncate
 from attention_plugins.training import Progress, train
 from attention_plugins.translator import Translator
+
+_GUARDED = 16  # sentence pairs
+_INNOCENT = "scaled_dot"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,8 +40,10 @@ class Experiment:
     """What determines a training: equal experiments on equal corpora give equal models.
 
     Args:
-        model, scoring: names in the registry.
-        model_parameters, scoring_parameters: what differs from their defaults.
+        model, scoring, normaliser: names in the registry; no normaliser is the scoring's own
+            way, a softmax unless it says otherwise.
+        model_parameters, scoring_parameters, normaliser_parameters: what differs from their
+            defaults.
         recipe: how to train.
         corpus: what the card calls the corpus.
         held_out: source sentences kept away from training.
@@ -46,6 +54,8 @@ class Experiment:
     scoring: str
     model_parameters: Mapping[str, Scalar] = field(default_factory=dict)
     scoring_parameters: Mapping[str, Scalar] = field(default_factory=dict)
+    normaliser: str = ""
+    normaliser_parameters: Mapping[str, Scalar] = field(default_factory=dict)
     recipe: Recipe
     corpus: str
     held_out: int = 0
@@ -94,17 +104,32 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         "model_parameters": settle(model_spec.parameters, experiment.model_parameters),
         "scoring_parameters": settle(scoring_spec.parameters, experiment.scoring_parameters),
     }
+    way = registry.normaliser(experiment.normaliser) if experiment.normaliser else None
+    chosen = {}
+    if way:
+        values = settle(way.parameters, experiment.normaliser_parameters)
+        chosen = {"normaliser": way.name, "normaliser_parameters": values}
     kept, held_out = divide(pairs, experiment.held_out, experiment.split_seed)
     encoded = encode(kept, experiment.recipe)
     sizes = ModelSizes(len(encoded.source_vocabulary), len(encoded.target_vocabulary))
     torch.manual_seed(experiment.recipe.seed)
-    factory = scoring_spec.factory(experiment.scoring_parameters)
+    factory = registry.scoring_factory(
+        experiment.scoring, experiment.scoring_parameters,
+        experiment.normaliser, experiment.normaliser_parameters,
+    )  # fmt: skip
     model = as_translation_model(model_spec.create(factory, sizes, experiment.model_parameters))
     card = {
-        "title": f"{model_spec.title} with {scoring_spec.title} on {experiment.corpus}",
+        "title": f"{model_spec.title} with {scoring_spec.title}"
+        f"{f' and {way.title}' if way else ''} on {experiment.corpus}",
         "model": model_spec.name,
         "scoring": scoring_spec.name,
         **parameters,
+        **chosen,
+        "plugins": provenance(
+            registry,
+            {"model": experiment.model, "scoring": experiment.scoring,
+             "normaliser": experiment.normaliser},
+        ),
         "tokeniser": experiment.recipe.tokeniser,
         "max_tokens": experiment.recipe.max_tokens,
         "corpus": {
@@ -125,6 +150,45 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
     return Prepared(experiment.recipe, model, encoded, held_out, card)
 
 
+def guard(prepared: Prepared, registry: Registry) -> None:
+    """Refuse a model that learns one function and decodes by another.
+
+    The losses of a few held-out sentences (of learned ones, where none are held out) are
+    compared as :mod:`~attention_plugins.agreement` says. The scoring is to blame if the same
+    model agrees with itself around a scaled dot product.
+
+    Raises:
+        DisagreementError: the model must not be kept.
+    """
+    batch = _looked_at(prepared)
+    found = losses(prepared.model, batch)
+    if found.agree:
+        return
+    card = prepared.card
+    sizes = ModelSizes(len(card["source_vocabulary"]), len(card["target_vocabulary"]))
+    with torch.random.fork_rng(devices=[]):
+        plain = registry.model(card["model"]).create(
+            registry.scoring(_INNOCENT).factory(), sizes, card["model_parameters"]
+        )
+    innocent = losses(as_translation_model(plain), batch).agree
+    part = "scoring" if innocent else "model"
+    require_agreement(found, f"{part} {card[part]!r}")
+
+
+def _looked_at(prepared: Prepared) -> Batch:
+    """A few sentence pairs that the model did not learn, if there are any."""
+    encoded = prepared.encoded
+    if not prepared.held_out:
+        return batch_of(encoded.source[:_GUARDED], encoded.target[:_GUARDED])
+    pairs = prepared.held_out[:_GUARDED]
+    tokenise, limit = TOKENISERS[prepared.recipe.tokeniser], prepared.recipe.max_tokens
+    read, written = encoded.source_vocabulary, encoded.target_vocabulary
+    return batch_of(
+        [truncate(read.ids(tokenise(pair.source)), limit) for pair in pairs],
+        [truncate(written.ids(tokenise(pair.target)), limit) for pair in pairs],
+    )
+
+
 def card_after(prepared: Prepared, progress: Progress, device: object) -> dict[str, Any]:
     """The card of the model as it is after an epoch."""
     known = {
@@ -143,16 +207,22 @@ def run(
     on_step: Callable[[Progress], None] = lambda progress: None,
     on_epoch: Callable[[Progress], None] = lambda progress: None,
 ) -> Trained:
-    """Prepare and train.
+    """Prepare and train; what :func:`guard` finds is said after the first epoch and the last.
 
     Raises:
-        ContractError: see :func:`prepare`.
+        ContractError: see :func:`prepare` and :func:`guard`.
         FloatingPointError: the loss is not finite.
     """
     ready = prepare(experiment, pairs, registry)
+
+    def after_epoch(progress: Progress) -> None:
+        on_epoch(progress)
+        if progress.epoch in (1, progress.epochs):
+            guard(ready, registry)
+
     history = train(
         ready.model, ready.encoded, ready.recipe,
-        device=device, on_step=on_step, on_epoch=on_epoch,
+        device=device, on_step=on_step, on_epoch=after_epoch,
     )  # fmt: skip
     card = card_after(ready, history[-1], device)
     return Trained(ready.model, ready.encoded, ready.held_out, history, card)

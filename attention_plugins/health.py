@@ -23,29 +23,39 @@ BUGS = ("row_sums", "padding")
 FINDINGS = ("eos", "stuck", "uniform", "untrained")
 
 
-def figures(weights: Tensor, untrained: Tensor, *, causal: bool, eos: int | None) -> dict:
+def figures(
+    weights: Tensor,
+    untrained: Tensor,
+    *,
+    causal: bool,
+    eos: int | None,
+    sums_to_one: bool = True,
+) -> dict:
     """Every figure of one map's heads, each ``(heads,)``, by name.
 
     Args:
         weights, untrained: ``(heads, queries, keys)`` of a model and of itself before training.
         causal: query q may look at the keys up to q alone.
         eos: which key is ``<eos>``; None where there is none, its share is then NaN.
+        sums_to_one: whether rows are meant to. Where not, they are divided by their sum for
+            what a distribution alone has: entropy, diagonality, distance.
 
     Returns:
         ``row_error``, ``eos``, ``entropy`` (relative), ``concentration``, ``diagonality``,
         ``distance`` (mean Jensen-Shannon divergence of the rows, in bits).
     """
     weights, untrained = weights.double(), untrained.double()
+    shares, before = (weights, untrained) if sums_to_one else map(_shares, (weights, untrained))
     allowed = torch.ones_like(weights[0], dtype=torch.bool)
     ends = torch.arange(weights.shape[-1], device=weights.device) == eos
     nowhere = torch.full_like(weights[:, 0, 0], torch.nan)
     return {
-        "row_error": row_error(weights),
-        "eos": nowhere if eos is None else share(weights, ends),
-        "entropy": relative_entropy(weights, allowed.tril() if causal else allowed),
-        "concentration": column_concentration(weights),
-        "diagonality": diagonality(weights),
-        "distance": jensen_shannon(weights, untrained).mean(dim=-1),
+        "row_error": row_error(weights) if sums_to_one else 0 * row_error(weights),
+        "eos": nowhere if eos is None else share(shares, ends),
+        "entropy": relative_entropy(shares, allowed.tril() if causal else allowed),
+        "concentration": column_concentration(shares),
+        "diagonality": diagonality(shares),
+        "distance": jensen_shannon(shares, before).mean(dim=-1),
     }
 
 
@@ -86,6 +96,13 @@ def relative_entropy(weights: Tensor, allowed: Tensor) -> Tensor:
     choices = allowed.sum(dim=-1)
     rows = choices > 1
     return (entropy(weights)[:, rows] / choices[rows].log()).mean(dim=-1)
+
+
+def _shares(weights: Tensor) -> Tensor:
+    """Each row over its sum; alike everywhere where it has none."""
+    sums = weights.sum(dim=-1, keepdim=True)
+    alike = torch.full_like(weights, 1 / weights.shape[-1])
+    return torch.where(sums > 0, weights / sums.clamp_min(torch.finfo(weights.dtype).tiny), alike)
 
 
 def row_error(weights: Tensor) -> Tensor:

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attention_plugins.attention import rows_sum_to_one
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
@@ -118,6 +119,7 @@ class Translator:
         read, written = self._read_pair(sentence, target, width, interventions)
         pair = self._pair(read, written)
         scores, sites = force(self.model, *pair, interventions=interventions)
+        normalised = not interventions and rows_sum_to_one(self.model)
         return Translation(
             text=self._text(written),
             tokens=tuple(written.words),
@@ -126,7 +128,7 @@ class Translator:
             unknown=self._unknown(read),
             target_unknown=self._unknown(written),
             maps=tuple(
-                self._map(site, weights, read.words, written.words, normalised=not interventions)
+                self._map(site, weights, read.words, written.words, normalised=normalised)
                 for site, weights in sites.items()
             ),
         )

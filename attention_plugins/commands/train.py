@@ -47,6 +47,11 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set-scoring", action="append", default=[], metavar="NAME=VALUE",
         help="a scoring's parameter",
     )  # fmt: skip
+    parser.add_argument("--normaliser", default="", help="a normaliser's name (the scoring's own)")
+    parser.add_argument(
+        "--set-normaliser", action="append", default=[], metavar="NAME=VALUE",
+        help="a normaliser's parameter",
+    )  # fmt: skip
     parser.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
     common.add_device(parser)
 
@@ -108,6 +113,11 @@ def _plan(given: argparse.Namespace) -> experiment.Experiment:
             **common.settings(given.set, model.parameters),
         },
         scoring_parameters=common.settings(given.set_scoring, scoring.parameters),
+        normaliser=given.normaliser,
+        normaliser_parameters=common.settings(
+            given.set_normaliser,
+            registry.normaliser(given.normaliser).parameters if given.normaliser else (),
+        ),
         recipe=replace(preset.recipe, **overrides),
         corpus=given.corpus_name or Path(given.corpus).stem,
         held_out=preset.held_out if given.held_out is None else given.held_out,

@@ -263,8 +263,8 @@ def test_a_scoring_is_built_with_settled_parameters_and_its_sizes():
     spec.create(Sizes(3, 5, 7), {"norm": "l2"})
     spec.factory({"width": 2})(Sizes(5, 3, 2))
     assert seen == [
-        ((3, 5, 7), {"width": 1.0, "norm": "l2"}),
-        ((5, 3, 2), {"width": 2.0, "norm": "l1"}),
+        (Sizes(3, 5, 7), {"width": 1.0, "norm": "l2"}),
+        (Sizes(5, 3, 2), {"width": 2.0, "norm": "l1"}),
     ]
 
 

@@ -24,6 +24,7 @@ from attention_plugins import (
     hookimpl,
     hookspecs,
     loader,
+    normaliser,
     scoring,
 )
 from attention_plugins.catalogue import catalogue
@@ -48,6 +49,7 @@ SPECS = {
 # A record for each hook: a new hook needs one here.
 RECORDS = {
     "attention_scorings": lambda: scoring("mine", formula="q")(lambda queries, keys: queries),
+    "attention_normalisers": lambda: normaliser("mine", formula="s")(lambda scores: scores),
     "attention_models": lambda: ModelSpec(
         name="mine", title="Mine", task="regression", build=lambda *given: nn.Identity()
     ),
@@ -57,7 +59,10 @@ RECORDS = {
     ),
 }
 # The arguments that hooks gave in a version of the contract; later minor versions append theirs.
-PROMISED = {(1, 0): dict.fromkeys(RECORDS, ())}
+PROMISED = {
+    (1, 0): dict.fromkeys(RECORDS.keys() - {"attention_normalisers"}, ()),
+    (1, 1): dict.fromkeys(RECORDS, ()),
+}
 
 
 def signature(name: str) -> str:

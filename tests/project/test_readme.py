@@ -18,7 +18,7 @@ import pytest
 import torch
 
 from attention_plugins import ModelSizes, hookspecs
-from attention_plugins.checking import check_scoring
+from attention_plugins.checking import check, check_scoring
 from attention_plugins.commands import main
 from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import installed
@@ -41,7 +41,9 @@ class Block(NamedTuple):
 
 BLOCKS = [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```$", README, re.S | re.M)]
 PYTHON = [block.text for block in BLOCKS if block.language == "python"]
-CODE = [text for text in PYTHON if "@hookimpl" in text]
+PLUGINS = [text for text in PYTHON if "@hookimpl" in text]
+CODE = [text for text in PLUGINS if "def attention_scorings" in text]
+NORMALISERS = [text for text in PLUGINS if "def attention_normalisers" in text]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text]
 KIT = [text for text in PYTHON if "attention_plugins.checking" in text]
 LINES = [line for b in BLOCKS if b.language == "bash" for line in b.text.splitlines()]
@@ -64,7 +66,7 @@ def test_ci_takes_the_test_command_from_here():
 
 
 def test_every_block_of_python_is_run_by_a_test_here():
-    assert sorted([*CODE, *NOTEBOOK, *KIT]) == sorted(PYTHON)
+    assert sorted([*CODE, *NORMALISERS, *NOTEBOOK, *KIT]) == sorted(PYTHON)
 
 
 def executed(code: str) -> dict:
@@ -87,6 +89,16 @@ def test_every_plugin_shown_holds_everywhere_and_trains_in_the_translation_model
         loss = model.loss(batch())
         loss.backward()
         assert torch.isfinite(loss)
+
+
+def test_the_normaliser_shown_holds_everywhere_and_trains():
+    (code,) = NORMALISERS
+    for spec in executed(code)["attention_normalisers"]():
+        assert [each for each in check("normalisers", spec) if not each.passed] == []
+        factory = dot_product.factory(None, spec.factory())
+        sizes = {"embed": 8, "hidden": 8}
+        model = installed().model("bahdanau").create(factory, ModelSizes(13, 17), sizes)
+        assert torch.isfinite(model.loss(batch()))
 
 
 def test_the_kit_is_used_as_shown(monkeypatch):

@@ -16,6 +16,7 @@ from attention_plugins.checking.scorings.common import (
     inputs,
     make,
     remembers_nothing,
+    scored,
     scores,
     trained_in,
 )
@@ -60,8 +61,8 @@ def check_inputs_stay_as_they_are(spec: ScoringSpec) -> None:
     for what, given, call in (
         ("project_queries", queries, lambda: scoring.project_queries(queries)),
         ("project_keys", keys, lambda: scoring.project_keys(keys)),
-        ("forward", projected[0], lambda: scoring(*projected)),
-        ("forward", projected[1], lambda: scoring(*projected)),
+        ("forward", projected[0], lambda: scored(scoring, *projected)),
+        ("forward", projected[1], lambda: scored(scoring, *projected)),
     ):
         before, version = given.clone(), given._version
         call()

@@ -35,7 +35,7 @@ def check_batch_rows_do_not_meet(spec: ScoringSpec) -> None:
     for row in range(2):
         rows = [(row,)] if heads > 1 else [(row, head) for head in range(3)]
         for place in rows:
-            alone = scores(scoring, queries[place][None], keys[place][None])[0]
+            alone = scores(scoring, queries[place], keys[place])
             if not equal(together[place], alone):
                 raise Broken(
                     "a batch row scores differently alone than among others; work on the last "
@@ -51,7 +51,7 @@ def check_queries_do_not_meet(spec: ScoringSpec) -> None:
     together = scores(scoring, queries, keys)
     projected = scoring.project_queries(queries.clone()), scoring.project_keys(keys.clone())
     parts = [
-        scored(scoring, part, projected[1], first)
+        scored(scoring, part.clone(), projected[1].clone(), first)
         for part, first in zip(projected[0].split((2, 5), dim=-2), (0, 2), strict=True)
     ]
     if not equal(together, torch.cat(parts, dim=-2)):

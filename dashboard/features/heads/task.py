@@ -12,6 +12,7 @@ import torch
 from torch import Tensor
 
 from attention_plugins.ablation import Head, heads_of, leave_one_out
+from attention_plugins.attention import rows_sum_to_one
 from attention_plugins.decoding import force
 from attention_plugins.health import figures, verdicts
 from attention_plugins.models.protocols import StepModel
@@ -73,12 +74,13 @@ def perform(request: Request, context: Context) -> Result:
     context.report(0.2, "looking at the untrained model")
     _, before = force(_untrained(request.data, translator.device), *pair)
     effects = _effects(translator, pair, len(heads_of(sites)), context)
+    sums_to_one = rows_sum_to_one(translator.model)
     rows = [
         row
         for site, weights in sites.items()
         if site.kind in KINDS  # another kind has no words to be shown with
         for row in _rows(site, _heads_first(weights), _heads_first(before[site]),
-                         padded.get(site), effects)
+                         padded.get(site), effects, sums_to_one)
     ]  # fmt: skip
     return Result(
         tables={"heads": pa.Table.from_pylist(rows, _schema())},
@@ -149,11 +151,12 @@ def _rows(
     untrained: Tensor,
     padding: Tensor | None,
     effects: Mapping[Head, float],
+    sums_to_one: bool,
 ) -> list[dict[str, Any]]:
     """One row per head of a site; weights ``(heads, queries, keys)``."""
     causal = site.kind == "decoder"
     eos = None if causal else weights.shape[-1] - 1
-    found = figures(weights, untrained, causal=causal, eos=eos)
+    found = figures(weights, untrained, causal=causal, eos=eos, sums_to_one=sums_to_one)
     found["padding"] = torch.full_like(weights[:, 0, 0], torch.nan) if padding is None else padding
     rows = []
     for head in range(len(weights)):

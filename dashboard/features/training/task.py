@@ -24,6 +24,7 @@ from attention_plugins.experiment import (
     at_rest,
     card_after,
     evaluate,
+    guard,
     prepare,
     sample,
 )
@@ -113,6 +114,8 @@ class _Work:
         self._folder.note_facts(_facts(self._ready))
         try:
             for progress in self._trainer.epochs(self._after_step):
+                if progress.epoch in (1, progress.epochs):
+                    guard(self._ready, installed())
                 self._after_epoch(progress)
                 self._save()
         except FloatingPointError as error:

@@ -7,7 +7,7 @@ import pytest
 import torch
 from statsmodels.nonparametric.kernel_regression import KernelReg
 
-from attention_plugins import ContractError, ModelSizes, Recorder, Site, Tap, registry
+from attention_plugins import ContractError, ModelSizes, Recorder, Site, Sizes, Tap, registry
 from attention_plugins import attention as core
 from attention_plugins import tap as taps
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
@@ -93,7 +93,7 @@ def test_the_scoring_is_made_once_with_the_models_sizes():
         return factory(sizes)
 
     NADARAYA_WATSON.create(spy, ModelSizes(3, 1), {"hidden": 13})
-    assert seen == [(3, 3, 13)]
+    assert seen == [Sizes(query=3, key=3, hidden=13, value=1)]
     with pytest.raises(ContractError, match="need 1 <= hidden <= 64, got 65"):
         NADARAYA_WATSON.create(spy, ModelSizes(3, 1), {"hidden": 65})
 
