@@ -99,7 +99,9 @@ class ScoringSpec:
                 f"scoring {self.name!r} makes its weights in its own way; choose no normaliser"
             )
         parameters = settle(self.parameters, values or {}, on_step=True)
-        matched = sizes._replace(key=sizes.query) if self.same_size else sizes
+        matched = sizes
+        if self.same_size and sizes.key != sizes.query:  # values stay as large as the keys were
+            matched = sizes._replace(key=sizes.query, value=sizes.value or sizes.key)
         scoring = self.build(matched, parameters)
         if not isinstance(scoring, Scoring):
             raise ContractError(

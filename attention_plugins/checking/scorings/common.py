@@ -19,11 +19,11 @@ from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.refusal import let_go
 
 __all__ = [
-    "HIDDEN", "KEYS", "QUERIES", "SIZE", "draw", "equal", "inputs", "knows_heads", "make",
+    "HIDDEN", "KEYS", "QUERIES", "SIZE", "VALUE", "draw", "equal", "inputs", "knows_heads", "make",
     "needs_nothing", "remembers_nothing", "require_shape", "scored", "scores", "trained_in",
 ]  # fmt: skip
 
-QUERIES, KEYS, SIZE, HIDDEN = 7, 13, 5, 11
+QUERIES, KEYS, SIZE, HIDDEN, VALUE = 7, 13, 5, 11, 3
 
 
 def make(
@@ -37,7 +37,7 @@ def make(
     """A scoring in evaluation mode, the same at every call with equal arguments."""
     torch.manual_seed(7)
     random.seed(7)
-    return spec.create(Sizes(query, key, HIDDEN, heads), values).to(dtype).eval()
+    return spec.create(Sizes(query, key, HIDDEN, heads, VALUE), values).to(dtype).eval()
 
 
 def inputs(*leading: int, queries: int = QUERIES, keys: int = KEYS) -> tuple[Tensor, Tensor]:

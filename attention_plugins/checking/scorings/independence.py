@@ -8,6 +8,7 @@ from attention_plugins.attention import attend
 from attention_plugins.checking.findings import Broken, rule
 from attention_plugins.checking.scorings.common import (
     KEYS,
+    VALUE,
     draw,
     equal,
     inputs,
@@ -81,7 +82,7 @@ def check_a_masked_key_changes_nothing(spec: ScoringSpec) -> None:
     """Attention's output does not depend on keys that the mask hides, such as padding."""
     scoring = make(spec)
     queries, keys = inputs(2)
-    values, lengths = draw(2, KEYS, 3, seed=2), torch.tensor([KEYS - _MASKED] * 2)
+    values, lengths = draw(2, KEYS, VALUE, seed=2), torch.tensor([KEYS - _MASKED] * 2)
     other = keys.clone()
     other[:, -_MASKED:] = draw(2, _MASKED, keys.shape[-1], seed=3)
     one, another = (

@@ -13,6 +13,7 @@ from attention_plugins.checking.scorings.common import (
     KEYS,
     QUERIES,
     SIZE,
+    VALUE,
     equal,
     inputs,
     make,
@@ -85,7 +86,7 @@ def check_a_checkpoint_restores_it(spec: ScoringSpec) -> None:
     scoring = make(spec)
     torch.manual_seed(99)
     random.seed(99)
-    other = spec.create(Sizes(SIZE, SIZE, HIDDEN)).double().eval()
+    other = spec.create(Sizes(SIZE, SIZE, HIDDEN, value=VALUE)).double().eval()
     advice = "keep what was drawn in __init__ as nn.Parameter or with register_buffer"
     with attempt("while its state_dict was loaded into another instance", advice):
         other.load_state_dict(scoring.state_dict())
