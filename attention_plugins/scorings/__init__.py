@@ -7,12 +7,22 @@ from collections.abc import Iterator
 from attention_plugins.contract import ScoringSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.scorings.additive import ADDITIVE, MLP
+from attention_plugins.scorings.alibi import ALIBI
 from attention_plugins.scorings.bilinear import BILINEAR
 from attention_plugins.scorings.cosine import COSINE
 from attention_plugins.scorings.dot import dot_product
 from attention_plugins.scorings.gaussian import GAUSSIAN
+from attention_plugins.scorings.kerple_log import KERPLE_LOG
 from attention_plugins.scorings.laplacian import LAPLACIAN
+from attention_plugins.scorings.local_monotonic import local_monotonic
+from attention_plugins.scorings.local_predicted import LOCAL_PREDICTED
+from attention_plugins.scorings.rope import ROPE
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
+from attention_plugins.scorings.shaw import SHAW
+from attention_plugins.scorings.swin_v2 import SWIN_V2
+from attention_plugins.scorings.t5_bias import T5_BIAS
+from attention_plugins.scorings.talking_heads import TALKING_HEADS
+from attention_plugins.scorings.transformer_xl import TRANSFORMER_XL
 from attention_plugins.scorings.uniform import average_pooling
 
 
@@ -22,4 +32,6 @@ def attention_scorings() -> Iterator[ScoringSpec]:
     yield from (
         scaled_dot_product, dot_product, ADDITIVE, MLP, BILINEAR,
         COSINE, GAUSSIAN, LAPLACIAN, average_pooling,
+        ALIBI, KERPLE_LOG, local_monotonic, LOCAL_PREDICTED, ROPE, SHAW, SWIN_V2, T5_BIAS,
+        TRANSFORMER_XL, TALKING_HEADS,
     )  # fmt: skip

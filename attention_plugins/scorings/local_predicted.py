@@ -1,0 +1,60 @@
+"""Luong's local-p: a bell around a place that the query predicts."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from attention_plugins.attention import Positions, Scoring
+from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.scorings.places import scaled_dot
+
+
+class LocalPredicted(Scoring):
+    """``q . k / sqrt(d) - (j - p)^2 / (2 s^2)`` with ``p = S sigmoid(v . tanh(W q))``.
+
+    In the paper ``S`` is the sentence's length. Here it is a setting: the keys number padding
+    too, and grow word by word while decoding, so that a sentence would score otherwise in
+    another batch or in training. The bell, ``s = D / 2``, is inside the softmax, and nothing is
+    cut off at ``D``.
+    """
+
+    needs = ("positions",)
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.length, self.window = float(values["length"]), float(values["window"])
+        self.from_query = nn.Linear(sizes.query, sizes.hidden, bias=False)
+        self.centre = nn.Linear(sizes.hidden, 1, bias=False)
+
+    def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
+        """The dot product, less what the way from the predicted place costs."""
+        share = torch.sigmoid(self.centre(torch.tanh(self.from_query(queries))))  # (..., n_q, 1)
+        away = positions.keys.to(queries.dtype) - self.length * share
+        return scaled_dot(queries, keys) - 0.5 * (away / (self.window / 2)).square()
+
+
+LOCAL_PREDICTED = ScoringSpec(
+    name="local_predicted",
+    title="Local, predicted (Luong's local-p)",
+    formula=r"\frac{q^\top k_j}{\sqrt{d}} - \frac{(j-p)^2}{2(D/2)^2},\quad "
+    r"p = S\,\mathrm{sigmoid}(v^\top\tanh(W q))",
+    build=LocalPredicted,
+    parameters=(
+        Parameter(
+            name="window", title="Window D", default=4, low=1, high=100, unit="positions",
+            help="At this distance from the predicted place a weight falls to a seventh.",
+        ),
+        Parameter(
+            name="length", title="Length S", default=20, low=1, high=1000, unit="positions",
+            help="Places are predicted from the first word up to here: a usual sentence's length.",
+        ),
+    ),
+    reference="Luong, Pham & Manning 2015, Effective approaches to attention-based neural "
+    "machine translation, section 3.2",
+    description="Each query predicts around which place to look; words far from it cost more.",
+    same_size=True,
+    tasks=("translation", "encoding"),
+)  # fmt: skip

@@ -1,0 +1,63 @@
+"""Talking heads: heads mix their scores before the softmax and their weights after it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from attention_plugins.attention import Scoring
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
+from attention_plugins.scorings.places import scaled_dot
+
+_MOSTLY_OWN = 4.0
+
+
+class TalkingHeads(Scoring):
+    """``softmax(A) softmax(P q . k / sqrt(d))``: ``P`` and ``A`` mix heads.
+
+    The paper's second matrix may be anything. Here its rows are passed through a softmax, so that
+    weights stay shares of attention: none is negative, and they sum to what they summed to. One
+    head alone has nobody to talk to; its scores are scaled.
+    """
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.mix_scores = nn.Parameter(torch.eye(sizes.heads))
+        self.mix_weights: nn.Parameter | None = None
+        if sizes.heads > 1:
+            self.mix_weights = nn.Parameter(_MOSTLY_OWN * torch.eye(sizes.heads))
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """``P q . k / sqrt(d)``."""
+        scores = scaled_dot(queries, keys)
+        return (
+            scores * self.mix_scores
+            if len(self.mix_scores) == 1
+            else _mixed(self.mix_scores, scores)
+        )
+
+    def normalise(self, scores: Tensor) -> Tensor:
+        """``softmax(A)`` times the weights that the chosen normaliser makes."""
+        weights = super().normalise(scores)
+        if self.mix_weights is None:
+            return weights
+        return _mixed(self.mix_weights.softmax(dim=-1), weights)
+
+
+def _mixed(matrix: Tensor, heads: Tensor) -> Tensor:
+    """``matrix (heads, heads)`` times the axis of heads, the third from last."""
+    return torch.einsum("gh,...hqk->...gqk", matrix, heads)
+
+
+TALKING_HEADS = ScoringSpec(
+    name="talking_heads",
+    title="Talking heads",
+    formula=r"\sum_{h'} P_{hh'}\,\frac{q_{h'}^\top k_{h'}}{\sqrt{d}}",
+    build=TalkingHeads,
+    reference="Shazeer et al. 2020, Talking-heads attention, section 4",
+    description="Heads tell each other what they are looking for, and what they found.",
+    same_size=True,
+    tasks=("translation",),
+)
