@@ -13,10 +13,15 @@ def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tens
 
 
 def equal(one: Tensor, other: Tensor, tolerance: float = 1e-9) -> bool:
-    """Whether two tensors agree up to rounding, relative to the larger one's largest number."""
-    if one.shape != other.shape:
-        return False
+    """Whether two tensors agree up to rounding, relative to the larger one's largest number.
+
+    What is infinite in one is so in the other.
+    """
+    if one.shape != other.shape or not one.numel():
+        return one.shape == other.shape
     if one.dtype != torch.float64:  # what is cast down is the matter of the rule on precision
         tolerance = max(tolerance, 1e-4)
-    size = max(1.0, float(one.detach().abs().max()), float(other.detach().abs().max()))
+    size = max(
+        1.0, *(float(part.detach().nan_to_num(0, 0, 0).abs().max()) for part in (one, other))
+    )
     return bool(torch.allclose(one, other, rtol=0.0, atol=tolerance * size, equal_nan=True))

@@ -20,7 +20,8 @@ from attention_plugins.refusal import let_go
 
 __all__ = [
     "HIDDEN", "KEYS", "QUERIES", "SIZE", "VALUE", "draw", "equal", "inputs", "knows_heads", "make",
-    "needs_nothing", "remembers_nothing", "require_shape", "scored", "scores", "trained_in",
+    "needs_nothing", "remembers_nothing", "require_shape", "scored", "scores", "sound",
+    "trained_in",
 ]  # fmt: skip
 
 QUERIES, KEYS, SIZE, HIDDEN, VALUE = 7, 13, 5, 11, 3
@@ -92,6 +93,11 @@ def knows_heads(spec: ScoringSpec) -> bool:
     """Whether its weights follow from the number of heads."""
     one, three = (make(spec, heads=heads).state_dict() for heads in (1, 3))
     return {n: t.shape for n, t in one.items()} != {n: t.shape for n, t in three.items()}
+
+
+def sound(found: Tensor) -> bool:
+    """Whether scores are numbers; minus infinity is one, for a key that is ruled out."""
+    return bool((found.isfinite() | found.isneginf()).all())
 
 
 def trained_in(spec: ScoringSpec) -> torch.dtype:

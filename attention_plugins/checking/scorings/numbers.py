@@ -19,6 +19,7 @@ from attention_plugins.checking.scorings.common import (
     inputs,
     make,
     scores,
+    sound,
     trained_in,
 )
 from attention_plugins.contract import ScoringSpec, Sizes
@@ -29,13 +30,16 @@ _ROUNDING = 1e-9
 
 @rule("scorings")
 def check_scores_are_finite(spec: ScoringSpec) -> None:
-    """For queries and keys that are 0, of usual size, and 100 times as large."""
+    """For queries and keys that are 0, of usual size, and 100 times as large.
+
+    Minus infinity is allowed: it rules a key out.
+    """
     for what, scoring, queries, keys in _cases(spec):
-        found = scores(scoring, queries, keys)
-        if not found.isfinite().all():
+        if not sound(scores(scoring, queries, keys)):
             raise Broken(
                 f"{what} gave scores that are NaN or infinite; bound what grows (clamp, "
-                "logsumexp instead of log(exp), eps in a division) and never mask with -inf"
+                "logsumexp instead of log(exp), eps in a division); minus infinity alone is "
+                "allowed, for keys that are ruled out"
             )
 
 
@@ -46,20 +50,24 @@ def check_gradients_are_finite(spec: ScoringSpec) -> None:
         queries.requires_grad_()
         keys.requires_grad_()
         found = scores(scoring, queries, keys)
-        if not found.isfinite().all() or not found.requires_grad:
+        if not sound(found) or not found.requires_grad:
             continue  # the matter of other rules
-        found.sum().backward()
+        _without_ruled_out(found).sum().backward()
         grown = (queries, keys, *scoring.parameters())
         if not all(part.grad is None or part.grad.isfinite().all() for part in grown):
             raise Broken(
                 f"{what} gave gradients that are NaN or infinite; a root, a norm or a logarithm "
-                "has none at 0: add an eps inside, or compare squares"
+                "has none at 0: add an eps inside, compare squares, or rule keys out by "
+                "torch.where around a logarithm of what is positive"
             )
 
 
 @rule("scorings")
 def check_gradients_reach_queries_and_keys(spec: ScoringSpec) -> None:
-    """What changes the scores can be learned. A scoring that looks at neither is exempt."""
+    """What changes the scores can be learned. A scoring that looks at neither is exempt.
+
+    So is one that does no more than rule keys out, which has no slope.
+    """
     scoring = make(spec)
     given = dict(zip(("queries", "keys"), inputs(2), strict=True))
     others = {"queries": draw(2, QUERIES, SIZE, seed=5), "keys": draw(2, KEYS, SIZE, seed=6)}
@@ -121,7 +129,7 @@ def check_gradients_are_those_of_the_formula(spec: ScoringSpec) -> None:
 
     def scored(queries: Tensor, keys: Tensor, *weights: Tensor) -> Tensor:
         renamed = {f"scoring.{name}": w for name, w in zip(names, weights, strict=True)}
-        found = torch.func.functional_call(whole, renamed, (queries, keys))
+        found = _without_ruled_out(torch.func.functional_call(whole, renamed, (queries, keys)))
         return found + 0 * (queries.sum() + keys.sum())  # a constant has gradients too: 0
 
     given = (queries, keys, *scoring.parameters())
@@ -154,7 +162,14 @@ def _cases(spec: ScoringSpec) -> Iterator[tuple[str, Scoring, Tensor, Tensor]]:
 
 
 def _differ(scoring: Scoring, before: Tensor, given: dict[str, Tensor]) -> bool:
-    return not equal(scores(scoring, *given.values()), before)
+    found = scores(scoring, *given.values())
+    both = ~(before.isneginf() | found.isneginf())
+    return not equal(found[both], before[both])
+
+
+def _without_ruled_out(found: Tensor) -> Tensor:
+    """The scores with 0, and no gradient, for keys that are ruled out."""
+    return found.masked_fill(found.isneginf(), 0.0)
 
 
 def _gradients(scoring: Scoring, found: Tensor) -> dict[str, Tensor | None]:

@@ -158,7 +158,7 @@ class CentredKeys(Dot):
         return keys - keys.mean(dim=-2, keepdim=True)
 
 
-@fault("scores_are_finite", "never mask with -inf", "every_parameter_is_used")
+@fault("scores_are_finite", "minus infinity alone is allowed", "every_parameter_is_used")
 @plain(parameters=(Parameter(name="width", title="Width", default=1.0, low=0.0, high=2.0),))
 def divides_by_a_bound(queries, keys, width):
     return torch.exp(queries @ keys.mT) / width

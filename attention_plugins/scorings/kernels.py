@@ -1,0 +1,53 @@
+"""What kernels of a distance share: a width that is learned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from attention_plugins.attention import Scoring
+from attention_plugins.contract import Parameter, Scalar, Sizes
+from attention_plugins.scorings.distances import squared_distances
+
+
+class DistanceKernel(Scoring):
+    """A kernel of ``|q - k| |w|`` with one weight, ``w = 1 / width``."""
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.inverse_width = nn.Parameter(torch.tensor(1.0 / float(values["width"])))
+
+    @property
+    def width(self) -> Tensor:
+        """The distance that counts as 1, of one element; positive whatever the weight's sign."""
+        return 1.0 / self.inverse_width.abs()
+
+    def squares(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """``|q - k|^2 w^2``, ``(..., n_q, n_k)``."""
+        return squared_distances(queries, keys) * self.inverse_width.square()
+
+
+def squares_per_dimension(queries: Tensor, keys: Tensor) -> Tensor:
+    """``|q - k|^2 / d``: a window of one width then holds about as many keys at every size."""
+    scale = math.sqrt(queries.shape[-1])
+    return squared_distances(queries / scale, keys / scale)
+
+
+def rule_out(scores: Tensor, allowed: Tensor) -> Tensor:
+    """Minus infinity, and no gradient, on all that is not allowed."""
+    return torch.where(allowed, scores, -torch.inf)
+
+
+WINDOW = Parameter(
+    name="width",
+    title="Width h",
+    default=2.0,
+    low=0.02,
+    high=10.0,
+    step=0.01,
+    learnable=True,
+    help="How far a query looks: keys farther away than this count nothing.",
+)
