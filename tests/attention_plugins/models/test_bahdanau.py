@@ -3,6 +3,7 @@
 import pytest
 import torch
 
+from attention_plugins.attention import needs_of
 from attention_plugins.contract import ContractError, ModelSizes
 from attention_plugins.decoding import force
 from attention_plugins.models.bahdanau import BAHDANAU, CROSS
@@ -30,11 +31,14 @@ def _reference_log_probabilities(model, source, target):
         states, last = model.encoder.rest(states)
         hidden += [*last.transpose(0, 1)[0][:, None]]
     previous, scores = torch.tensor([BOS_ID]), []
-    for token in target:
+    for number, token in enumerate(target):
+        needs = needs_of(model.scoring, 1, states, number)
         logits = model.scoring(
-            model.scoring.project_queries(hidden[-1][:, None]), model.scoring.project_keys(states)
+            model.scoring.project_queries(hidden[-1][:, None]),
+            model.scoring.project_keys(states),
+            **needs,
         )
-        context = torch.softmax(logits, dim=-1)[0] @ states[0]
+        context = model.scoring.pool(torch.softmax(logits, dim=-1), states, **needs)[0]
         word = model.embedding(previous) * (6**0.5 if model.deep else 1)
         below = torch.cat([word, context], dim=-1)
         for layer, cell in enumerate(model.cells):

@@ -12,6 +12,7 @@ from attention_plugins.attention import attend_in_blocks
 from attention_plugins.checking import check_scoring
 
 SPECS = {spec.name: spec for spec in scorings.attention_scorings()}
+ORDERLESS = [name for name, spec in SPECS.items() if not spec.create(Sizes(5, 5, 11)).needs]
 
 
 @pytest.fixture(params=SPECS)
@@ -19,9 +20,9 @@ def spec(request) -> ScoringSpec:
     return SPECS[request.param]
 
 
-def make(spec: ScoringSpec, query=5, key=5, dtype=torch.float64) -> Scoring:
+def make(spec: ScoringSpec, query=5, key=5, value=3, dtype=torch.float64) -> Scoring:
     torch.manual_seed(7)
-    return spec.create(Sizes(query, key, 11)).to(dtype)
+    return spec.create(Sizes(query, key, 11, value=value)).to(dtype)
 
 
 def draw(*shape, dtype=torch.float64, seed=0):
@@ -29,10 +30,11 @@ def draw(*shape, dtype=torch.float64, seed=0):
     return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
 
 
-def test_the_nine_are_there():
+def test_all_are_there():
     assert list(SPECS) == [
         "scaled_dot", "dot", "additive", "mlp", "bilinear", "cosine", "gaussian", "laplacian",
-        "uniform",
+        "uniform", "alibi", "kerple_log", "local_monotonic", "local_predicted", "rope", "shaw",
+        "swin_v2", "t5_bias", "transformer_xl", "talking_heads",
     ]  # fmt: skip
 
 
@@ -46,12 +48,13 @@ def test_every_record_explains_itself(spec):
 
 
 @pytest.mark.parametrize("query_size", [2, 20])
+@pytest.mark.parametrize("spec", ORDERLESS, indirect=True)
 def test_equal_keys_pool_the_allowed_values_alike(spec, query_size):
     """The worked example of d2l.ai, section 11.3: equal keys, so only the lengths matter."""
     keys = torch.ones(2, 10, 2)
     values = torch.arange(40.0).reshape(1, 10, 4).repeat(2, 1, 1)
     queries = draw(2, 1, query_size, dtype=torch.float32)
-    scoring = make(spec, query=query_size, key=2, dtype=torch.float32)
+    scoring = make(spec, query=query_size, key=2, value=4, dtype=torch.float32)
     output, weights = attend(scoring, queries, keys, values, torch.tensor([2, 6]))
     expected = torch.tensor([[[2.0, 3.0, 4.0, 5.0]], [[10.0, 11.0, 12.0, 13.0]]])
     torch.testing.assert_close(output, expected, atol=5e-5, rtol=0)
