@@ -25,7 +25,7 @@ class LocationSensitive(Additive):
         """Additive scores of keys to which what the filters saw there was added."""
         last = memory[..., -1:, :].sum(dim=-2)  # (..., n_k): 0 at the first query
         seen = self.slide(last.reshape(-1, 1, last.shape[-1])).mT  # (rows, n_k, filters)
-        seen = self.from_location(seen).unflatten(0, last.shape[:-1])
+        seen = self.from_location(seen).reshape(*last.shape, keys.shape[-1])
         return super().forward(queries, keys + seen)
 
 

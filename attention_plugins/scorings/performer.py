@@ -17,9 +17,11 @@ _LOWEST, _HIGHEST = -40.0, 60.0
 
 def orthogonal_features(count: int, size: int) -> Tensor:
     """Rows ``(count, size)``, orthogonal in blocks of ``size``, of a normal vector's lengths."""
-    blocks = [torch.linalg.qr(torch.randn(size, size)).Q.T for _ in range(-(-count // size))]
+    q, r = torch.linalg.qr(torch.randn(-(-count // size), size, size))
+    # Whichever sign the decomposition prefers would be a bias: those of a random rotation.
+    rotations = q * r.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
     lengths = torch.randn(count, size).norm(dim=-1, keepdim=True)
-    return torch.cat(blocks)[:count] * lengths
+    return rotations.mT.flatten(0, 1)[:count] * lengths
 
 
 class Performer(KernelScoring):
