@@ -1,0 +1,188 @@
+"""Normalisers against the entmax package and against their formulas, also behind a mask."""
+
+from __future__ import annotations
+
+import math
+from functools import partial
+
+import entmax as reference
+import pytest
+import torch
+
+from attention_plugins import Scoring, attend, normalisers
+from attention_plugins.attention import masked_weights
+
+SPECS = {spec.name: spec for spec in normalisers.attention_normalisers()}
+every_normaliser = pytest.mark.parametrize("name", SPECS)
+
+
+def draw(*shape, seed=0, scale=1.0):
+    generator = torch.Generator().manual_seed(seed)
+    return torch.randn(*shape, generator=generator, dtype=torch.float64) * scale
+
+
+def make(name, **values):
+    return SPECS[name].create(values).double().eval()
+
+
+PUBLISHED = {
+    "sparsemax": ({}, partial(reference.sparsemax, dim=-1)),
+    "entmax15": ({}, partial(reference.entmax15, dim=-1)),
+    "entmax-1.05": ({"alpha": 1.05}, partial(reference.entmax_bisect, alpha=1.05, n_iter=100)),
+    "entmax-1.3": ({"alpha": 1.3}, partial(reference.entmax_bisect, alpha=1.3, n_iter=100)),
+    "entmax-2": ({"alpha": 2.0}, partial(reference.sparsemax, dim=-1)),
+    "entmax-3": ({"alpha": 3.0}, partial(reference.entmax_bisect, alpha=3.0, n_iter=100)),
+}
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("scale", [0.1, 1.0, 10.0])
+@pytest.mark.parametrize("name", PUBLISHED)
+def test_weights_and_gradients_are_those_of_the_published_code(name, scale, masked):
+    values, published = PUBLISHED[name]
+    normalise = make(name.partition("-")[0], **values)
+    mine, theirs = (draw(2, 7, 13, scale=scale).requires_grad_() for _ in range(2))
+    mask = torch.tensor([13, 5]) if masked else None
+    found = masked_weights(mine, mask, normalise)
+    if masked:
+        rows = [published(theirs[0]), published(theirs[1, :, :5])]
+        expected = torch.stack([rows[0], torch.nn.functional.pad(rows[1], (0, 8))])
+    else:
+        expected = published(theirs)
+    torch.testing.assert_close(found, expected, atol=1e-6, rtol=0)
+    (found * draw(2, 7, 13, seed=1)).sum().backward()
+    (expected * draw(2, 7, 13, seed=1)).sum().backward()
+    torch.testing.assert_close(mine.grad, theirs.grad, atol=1e-5, rtol=0)
+
+
+@pytest.mark.parametrize("alpha", [1.3, 2.5])
+def test_the_gradient_of_alpha_is_that_of_the_published_code(alpha):
+    scores, outer = draw(7, 13), draw(7, 13, seed=1)
+    normalise = make("entmax", alpha=alpha)
+    (normalise(scores) * outer).sum().backward()
+    theirs = torch.tensor(alpha, dtype=torch.float64).requires_grad_()
+    (reference.entmax_bisect(scores, theirs, n_iter=100) * outer).sum().backward()
+    torch.testing.assert_close(normalise.learned["alpha"].grad, theirs.grad, atol=1e-5, rtol=0)
+
+
+def off_by_one(row):
+    total = 1 + sum(math.exp(score) for score in row)
+    return [math.exp(score) / total for score in row]
+
+
+def sigmoid(row):
+    return [1 / (1 + math.exp(-score + math.log(len(row)))) for score in row]
+
+
+def relu(row):
+    return [max(score, 0) / len(row) for score in row]
+
+
+def softmax(row, temperature=1.0):
+    total = sum(math.exp(score / temperature) for score in row)
+    return [math.exp(score / temperature) / total for score in row]
+
+
+def top_k(row, k):
+    last = sorted(row)[-min(k, len(row))]
+    total = sum(math.exp(score) for score in row if score >= last)
+    return [math.exp(score) / total if score >= last else 0.0 for score in row]
+
+
+def hard(row):
+    return [float(place == row.index(max(row))) for place in range(len(row))]
+
+
+FORMULAS = {
+    "softmax": ({}, softmax),
+    "temperature": ({"temperature": 0.25}, partial(softmax, temperature=0.25)),
+    "off_by_one": ({}, off_by_one),
+    "sigmoid": ({}, sigmoid),
+    "relu": ({}, relu),
+    "top_k": ({"k": 3}, partial(top_k, k=3)),
+    "hard": ({}, hard),
+    "gumbel": ({}, hard),
+}
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@pytest.mark.parametrize("scale", [1.0, 20.0])
+@pytest.mark.parametrize("name", FORMULAS)
+def test_weights_are_those_of_the_formula(name, scale, masked):
+    values, formula = FORMULAS[name]
+    scores = draw(2, 7, 13, scale=scale)
+    lengths = [13, 5] if masked else [13, 13]
+    found = masked_weights(scores, torch.tensor(lengths) if masked else None, make(name, **values))
+    expected = torch.zeros(2, 7, 13, dtype=torch.float64)
+    for batch, length in enumerate(lengths):
+        for query in range(7):
+            row = formula(scores[batch, query, :length].tolist())
+            expected[batch, query, :length] = torch.tensor(row, dtype=torch.float64)
+    torch.testing.assert_close(found, expected, atol=1e-10, rtol=0)
+
+
+def test_top_k_of_more_keys_than_there_are_is_the_softmax():
+    scores = draw(7, 13)
+    torch.testing.assert_close(make("top_k", k=1000)(scores), scores.softmax(dim=-1))
+
+
+@pytest.mark.parametrize("name", ["hard", "gumbel"])
+def test_the_gradient_of_a_hard_choice_is_the_softmaxs(name):
+    one, other = (draw(7, 13).requires_grad_() for _ in range(2))
+    (make(name)(one) * draw(7, 13, seed=1)).sum().backward()
+    (other.softmax(dim=-1) * draw(7, 13, seed=1)).sum().backward()
+    torch.testing.assert_close(one.grad, other.grad)
+
+
+def test_gumbel_draws_in_training_as_often_as_the_softmax_says():
+    normalise, row = make("gumbel").train(), torch.tensor([0.0, 1.0, 2.0, -1.0]).double()
+    torch.manual_seed(0)
+    drawn = normalise(row.expand(40_000, 4)).mean(dim=0)
+    torch.testing.assert_close(drawn, row.softmax(dim=-1), atol=0.01, rtol=0)
+
+
+@pytest.mark.parametrize("masked", [False, True])
+@every_normaliser
+def test_scores_of_minus_infinity_weigh_nothing(name, masked):
+    """As a mask does: the other keys' weights are those without such keys."""
+    normalise = make(name)
+    scores = draw(2, 7, 13)
+    scores[:, :, 4:6] = -torch.inf
+    scores[1, 3] = -torch.inf
+    scores.requires_grad_()
+    mask = torch.tensor([13, 9]) if masked else None
+    found = masked_weights(scores, mask, normalise)
+    assert found.isfinite().all()
+    assert not found[:, :, 4:6].any()
+    assert not found[1, 3].any()
+    for batch, length in enumerate([13, 9] if masked else [13, 13]):
+        kept = [key for key in range(length) if key not in (4, 5)]
+        rows = [row for row in range(7) if (batch, row) != (1, 3)]
+        expected = normalise(scores[batch][rows][:, kept])
+        torch.testing.assert_close(found[batch][rows][:, kept], expected)
+        assert not found[batch, :, length:].any()
+    found.sum().backward()
+    assert scores.grad.isfinite().all()
+    assert not scores.grad[:, :, 4:6].any()
+
+
+@every_normaliser
+def test_rows_of_minus_infinity_alone_are_zeros_without_any_mask(name):
+    scores = torch.full((2, 7, 13), -torch.inf, dtype=torch.float64)
+    assert torch.equal(masked_weights(scores, None, make(name)), torch.zeros_like(scores))
+
+
+def test_attention_gives_nothing_where_every_key_is_ruled_out():
+    class Nowhere(Scoring):
+        def forward(self, queries, keys):
+            return (queries @ keys.mT).masked_fill(queries[..., :1] > 0, -torch.inf)
+
+    queries, keys = draw(7, 5).requires_grad_(), draw(13, 5, seed=1)
+    output, weights = attend(Nowhere(), queries, keys, keys)
+    nowhere = queries[:, 0] > 0
+    assert nowhere.any()
+    assert not nowhere.all()
+    assert not output[nowhere].any()
+    torch.testing.assert_close(weights.sum(dim=-1), (~nowhere).double())
+    output.sum().backward()
+    assert queries.grad.isfinite().all()
