@@ -19,7 +19,10 @@ from dashboard.records.request import Scalar
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
-    """A scoring, a model, a data set: what to call it, its formula, its parameters."""
+    """A scoring, a model, a data set: what to call it, its formula, its parameters.
+
+    A scoring says by ``tasks`` where it makes sense; none means everywhere.
+    """
 
     name: str
     title: str
@@ -29,6 +32,7 @@ class Entry:
     task: str = ""
     learns: bool = False
     aligned: bool = False
+    tasks: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
 
     @property
@@ -41,7 +45,8 @@ class Entry:
         """From the catalogue's entry; what this version does not know is left out."""
         known = {name: facts[name] for name in cls.__dataclass_fields__ if name in facts}
         own = tuple(map(Parameter.of, facts.get("parameters", ())))
-        return cls(**{**known, "parameters": own})
+        tasks = tuple(facts.get("tasks", ()))
+        return cls(**{**known, "parameters": own, "tasks": tasks})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -132,6 +137,14 @@ class Catalogue:
             contract=facts.get("versions", {}).get("contract", ""),
             example=facts.get("example", ""),
         )
+
+    def scorings_for(self, task: str) -> dict[str, Entry]:
+        """The scorings that make sense in a task."""
+        return {
+            name: offer
+            for name, offer in self.scorings.items()
+            if not offer.tasks or task in offer.tasks
+        }
 
     def of_task(self, kind: str, task: str) -> dict[str, Entry]:
         """The ``"models"`` or ``"datasets"`` of one task."""

@@ -53,14 +53,17 @@ def use_file(session: Session[View], catalogue: Catalogue, file: str) -> None:
     session.change(followed(session.view, replace(session.view, data=file), catalogue))
 
 
-def draw_scorings(session: Session[View], catalogue: Catalogue, title: str) -> None:
-    """The scorings, of which several may be chosen; those that were chosen first come first."""
-    before = session.view.scorings
-    strangers = [name for name in before if name not in catalogue.scorings]
-    chosen = st.pills(
+def draw_scorings(session: Session[View], catalogue: Catalogue, title: str, task: str) -> None:
+    """The scorings, of which several may be chosen; those that were chosen first come first.
+
+    A field that is searched by typing: there may be hundreds.
+    """
+    before, offered = session.view.scorings, catalogue.scorings_for(task)
+    others = [name for name in before if name not in offered]
+    chosen = st.multiselect(
         title,
-        [*catalogue.scorings, *strangers],
-        selection_mode="multi",
+        [*offered, *others],
+        placeholder="Choose scorings, or type to search",
         key=place(session.key("scorings"), list(before), session.fresh),
         format_func=lambda name: plain(scoring_title(name, catalogue)),
     )

@@ -10,7 +10,7 @@ import torch
 from torch import Tensor
 
 from attention_plugins import registry
-from attention_plugins.attention import Scoring
+from attention_plugins.attention import Scoring, needs_of
 from attention_plugins.contract import ContractError, Scalar, ScoringFactory
 from dashboard.features.anatomy import tensors
 from dashboard.records.parameter import Parameter
@@ -97,13 +97,22 @@ def scoring_factory(request: Request) -> ScoringFactory:
     return registry.installed().scoring(request.scoring).factory(dict(request.parameters))
 
 
-def scores_of(scoring: Scoring, queries: Tensor, keys: Tensor) -> Tensor:
+def scores_of(
+    scoring: Scoring,
+    queries: Tensor,
+    keys: Tensor,
+    first: int = 0,
+    memory: Tensor | None = None,
+) -> Tensor:
     """Scores ``(..., n_q, n_k)`` of projected queries and keys.
+
+    Args:
+        first, memory: see :func:`~attention_plugins.attention.attend`.
 
     Raises:
         ContractError: the scoring gave another shape.
     """
-    scores = scoring(queries, keys)
+    scores = scoring(queries, keys, **needs_of(scoring, queries.shape[-2], keys, first, memory))
     wanted = (*queries.shape[:-1], keys.shape[-2])
     if not isinstance(scores, Tensor) or tuple(scores.shape) != wanted:
         got = tuple(scores.shape) if isinstance(scores, Tensor) else type(scores).__name__

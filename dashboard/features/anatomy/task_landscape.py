@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import torch
 
-from attention_plugins import Sizes, masked_softmax
+from attention_plugins import Sizes
+from attention_plugins.attention import masked_weights
 from dashboard.features.anatomy.parameters import AT_X, AT_Y, HIDDEN
 from dashboard.features.anatomy.task_inputs import (
     number,
@@ -37,7 +38,8 @@ def perform(request: Request, context: Context) -> Result:
     keys = torch.cartesian_prod(axis, axis)[None]
     scoring = scoring_factory(request)(Sizes(2, 2, whole(given, HIDDEN)))
     scores = scores_of(scoring, scoring.project_queries(query), scoring.project_keys(keys))
+    weights = masked_weights(scores, None, scoring.normalise)
     context.report(0.9, "scored")
     x, y = keys[0].unbind(dim=1)
-    columns = {"x": x, "y": y, "score": scores[0, 0], "weight": masked_softmax(scores)[0, 0]}
+    columns = {"x": x, "y": y, "score": scores[0, 0], "weight": weights[0, 0]}
     return Result(tables={"landscape": columns_table(columns)})

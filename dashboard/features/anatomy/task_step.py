@@ -8,8 +8,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import dropout as drop
 
-from attention_plugins import ModelSizes, Scoring, Site, Sizes, Tap, masked_softmax, registry
-from attention_plugins.attention import as_mask
+from attention_plugins import ModelSizes, Scoring, Site, Sizes, Tap, registry
+from attention_plugins.attention import as_mask, masked_weights, needs_of
 from attention_plugins.contract import ContractError, Scalar
 from attention_plugins.models.multi_head import merge_heads, split_heads
 from attention_plugins.scorings.additive import Additive
@@ -93,7 +93,7 @@ def perform(request: Request, context: Context) -> Result:
         merged = stages.add("merged", "B n_q H·d", merge_heads(_walk(attended, given, stages)))
         stages.add("mixed", "B n_q p", mix(merged))
     else:
-        scoring = _scoring(request, q, k, given)
+        scoring = _scoring(request, q, k, v, given)
         attended = Attended(scoring, q, k, v, mask)
         _walk(attended, given, stages)
     context.report(0.9, "done")
@@ -112,8 +112,11 @@ def _see_that_they_fit(q: Tensor, k: Tensor, v: Tensor) -> None:
         )
 
 
-def _scoring(request: Request, q: Tensor, k: Tensor, given: dict[str, Scalar]) -> Scoring:
-    sizes = Sizes(q.shape[-1], k.shape[-1], whole(given, HIDDEN))
+def _scoring(
+    request: Request, q: Tensor, k: Tensor, v: Tensor, given: dict[str, Scalar]
+) -> Scoring:
+    hidden = whole(given, HIDDEN)
+    sizes = Sizes(q.shape[-1], k.shape[-1], hidden, value=v.shape[-1])
     return scoring_factory(request)(sizes)
 
 
@@ -137,7 +140,8 @@ def _through_heads(
         for name, part, layer in zip("qkv", parts, layers, strict=True)
     )
     size = hidden // heads
-    return Attended(scoring_factory(request)(Sizes(size, size, size)), q, k, v, mask), mix
+    sizes = Sizes(size, size, size, heads=heads, value=size)
+    return Attended(scoring_factory(request)(sizes), q, k, v, mask), mix
 
 
 def _through_model(
@@ -179,15 +183,32 @@ def _walk(attended: Attended, given: dict[str, Scalar], stages: Stages) -> Tenso
         stages.add("sums", f"{leading} n_q n_k h", sums)
         stages.add("features", f"{leading} n_q n_k h", sums.tanh())
         stages.add("vector", "h", scoring.weight.weight[0])
-    scores = stages.add("scores", f"{leading} n_q n_k", scores_of(scoring, of_queries, of_keys))
-    allowed = torch.ones_like(scores, dtype=torch.bool)
+    shape = torch.Size((*of_queries.shape[:-1], of_keys.shape[-2]))
+    allowed = torch.ones(shape, dtype=torch.bool)
     if mask is not None:
-        allowed = as_mask(mask, scores.shape).expand_as(scores)
+        allowed = as_mask(mask, shape).expand(shape)
+    scores, weights = _weighed(scoring, of_queries, of_keys, allowed)
+    stages.add("scores", f"{leading} n_q n_k", scores)
     stages.add("allowed", f"{leading} n_q n_k", allowed)
-    weights = stages.add("weights", f"{leading} n_q n_k", masked_softmax(scores, mask))
+    stages.add("weights", f"{leading} n_q n_k", weights)
     rate = number(given, DROPOUT)
     dropped = stages.add("dropped", f"{leading} n_q n_k", drop(weights, rate) if rate else weights)
-    return stages.add("pooled", f"{leading} n_q d_v", dropped @ values)
+    needs = needs_of(scoring, shape[-2], of_keys, 0, weights[..., :0, :])
+    return stages.add("pooled", f"{leading} n_q d_v", scoring.pool(dropped, values, **needs))
+
+
+def _weighed(
+    scoring: Scoring, queries: Tensor, keys: Tensor, allowed: Tensor
+) -> tuple[Tensor, Tensor]:
+    """Scores and weights ``(..., n_q, n_k)``; one query after the other where it remembers."""
+    together = queries.shape[-2] if "memory" not in scoring.needs else 1
+    scores, weights = [], [allowed.new_zeros((*allowed.shape[:-2], 0, allowed.shape[-1])).to(keys)]
+    for first in range(0, queries.shape[-2], together):
+        part = slice(first, first + together)
+        memory = torch.cat(weights, dim=-2)
+        scores.append(scores_of(scoring, queries[..., part, :], keys, first, memory))
+        weights.append(masked_weights(scores[-1], allowed[..., part, :], scoring.normalise))
+    return torch.cat(scores, dim=-2), torch.cat(weights, dim=-2)
 
 
 def _leading(part: Tensor) -> str:

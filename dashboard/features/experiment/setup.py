@@ -61,7 +61,8 @@ def setup(session: Session[Experiment], catalogue: Catalogue) -> None:
             lambda file: _use_file(session, catalogue, file),
             upload.SENTENCES if trains else upload.TABLE,
         )
-    recipes.draw_scorings(session, catalogue, f"Scorings: a row each, at most {MOST_SCORINGS}")
+    title = f"Scorings: a row each, at most {MOST_SCORINGS}"
+    recipes.draw_scorings(session, catalogue, title, session.view.task)
     if trains:
         _recipe(session, catalogue)
     else:

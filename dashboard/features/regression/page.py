@@ -126,7 +126,9 @@ def _panels(session: Session[Regression], catalogue: Catalogue) -> dict[str, Pan
 def _add(session: Session[Regression], catalogue: Catalogue) -> None:
     panels = session.view.panels
     taken = {fit.scoring for fit in panels}
-    name = next((name for name in catalogue.scorings if name not in taken), next(iter(taken)))
+    name = next(
+        (name for name in catalogue.scorings_for(TASK) if name not in taken), panels[0].scoring
+    )
     session.change(replace(session.view, panels=(*panels, default_fit(catalogue, name))))
 
 

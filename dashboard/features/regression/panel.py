@@ -11,6 +11,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard.features.regression.view import Regression, missing
 from dashboard.links.fields import LETTERS
 from dashboard.links.fits import (
+    TASK,
     Fit,
     default_fit,
     fit_parameters,
@@ -57,10 +58,11 @@ def _scoring(
     session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit
 ) -> tuple[Fit, DeltaGenerator]:
     """What the panel shows; the place for its export menu."""
-    offered = catalogue.scorings
+    known = catalogue.scorings
+    offered = catalogue.scorings_for(TASK)
 
     def title(name: str) -> str:
-        return offered[name].title if name in offered else f"{name} (not installed)"
+        return known[name].title if name in known else f"{name} (not installed)"
 
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         layout.badge(letter)
@@ -78,7 +80,7 @@ def _scoring(
             layout.remove(letter, _remove, session, letter)
     if scoring == panel.scoring:
         return panel, menu
-    learn = panel.learn and offered[scoring].learns
+    learn = panel.learn and known[scoring].learns
     return default_fit(catalogue, scoring, model=panel.model, learn=learn), menu
 
 

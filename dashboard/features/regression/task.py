@@ -11,6 +11,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins import ModelSizes, Parameter, RegressionData, registry
+from attention_plugins.attention import rows_sum_to_one
 from attention_plugins.contract import ContractError, ScoringSpec, as_record, settle
 from attention_plugins.devices import resolve
 from attention_plugins.fitting import FITTING, Fit, NotFiniteError, Step, fit, learned_values
@@ -106,6 +107,11 @@ def perform(request: Request, context: Context) -> Result:
     problem = read_problem(request)
     context.report(0.05, "data read")
     scoring = registry.installed().scoring(request.scoring or DEFAULT_SCORING)
+    if "regression" not in scoring.tasks:
+        raise ValueError(
+            f"scoring {scoring.name!r} is for {' and '.join(scoring.tasks)}; points of a "
+            "regression have no order: choose another"
+        )
     scaled, scale = standardise(problem.data) if options.standardise else (problem.data, None)
     # float64 agrees with any reference to its last digits, and costs nothing at these sizes; mps
     # has none.
@@ -122,7 +128,7 @@ def perform(request: Request, context: Context) -> Result:
     _see_finite(scoring, prediction.values, metrics)
     context.report(0.95, "predicted")
     return Result(
-        tables=tables(problem.data, prediction, learned),
+        tables=tables(problem.data, prediction, learned, sums_to_one=rows_sum_to_one(model)),
         facts={
             "metrics": metrics,
             "parameters": sum(weights.numel() for weights in model.parameters()),

@@ -13,9 +13,13 @@ MOST_CELLS = 250_000  # of a map that is kept
 
 
 def tables(
-    data: RegressionData, prediction: Prediction, learned: Fit | None
+    data: RegressionData, prediction: Prediction, learned: Fit | None, *, sums_to_one: bool
 ) -> dict[str, pa.Table]:
-    """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such."""
+    """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such.
+
+    Args:
+        sums_to_one: whether rows of weights are meant to.
+    """
     curve = columns_table({**coordinates(data.queries), "prediction": prediction.values})
     truth = pa.nulls(len(curve), pa.float64())
     if data.truth is not None:
@@ -28,7 +32,13 @@ def tables(
         rows, columns = labels(data.queries), labels(data.x)
         found["maps"] = maps_table(
             [
-                AttentionMap(site=site, weights=weights, query_labels=rows, key_labels=columns)
+                AttentionMap(
+                    site=site,
+                    weights=weights,
+                    query_labels=rows,
+                    key_labels=columns,
+                    normalised=sums_to_one,
+                )
                 for site, weights in prediction.weights.items()
             ]
         )

@@ -7,7 +7,7 @@ import math
 import streamlit as st
 
 from dashboard.features.training.view import DEVICE, SEED_FIELD, Train, missing, requests
-from dashboard.links.recipes import BATCH, EPOCHS, HELD_OUT, PAIRS, PARAMETERS
+from dashboard.links.recipes import BATCH, CORPORA, EPOCHS, HELD_OUT, PAIRS, PARAMETERS
 from dashboard.records.catalogue import Catalogue
 from dashboard.ui import layout, recipes, upload
 from dashboard.ui.fields import draw_device, draw_setting, draw_settings
@@ -26,7 +26,8 @@ def setup(session: Session[Train], catalogue: Catalogue) -> None:
         recipes.draw_made_of(session, catalogue)
         draw_device(session, catalogue, DEVICE)
         upload.button(lambda file: recipes.use_file(session, catalogue, file), upload.SENTENCES)
-    recipes.draw_scorings(session, catalogue, "Scorings: each becomes a training of its own")
+    title = "Scorings: each becomes a training of its own"
+    recipes.draw_scorings(session, catalogue, title, CORPORA)
     with layout.row("train-main"):
         recipes.draw_main(session, catalogue, _PROBE_HELP)
     with st.expander(

@@ -73,7 +73,7 @@ def test_every_scoring_goes_the_same_way_as_in_the_models(scored):
         torch.manual_seed(3)
         before = torch.get_default_dtype()
         torch.set_default_dtype(torch.float64)
-        built = registry.installed().scoring(scored).create(Sizes(7, 7, 13))
+        built = registry.installed().scoring(scored).create(Sizes(7, 7, 13, value=v.shape[-1]))
         torch.set_default_dtype(before)
     output, weights = attend(built, q, k, v, torch.tensor([2, 4]))
     np.testing.assert_allclose(found["weights"], weights.detach(), rtol=1e-12, atol=1e-15)

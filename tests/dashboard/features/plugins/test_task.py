@@ -75,7 +75,11 @@ def test_a_fault_is_named_with_what_to_change_and_a_waiver_with_its_reason(outsi
 @pytest.mark.parametrize(
     ("kind", "name", "message"),
     [
-        ("scoring", "dot", "need kind to be one of scorings, models, datasets, checkpoints"),
+        (
+            "scoring",
+            "dot",
+            "need kind to be one of scorings, normalisers, models, datasets, checkpoints",
+        ),
         ("scorings", "student_t", 'no scoring "student_t"'),
     ],
 )

@@ -153,7 +153,7 @@ def test_an_empty_page_says_what_will_be_here_and_what_a_press_does(opened, serv
 
 def test_train_starts_one_training_for_each_scoring(opened, service):
     app = opened("training", seed="3")
-    app.button_group("training-scorings").set_value(["gaussian", "additive"]).run()
+    app.multiselect("training-scorings").set_value(["gaussian", "additive"]).run()
     app.number_input(f"{FIELD}-recipe-epochs").set_value(5).run()
     app.number_input(f"{FIELD}-model-hidden").set_value(34).run()
     app.slider("training-scoring-gaussian-width").set_value(0.5).run()
@@ -189,7 +189,7 @@ def test_a_link_restores_the_setup_and_starts_nothing(opened, service):
     assert not app.exception
     assert app.selectbox("training-model").value == "convolution"
     assert app.selectbox("training-start").value == "patient"
-    assert app.button_group("training-scorings").value == ["bilinear"]
+    assert app.multiselect("training-scorings").value == ["bilinear"]
     assert app.number_input("training-convolution-recipe-epochs").value == 11
     assert app.number_input("training-convolution-model-hidden").value == 48
     assert app.number_input("training-convolution-pairs").value == 211
