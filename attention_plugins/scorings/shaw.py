@@ -63,7 +63,7 @@ SHAW = ScoringSpec(
         ),
     ),
     reference="Shaw, Uszkoreit & Vaswani 2018, Self-attention with relative position "
-    "representations, section 3.2",
+    "representations, sections 3.1 and 3.2",
     description="Learns a vector for every distance: queries look for it, and values tell it.",
     same_size=True,
     tasks=("translation", "encoding"),
