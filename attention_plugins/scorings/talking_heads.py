@@ -31,12 +31,7 @@ class TalkingHeads(Scoring):
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         """``P q . k / sqrt(d)``."""
-        scores = scaled_dot(queries, keys)
-        return (
-            scores * self.mix_scores
-            if len(self.mix_scores) == 1
-            else _mixed(self.mix_scores, scores)
-        )
+        return _mixed(self.mix_scores, scaled_dot(queries, keys))
 
     def normalise(self, scores: Tensor) -> Tensor:
         """``softmax(A)`` times the weights that the chosen normaliser makes."""
@@ -47,7 +42,9 @@ class TalkingHeads(Scoring):
 
 
 def _mixed(matrix: Tensor, heads: Tensor) -> Tensor:
-    """``matrix (heads, heads)`` times the axis of heads, the third from last."""
+    """``matrix (heads, heads)`` times the third axis from last; one head may have none."""
+    if len(matrix) == 1:
+        return matrix * heads
     return torch.einsum("gh,...hqk->...gqk", matrix, heads)
 
 
