@@ -126,6 +126,17 @@ def test_top_k_of_more_keys_than_there_are_is_the_softmax():
     torch.testing.assert_close(make("top_k", k=1000)(scores), scores.softmax(dim=-1))
 
 
+@pytest.mark.parametrize("scale", [1e3, 1e30])
+@every_normaliser
+def test_large_scores_overflow_nowhere(name, scale):
+    scores = draw(7, 13, scale=scale).float().requires_grad_()
+    weights = SPECS[name].create().eval()(scores)
+    assert (weights >= 0).all()
+    assert weights.isfinite().all()
+    (weights * draw(7, 13, seed=1)).sum().backward()
+    assert scores.grad.isfinite().all()
+
+
 @pytest.mark.parametrize("name", ["hard", "gumbel"])
 def test_the_gradient_of_a_hard_choice_is_the_softmaxs(name):
     one, other = (draw(7, 13).requires_grad_() for _ in range(2))

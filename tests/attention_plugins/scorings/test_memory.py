@@ -152,6 +152,20 @@ def test_long_inputs_of_all_sizes_leave_gradients_finite(name):
         assert tensor.grad.isfinite().all()
 
 
+@every_scoring
+def test_weights_that_vanish_leave_gradients_finite(name):
+    """Scores far apart: weights underflow to 0, and so does what is remembered of them."""
+    built = SPECS[name].create(Sizes(5, 5, 7))
+    with torch.no_grad():
+        built.weight.weight.mul_(1000.0)
+    queries, keys = draw(2, 20, 5).float().requires_grad_(), draw(2, 30, 5, seed=1).float()
+    output, weights = attend(built, queries, keys.requires_grad_(), keys.detach())
+    assert (weights == 0).any()
+    (output * draw(2, 20, 5, seed=2)).sum().backward()
+    for tensor in (queries, keys, *built.parameters()):
+        assert tensor.grad.isfinite().all()
+
+
 def _model(kind, name):
     spec, values = MODELS[kind]
     torch.manual_seed(5)
