@@ -30,15 +30,17 @@ def _reference_log_probabilities(model, source, target):
     if model.encoder.rest is not None:
         states, last = model.encoder.rest(states)
         hidden += [*last.transpose(0, 1)[0][:, None]]
-    previous, scores = torch.tensor([BOS_ID]), []
+    previous, scores, rows = torch.tensor([BOS_ID]), [], []
     for number, token in enumerate(target):
-        needs = needs_of(model.scoring, 1, states, number)
+        memory = torch.cat(rows, dim=-2) if rows else None
+        needs = needs_of(model.scoring, 1, states, number, memory)
         logits = model.scoring(
             model.scoring.project_queries(hidden[-1][:, None]),
             model.scoring.project_keys(states),
             **needs,
         )
-        context = model.scoring.pool(torch.softmax(logits, dim=-1), states, **needs)[0]
+        rows.append(model.scoring.normalise(logits))
+        context = model.scoring.pool(rows[-1], states, **needs)[0]
         word = model.embedding(previous) * (6**0.5 if model.deep else 1)
         below = torch.cat([word, context], dim=-1)
         for layer, cell in enumerate(model.cells):

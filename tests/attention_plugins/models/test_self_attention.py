@@ -82,6 +82,9 @@ def test_an_empty_sequence_gives_zeros_and_no_gradient_is_lost():
 
 @pytest.mark.parametrize("scoring", BUILT_IN.scorings)
 def test_any_scoring_fits(scoring):
-    output, weights = run(make(scoring), draw(2, 3, 7), [3, 2])
+    layer = make(scoring)
+    output, weights = run(layer, draw(2, 3, 7), [3, 2])
     assert output.shape == (2, 3, 5)
-    torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, dtype=torch.float64))
+    if layer.scoring.sums_to_one:
+        torch.testing.assert_close(weights.sum(-1), torch.ones(2, 3, dtype=torch.float64))
+    assert (weights.sum(-1) <= 1 + 1e-12).all()

@@ -14,6 +14,9 @@ from attention_plugins.checking import check_scoring
 SPECS = {spec.name: spec for spec in scorings.attention_scorings()}
 ORDERLESS = [name for name, spec in SPECS.items() if not spec.create(Sizes(5, 5, 11)).needs]
 
+# A tap never asks a scoring with memory for blocks.
+IN_BLOCKS = [n for n, s in SPECS.items() if "memory" not in s.create(Sizes(5, 5, 11)).needs]
+
 
 @pytest.fixture(params=SPECS)
 def spec(request) -> ScoringSpec:
@@ -34,7 +37,10 @@ def test_all_are_there():
     assert list(SPECS) == [
         "scaled_dot", "dot", "additive", "mlp", "bilinear", "cosine", "gaussian", "laplacian",
         "uniform", "alibi", "kerple_log", "local_monotonic", "local_predicted", "rope", "shaw",
-        "swin_v2", "t5_bias", "transformer_xl", "talking_heads",
+        "swin_v2", "t5_bias", "transformer_xl", "talking_heads", "matern", "inverse_multiquadric",
+        "rational_quadratic", "polynomial", "epanechnikov", "boxcar", "low_rank_bilinear",
+        "biaffine", "learned_metric", "linear_attention", "performer", "mixture", "coverage",
+        "location_sensitive", "monotonic", "forward_attention",
     ]  # fmt: skip
 
 
@@ -53,7 +59,7 @@ def test_equal_keys_pool_the_allowed_values_alike(spec, query_size):
     """The worked example of d2l.ai, section 11.3: equal keys, so only the lengths matter."""
     keys = torch.ones(2, 10, 2)
     values = torch.arange(40.0).reshape(1, 10, 4).repeat(2, 1, 1)
-    queries = draw(2, 1, query_size, dtype=torch.float32)
+    queries = draw(2, 1, query_size, dtype=torch.float32) / 4  # keys are in every window
     scoring = make(spec, query=query_size, key=2, value=4, dtype=torch.float32)
     output, weights = attend(scoring, queries, keys, values, torch.tensor([2, 6]))
     expected = torch.tensor([[[2.0, 3.0, 4.0, 5.0]], [[10.0, 11.0, 12.0, 13.0]]])
@@ -62,6 +68,7 @@ def test_equal_keys_pool_the_allowed_values_alike(spec, query_size):
     torch.testing.assert_close(weights[1, 0], torch.tensor([1 / 6] * 6 + [0.0] * 4))
 
 
+@pytest.mark.parametrize("spec", IN_BLOCKS, indirect=True)
 @pytest.mark.parametrize("block", [1, 3, 7, 100, None])
 def test_attending_in_blocks_is_attending(spec, block):
     scoring = make(spec)
