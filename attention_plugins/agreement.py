@@ -59,7 +59,7 @@ def losses(model: TranslationModel, batch: Batch) -> Losses:
 
     A copy in double precision on the CPU is measured, as the batch lies there.
     """
-    model = copy.deepcopy(model).cpu().double().eval()
+    model = copy.deepcopy(model).to(torch.device("cpu")).double().eval()
     wider = batch._replace(source=_wider(batch.source), target=_wider(batch.target))
     return Losses(
         float(model.loss(batch)), _word_by_word(model, batch),

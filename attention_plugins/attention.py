@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple
+from typing import Any, Literal, NamedTuple, TypeGuard
 
 import torch
 from torch import Tensor, nn
@@ -330,12 +330,18 @@ def attend_in_blocks(
     """:func:`attend`'s output alone, a block of queries at a time.
 
     The scores of all queries never exist at once; the backward pass makes each block's again.
-    Memory is then linear in the number of queries.
+    Memory is then linear in the number of queries. A scoring that needs earlier weights meets
+    one query at a time anyway, and is attended with as a whole.
 
     Args:
         block: queries per block; by default what keeps a block's scores in cache.
     """
     projected = keys if keys_projected else scoring.project_keys(keys)
+    if "memory" in scoring.needs:
+        return attend(
+            scoring, queries, projected, values, mask,
+            dropout=dropout, keys_projected=True, first=first,
+        )[0]  # fmt: skip
     n_queries, n_keys = queries.shape[-2], projected.shape[-2]
     rows = max(1, projected.shape[:-2].numel())
     block = block or max(1, _BLOCK_ELEMENTS // max(1, rows * n_keys * projected.shape[-1]))
@@ -387,7 +393,7 @@ def attend_in_linear_time(
 
 def runs_in_linear_time(
     scoring: Scoring, queries: Tensor, mask: Tensor | None, dropout: float
-) -> bool:
+) -> TypeGuard[KernelScoring]:
     """Whether :func:`attend_in_linear_time` gives what :func:`attend` would."""
     if not isinstance(scoring, KernelScoring) or scoring.normaliser is not None or dropout:
         return False

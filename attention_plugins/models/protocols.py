@@ -48,6 +48,10 @@ class Module(Protocol):
         """Behave as in use."""
         ...
 
+    def double(self) -> Self:
+        """Hold weights and buffers in double precision, in place."""
+        ...
+
     def to(self, device: torch.device) -> Self:
         """Move to a device, in place."""
         ...

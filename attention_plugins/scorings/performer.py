@@ -31,6 +31,8 @@ class Performer(KernelScoring):
     taken off the keys, since it would have to be the same for all, those to come included.
     """
 
+    features: Tensor
+
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
         self.register_buffer("features", orthogonal_features(int(values["features"]), sizes.key))

@@ -15,7 +15,6 @@ SPECS = {spec.name: spec for spec in scorings.attention_scorings()}
 ORDERLESS = [name for name, spec in SPECS.items() if not spec.create(Sizes(5, 5, 11)).needs]
 
 # A tap never asks a scoring with memory for blocks.
-IN_BLOCKS = [n for n, s in SPECS.items() if "memory" not in s.create(Sizes(5, 5, 11)).needs]
 
 
 @pytest.fixture(params=SPECS)
@@ -68,7 +67,6 @@ def test_equal_keys_pool_the_allowed_values_alike(spec, query_size):
     torch.testing.assert_close(weights[1, 0], torch.tensor([1 / 6] * 6 + [0.0] * 4))
 
 
-@pytest.mark.parametrize("spec", IN_BLOCKS, indirect=True)
 @pytest.mark.parametrize("block", [1, 3, 7, 100, None])
 def test_attending_in_blocks_is_attending(spec, block):
     scoring = make(spec)
