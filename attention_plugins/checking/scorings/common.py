@@ -35,10 +35,18 @@ def make(
     values: Mapping[str, object] | None = None,
     heads: int = 1,
 ) -> Scoring:
-    """A scoring in evaluation mode, the same at every call with equal arguments."""
+    """A scoring in evaluation mode, the same at every call with equal arguments.
+
+    Tables that start at 0 are moved off it, as training does: they would hide what they do.
+    """
     torch.manual_seed(7)
     random.seed(7)
-    return spec.create(Sizes(query, key, HIDDEN, heads, VALUE), values).to(dtype).eval()
+    scoring = spec.create(Sizes(query, key, HIDDEN, heads, VALUE), values).to(dtype).eval()
+    with torch.no_grad():
+        for number, weight in enumerate(scoring.parameters()):
+            if weight.numel() > 1 and not weight.any():
+                weight.copy_(draw(*weight.shape, seed=100 + number) / 2)
+    return scoring
 
 
 def inputs(*leading: int, queries: int = QUERIES, keys: int = KEYS) -> tuple[Tensor, Tensor]:

@@ -142,6 +142,23 @@ def query_leak(queries, keys):
     return (queries - queries.mean(dim=-2, keepdim=True)) @ keys.mT
 
 
+class ZeroTable(Dot):
+    """Counts positions, with a table of zeros that at first hides it."""
+
+    def __init__(self, sizes, values):
+        super().__init__(sizes, values)
+        self.table = nn.Parameter(torch.zeros(50))
+
+    def forward(self, queries, keys):
+        rows, columns = (
+            torch.arange(part.shape[-2], device=part.device) for part in (queries, keys)
+        )
+        return super().forward(queries, keys) + self.table[(rows[:, None] - columns) % 50]
+
+
+fault("queries_do_not_meet", "needs = (", "moving_a_key_moves_its_scores", make=module)(ZeroTable)
+
+
 @fault("moving_a_key_moves_its_scores", "positions")
 def key_order(queries, keys):
     return queries @ keys.mT + torch.arange(keys.shape[-2], device=keys.device)
