@@ -6,6 +6,11 @@ import os
 from importlib import metadata
 
 import pytest
+from hypothesis import settings
+
+# A busy machine takes its time over an example; that is no fault of what is tested.
+settings.register_profile("patient", deadline=None)
+settings.load_profile("patient")
 
 # Processes that tests start must not crowd a small machine's cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")

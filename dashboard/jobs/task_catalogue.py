@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from attention_plugins.catalogue import catalogue
-from attention_plugins.contract import Parameter, ScoringSpec, Sizes
+from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.describing import describe
 from attention_plugins.refusal import let_go
 from attention_plugins.registry import Registry, installed
@@ -37,7 +37,7 @@ def perform(request: Request, context: Context) -> Result:
     return Result(
         facts={
             **described,
-            "options": _options(tasks),
+            "options": _options(tasks, registry),
             "metrics": _metrics(tasks),
             "presets": _presets(tasks, registry),
             "cacheable": False,
@@ -70,16 +70,19 @@ def _tasks() -> dict[str, ModuleType]:
     }
 
 
-def _options(tasks: Mapping[str, ModuleType]) -> dict[str, list[dict[str, Any]]]:
-    """What each task that has ``OPTIONS`` reads, described."""
-    return {
-        name: [
-            describe(option) if isinstance(option, Parameter) else option
-            for option in task.OPTIONS
-        ]
+def _options(
+    tasks: Mapping[str, ModuleType], registry: Registry
+) -> dict[str, list[dict[str, Any]]]:
+    """What each task reads that has ``OPTIONS``, or options that follow from the registry."""
+    found = {
+        name: [describe(option) for option in task.OPTIONS]
         for name, task in tasks.items()
         if hasattr(task, "OPTIONS")
     }
+    described = {
+        n: task.options(registry) for n, task in tasks.items() if hasattr(task, "options")
+    }
+    return found | described
 
 
 def _presets(tasks: Mapping[str, ModuleType], registry: Registry) -> dict[str, Any]:

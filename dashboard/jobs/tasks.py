@@ -31,8 +31,8 @@ def _modules() -> dict[str, str]:
 
 
 # By the name of its task, a module that has ``perform(request, context)``. For the catalogue it
-# may have ``OPTIONS``, ``METRICS`` and ``presets(registry)``. Each is imported when it is first
-# asked for: only the catalogue needs them all.
+# may have ``OPTIONS`` or ``options(registry)``, ``METRICS`` and ``presets(registry)``. Each is
+# imported when it is first asked for: only the catalogue needs them all.
 TASKS = _modules()
 
 

@@ -27,6 +27,7 @@ ID_DIGITS = 8  # hexadecimal digits that name a training in a link
 
 _OF_RECIPE = "recipe."  # before the names of the recipe's own parameters; not in a link
 _USUAL_SCORINGS = ("additive", "scaled_dot")
+_USUAL_NORMALISER = ("normaliser", "softmax")
 _PRESET_TITLES = {
     "quick": "Quick", "d2l": "As in d2l.ai", "shipped": "As the shipped models",
 }  # fmt: skip
@@ -159,7 +160,11 @@ def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA) -> str:
 
 
 def training_requests(recipe: Recipe, seed: int) -> tuple[Request, ...]:
-    """One for each scoring."""
+    """One for each scoring.
+
+    The usual normaliser is left out, so that trainings from before there were others are found.
+    """
+    settings = {n: value for n, value in recipe.settings if (n, value) != _USUAL_NORMALISER}
     return tuple(
         Request.make(
             TASK,
@@ -167,7 +172,7 @@ def training_requests(recipe: Recipe, seed: int) -> tuple[Request, ...]:
             scoring=scoring,
             parameters=parameters_of(recipe, scoring),
             data=recipe.data,
-            options={**dict(recipe.settings), PROBE.name: recipe.probe},
+            options={**settings, PROBE.name: recipe.probe},
             seed=seed,
             device=recipe.device,
         )

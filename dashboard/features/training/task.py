@@ -49,8 +49,8 @@ from dashboard.records.training import Epoch
 from dashboard.storage.training_folder import TrainingFolder
 
 # For the catalogue. The options are described already, as no parameter may have a dot in its name.
-OPTIONS, presets = training_order.options(), training_order.presets
-__all__ = ["METRICS", "OPTIONS", "perform", "presets"]
+options, presets = training_order.options, training_order.presets
+__all__ = ["METRICS", "options", "perform", "presets"]
 _MOST_SCORED = 200  # held-out sources: greedy, so that scoring costs little beside an epoch
 _SECONDS_BETWEEN_SNAPSHOTS = 60.0
 _SECONDS_FOR_LOCK = 10.0  # a worker that was just stopped may still be ending

@@ -12,13 +12,14 @@ from attention_plugins.describing import describe
 from attention_plugins.experiment import Experiment
 from attention_plugins.presets import PRESETS, Preset
 from attention_plugins.recipe import PARAMETERS, Recipe
-from attention_plugins.registry import Registry
+from attention_plugins.registry import SOFTMAX, Registry
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.storage.blobs import Blobs
 
 ID = "training"  # the option that names the folder; the engine's own
 PROBE = "I am not tired."
 
+NORMALISER = "normaliser"
 _QUICK = PRESETS["quick"]
 _RECIPE, _MODEL = "recipe.", "model."
 _LONGEST_PROBE = 1000
@@ -44,7 +45,7 @@ class Order:
     probe: str
 
 
-def options() -> list[dict[str, Any]]:
+def options(registry: Registry) -> list[dict[str, Any]]:
     """The parameters of every training, named as in a request's options, with the quick defaults.
 
     A model's own parameters are ``model.`` and their name; ``probe`` is a sentence, or empty.
@@ -53,7 +54,18 @@ def options() -> list[dict[str, Any]]:
     return [
         *map(describe, CORPUS),
         *({**described, "name": _RECIPE + described["name"]} for described in quick),
+        describe(_normaliser(registry)),
     ]
+
+
+def _normaliser(registry: Registry) -> Parameter:
+    return Parameter(
+        name=NORMALISER,
+        title="Normaliser",
+        default=SOFTMAX,
+        choices=tuple(registry.normalisers),
+        help="What makes weights of scores. A scoring that has a way of its own takes no other.",
+    )
 
 
 def presets(registry: Registry) -> dict[str, dict[str, dict[str, Scalar]]]:
@@ -88,12 +100,14 @@ def read(request: Request, registry: Registry) -> Order:
     corpus: dict[str, Any] = settle(
         CORPUS, {parameter.name: values[parameter.name] for parameter in CORPUS}
     )
+    normaliser = str(_normaliser(registry).check(values[NORMALISER]))
     return Order(
         Experiment(
             model=model.name,
             scoring=scoring.name,
             model_parameters=settle(model.parameters, _below(_MODEL, values)),
             scoring_parameters=dict(request.parameters),
+            normaliser="" if normaliser == SOFTMAX else normaliser,
             recipe=Recipe(**recipe, seed=int(_SEED.check(request.seed))),
             corpus=_corpus_name(request.data),
             held_out=corpus["held_out"],
@@ -135,6 +149,7 @@ def _values(preset: Preset, model: str, parameters: Sequence[Parameter]) -> dict
         "pairs": preset.pairs,
         "held_out": preset.held_out,
         "probe": PROBE,
+        NORMALISER: SOFTMAX,
         **{_RECIPE + p.name: getattr(preset.recipe, p.name) for p in PARAMETERS},
         **{_MODEL + name: value for name, value in chosen.items()},
     }

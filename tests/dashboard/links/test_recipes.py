@@ -89,3 +89,14 @@ def test_what_cannot_be_made_says_why(usual, catalogue):
 def test_a_link_to_trainings_names_as_many_as_are_shown():
     ids = [f"{number:x}" * 32 for number in range(1, 7)]
     assert in_charts(ids) == {"show": "11111111,22222222,33333333,44444444"}
+
+
+def test_the_usual_normaliser_is_left_out_and_another_is_asked_for():
+    def asked(**settings):
+        (request,) = training_requests(
+            Recipe(scorings=("dot",), settings=tuple(settings.items())), seed=0
+        )
+        return dict(request.options)
+
+    assert asked(normaliser="softmax", pairs=3) == {"pairs": 3, "probe": ""}
+    assert asked(normaliser="relu") == {"normaliser": "relu", "probe": ""}

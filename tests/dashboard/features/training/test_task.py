@@ -225,7 +225,7 @@ def test_one_process_at_a_time_works_on_a_training(order, monkeypatch):
     ("options", "fields", "message"),
     [
         ({"recipe.epochs": 0}, {}, r"need 1 <= epochs <= 10000, got 0 \(field 'Epochs'\)"),
-        ({"recipe.seed": 1}, {}, "no option 'recipe.seed'; offered: pairs, held_out, probe, rec"),
+        ({"recipe.seed": 1}, {}, r"no option .recipe.seed.; offered: pairs, held_out, probe, "),
         ({"model.depth": 1}, {}, "no option 'model.depth'; offered: .*model.embed"),
         ({"model.hidden": 1}, {}, "need 2 <= hidden <= 1024, got 1"),
         ({"pairs": -1}, {}, "need 0 <= pairs"),
@@ -267,8 +267,19 @@ def test_what_a_request_leaves_out_is_as_in_the_quick_preset():
     corpus = {
         "pairs": order.pairs, "held_out": order.experiment.held_out, "probe": order.probe,
     }  # fmt: skip
-    assert recipe | model | corpus == quick
+    assert recipe | model | corpus | {"normaliser": "softmax"} == quick
     assert len(training_order.load(request, order, installed())) == order.pairs
+
+
+def test_the_normaliser_is_an_option():
+    def read(**options):
+        request = Request.make("training", model="bahdanau", scoring="dot", options=options)
+        return training_order.read(request, installed()).experiment.normaliser
+
+    assert read() == read(normaliser="softmax") == ""
+    assert read(normaliser="sparsemax") == "sparsemax"
+    with pytest.raises(ContractError, match="need normaliser to be one of softmax, temperature"):
+        read(normaliser="hardmax")
 
 
 def test_every_preset_is_a_request_for_every_model():
@@ -280,7 +291,7 @@ def test_every_preset_is_a_request_for_every_model():
 
 
 def test_the_parameters_are_named_as_options_and_hold_the_quick_defaults():
-    parameters = [Parameter.of(entry) for entry in training_order.options()]
+    parameters = [Parameter.of(entry) for entry in training_order.options(installed())]
     quick = training_order.presets(installed())["quick"]["bahdanau"]
     assert {parameter.name: parameter.default for parameter in parameters} == {
         name: value
