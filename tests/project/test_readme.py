@@ -21,7 +21,7 @@ from attention_plugins import ModelSizes, hookspecs
 from attention_plugins.checking import check, check_scoring
 from attention_plugins.commands import main
 from attention_plugins.models.protocols import Batch
-from attention_plugins.registry import installed
+from attention_plugins.registry import installed, load
 from attention_plugins.scorings.dot import dot_product
 from dashboard.jobs.task_catalogue import perform
 from dashboard.navigation import PAGES
@@ -257,3 +257,11 @@ def test_every_path_shown_exists():
     linked = re.findall(r"\]\((?!https?:|#)([^)\s]+)\)", README)
     named = re.findall(r"`((?:attention_plugins|dashboard|tests|trained|\.ci)/[\w./-]*)`", README)
     assert [path for path in {*linked, *named} if not (ROOT / path).exists()] == []
+
+
+def test_everything_that_comes_with_it_is_listed():
+    _, _, after = README.partition("### What comes with it\n")
+    chapter = after.partition("\n## ")[0]
+    registry = load(allow=[])
+    named = set(re.findall(r"`([a-z0-9_]+)`", chapter))
+    assert named == {*registry.scorings, *registry.normalisers}
