@@ -211,7 +211,8 @@ def _step(
     value = loss.item()
     if not math.isfinite(value):
         raise FloatingPointError(
-            f"the loss became {value} at learning rate {recipe.learning_rate:g}; try a lower one"
+            f"the loss became {value} at learning rate {recipe.learning_rate:g}; try a lower one, "
+            "or look for a scoring or normaliser that gives NaN or infinity: check names it"
         )
     optimiser.step()
     return value

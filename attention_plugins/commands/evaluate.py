@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import shlex
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -74,8 +75,8 @@ def note_held_out(checkpoint: Checkpoint, score: Mapping[str, Any], corpus: str)
     """Note a held-out score on the card, with the command that measures it again."""
     width = score["beam"]
     command = (
-        f"python -m attention_plugins evaluate --checkpoint trained/{checkpoint.folder.name} "
-        f"--corpus {corpus} --held-out --beam {width}"
+        f"python -m attention_plugins evaluate --checkpoint {shlex.quote(str(checkpoint.folder))} "
+        f"--corpus {shlex.quote(corpus)} --held-out --beam {width}"
     )
     name = "held out, greedy" if width == 1 else f"held out, beam {width}"
     return add_score(checkpoint, name, {**score, "command": command})
