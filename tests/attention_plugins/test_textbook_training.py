@@ -5,6 +5,7 @@ from dataclasses import replace
 import pytest
 
 from attention_plugins import attention, experiment
+from attention_plugins.contract import ContractError
 from attention_plugins.datasets.phrasebook import phrasebook
 from attention_plugins.presets import PRESETS
 from attention_plugins.registry import load
@@ -66,12 +67,15 @@ def test_the_textbooks_training_learns_its_sentences(tmp_path, model, scoring, e
 def test_masking_with_zero_learns_to_peek_and_cannot_translate(tmp_path, monkeypatch):
     """Scores of 0 for what is masked leave it weight: training sees the future, decoding not."""
 
-    def masked_with_zero(scores, mask=None):
+    def masked_with_zero(scores, mask, normalise):
         if mask is not None:
             scores = scores.masked_fill(~attention.as_mask(mask, scores.shape), 0.0)
-        return scores.softmax(dim=-1)
+        return normalise(scores)
 
-    monkeypatch.setattr(attention, "masked_softmax", masked_with_zero)
+    monkeypatch.setattr(attention, "masked_weights", masked_with_zero)
+    with pytest.raises(ContractError, match="training and decoding disagree"):
+        _learn(tmp_path, "transformer", "scaled_dot", 1)
+    monkeypatch.setattr(experiment, "guard", lambda prepared, registry: None)
     reached, perfect = _learn(tmp_path, "transformer", "scaled_dot", 200)
     assert reached <= 0.020  # far better than an honest model can be, and yet:
     assert perfect <= 0.3
