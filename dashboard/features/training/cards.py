@@ -10,9 +10,10 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from dashboard import navigation
+from dashboard.features.training.epochs import planned
 from dashboard.features.training.titles import training_title
 from dashboard.features.training.view import Train
-from dashboard.links.recipes import EPOCHS, ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
+from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import UPLOAD
 from dashboard.records.training import Training
@@ -32,12 +33,6 @@ _BADGES: dict[str, tuple[str, Any]] = {
     "cancelled": (":material/block:", "gray"),
 }
 _LONGEST_NAME = 40
-
-
-def planned(training: Training) -> int:
-    """How many epochs it was asked for, or has, if that is not known."""
-    asked = dict(training.request.options).get(EPOCHS, 0)
-    return int(training.live.get("epochs") or max(int(asked), len(training.epochs)))
 
 
 def card(

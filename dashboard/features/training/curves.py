@@ -12,8 +12,8 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
-from dashboard.features.training.cards import planned
 from dashboard.features.training.chart_learning import DATA, NOW, learning_chart
+from dashboard.features.training.epochs import last_epoch
 from dashboard.features.training.titles import series_titles
 from dashboard.links.recipes import HELD_OUT, TASK
 from dashboard.records.catalogue import Catalogue
@@ -23,13 +23,6 @@ from dashboard.ui import export, layout
 
 _CURVES = {"loss": (".3~g", False), "bleu": (".1f", True)}  # format; whether it starts at 0
 _SPECS_KEPT = 200
-_ENDED = ("done", "failed", "cancelled")
-
-
-def last_epoch(chosen: Mapping[str, Training]) -> int:
-    """Where the axis of epochs ends: what is planned, or was reached by those that ended."""
-    ends = [len(t.epochs) if t.state in _ENDED else planned(t) for t in chosen.values()]
-    return max(1, *ends)
 
 
 def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:

@@ -7,13 +7,14 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from dashboard.features.training.curves import last_epoch
+from dashboard.links.recipes import EPOCHS
 from dashboard.records.training import Training
 from dashboard.ui import charts
 from dashboard.ui.widgets import place
 
 TICK = 0.6  # seconds that an epoch is seen while it plays
 _MOST_STOPS = 200  # of the slider
+_ENDED = ("done", "failed", "cancelled")
 _SLIDER, _PLAYING = "train-epoch", "train-playing"
 
 
@@ -25,6 +26,18 @@ def playing() -> bool:
 def reached(chosen: Mapping[str, Training]) -> int:
     """The last epoch of any training."""
     return max((len(training.epochs) for training in chosen.values()), default=0)
+
+
+def planned(training: Training) -> int:
+    """How many epochs it was asked for, or has, if that is not known."""
+    asked = dict(training.request.options).get(EPOCHS, 0)
+    return int(training.live.get("epochs") or max(int(asked), len(training.epochs)))
+
+
+def last_epoch(chosen: Mapping[str, Training]) -> int:
+    """Where the axis of epochs ends: what is planned, or was reached by those that ended."""
+    ends = [len(t.epochs) if t.state in _ENDED else planned(t) for t in chosen.values()]
+    return max(1, *ends)
 
 
 def played(last: int, choose_epoch: Callable[[int], None]) -> int:

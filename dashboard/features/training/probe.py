@@ -14,9 +14,9 @@ import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS, MapFrame, label_room, maps
 from dashboard.features.training import epochs
-from dashboard.features.training.cards import planned
 from dashboard.features.training.chart_probe import CELLS, probe_map, probe_rows, relative_entropy
-from dashboard.features.training.curves import figure_over_epochs, last_epoch
+from dashboard.features.training.curves import figure_over_epochs
+from dashboard.features.training.epochs import last_epoch, planned
 from dashboard.features.training.titles import other_titles, series_titles
 from dashboard.features.training.view import Train
 from dashboard.links.recipes import PROBE
