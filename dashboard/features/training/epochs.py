@@ -81,7 +81,8 @@ def _play_button(last: int, epoch: int, choose_epoch: Callable[[int], None]) -> 
 
     def press() -> None:
         if plays:
-            choose_epoch(int(st.session_state.pop(_PLAYING)))
+            if _PLAYING in st.session_state:  # the play may have ended before the press arrived
+                choose_epoch(int(st.session_state.pop(_PLAYING)))
         else:
             st.session_state[_PLAYING] = epoch if 0 < epoch < last else 0
             choose_epoch(epoch)

@@ -384,6 +384,17 @@ def test_sliding_ends_the_play_and_a_pause_keeps_the_place(opened, service):
     assert link(app) == {"epoch": "4"}
 
 
+def test_a_pause_that_comes_after_the_end_does_nothing(opened, service):
+    trained(service, 1, count=5)
+    app = opened("training")
+    app.button("train-play").click().run()
+    del app.session_state["train-playing"]  # as when the last epoch was played meanwhile
+    app.button("train-play").click().run()
+    assert not app.exception
+    assert app.button("train-play").label == "Play"
+    assert link(app) == {}
+
+
 def test_the_map_stays_where_the_words_of_other_epochs_are_fewer(opened, service):
     words_of = {1: 5, 2: 2}
 
