@@ -1,13 +1,42 @@
-"""What the decorators ask of the functions that they turn into records."""
+"""What the decorators ask of functions, and the modules that they make of them."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
-from attention_plugins.contract.parameters import ContractError, Parameter
+from attention_plugins.contract.parameters import ContractError, Parameter, Scalar
+
+
+class FunctionModule(nn.Module):
+    """A plain function as a module; its learnable parameters become weights of one element.
+
+    Attributes:
+        function: what was decorated.
+        fixed: the values of its other parameters, by name.
+    """
+
+    def __init__(
+        self,
+        function: Callable[..., Tensor],
+        parameters: Sequence[Parameter],
+        values: Mapping[str, Scalar],
+    ) -> None:
+        super().__init__()
+        self.function = function
+        self.fixed = {p.name: values[p.name] for p in parameters if not p.learnable}
+        self._learnable = [p.name for p in parameters if p.learnable]
+        # With a prefix, because a parameter may have the name of a module's method, such as half.
+        for name in self._learnable:
+            self.register_parameter(f"learned_{name}", nn.Parameter(torch.tensor(values[name])))
+
+    @property
+    def learned(self) -> dict[str, nn.Parameter]:
+        """The learnable parameters by name, each of one element."""
+        return {name: getattr(self, f"learned_{name}") for name in self._learnable}
 
 
 def check_arguments(

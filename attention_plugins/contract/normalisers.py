@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-import torch
 from torch import Tensor, nn
 
 from attention_plugins.contract.checks import check_record
-from attention_plugins.contract.functions import check_arguments
+from attention_plugins.contract.functions import FunctionModule, check_arguments
 from attention_plugins.contract.parameters import ContractError, Parameter, Scalar, settle
 from attention_plugins.contract.scorings import ChosenNormaliser, MakeNormaliser
 
@@ -70,27 +69,7 @@ class NormaliserSpec:
         return lambda: ChosenNormaliser(self.create(values), self.sums_to_one)
 
 
-class _FunctionNormaliser(nn.Module):
-    """A plain function as a normaliser; learnable parameters become weights of one element."""
-
-    def __init__(
-        self,
-        function: Callable[..., Tensor],
-        parameters: Sequence[Parameter],
-        values: Mapping[str, Scalar],
-    ) -> None:
-        super().__init__()
-        self.function = function
-        self.fixed = {p.name: values[p.name] for p in parameters if not p.learnable}
-        self._learnable = [p.name for p in parameters if p.learnable]
-        for name in self._learnable:
-            self.register_parameter(f"learned_{name}", nn.Parameter(torch.tensor(values[name])))
-
-    @property
-    def learned(self) -> dict[str, nn.Parameter]:
-        """The learnable parameters by name, each of one element."""
-        return {name: getattr(self, f"learned_{name}") for name in self._learnable}
-
+class _FunctionNormaliser(FunctionModule):
     def forward(self, scores: Tensor) -> Tensor:
         return self.function(scores, **self.fixed, **self.learned)
 

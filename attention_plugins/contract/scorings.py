@@ -6,12 +6,11 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import NEEDS, Need, Scoring
 from attention_plugins.contract.checks import TASKS, Task, check_record
-from attention_plugins.contract.functions import check_arguments
+from attention_plugins.contract.functions import FunctionModule, check_arguments
 from attention_plugins.contract.parameters import ContractError, Parameter, Scalar, settle
 
 
@@ -153,9 +152,7 @@ class _KeysToQuerySize(Scoring):
         return self.inner.pool(weights, values, **needs)
 
 
-class _FunctionScoring(Scoring):
-    """A plain function as a scoring; its learnable parameters become weights of one element."""
-
+class _FunctionScoring(FunctionModule, Scoring):
     def __init__(
         self,
         function: Callable[..., Tensor],
@@ -163,19 +160,8 @@ class _FunctionScoring(Scoring):
         values: Mapping[str, Scalar],
         needs: tuple[Need, ...],
     ) -> None:
-        super().__init__()
+        super().__init__(function, parameters, values)
         self.needs = needs
-        self.function = function
-        self.fixed = {p.name: values[p.name] for p in parameters if not p.learnable}
-        self._learnable = [p.name for p in parameters if p.learnable]
-        # With a prefix, because a parameter may have the name of a module's method, such as half.
-        for name in self._learnable:
-            self.register_parameter(f"learned_{name}", nn.Parameter(torch.tensor(values[name])))
-
-    @property
-    def learned(self) -> dict[str, nn.Parameter]:
-        """The learnable parameters by name, each of one element."""
-        return {name: getattr(self, f"learned_{name}") for name in self._learnable}
 
     def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
         return self.function(queries, keys, **self.fixed, **self.learned, **needs)

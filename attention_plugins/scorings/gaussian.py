@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from torch import Tensor
 
-import torch
-from torch import Tensor, nn
-
-from attention_plugins.attention import Scoring
-from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.contract import Parameter, ScoringSpec
 from attention_plugins.scorings.distances import squared_distances
+from attention_plugins.scorings.kernels import DistanceKernel
 
 WIDTH = Parameter(
     name="width",
@@ -23,20 +20,11 @@ WIDTH = Parameter(
 )
 
 
-class Gaussian(Scoring):
+class Gaussian(DistanceKernel):
     """``-|q - k|^2 w^2 / 2`` with one weight, ``w = 1 / width``, as in d2l.ai (11.2.7).
 
     ``w`` itself is what training changes, so that a step of gradient descent is the textbook's.
     """
-
-    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
-        super().__init__()
-        self.inverse_width = nn.Parameter(torch.tensor(1.0 / float(values["width"])))
-
-    @property
-    def width(self) -> Tensor:
-        """The kernel's standard deviation, of one element; positive whatever the weight's sign."""
-        return 1.0 / self.inverse_width.abs()
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         """``-|q - k|^2 w^2 / 2``."""

@@ -2,29 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 
-import torch
-from torch import Tensor, nn
+from torch import Tensor
 
-from attention_plugins.attention import Scoring
-from attention_plugins.contract import Scalar, ScoringSpec, Sizes
+from attention_plugins.contract import ScoringSpec
 from attention_plugins.scorings.distances import absolute_distances
 from attention_plugins.scorings.gaussian import WIDTH
+from attention_plugins.scorings.kernels import DistanceKernel
 
 
-class Laplacian(Scoring):
+class Laplacian(DistanceKernel):
     """``-|q - k|_1 |w|`` with one weight, ``w = 1 / width``."""
-
-    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
-        super().__init__()
-        self.inverse_width = nn.Parameter(torch.tensor(1.0 / float(values["width"])))
-
-    @property
-    def width(self) -> Tensor:
-        """The distance at which a weight falls to 1/e, of one element."""
-        return 1.0 / self.inverse_width.abs()
 
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         """``-|q - k|_1 |w|``."""
