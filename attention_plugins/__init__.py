@@ -1,6 +1,7 @@
 """Attention Workbench's plugin contract: write a scoring once, see it in every model."""
 
 from attention_plugins.attention import KernelScoring, Positions, Scoring, attend, masked_softmax
+from attention_plugins.axes import Axes
 from attention_plugins.contract import (
     CheckpointSpec,
     ContractError,
@@ -22,6 +23,7 @@ from attention_plugins.tap import Intervention, Recorder, Site, Tap
 
 __all__ = [
     "AttentionMap",
+    "Axes",
     "CheckpointSpec",
     "ContractError",
     "DatasetSpec",

@@ -11,16 +11,19 @@ from torch import Tensor
 Links = frozenset[tuple[int, int]]
 
 
-def strongest_links(weights: Tensor, source_length: int, target_length: int) -> Links:
+def strongest_links(
+    weights: Tensor, source_length: int, target_length: int, *, first: int = 0
+) -> Links:
     """Every target word with the key that it looks at most, unless that is no source word.
 
     Args:
         weights: of one head, ``(queries, keys)``: at least ``target_length`` queries.
         source_length, target_length: words without ``<eos>``; what comes after is no word.
+        first: the key that is the first source word; what comes before is no word.
     """
-    best = weights[:target_length].argmax(dim=-1).tolist()
+    best = (weights[:target_length].argmax(dim=-1) - first).tolist()
     return frozenset(
-        (source, target) for target, source in enumerate(best) if source < source_length
+        (source, target) for target, source in enumerate(best) if 0 <= source < source_length
     )
 
 

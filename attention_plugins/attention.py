@@ -195,7 +195,12 @@ def _ruled_out(scores: Tensor, mask: Tensor | None) -> Tensor | None:
 
 
 def needs_of(
-    scoring: Scoring, n_queries: int, keys: Tensor, first: int = 0, memory: Tensor | None = None
+    scoring: Scoring,
+    n_queries: int,
+    keys: Tensor,
+    first: int = 0,
+    memory: Tensor | None = None,
+    key_positions: Tensor | None = None,
 ) -> dict[str, Any]:
     """The keyword arguments that ``scoring`` asks for in :attr:`Scoring.needs`.
 
@@ -203,11 +208,14 @@ def needs_of(
         keys: ``(..., n_k, d)``; says how many there are, and where.
         first: queries that this site has answered before.
         memory: the weights of those, ``(..., n_before, n_k)``; None: there were none.
+        key_positions: where the keys stand, ``(n_k,)``; None: in their order, from 0.
     """
     asked: dict[str, Any] = {}
     if "positions" in scoring.needs:
         counted = torch.arange(first, first + n_queries, device=keys.device)
-        asked["positions"] = Positions(counted, torch.arange(keys.shape[-2], device=keys.device))
+        if key_positions is None:
+            key_positions = torch.arange(keys.shape[-2], device=keys.device)
+        asked["positions"] = Positions(counted, key_positions)
     if "memory" in scoring.needs:
         nothing = keys.new_zeros(*keys.shape[:-2], 0, keys.shape[-2])
         asked["memory"] = nothing if memory is None else memory
@@ -240,6 +248,7 @@ def attend(
     keys_projected: bool = False,
     first: int = 0,
     memory: Tensor | None = None,
+    key_positions: Tensor | None = None,
 ) -> tuple[Tensor, Tensor]:
     """``normalise(mask(a(Q, K))) V``, where ``normalise`` is the softmax unless another is chosen.
 
@@ -253,6 +262,7 @@ def attend(
         keys_projected: whether ``keys`` went through ``scoring.project_keys`` before.
         first: the number of the first query, for scorings that need positions.
         memory: weights of the queries before it ``(..., first, n_k)``, for those that need them.
+        key_positions: where the keys stand ``(n_k,)``; None: in their order, from 0.
 
     Returns:
         The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)`` before dropout.
@@ -261,9 +271,10 @@ def attend(
     n_queries = queries.shape[-2]
     if "memory" in scoring.needs and n_queries != 1:
         return _attend_in_turn(
-            scoring, queries, projected, values, mask, dropout=dropout, first=first, memory=memory
-        )
-    needs = needs_of(scoring, n_queries, projected, first, memory)
+            scoring, queries, projected, values, mask, dropout=dropout,
+            first=first, memory=memory, key_positions=key_positions,
+        )  # fmt: skip
+    needs = needs_of(scoring, n_queries, projected, first, memory, key_positions)
     weights = weigh(scoring, scoring.project_queries(queries), projected, mask, needs)
     return pooled(scoring, weights, values, needs, dropout=dropout), weights
 
@@ -290,6 +301,7 @@ def _attend_in_turn(
     dropout: float,
     first: int,
     memory: Tensor | None,
+    key_positions: Tensor | None,
 ) -> tuple[Tensor, Tensor]:
     """:func:`attend` one query after the other, each with the weights of those before it."""
     n_queries, n_keys = queries.shape[-2], keys.shape[-2]
@@ -300,7 +312,7 @@ def _attend_in_turn(
             scoring, queries[..., number : number + 1, :], keys, values,
             part_of_mask(allowed, slice(number, number + 1)), dropout=dropout,
             keys_projected=True, first=first + number,
-            memory=torch.cat(rows, dim=-2) if rows else None,
+            memory=torch.cat(rows, dim=-2) if rows else None, key_positions=key_positions,
         )  # fmt: skip
         outputs.append(output)
         rows.append(weights)
@@ -325,6 +337,7 @@ def attend_in_blocks(
     dropout: float = 0.0,
     keys_projected: bool = False,
     first: int = 0,
+    key_positions: Tensor | None = None,
     block: int | None = None,
 ) -> Tensor:
     """:func:`attend`'s output alone, a block of queries at a time.
@@ -339,8 +352,8 @@ def attend_in_blocks(
     projected = keys if keys_projected else scoring.project_keys(keys)
     if "memory" in scoring.needs:
         return attend(
-            scoring, queries, projected, values, mask,
-            dropout=dropout, keys_projected=True, first=first,
+            scoring, queries, projected, values, mask, dropout=dropout,
+            keys_projected=True, first=first, key_positions=key_positions,
         )[0]  # fmt: skip
     n_queries, n_keys = queries.shape[-2], projected.shape[-2]
     rows = max(1, projected.shape[:-2].numel())
@@ -349,8 +362,8 @@ def attend_in_blocks(
 
     def one(block_queries: Tensor, block_mask: Tensor | None, number: int) -> Tensor:
         return attend(
-            scoring, block_queries, projected, values, block_mask,
-            dropout=dropout, keys_projected=True, first=number,
+            scoring, block_queries, projected, values, block_mask, dropout=dropout,
+            keys_projected=True, first=number, key_positions=key_positions,
         )[0]  # fmt: skip
 
     outputs = []

@@ -69,9 +69,10 @@ def agreements(
         words = len(tokenise_clitics(pair.source)), len(tokenise_clitics(pair.target))
         counts = {}
         for site, weights in sites.items():
-            if site.kind == "cross":
+            first = translator.first_source_key(site, words[0], words[1])
+            if site.kind == "cross" and first is not None:
                 heads = [*weights, weights.mean(dim=0)] if len(weights) > 1 else list(weights)
-                links = [strongest_links(head, *words) for head in heads]
+                links = [strongest_links(head, *words, first=first) for head in heads]
                 counts[site] = [compare(found, pair.alignment, pair.possible) for found in links]
         yield counts
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
+from attention_plugins.axes import Axes, axes_of
 from attention_plugins.contract import RegressionData
 from attention_plugins.models.protocols import RegressionModel
 from attention_plugins.tap import Recorder, Site, Tap
@@ -18,6 +19,7 @@ _FEWEST_LEFT_OUT = 500
 # Standardised inputs spread like the built-in problems', uniform on [0, 5], so that one width
 # means the same on both.
 _SPREAD = 5 / math.sqrt(12)
+_ON_POINTS = Axes(("queries",), ("points",))
 
 
 class Scale(NamedTuple):
@@ -28,12 +30,20 @@ class Scale(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """Predictions ``(m,)``, each site's weights ``(heads, m, n)`` where kept, and how many
-    training points an average query rests on: the mean over rows of ``exp(entropy)``."""
+    """What a model says at the queries.
+
+    Predictions ``(m,)``; the weights ``(heads, rows, columns)`` of each site where kept, with
+    what its rows and columns are; and how many training points an average query rests on: the
+    mean over rows of ``exp(entropy)``, None where queries reach no points.
+
+    Where queries look at something that looks at the points in turn, such as inducing points,
+    the site of the queries holds the product of both, which is what the values are weighted by.
+    """
 
     values: Tensor
     weights: dict[Site, Tensor]
-    effective_neighbours: float
+    axes: dict[Site, Axes]
+    effective_neighbours: float | None
 
 
 def check_data(data: RegressionData, name: str) -> None:
@@ -91,20 +101,40 @@ def leave_one_out(model: RegressionModel, x: Tensor, y: Tensor, rows: Tensor) ->
 @torch.no_grad()
 def predict(model: RegressionModel, data: RegressionData, *, keep_weights: bool) -> Prediction:
     """Predictions at the queries, in blocks, with the weights that made them."""
-    values, weights = [], {}
-    neighbours = 0.0
+    values: list[Tensor] = []
+    weights: dict[Site, list[Tensor]] = {}
+    axes: dict[Site, Axes] = {}
+    sums: dict[Site, float] = {}
     for part in data.queries.split(max(1, _BLOCK_SCORES // len(data.x))):
         recorder = Recorder()
         values.append(model(part, data.x, data.y, None, Tap(recorder)))
-        sites = recorder.weights()
-        for site, recorded in sites.items():
-            block = recorded.reshape(-1, *recorded.shape[-2:])  # (heads, part, n)
-            rows = torch.special.entr(block).sum(dim=-1).exp()
-            neighbours += float(rows.mean()) * len(part) / len(sites)
-            if keep_weights:
+        found = {  # (heads, rows, columns)
+            site: recorded.reshape(-1, *recorded.shape[-2:])
+            for site, recorded in recorder.weights().items()
+        }
+        axes = {site: axes_of(model, site) for site in found}
+        _reach_points(found, axes)
+        for site, block in found.items():
+            asked = "queries" in axes[site].queries
+            if axes[site] == _ON_POINTS:
+                rows = torch.special.entr(block).sum(dim=-1).exp()
+                sums[site] = sums.get(site, 0.0) + float(rows.mean()) * len(part)
+            if keep_weights and (asked or site not in weights):  # others are the same each time
                 weights.setdefault(site, []).append(block)
     joined = {site: torch.cat(blocks, dim=-2) for site, blocks in weights.items()}
-    return Prediction(torch.cat(values), joined, neighbours / len(data.queries))
+    means = [total / len(data.queries) for total in sums.values()]
+    neighbours = sum(means) / len(means) if means else None
+    return Prediction(torch.cat(values), joined, axes, neighbours)
+
+
+def _reach_points(found: dict[Site, Tensor], axes: dict[Site, Axes]) -> None:
+    """Where no site of the queries looks at points, put the product of two sites in its place."""
+    if _ON_POINTS in axes.values():
+        return
+    for site, (rows, between) in list(axes.items()):
+        for other, (middle, columns) in list(axes.items()):
+            if rows == ("queries",) and middle == between and columns == ("points",):
+                found[site], axes[site] = found[site] @ found[other], _ON_POINTS
 
 
 @torch.no_grad()

@@ -74,8 +74,8 @@ class Intervention:
             first_row: how many queries this site had answered before these.
 
         Raises:
-            IndexError: a head or a key that the site does not have. Keys of a decoder's site
-                join word by word: a row that is older than the key stays as it is.
+            IndexError: a head or a key that the site does not have. Keys of sites in a decoder
+                may join word by word: a row that is older than the key stays as it is.
         """
         n_queries, n_keys = weights.shape[-2:]
         if self._too_early(n_keys):
@@ -95,7 +95,8 @@ class Intervention:
         return torch.where(chosen, self._replacement(weights, mask), weights)
 
     def _too_early(self, n_keys: int) -> bool:
-        return self.site.kind == "decoder" and self.key is not None and self.key >= n_keys
+        joins = self.site.kind in ("decoder", "cross")
+        return joins and self.key is not None and self.key >= n_keys
 
     def _replacement(self, weights: Tensor, mask: Tensor | None) -> Tensor:
         if self.action == "off":
@@ -163,6 +164,7 @@ class Tap:
         *,
         dropout: float = 0.0,
         keys_projected: bool = False,
+        key_positions: Tensor | None = None,
     ) -> Tensor:
         """Attention at ``site``; see :func:`attend` for the arguments.
 
@@ -171,36 +173,54 @@ class Tap:
         Returns:
             The output ``(..., n_q, d_v)``.
         """
-        first = self._answered[site]
-        self._answered[site] += queries.shape[-2]
         changes = self._interventions.get(site, ())
-        if "memory" in scoring.needs:
-            return self._attend_in_turn(
-                site, scoring, queries, keys if keys_projected else scoring.project_keys(keys),
-                values, mask, dropout, first,
-            )  # fmt: skip
-        if self.recorder is None and not changes:
+        if self.recorder is None and not changes and "memory" not in scoring.needs:
             if runs_in_linear_time(scoring, queries, mask, dropout):
+                self._count(site, queries)
                 return attend_in_linear_time(
                     scoring, queries, keys, values, mask, keys_projected=keys_projected
                 )
             if queries.shape[:-1].numel() * keys.shape[-2] > _MOST_SCORES:
                 return attend_in_blocks(
                     scoring, queries, keys, values, mask,
-                    dropout=dropout, keys_projected=keys_projected, first=first,
+                    dropout=dropout, keys_projected=keys_projected,
+                    first=self._count(site, queries), key_positions=key_positions,
                 )  # fmt: skip
-        output, weights = attend(
-            scoring, queries, keys, values, mask,
-            dropout=dropout, keys_projected=keys_projected, first=first,
-        )  # fmt: skip
-        if changes:
-            for change in changes:
-                weights = change.apply(weights, mask, first)
-            needs = needs_of(scoring, queries.shape[-2], keys, first)
-            output = pooled(scoring, weights, values, needs, dropout=dropout)
-        if self.recorder is not None:
-            self.recorder.add(site, weights)
-        return output
+        return self.attend_with_weights(
+            site, scoring, queries, keys, values, mask,
+            dropout=dropout, keys_projected=keys_projected, key_positions=key_positions,
+        )[0]  # fmt: skip
+
+    def attend_with_weights(
+        self,
+        site: Site,
+        scoring: Scoring,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None = None,
+        *,
+        dropout: float = 0.0,
+        keys_projected: bool = False,
+        key_positions: Tensor | None = None,
+    ) -> tuple[Tensor, Tensor]:
+        """Attention at ``site`` for a model that computes with the weights, as a copying one does.
+
+        All of them exist at once; :meth:`attend` needs less memory.
+
+        Returns:
+            The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)``: those that met the
+            values, interventions included, but before dropout.
+        """
+        first = self._count(site, queries)
+        projected = keys if keys_projected else scoring.project_keys(keys)
+        if "memory" in scoring.needs:
+            return self._attend_in_turn(
+                site, scoring, queries, projected, values, mask, dropout, first, key_positions
+            )
+        return self._attend_at_once(
+            site, scoring, queries, projected, values, mask, dropout, first, None, key_positions
+        )
 
     def reorder(self, rows: Tensor) -> None:
         """Go on with these rows of the batch ``(batch,)``, as a search does with its hypotheses.
@@ -208,6 +228,39 @@ class Tap:
         Whoever picks rows of a model's state picks them here too: earlier weights follow.
         """
         self._memory = {site: kept.index_select(0, rows) for site, kept in self._memory.items()}
+
+    def _count(self, site: Site, queries: Tensor) -> int:
+        """How many queries the site had answered before these, which it answers now."""
+        first = self._answered[site]
+        self._answered[site] += queries.shape[-2]
+        return first
+
+    def _attend_at_once(
+        self,
+        site: Site,
+        scoring: Scoring,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None,
+        dropout: float,
+        first: int,
+        memory: Tensor | None,
+        key_positions: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
+        """Output and weights of queries that share one memory."""
+        output, weights = attend(
+            scoring, queries, keys, values, mask, dropout=dropout, keys_projected=True,
+            first=first, memory=memory, key_positions=key_positions,
+        )  # fmt: skip
+        if changes := self._interventions.get(site, ()):
+            for change in changes:
+                weights = change.apply(weights, mask, first)
+            needs = needs_of(scoring, queries.shape[-2], keys, first, memory, key_positions)
+            output = pooled(scoring, weights, values, needs, dropout=dropout)
+        if self.recorder is not None:
+            self.recorder.add(site, weights)
+        return output, weights
 
     def _attend_in_turn(
         self,
@@ -219,7 +272,8 @@ class Tap:
         mask: Tensor | None,
         dropout: float,
         first: int,
-    ) -> Tensor:
+        key_positions: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
         """One query after the other: what was changed by interventions is what is remembered."""
         n_keys = keys.shape[-2]
         allowed = None
@@ -227,23 +281,15 @@ class Tap:
             allowed = as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
         before = self._memory.get(site)
         rows = [] if before is None else [pad(before, (0, n_keys - before.shape[-1]))]
-        outputs = []
+        outputs, new = [], []
         for number in range(queries.shape[-2]):
             part = slice(number, number + 1)
-            row_mask = part_of_mask(allowed, part)
-            memory = torch.cat(rows, dim=-2) if rows else None
-            output, weights = attend(
-                scoring, queries[..., part, :], keys, values, row_mask,
-                dropout=dropout, keys_projected=True, first=first + number, memory=memory,
+            output, weights = self._attend_at_once(
+                site, scoring, queries[..., part, :], keys, values, part_of_mask(allowed, part),
+                dropout, first + number, torch.cat(rows, dim=-2) if rows else None, key_positions,
             )  # fmt: skip
-            if changes := self._interventions.get(site, ()):
-                for change in changes:
-                    weights = change.apply(weights, row_mask, first + number)
-                needs = needs_of(scoring, 1, keys, first + number, memory)
-                output = pooled(scoring, weights, values, needs, dropout=dropout)
-            if self.recorder is not None:
-                self.recorder.add(site, weights)
             outputs.append(output)
+            new.append(weights)
             rows.append(weights)
         self._memory[site] = torch.cat(rows, dim=-2)
-        return torch.cat(outputs, dim=-2)
+        return torch.cat(outputs, dim=-2), torch.cat(new, dim=-2)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import NamedTuple
 
@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attention_plugins.attention import rows_sum_to_one
+from attention_plugins.axes import axes_of, kept, labels, start_of
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
@@ -119,6 +120,7 @@ class Translator:
         read, written = self._read_pair(sentence, target, width, interventions)
         pair = self._pair(read, written)
         scores, sites = force(self.model, *pair, interventions=interventions)
+        _require_keys(interventions, sites)
         normalised = not interventions and rows_sum_to_one(self.model)
         return Translation(
             text=self._text(written),
@@ -128,7 +130,9 @@ class Translator:
             unknown=self._unknown(read),
             target_unknown=self._unknown(written),
             maps=tuple(
-                self._map(site, weights, read.words, written.words, normalised=normalised)
+                self._map(
+                    site, weights, tuple(read.words), tuple(written.words), normalised=normalised
+                )
                 for site, weights in sites.items()
             ),
         )
@@ -161,7 +165,20 @@ class Translator:
             _, sites = force(self.model, source, lengths, target, interventions=interventions)
             for row in range(len(part)):
                 n, m = len(sources[row].ids), len(targets[row].ids)
-                yield {site: _trim(site, weights[row], n, m) for site, weights in sites.items()}
+                sizes = {"source": (n, source.shape[1]), "target": (m, target.shape[1])}
+                yield {
+                    site: self._trimmed(site, weights[row], sizes)
+                    for site, weights in sites.items()
+                }
+
+    def first_source_key(self, site: Site, source_words: int, target_words: int) -> int | None:
+        """Which key of a site is the source's first word; None where it looks at no source.
+
+        Args:
+            source_words, target_words: of a sentence and its translation, without the end.
+        """
+        sizes = {"source": source_words + 1, "target": target_words + 1}
+        return start_of("source", axes_of(self.model, site).keys, sizes)
 
     def reads(self, sentence: str) -> bool:
         """Whether the sentence is neither empty nor too long for this model."""
@@ -220,7 +237,7 @@ class Translator:
         return tuple(dict.fromkeys(word for word, id in pairs if id == self.unknown_id))
 
     def _map(
-        self, site: Site, weights: Tensor, source: Sequence[str], target: Sequence[str], *,
+        self, site: Site, weights: Tensor, source: tuple[str, ...], target: tuple[str, ...], *,
         normalised: bool,
     ) -> AttentionMap:  # fmt: skip
         """One sentence's weights ``(1, [heads,] queries, keys)`` with the words they belong to.
@@ -228,15 +245,22 @@ class Translator:
         A row of the decoder is a word being written; it looks at the beginning and the words
         before it.
         """
+        axes = axes_of(self.model, site)
         read = (self.begin, *target[:-1])
-        labels = {
-            "cross": (target, source), "encoder": (source, source), "decoder": (target, read),
-        }  # fmt: skip
-        queries, keys = labels[site.kind]
         return AttentionMap(
             site=site, weights=_heads_first(weights[0]).float().cpu(),
-            query_labels=tuple(queries), key_labels=tuple(keys), normalised=normalised,
+            query_labels=labels(axes.queries, {"source": source, "target": target}),
+            key_labels=labels(axes.keys, {"source": source, "target": read}),
+            normalised=normalised,
         )  # fmt: skip
+
+    def _trimmed(
+        self, site: Site, weights: Tensor, sizes: Mapping[str, tuple[int, int]]
+    ) -> Tensor:
+        """One sentence's ``([heads,] queries, keys)`` without its padding."""
+        axes = axes_of(self.model, site)
+        rows, columns = kept(axes.queries, sizes), kept(axes.keys, sizes)
+        return _heads_first(weights)[:, rows][..., columns].float().cpu()
 
 
 def check_width(width: int) -> None:
@@ -250,9 +274,12 @@ def _heads_first(weights: Tensor) -> Tensor:
     return weights if weights.dim() == 3 else weights[None]
 
 
-def _trim(site: Site, weights: Tensor, source: int, target: int) -> Tensor:
-    """One sentence's ``([heads,] queries, keys)`` without its padding."""
-    queries, keys = {"cross": (target, source), "encoder": (source, source)}.get(
-        site.kind, (target, target)
-    )
-    return _heads_first(weights)[:, :queries, :keys].float().cpu()
+def _require_keys(interventions: Sequence[Intervention], sites: Mapping[Site, Tensor]) -> None:
+    """Refuse a pin on a key that its site does not have, once the sentence is finished."""
+    for change in interventions:
+        n_keys = sites[change.site].shape[-1] if change.site in sites else 0
+        if change.key is not None and n_keys and not 0 <= change.key < n_keys:
+            raise ContractError(
+                f"{change.site.kind} layer {change.site.layer} has {n_keys} keys in this "
+                f"sentence, no key {change.key}"
+            )

@@ -8,6 +8,7 @@ import torch
 
 from attention_plugins import Intervention, Recorder, Scoring, Site, Sizes, Tap, attend
 from attention_plugins.scorings import ADDITIVE
+from attention_plugins.scorings.coverage import COVERAGE
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 
 CROSS, DECODER = Site("cross", 0), Site("decoder", 1)
@@ -175,10 +176,63 @@ def test_an_intervention_that_makes_no_sense_is_refused(fields, message):
     [
         ({"action": "off", "head": 3}, "has 3 heads, no head 3"),
         ({"action": "off", "head": -1}, "has 3 heads, no head -1"),
-        ({"action": "pin", "key": 11}, "has 11 keys, no key 11"),
         ({"action": "pin", "key": -1}, "has 11 keys, no key -1"),
     ],
 )
 def test_an_intervention_on_what_is_not_there_is_refused(fields, message):
     with pytest.raises(IndexError, match=message):
         intervened(Intervention(site=CROSS, **fields))
+
+
+@pytest.mark.parametrize("memory", [False, True])
+def test_a_model_that_asks_gets_the_weights_that_met_the_values(memory):
+    """Also under an intervention, and in two calls as in one."""
+    torch.manual_seed(2)
+    queries, keys, values = torch.randn(2, 5, 4), torch.randn(2, 7, 4), torch.randn(2, 7, 3)
+    scoring = (COVERAGE if memory else scaled_dot_product).create(Sizes(4, 4, 4))
+    pin = Intervention(site=CROSS, action="pin", row=3, key=2)
+    lengths = torch.tensor([7, 4])
+    output, weights = Tap(interventions=[pin]).attend_with_weights(
+        CROSS, scoring, queries, keys, values, lengths
+    )
+    assert weights.shape == (2, 5, 7)
+    assert weights[:, 3].tolist() == [[0, 0, 1, 0, 0, 0, 0]] * 2
+    assert weights[1, :, 4:].max() == 0
+    torch.testing.assert_close(weights @ values, output)
+    recorder = Recorder()
+    tap = Tap(recorder, [pin])
+    parts = [
+        tap.attend_with_weights(CROSS, scoring, queries[:, part], keys, values, lengths)
+        for part in (slice(0, 2), slice(2, 5))
+    ]
+    torch.testing.assert_close(torch.cat([part[1] for part in parts], dim=1), weights)
+    torch.testing.assert_close(recorder.weights()[CROSS], weights)
+    alone = Tap(interventions=[pin]).attend(CROSS, scoring, queries, keys, values, lengths)
+    torch.testing.assert_close(alone, output)
+
+
+def test_a_model_may_say_where_its_keys_stand(monkeypatch):
+    """In every way of attending: with weights, without, and in blocks."""
+
+    class Distance(Scoring):
+        needs = ("positions",)
+
+        def forward(self, queries, keys, positions):
+            return -positions.distances.abs().to(queries.dtype).expand(2, -1, -1)
+
+    queries, keys = torch.randn(2, 3, 4), torch.randn(2, 4, 4)
+    places = torch.tensor([0, 1, 0, 1])
+    near = torch.tensor([0.0, -1.0, 0.0, -1.0])
+    expected = torch.stack([near, near.flip(0), near.flip(0) - 1]).softmax(-1)
+    expected[2] = torch.tensor([-2.0, -1.0, -2.0, -1.0]).softmax(-1)
+
+    def asked(**more):
+        return Tap().attend(CROSS, Distance(), queries, keys, keys, key_positions=places, **more)
+
+    _, weights = Tap().attend_with_weights(
+        CROSS, Distance(), queries, keys, keys, key_positions=places
+    )
+    torch.testing.assert_close(weights[0], expected)
+    torch.testing.assert_close(asked(), expected @ keys)
+    monkeypatch.setattr("attention_plugins.tap._MOST_SCORES", 1)
+    torch.testing.assert_close(asked(), expected @ keys)

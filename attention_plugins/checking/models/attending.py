@@ -5,6 +5,7 @@ from __future__ import annotations
 import torch
 from torch import Tensor
 
+from attention_plugins.axes import axes_of, start_of
 from attention_plugins.checking.comparing import equal
 from attention_plugins.checking.findings import Broken, attempt, rule
 from attention_plugins.checking.models.benches import bench
@@ -70,8 +71,8 @@ def check_weights_leave_through_the_tap(spec: ModelSpec) -> None:
 def check_weights_are_a_distribution(spec: ModelSpec) -> None:
     """Each row of each map sums to 1, and padding of the source gets nothing."""
     task = bench(spec)
-    recorder = Recorder()
-    task.outputs(make(spec), Tap(recorder))
+    model, recorder = make(spec), Recorder()
+    task.outputs(model, Tap(recorder))
     lengths = getattr(getattr(task, "batch", task), "source_lengths", None)
     for site, weights in recorder.weights().items():
         sums = weights.sum(dim=-1)
@@ -80,8 +81,27 @@ def check_weights_are_a_distribution(spec: ModelSpec) -> None:
                 f"at {_name(site)} rows sum to {sums.min():.3g} to {sums.max():.3g}, need 1; pass "
                 "a mask that leaves each query at least one key"
             )
-        if lengths is not None and site.kind in ("cross", "encoder"):
-            _require_no_weight_on_padding(site, weights, lengths)
+        first = start_of("source", axes_of(model, site).keys, task.parts)
+        if lengths is not None and first is not None:
+            source = weights[..., first : first + task.parts["source"]]
+            _require_no_weight_on_padding(site, source, lengths)
+
+
+@rule("models")
+def check_its_maps_can_be_labelled(spec: ModelSpec) -> None:
+    """Each row and each column of a map is a token or a point, or has a name of its own."""
+    task, model, recorder = bench(spec), make(spec), Recorder()
+    task.outputs(model, Tap(recorder))
+    for site, weights in recorder.weights().items():
+        axes = axes_of(model, site)
+        wanted = [sum(task.parts.get(part, 1) for part in side) for side in axes]
+        if wanted != list(weights.shape[-2:]):
+            parts = ", ".join(f"{count} {name}" for name, count in task.parts.items())
+            raise Broken(
+                f"at {_name(site)} the weights are {tuple(weights.shape[-2:])}, but its queries "
+                f"{axes.queries} and keys {axes.keys} are {tuple(wanted)} where there are {parts};"
+                " give the model a method axes(site) that returns Axes(queries, keys)"
+            )
 
 
 @rule("models")
@@ -94,7 +114,8 @@ def check_interventions_change_the_output(spec: ModelSpec) -> None:
         if equal(task.outputs(model, Tap(interventions=[off])), before):
             raise Broken(
                 f"switching {_name(site)} off changes no output; use what tap.attend returns, "
-                "and hand every call the tap that the model was given"
+                "and hand every call the tap that the model was given; where nothing reads it, "
+                "as with the source's rows of a last layer, leave the call out"
             )
 
 

@@ -37,6 +37,11 @@ class Bench(Protocol):
         """What training would lower."""
         ...
 
+    @property
+    def parts(self) -> Mapping[str, int]:
+        """How long the parts are that axes may name, padding included."""
+        ...
+
     def row(self, number: int) -> Bench:
         """One row alone, without any padding."""
         ...
@@ -68,6 +73,11 @@ class Translating(NamedTuple):
     def loss(self, model: nn.Module) -> Tensor:
         """The model's own, in nats per target token."""
         return as_translation_model(model).loss(self.batch)
+
+    @property
+    def parts(self) -> Mapping[str, int]:
+        """Source and target, in tokens."""
+        return {"source": self.batch.source.shape[1], "target": self.batch.target.shape[1]}
 
     def row(self, number: int) -> Translating:
         """One pair."""
@@ -101,6 +111,11 @@ class Predicting(NamedTuple):
         """Mean squared distance from numbers that no model knows."""
         found = self.outputs(model, Tap())
         return (found - draw(len(found), seed=9).to(found.dtype)).square().mean()
+
+    @property
+    def parts(self) -> Mapping[str, int]:
+        """Queries and training points."""
+        return {"queries": len(self.queries), "points": len(self.keys)}
 
     def row(self, number: int) -> Predicting:
         """One query with the points that it may see."""
@@ -137,6 +152,11 @@ class Encoding(NamedTuple):
         found = self.outputs(model, Tap())
         wanted = draw(*self.sequence.shape[:1], 1, found.shape[-1], seed=9).to(found.dtype)
         return (found * wanted).sum() / self.lengths.sum()
+
+    @property
+    def parts(self) -> Mapping[str, int]:
+        """The sequences, in items."""
+        return {"source": self.sequence.shape[1]}
 
     def row(self, number: int) -> Encoding:
         """One sequence."""

@@ -174,7 +174,13 @@ def _shown(translator: Translator, pair: SentencePair, number: int) -> Result:
     readable(translator, [pair])
     said = translator.explain(pair.source, target=pair.target)
     maps = [found for found in said.maps if found.site.kind == "cross"]
-    rows = [row for found in maps for row in _links(found, pair)]
+    words = len(said.source_tokens) - 1, len(said.tokens) - 1  # without <eos>
+    rows = [
+        row
+        for found in maps
+        if (first := translator.first_source_key(found.site, *words)) is not None
+        for row in _links(found, pair, words, first)
+    ]
     schema = pa.schema([("map", pa.string()), ("source", pa.int32()), ("target", pa.int32()),
                         ("verdict", pa.string())])  # fmt: skip
     return Result(
@@ -193,17 +199,18 @@ def _shown(translator: Translator, pair: SentencePair, number: int) -> Result:
     )
 
 
-def _links(found: AttentionMap, pair: SentencePair) -> list[dict[str, Any]]:
-    """What each head of a map finds and misses."""
+def _links(
+    found: AttentionMap, pair: SentencePair, words: tuple[int, int], first: int
+) -> list[dict[str, Any]]:
+    """What each head of a map finds and misses; its source starts at key ``first``."""
     several = len(found.weights) > 1
     heads = [*found.weights, found.weights.mean(dim=0)] if several else [*found.weights]
-    words = len(found.key_labels) - 1, len(found.query_labels) - 1  # without <eos>
     sure = set(pair.alignment)
     allowed = sure.union(pair.possible)
     rows = []
     names = map_names(found.site.layer, len(found.weights))
     for name, weights in zip(names, heads, strict=True):
-        links = strongest_links(weights, *words)
+        links = strongest_links(weights, *words, first=first)
         for verdict, part in (("right", links & allowed), ("wrong", links - allowed),
                               ("missed", sure - links)):  # fmt: skip
             rows += [

@@ -123,7 +123,8 @@ def perform(request: Request, context: Context) -> Result:
     cells = len(data.queries) * len(data.x)
     prediction = predict(model, data, keep_weights=cells <= MOST_CELLS)
     metrics = errors(model, data, prediction.values)
-    metrics["effective_neighbours"] = prediction.effective_neighbours
+    if prediction.effective_neighbours is not None:
+        metrics["effective_neighbours"] = prediction.effective_neighbours
     worked = time.perf_counter() - began
     _see_finite(scoring, prediction.values, metrics)
     context.report(0.95, "predicted")

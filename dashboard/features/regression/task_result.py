@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pyarrow as pa
 
-from attention_plugins import AttentionMap, RegressionData
+from attention_plugins import AttentionMap, RegressionData, axes
 from attention_plugins.fitting import Fit
 from attention_plugins.regression import Prediction, Scale
 from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
@@ -29,17 +29,20 @@ def tables(
         "points": columns_table({**coordinates(data.x), "y": data.y}),
     }
     if prediction.weights:
-        rows, columns = labels(data.queries), labels(data.x)
+        parts = {"queries": labels(data.queries), "points": labels(data.x)}
         found["maps"] = maps_table(
             [
                 AttentionMap(
                     site=site,
                     weights=weights,
-                    query_labels=rows,
-                    key_labels=columns,
+                    query_labels=axes.labels(prediction.axes[site].queries, parts),
+                    key_labels=axes.labels(prediction.axes[site].keys, parts),
                     normalised=sums_to_one,
                 )
-                for site, weights in prediction.weights.items()
+                for site, weights in sorted(  # that of the queries first: it is drawn
+                    prediction.weights.items(),
+                    key=lambda item: prediction.axes[item[0]].queries != ("queries",),
+                )
             ]
         )
     if learned and learned.history:
