@@ -281,3 +281,16 @@ def test_blocks_never_hold_all_scores():
 def test_a_scoring_without_forward_says_so():
     with pytest.raises(NotImplementedError, match=r"Scoring needs forward\(queries, keys\)"):
         attend(Scoring(), *inputs(2))
+
+
+def test_a_scoring_with_memory_is_told_where_keys_stand_too():
+    class Both(Scoring):
+        needs = ("positions", "memory")
+
+        def forward(self, queries, keys, positions, memory):
+            return (positions.keys + memory.sum(dim=-2)).to(queries.dtype)[..., None, :]
+
+    keys, places = torch.randn(2, 3, 4), torch.tensor([5, 0, 5])
+    _, weights = attend(Both(), torch.randn(2, 2, 4), keys, keys, key_positions=places)
+    first = places.float().softmax(-1)
+    torch.testing.assert_close(weights[0], torch.stack([first, (places + first).softmax(-1)]))

@@ -188,7 +188,8 @@ def test_a_pin_on_a_key_that_is_not_there_is_refused(translator, tmp_path):
     assert sites[CROSS][..., 4].min() == 1
 
 
-def test_queries_that_look_at_points_between_rest_on_the_product_of_both():
+def test_queries_that_look_at_points_between_rest_on_the_product_of_both(monkeypatch):
+    monkeypatch.setattr("attention_plugins.regression._BLOCK_SCORES", 18)  # two queries a block
     model = made(Inducing, type("S", (), {"source": 6}))
     data = RegressionData(torch.randn(9, 6), torch.randn(9), torch.randn(4, 6))
     found = predict(model, data, keep_weights=True)
