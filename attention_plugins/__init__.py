@@ -1,6 +1,13 @@
 """Attention Workbench's plugin contract: write a scoring once, see it in every model."""
 
-from attention_plugins.attention import KernelScoring, Positions, Scoring, attend, masked_softmax
+from attention_plugins.attention import (
+    KernelScoring,
+    Positions,
+    Scoring,
+    as_mask,
+    attend,
+    masked_softmax,
+)
 from attention_plugins.axes import Axes
 from attention_plugins.contract import (
     CheckpointSpec,
@@ -18,12 +25,20 @@ from attention_plugins.contract import (
     scoring,
 )
 from attention_plugins.hookspecs import hookimpl
+from attention_plugins.models.protocols import Batch
 from attention_plugins.record import AttentionMap
+from attention_plugins.registry import get_normaliser, get_scoring
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
+from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
 __all__ = [
+    "BOS_ID",
+    "EOS_ID",
+    "PAD_ID",
+    "UNK_ID",
     "AttentionMap",
     "Axes",
+    "Batch",
     "CheckpointSpec",
     "ContractError",
     "DatasetSpec",
@@ -42,7 +57,10 @@ __all__ = [
     "Site",
     "Sizes",
     "Tap",
+    "as_mask",
     "attend",
+    "get_normaliser",
+    "get_scoring",
     "hookimpl",
     "masked_softmax",
     "normaliser",

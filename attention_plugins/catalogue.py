@@ -73,12 +73,21 @@ def _records(registry: Registry, hook: Hook, failures: list[Failure]) -> list[di
         try:
             with running(plugin):
                 record = hook.describe(spec)
+                _fill_names(record, registry)
                 json.dumps(record, allow_nan=False)
             records.append({**record, "plugin": _origin(plugin)})
         except BaseException as error:  # a record may compute what it says
             let_go(error)
             failures.append(_indescribable(plugin, name, error))
     return records
+
+
+def _fill_names(record: dict[str, Any], registry: Registry) -> None:
+    """Say what parameters may name that name other records; not the record itself."""
+    for parameter in record.get("parameters", ()):
+        if kind := parameter["names"]:
+            offered = registry.of(HOOKS[kind].record)
+            parameter["choices"] = [name for name in offered if name != record["name"]]
 
 
 def _indescribable(plugin: Plugin, name: str, error: BaseException) -> Failure:

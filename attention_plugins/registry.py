@@ -159,6 +159,22 @@ def installed() -> Registry:
     return load()
 
 
+def get_scoring(name: str) -> ScoringSpec:
+    """An installed scoring by its name, for a ``build`` that is made of others.
+
+    Call it in ``build``, not while the plugin is imported: others may not be there yet.
+
+    Raises:
+        ContractError: there is none; it says what is offered instead.
+    """
+    return installed().scoring(name)
+
+
+def get_normaliser(name: str) -> NormaliserSpec:
+    """An installed normaliser by its name; see :func:`get_scoring`."""
+    return installed().normaliser(name)
+
+
 def load(allow: Iterable[str] | None = None) -> Registry:
     """Load every plugin that is installed and allowed.
 

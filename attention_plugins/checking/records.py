@@ -8,6 +8,8 @@ from typing import Any
 from attention_plugins.checking.findings import Broken
 from attention_plugins.contract import Parameter, Scalar
 
+# Of those that come with the workbench, different ones.
+_ALWAYS_THERE = {"scorings": ("scaled_dot", "gaussian"), "normalisers": ("softmax", "sparsemax")}
 _ESCAPED = re.compile(r"\\[{}\\]")
 
 
@@ -43,7 +45,7 @@ def formula_problem(formula: str) -> str:
 
 
 def values_of(parameter: Parameter, *, on_step: bool = False) -> list[Scalar]:
-    """The values to try: both bounds and the default, or every choice.
+    """The values to try: both bounds and the default, every choice, or some that it may name.
 
     Args:
         on_step: whether only values on the parameter's step are taken.
@@ -54,4 +56,6 @@ def values_of(parameter: Parameter, *, on_step: bool = False) -> list[Scalar]:
             high -= (high - low) % parameter.stride
         kind = type(parameter.default)
         return [kind(low), parameter.default, kind(high)]
+    if parameter.names:
+        return list(dict.fromkeys((parameter.default, *_ALWAYS_THERE[parameter.names])))
     return list(parameter.choices) or [False, True]

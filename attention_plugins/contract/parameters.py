@@ -6,7 +6,7 @@ import math
 import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, Literal, TypeGuard, TypeVar
 
 Scalar = bool | int | float | str
 Record = TypeVar("Record")
@@ -33,6 +33,9 @@ class Parameter:
         unit: shown behind the title, such as ``"epochs"``.
         learnable: whether training may change it; then it starts from the value set.
         choices: the values allowed, for str.
+        names: ``"scorings"`` or ``"normalisers"`` for a str that names one of those that are
+            installed; ``build`` gets it by :func:`~attention_plugins.registry.get_scoring` or
+            :func:`~attention_plugins.registry.get_normaliser`. It has no choices of its own.
         help: one sentence for the widget's tooltip.
 
     Raises:
@@ -48,6 +51,7 @@ class Parameter:
     unit: str = ""
     learnable: bool = False
     choices: tuple[str, ...] = ()
+    names: Literal["", "scorings", "normalisers"] = ""
     help: str = ""
 
     def __post_init__(self) -> None:
@@ -65,8 +69,20 @@ class Parameter:
             isinstance(choice, str) for choice in self.choices
         ):
             raise ContractError(f"parameter {self.name!r}: choices is a tuple of str")
-        if isinstance(self.default, str) and not self.choices:
-            raise ContractError(f"parameter {self.name!r} is a str, so it needs choices")
+        if self.names not in ("", "scorings", "normalisers"):
+            raise ContractError(
+                f"parameter {self.name!r}: need names to be scorings or normalisers, "
+                f"got {self.names!r}"
+            )
+        if self.names and (self.choices or not isinstance(self.default, str)):
+            raise ContractError(
+                f"parameter {self.name!r} names {self.names}, so its default is the name of one "
+                "and its choices are those installed; give it no choices"
+            )
+        if isinstance(self.default, str) and not self.choices and not self.names:
+            raise ContractError(
+                f"parameter {self.name!r} is a str, so it needs choices, or names of what it names"
+            )
         if self.learnable and not isinstance(self.default, float):
             raise ContractError(f"parameter {self.name!r} is learnable, so it must be a float")
         self.check(self.default)
@@ -132,6 +148,9 @@ class Parameter:
             )
 
     def _choice(self, value: object) -> Scalar:
+        if self.names:
+            check_name(self.names.removesuffix("s"), value)
+            return str(value)
         allowed = (False, True) if isinstance(self.default, bool) else self.choices
         for choice in allowed:
             if type(value) is type(choice) and value == choice:

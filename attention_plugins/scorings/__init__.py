@@ -11,6 +11,7 @@ from attention_plugins.scorings.alibi import ALIBI
 from attention_plugins.scorings.biaffine import BIAFFINE
 from attention_plugins.scorings.bilinear import BILINEAR
 from attention_plugins.scorings.boxcar import boxcar
+from attention_plugins.scorings.combination import COMBINATION
 from attention_plugins.scorings.cosine import COSINE
 from attention_plugins.scorings.coverage import COVERAGE
 from attention_plugins.scorings.dot import dot_product
@@ -52,5 +53,6 @@ def attention_scorings() -> Iterator[ScoringSpec]:
         TRANSFORMER_XL, TALKING_HEADS,
         MATERN, INVERSE_MULTIQUADRIC, RATIONAL_QUADRATIC, POLYNOMIAL, EPANECHNIKOV, boxcar,
         LOW_RANK_BILINEAR, BIAFFINE, LEARNED_METRIC, LINEAR_ATTENTION, PERFORMER, MIXTURE,
+        COMBINATION,
         COVERAGE, LOCATION_SENSITIVE, MONOTONIC, FORWARD_ATTENTION,
     )  # fmt: skip

@@ -54,6 +54,7 @@ def test_a_scoring_is_described():
                 "unit": "",
                 "learnable": True,
                 "choices": [],
+                "names": "",
                 "help": "How far a query looks: keys much farther away than this count almost "
                 "nothing.",
             }
@@ -243,3 +244,12 @@ def test_the_example_is_a_whole_plugin():
     (spec,) = names["attention_scorings"]()
     assert spec.name == "cosine_example"
     assert len([line for line in BUILT_IN["example"].splitlines() if line.strip()]) <= 10
+
+
+def test_a_parameter_that_names_scorings_offers_those_installed_but_itself():
+    described = catalogue(load(allow=[]))
+    (record,) = [each for each in described["scorings"] if each["name"] == "combination"]
+    first, second, gate = record["parameters"]
+    names = [each["name"] for each in described["scorings"]]
+    assert first["choices"] == second["choices"] == [n for n in names if n != "combination"]
+    assert (first["type"], gate["choices"]) == ("str", [])

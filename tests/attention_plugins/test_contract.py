@@ -80,6 +80,12 @@ def make_dataset(**fields):
         ({"default": None, "learnable": False}, "need width to be a number, got None"),
         ({"step": 0.0}, "need 0 < step, got 0.0"),
         ({"step": math.inf}, "need 0 < step, got inf"),
+        ({"default": "l1", "names": "models", "learnable": False}, "scorings or normalisers"),
+        (
+            {"default": "l1", "names": "scorings", "choices": ("l1",), "learnable": False},
+            "names scorings, so .* give it no choices",
+        ),
+        ({"names": "scorings", "learnable": False}, "its default is the name of one"),
         ({"default": "l1", "learnable": False}, "is a str, so it needs choices"),
         ({"default": "l1", "choices": "l1", "learnable": False}, "choices is a tuple of str"),
         (
@@ -368,3 +374,12 @@ def test_a_function_without_a_signature_is_taken_on_trust():
     spec = scoring("inner", formula=r"q^\top k", same_size=True)(torch.inner)
     queries, keys = torch.ones(7, 3), torch.ones(11, 3)
     assert torch.equal(spec.create(Sizes(3, 3, 1))(queries, keys), torch.full((7, 11), 3.0))
+
+
+def test_a_parameter_that_names_a_scoring_takes_names_alone():
+    """Whether one is installed is seen where it is built: others may come later."""
+    parameter = Parameter(name="first", title="First", default="dot", names="scorings")
+    assert parameter.check("not_here_yet") == "not_here_yet"
+    for wrong in ("Not A Name", 3, True, "../x"):
+        with pytest.raises(ContractError, match="a scoring's name is"):
+            parameter.check(wrong)

@@ -38,7 +38,8 @@ def test_all_are_there():
         "uniform", "alibi", "kerple_log", "local_monotonic", "local_predicted", "rope", "shaw",
         "swin_v2", "t5_bias", "transformer_xl", "talking_heads", "matern", "inverse_multiquadric",
         "rational_quadratic", "polynomial", "epanechnikov", "boxcar", "low_rank_bilinear",
-        "biaffine", "learned_metric", "linear_attention", "performer", "mixture", "coverage",
+        "biaffine", "learned_metric", "linear_attention", "performer", "mixture", "combination",
+        "coverage",
         "location_sensitive", "monotonic", "forward_attention",
     ]  # fmt: skip
 

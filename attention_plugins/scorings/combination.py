@@ -1,0 +1,82 @@
+"""Any two scorings at once, in a proportion that is learned."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_plugins.attention import Need, Scoring
+from attention_plugins.contract import ContractError, Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.registry import get_scoring
+
+
+class Combination(Scoring):
+    """``g a(q, k) + (1 - g) b(q, k)``: their kernels ``exp(a)`` and ``exp(b)`` as a product.
+
+    Its parts project queries and keys themselves, so that keys are projected at every word while
+    decoding. A part that pools values in its own way does not do so here.
+    """
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        specs = [get_scoring(str(values[side])) for side in ("first", "second")]
+        for spec in specs:
+            if spec.own_normaliser:
+                raise ContractError(
+                    f"scoring {spec.name!r} makes its weights in its own way; combine others"
+                )
+        self.first, self.second = (spec.create(sizes) for spec in specs)
+        both: tuple[Need, ...] = (*self.first.needs, *self.second.needs)
+        self.needs = tuple(dict.fromkeys(both))
+        gate = float(values["gate"])
+        self.logit = nn.Parameter(torch.tensor(math.log(gate / (1.0 - gate))))
+
+    @property
+    def gate(self) -> Tensor:
+        """The share of the first scoring, of one element between 0 and 1."""
+        return self.logit.sigmoid()
+
+    def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
+        """The weighted mean of both scores ``(..., n_q, n_k)``."""
+        one, other = (
+            part(
+                part.project_queries(queries), part.project_keys(keys),
+                **{need: needs[need] for need in part.needs},
+            )
+            for part in (self.first, self.second)
+        )  # fmt: skip
+        return self.gate * one + (1.0 - self.gate) * other
+
+
+def _part(name: str, title: str, default: str) -> Parameter:
+    told = "With its parameters at their defaults."
+    return Parameter(name=name, title=title, default=default, names="scorings", help=told)
+
+
+COMBINATION = ScoringSpec(
+    name="combination",
+    title="Two scorings combined",
+    formula=r"g\,a(q, k) + (1 - g)\,b(q, k)",
+    build=Combination,
+    parameters=(
+        _part("first", "First scoring a", "scaled_dot"),
+        _part("second", "Second scoring b", "gaussian"),
+        Parameter(
+            name="gate",
+            title="Gate g",
+            default=0.5,
+            low=0.01,
+            high=0.99,
+            step=0.01,
+            learnable=True,
+            help="1 is the first scoring alone, 0 the second.",
+        ),
+    ),
+    reference="Hinton 2002, Training products of experts by minimizing contrastive divergence, "
+    "equation 1",
+    description="Favours keys that both of two scorings favour.",
+)
