@@ -9,7 +9,7 @@ from typing import Any
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.attention import Need, Scoring
+from attention_plugins.attention import Scoring
 from attention_plugins.contract import ContractError, Parameter, Scalar, ScoringSpec, Sizes
 from attention_plugins.registry import get_scoring
 
@@ -24,14 +24,12 @@ class Combination(Scoring):
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
         specs = [get_scoring(str(values[side])) for side in ("first", "second")]
-        for spec in specs:
-            if spec.own_normaliser:
-                raise ContractError(
-                    f"scoring {spec.name!r} makes its weights in its own way; combine others"
-                )
+        if own := [spec.name for spec in specs if spec.own_normaliser]:
+            raise ContractError(
+                f"scoring {own[0]!r} makes its weights in its own way; take others"
+            )
         self.first, self.second = (spec.create(sizes) for spec in specs)
-        both: tuple[Need, ...] = (*self.first.needs, *self.second.needs)
-        self.needs = tuple(dict.fromkeys(both))
+        self.needs = tuple(dict.fromkeys((*self.first.needs, *self.second.needs)))
         gate = float(values["gate"])
         self.logit = nn.Parameter(torch.tensor(math.log(gate / (1.0 - gate))))
 
@@ -53,8 +51,9 @@ class Combination(Scoring):
 
 
 def _part(name: str, title: str, default: str) -> Parameter:
-    told = "With its parameters at their defaults."
-    return Parameter(name=name, title=title, default=default, names="scorings", help=told)
+    return Parameter(
+        name=name, title=title, default=default, names="scorings", help="As it comes by default."
+    )
 
 
 COMBINATION = ScoringSpec(

@@ -7,7 +7,6 @@ from attention_plugins import ContractError, Sizes, attend, get_scoring
 from attention_plugins.attention import needs_of
 from attention_plugins.scorings.combination import COMBINATION
 
-
 SIZES = Sizes(6, 6, 5, heads=2)
 
 
