@@ -65,9 +65,13 @@ class Registry:
         offered = self.of(record)
         if name in offered:
             return offered[name]
+        noun = hook_of(record).noun
+        for failure in self.failures:
+            if failure.stage == "clash" and f'{noun} "{name}"' in failure.message:
+                raise ContractError(f"{failure.message}, so it is not offered; uninstall one")
         near = get_close_matches(name, offered, n=1)
         raise ContractError(
-            f'no {hook_of(record).noun} "{name}"; '
+            f'no {noun} "{name}"; '
             + (f'did you mean "{near[0]}"? ' if near else "")
             + "It may come from a plugin that is not installed here; "
             + f"offered: {', '.join(offered) or 'none'}"

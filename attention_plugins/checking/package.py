@@ -12,7 +12,7 @@ import importlib.util
 import sys
 import tomllib
 from collections import Counter
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import ModuleType
@@ -175,16 +175,25 @@ def _take(source: Source, found: Contents) -> None:
         ]
         found.faults += [Fault(source.name, each.message, each.advice) for each in faults]
     if not source.built_in:
-        built_in = load(allow=[])
-        for kind, spec, _ in found.offers:
-            if spec.name in built_in.records[kind]:
+        found.faults += _clashes(source, found.offers)
+
+
+def _clashes(source: Source, offers: list[Offer]) -> Iterator[Fault]:
+    """Names that a built-in has, or a plugin that is installed here: both would be refused."""
+    installed = load()
+    others = [plugin for plugin in installed.plugins if plugin.module != source.module]
+    for kind, spec, _ in offers:
+        for other in others:
+            if spec.name in other.offers.get(kind, ()):
                 noun = HOOKS[kind].noun
-                found.faults.append(
-                    Fault(
-                        source.name, f'{noun} "{spec.name}" has the name of a built-in',
-                        f"give the {noun} another name",
-                    )
+                whose = "a built-in" if other.built_in else f"one of {other.distribution}"
+                yield Fault(
+                    source.name, f'{noun} "{spec.name}" has the name of {whose}',
+                    f"give the {noun} another name",
                 )  # fmt: skip
+    for failure in installed.failures:  # it is installed itself, and both are refused already
+        if failure.module == source.module and "is claimed by" in failure.message:
+            yield Fault(source.name, failure.message, failure.advice)
 
 
 def _check_names(found: Contents) -> None:

@@ -17,8 +17,7 @@ from attention_plugins.registry import get_scoring
 class Combination(Scoring):
     """``g a(q, k) + (1 - g) b(q, k)``: their kernels ``exp(a)`` and ``exp(b)`` as a product.
 
-    Its parts project queries and keys themselves, so that keys are projected at every word while
-    decoding. A part that pools values in its own way does not do so here.
+    Its parts project keys themselves, at every word while decoding. A way of pooling is lost.
     """
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:

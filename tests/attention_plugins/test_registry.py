@@ -392,7 +392,8 @@ def test_two_outsiders_of_one_name_are_both_refused_and_both_named(install):
         ("second", "clash",
          'scoring "shared" is claimed by second (second) and by first (first)'),
     ]  # fmt: skip
-    with pytest.raises(ContractError, match='no scoring "shared"'):
+    told = r'"shared" is claimed by first \(first\) and by second \(second\), so .* uninstall one'
+    with pytest.raises(ContractError, match=told):
         registry.scoring("shared")
 
 
@@ -534,6 +535,6 @@ def test_the_hooks_example_works(install):
     assert "cosine_example" in registry.scorings
 
 
-def test_the_public_names_are_sorted_and_there():
-    assert attention_plugins.__all__ == sorted(attention_plugins.__all__)
+def test_the_public_names_are_there_once():
+    assert len(set(attention_plugins.__all__)) == len(attention_plugins.__all__)
     assert all(hasattr(attention_plugins, name) for name in attention_plugins.__all__)

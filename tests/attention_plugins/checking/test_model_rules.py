@@ -172,6 +172,14 @@ class ForgetsTheMask(Plain):
         return tap.attend(SITE, self.scoring, query, state["memory"], state["memory"])
 
 
+@fault("its_maps_can_be_labelled", "give the model a method axes(site)")
+class HasAKeyWithoutAName(Plain):
+    def look(self, state, query, tap):
+        memory = nn.functional.pad(state["memory"], (0, 0, 0, 1))
+        mask = nn.functional.pad(state["mask"], (0, 1), value=True)
+        return tap.attend(SITE, self.scoring, query, memory, memory, mask)
+
+
 @fault("interventions_change_the_output", "use what tap.attend returns")
 class IgnoresTheTap(Plain):
     def look(self, state, query, tap):

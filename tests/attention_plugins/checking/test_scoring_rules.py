@@ -371,3 +371,14 @@ def test_a_planted_fault_breaks_its_own_rule_and_says_what_to_change(name):
 
 def test_every_rule_has_a_fault_that_it_catches():
     assert set(rules("scorings", module(Hidden, (WIDTH,)))) == {f.rule for f in FAULTS.values()}
+
+
+def test_what_torch_cannot_compute_in_bfloat16_is_not_held_against_a_scoring():
+    @plain
+    def distances(queries, keys):
+        return -torch.cdist(queries, keys)
+
+    with pytest.raises(RuntimeError, match="not implemented for 'BFloat16'"):
+        torch.cdist(torch.ones(2, 3).bfloat16(), torch.ones(2, 3).bfloat16())
+    findings = {one.rule: one for one in check_scoring(distances)}
+    assert findings["precision_is_that_of_the_inputs"].passed

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import json
 import textwrap
+from dataclasses import replace
 
 import pytest
 
-from attention_plugins.checking import watching
+from attention_plugins.checking import package, watching
 from attention_plugins.checking.package import contents
 from attention_plugins.commands import main
 from attention_plugins.contract import ContractError
+from attention_plugins.origins import Failure, Plugin
+from attention_plugins.registry import load
 
 HEAD = """
 import os, time
@@ -154,6 +157,32 @@ def test_what_is_wrong_before_any_rule_is_said(write):
     clash = write('@make("dot")\ndef dot(queries, keys): ...\n', hook("dot", "dot"), name="clash")
     assert messages(clash)[0] == 'scoring "dot" has the name of a built-in'
     assert messages(clash)[-1] == 'scoring "dot" is offered 2 times'
+
+
+def test_a_name_that_another_installed_plugin_has_is_a_fault(write, monkeypatch):
+    """Both would be refused, and checkpoints of either would stop working."""
+    mine = write('@make("near")\ndef near(queries, keys): ...\n', hook("near"), name="mine")
+    other = Plugin(name="other", distribution="far-pack", version="1", module="far",
+                   offers={"scorings": ("near",), "models": ("mine",)})  # fmt: skip
+    known = load(allow=[])
+    monkeypatch.setattr(package, "load", lambda: replace(known, plugins=(*known.plugins, other)))
+    assert messages(mine) == ['scoring "near" has the name of one of far-pack']
+    itself = replace(other, module="mine")
+    monkeypatch.setattr(package, "load", lambda: replace(known, plugins=(*known.plugins, itself)))
+    assert messages(mine) == []
+
+
+def test_a_name_that_is_claimed_twice_is_a_fault_where_both_are_installed(write, monkeypatch):
+    mine = write('@make("near")\ndef near(queries, keys): ...\n', hook("near"), name="mine")
+    claimed = 'scoring "near" is claimed by mine (mine) and by far-pack (other)'
+    failures = tuple(
+        Failure(plugin=name, distribution=name, stage="clash", message=message, advice="rename",
+                module=name)
+        for name, message in (("mine", claimed), ("other", "another's"), ("mine", "else"))
+    )  # fmt: skip
+    known = replace(load(allow=[]), failures=failures)
+    monkeypatch.setattr(package, "load", lambda: known)
+    assert messages(mine) == [claimed]
 
 
 def test_a_plugin_may_say_which_rules_it_does_not_keep(write):
