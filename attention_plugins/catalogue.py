@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 import json
 import textwrap
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from typing import Any
 
@@ -44,7 +43,7 @@ def catalogue(registry: Registry) -> dict[str, Any]:
                 **_origin(plugin),
                 "module": plugin.module,
                 "contract": plugin.contract,
-                "offers": _plain(plugin.offers),
+                "offers": _brought(registry, plugin),
             }
             for plugin in registry.plugins
         ],
@@ -112,5 +111,10 @@ def _origin(plugin: Plugin) -> dict[str, Any]:
     }
 
 
-def _plain(offers: Mapping[str, Sequence[str]]) -> dict[str, list[str]]:
-    return {kind: list(names) for kind, names in offers.items()}
+def _brought(registry: Registry, plugin: Plugin) -> dict[str, list[str]]:
+    """What a plugin offers of its own; checkpoints of this machine come by way of a built-in."""
+    found = {
+        kind: [n for n in names if registry.provider(kind, n).distribution == plugin.distribution]
+        for kind, names in plugin.offers.items()
+    }
+    return {kind: names for kind, names in found.items() if names}

@@ -21,7 +21,7 @@ from safetensors.torch import save
 from torch import nn
 
 from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes
-from attention_plugins.home import home
+from attention_plugins.home import SHIPPED, home
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Module, StepModel, as_translation_model
 from attention_plugins.provenance import ORIGIN, PARTS, require_same
@@ -31,7 +31,6 @@ from attention_plugins.training import stored
 CARD, WEIGHTS = "card.json", "model.safetensors"
 _CONFIG = "config.json"  # in place of a card in the folders of Hugging Face
 FORMAT = 1
-SHIPPED = Path(__file__).parents[1] / "trained"
 
 _FIELDS: Mapping[str, type] = {
     "format": int, "title": str, "model": str, "model_parameters": dict, "scoring": str,

@@ -1,4 +1,4 @@
-"""Where this user's downloads, trainings and kept checkpoints lie."""
+"""Where checkpoints lie: the shipped ones, and what this user downloads, trains and keeps."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 VARIABLE = "ATTENTION_WORKBENCH_HOME"
+SHIPPED = Path(__file__).parents[1] / "trained"
 
 
 def home() -> Path:
@@ -19,3 +20,8 @@ def home() -> Path:
     from platformdirs import user_data_path
 
     return user_data_path("attention-workbench", appauthor=False)
+
+
+def is_shipped(folder: Path) -> bool:
+    """Whether a checkpoint's folder came with the workbench."""
+    return folder.resolve().is_relative_to(SHIPPED.resolve())

@@ -11,7 +11,7 @@ from __future__ import annotations
 import functools
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from difflib import get_close_matches
 from types import MappingProxyType
 from typing import TypeVar, cast
@@ -28,10 +28,12 @@ from attention_plugins.contract import (
     ScoringSpec,
     Spec,
 )
+from attention_plugins.home import is_shipped
 from attention_plugins.hookspecs import HOOKS, hook_of
 from attention_plugins.loader import ALLOW_LIST, Loader
 from attention_plugins.origins import Failure, Plugin
 
+OWN = "this machine"  # whose the checkpoints are that did not come with the workbench
 SOFTMAX = "softmax"  # what scorings have unless they say otherwise
 
 Record = TypeVar("Record", bound=Spec)
@@ -150,11 +152,18 @@ class Registry:
     def provider(self, kind: str, name: str) -> Plugin:
         """The plugin that offers ``name`` among ``kind`` (``"scorings"``, ``"models"``, ...).
 
+        Of a checkpoint that was trained or laid here, one that names this machine.
+
         Raises:
             ContractError: nothing of that kind has this name.
         """
-        self.named(HOOKS[kind].record, name)
-        return next(plugin for plugin in self.plugins if name in plugin.offers.get(kind, ()))
+        record = self.named(HOOKS[kind].record, name)
+        plugin = next(plugin for plugin in self.plugins if name in plugin.offers.get(kind, ()))
+        if plugin.built_in and isinstance(record, CheckpointSpec) and not is_shipped(record.path):
+            return replace(
+                plugin, distribution=OWN, version="", built_in=False, offers={kind: (name,)}
+            )
+        return plugin
 
 
 @functools.cache

@@ -9,6 +9,7 @@ from attention_plugins.contract import SentencePair
 from attention_plugins.datasets.parallel import references
 from attention_plugins.datasets.phrasebook import phrasebook
 from attention_plugins.decoding import force
+from attention_plugins.home import SHIPPED
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load
 from attention_plugins.scores import corpus_bleu
@@ -55,7 +56,7 @@ def test_leaving_a_head_out_is_what_an_intervention_does(translator):
 @pytest.fixture(scope="module")
 def shipped():
     """The shipped Phrasebook Transformer, and 200 pairs that it never saw."""
-    found = checkpoints.read(checkpoints.SHIPPED / "transformer-scaled-dot-phrasebook")
+    found = checkpoints.read(SHIPPED / "transformer-scaled-dot-phrasebook")
     corpus = found.card["corpus"]
     _, held_out = experiment.divide(
         phrasebook()[: corpus["pairs"]], corpus["held_out_sources"], corpus["split_seed"]

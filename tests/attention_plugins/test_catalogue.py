@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 import math
+import shutil
 from email.message import Message
 from importlib import metadata
 
@@ -15,7 +16,9 @@ from attention_plugins import (
     checkpoints,
 )
 from attention_plugins.catalogue import catalogue
+from attention_plugins.checkpoints import name_of
 from attention_plugins.distributions import described
+from attention_plugins.home import SHIPPED
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import Failure, Plugin, Registry, load
 
@@ -253,3 +256,20 @@ def test_a_parameter_that_names_scorings_offers_those_installed_but_itself():
     names = [each["name"] for each in described["scorings"]]
     assert first["choices"] == second["choices"] == [n for n in names if n != "combination"]
     assert (first["type"], gate["choices"]) == ("str", [])
+
+
+def test_a_checkpoint_of_this_machine_is_not_said_to_come_with_the_workbench(
+    tmp_path, monkeypatch
+):
+    shipped = next(path for path in sorted(SHIPPED.iterdir()) if path.is_dir())
+    shutil.copytree(shipped, tmp_path / "my-own")
+    monkeypatch.setenv("ATTENTION_CHECKPOINTS", str(tmp_path))
+    described = catalogue(load(allow=[]))
+    whose = {one["name"]: one["plugin"] for one in described["checkpoints"]}
+    assert whose["my_own"]["distribution"] == "this machine"
+    assert not whose["my_own"]["built_in"]
+    theirs = whose[name_of(shipped)]
+    assert (theirs["distribution"], theirs["built_in"]) == ("attention-workbench", True)
+    (brought,) = [one for one in described["plugins"] if "checkpoints" in one["offers"]]
+    assert name_of(shipped) in brought["offers"]["checkpoints"]
+    assert "my_own" not in brought["offers"]["checkpoints"]

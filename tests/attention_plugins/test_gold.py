@@ -10,6 +10,7 @@ from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.datasets.parallel import fingerprint
 from attention_plugins.datasets.phrasebook import phrasebook
 from attention_plugins.gold import Untrained, alignment_error
+from attention_plugins.home import SHIPPED
 from attention_plugins.tap import Site
 from attention_plugins.translator import Translator
 
@@ -77,7 +78,7 @@ def test_a_possible_link_that_is_found_or_missed_is_no_error():
 
 def test_the_shipped_model_looks_where_gold_says_and_its_untrained_copy_does_not():
     found = registry.load(allow=[])
-    trained = checkpoints.read(checkpoints.SHIPPED / "bahdanau-additive-phrasebook")
+    trained = checkpoints.read(SHIPPED / "bahdanau-additive-phrasebook")
     pairs = experiment.unseen(trained.card, phrasebook(), "phrasebook")[:200]
     untrained = Untrained(trained.folder, trained.card)
     learned, fresh = (
@@ -89,7 +90,7 @@ def test_the_shipped_model_looks_where_gold_says_and_its_untrained_copy_does_not
 
 
 def test_what_a_checkpoint_has_not_seen_is_known_of_its_own_corpus_alone():
-    card = checkpoints.read(checkpoints.SHIPPED / "bahdanau-additive-phrasebook").card
+    card = checkpoints.read(SHIPPED / "bahdanau-additive-phrasebook").card
     with pytest.raises(ContractError, match=r"pairs.tsv is not the corpus of this checkpoint's"):
         experiment.unseen(card, phrasebook()[1:], "pairs.tsv")
     whole = {**card, "corpus": {**card["corpus"], "held_out_sources": 0}}

@@ -9,7 +9,8 @@ import pytest
 
 from attention_plugins import CheckpointSpec, SentencePair, experiment
 from attention_plugins.checking import Broken, check_checkpoint, rules
-from attention_plugins.checkpoints import CARD, SHIPPED, WEIGHTS, write
+from attention_plugins.checkpoints import CARD, WEIGHTS, write
+from attention_plugins.home import SHIPPED
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import installed
 from attention_plugins.training import Progress

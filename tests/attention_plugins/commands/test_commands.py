@@ -6,8 +6,8 @@ import shlex
 
 import pytest
 
-from attention_plugins.checkpoints import SHIPPED
 from attention_plugins.commands import main
+from attention_plugins.home import SHIPPED
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import installed
 

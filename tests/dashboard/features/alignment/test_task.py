@@ -10,6 +10,7 @@ from attention_plugins import checkpoints, registry
 from attention_plugins.contract import CheckpointSpec, DatasetSpec, SentencePair
 from attention_plugins.datasets.parallel import fingerprint
 from attention_plugins.experiment import new_to
+from attention_plugins.home import SHIPPED
 from dashboard.features.alignment import task as alignment
 from dashboard.features.alignment import task_pairs as alignment_pairs
 from dashboard.jobs import task_translator
@@ -48,7 +49,7 @@ class Watch:
 
 def _with_corpus(folder, held_out, pairs):
     """The shipped model with a card that says it learned the first of our pairs."""
-    shipped = checkpoints.SHIPPED / "bahdanau-additive-phrasebook"
+    shipped = SHIPPED / "bahdanau-additive-phrasebook"
     card = json.loads((shipped / checkpoints.CARD).read_text("utf-8"))
     card["corpus"] = {
         "name": "lines", "sha256": fingerprint(PAIRS[:pairs]), "pairs": pairs,
