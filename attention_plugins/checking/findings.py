@@ -17,6 +17,8 @@ from attention_plugins.contract import ContractError, Spec
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.refusal import last_line, let_go
 
+ALONE = "mend that; no other rule was tried"  # the advice of rules that decide
+
 Rule = Callable[[Any], None]
 
 
@@ -47,12 +49,15 @@ class Finding:
 class _Entry:
     check: Rule
     applies: Callable[[Any], bool]
+    decides: bool
 
 
 _RULES: dict[str, dict[str, _Entry]] = defaultdict(dict)
 
 
-def rule(kind: str, applies: Callable[[Any], bool] = lambda spec: True) -> Callable[[Rule], Rule]:
+def rule(
+    kind: str, applies: Callable[[Any], bool] = lambda spec: True, *, decides: bool = False
+) -> Callable[[Rule], Rule]:
     """Register ``check_<sentence>(spec)`` as a rule of a kind of records.
 
     The rule draws what it likes: torch's and Python's generators are afterwards as before.
@@ -60,6 +65,7 @@ def rule(kind: str, applies: Callable[[Any], bool] = lambda spec: True) -> Calla
     Args:
         kind: one of :data:`~attention_plugins.hookspecs.HOOKS`, such as ``"scorings"``.
         applies: whether a record can be asked for it at all.
+        decides: whether there is nothing to say of the others where this one does not hold.
     """
 
     def register(check: Rule) -> Rule:
@@ -72,7 +78,7 @@ def rule(kind: str, applies: Callable[[Any], bool] = lambda spec: True) -> Calla
             finally:
                 random.setstate(drawn)
 
-        _RULES[kind][check.__name__.removeprefix("check_")] = _Entry(apart, applies)
+        _RULES[kind][check.__name__.removeprefix("check_")] = _Entry(apart, applies, decides)
         return apart
 
     return register
@@ -89,7 +95,8 @@ def rules(kind: str, spec: Spec) -> dict[str, Rule]:
     if not isinstance(spec, HOOKS[kind].record):
         wanted, got = HOOKS[kind].record.__name__, type(spec).__name__
         raise ContractError(f"{kind} are checked from a {wanted}; got {got}")
-    return {name: entry.check for name, entry in _RULES[kind].items() if entry.applies(spec)}
+    entries = sorted(_RULES[kind].items(), key=lambda item: not item[1].decides)
+    return {name: entry.check for name, entry in entries if entry.applies(spec)}
 
 
 def findings(
@@ -101,6 +108,7 @@ def findings(
     """Every rule's finding as soon as it is there; see ``check``.
 
     ``on_rule`` hears of each rule before it runs, so that one that never ends can be named.
+    Where a rule that decides does not hold, no other is tried.
     """
     found = rules(kind, spec)
     for name in expected_failures.keys() - found.keys():
@@ -111,6 +119,8 @@ def findings(
         began = time.perf_counter()
         finding = judge(name, check, spec, expected_failures.get(name, ""))
         yield replace(finding, seconds=time.perf_counter() - began)
+        if _RULES[kind][name].decides and not finding.passed:
+            return
 
 
 def judge(name: str, check: Rule, spec: Spec, reason: str) -> Finding:
@@ -145,4 +155,5 @@ def attempt(what: str, advice: str) -> Iterator[None]:
         raise
     except BaseException as error:
         let_go(error)
-        raise Broken(f"{what} it raised {last_line(error)}; {advice}") from error
+        said = str(error) if isinstance(error, ContractError) else f"it raised {last_line(error)}"
+        raise Broken(f"{what} {said}; {advice}") from error

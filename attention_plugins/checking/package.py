@@ -70,12 +70,17 @@ def contents(package: str) -> Contents:
         try:
             _take(source, found)
         except Refused as refused:
-            found.faults.append(Fault(source.name, refused.message, refused.advice))
+            found.faults.append(Fault(source.name, refused.message, _to_the_author(refused)))
     _check_names(found)
     if not found.offers and not found.faults:
         advice = f"yield records from {', '.join(hook.name for hook in HOOKS.values())}"
         found.faults.append(Fault(package, "it offers nothing", advice))
     return found
+
+
+def _to_the_author(refused: Refused) -> str:
+    """Whoever checks a package can mend it; a user could only update it."""
+    return "mend that line" if refused.stage == "import" else refused.advice
 
 
 def expected_failures(plugin: Any, name: str) -> Mapping[str, str]:

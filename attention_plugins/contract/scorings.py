@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
@@ -112,6 +113,7 @@ class ScoringSpec:
                 f"scoring {self.name!r}: nothing is called {unknown[0]!r}; "
                 f"needs may name {' and '.join(NEEDS)}"
             )
+        _check_forward(self.name, scoring)
         if normaliser is not None:
             chosen = normaliser()
             scoring.normaliser = chosen.module
@@ -125,6 +127,29 @@ class ScoringSpec:
     ) -> ScoringFactory:
         """What a model is given: ``sizes -> Scoring`` with parameters and normaliser chosen."""
         return lambda sizes: self.create(sizes, values, normaliser)
+
+
+def _check_forward(name: str, scoring: Scoring) -> None:
+    """See that ``forward`` takes what it will be given, and no more."""
+    try:
+        arguments = inspect.signature(scoring.forward).parameters.values()
+    except ValueError:  # written in C, without a signature to look at
+        return
+    free = {a.name for a in arguments if a.kind in (a.KEYWORD_ONLY, a.POSITIONAL_OR_KEYWORD)}
+    missing = [a.name for a in arguments if a.default is a.empty and a.name in NEEDS]
+    for need in missing:
+        if need not in scoring.needs:
+            raise ContractError(
+                f"scoring {name!r}: its forward takes {need}, but it does not ask for them; "
+                f'write needs = ("{need}",) in the class'
+            )
+    takes_any = any(a.kind is a.VAR_KEYWORD for a in arguments)
+    for need in scoring.needs:
+        if need not in free and not takes_any:
+            raise ContractError(
+                f"scoring {name!r} needs {need}, but its forward does not take them; "
+                f"write forward(self, queries, keys, {need})"
+            )
 
 
 class _KeysToQuerySize(Scoring):

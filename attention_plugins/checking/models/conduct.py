@@ -5,13 +5,20 @@ from __future__ import annotations
 from attention_plugins.checking.attributes import Snapshot, state, state_changed
 from attention_plugins.checking.comparing import equal
 from attention_plugins.checking.devices import left_behind
-from attention_plugins.checking.findings import Broken, attempt, rule
+from attention_plugins.checking.findings import ALONE, Broken, attempt, rule
 from attention_plugins.checking.models.benches import bench
 from attention_plugins.checking.models.common import hollow, make
 from attention_plugins.checking.randomness import nothing_drawn
 from attention_plugins.contract import ModelSpec
 from attention_plugins.tap import Tap
 from attention_plugins.training import stored
+
+
+@rule("models", decides=True)
+def check_it_can_be_built(spec: ModelSpec) -> None:
+    """``build`` gives a module, before anything else is looked at."""
+    with attempt("when it was built", ALONE):
+        make(spec)
 
 
 @rule("models")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from attention_plugins.checking.findings import attempt, rule
+from attention_plugins.checking.findings import ALONE, attempt, rule
 from attention_plugins.checking.scorings.common import (
     KEYS,
     QUERIES,
@@ -17,6 +17,15 @@ from attention_plugins.checking.scorings.common import (
 from attention_plugins.contract import ScoringSpec
 
 _LEADING = ((), (3,), (2, 3), (2, 3, 2))
+
+
+@rule("scorings", decides=True)
+def check_it_can_be_built_and_asked(spec: ScoringSpec) -> None:
+    """``build`` gives a scoring that takes queries and keys, before anything else is looked at."""
+    with attempt("when it was built", ALONE):
+        scoring = make(spec)
+    with attempt("when it was asked for scores", ALONE):
+        scores(scoring, *inputs(2))
 
 
 @rule("scorings")

@@ -172,6 +172,12 @@ class ForgetsTheMask(Plain):
         return tap.attend(SITE, self.scoring, query, state["memory"], state["memory"])
 
 
+@fault("it_can_be_built", "No module named 'nothing_here' (")
+class LacksAnImport(Plain):
+    def __init__(self, factory, sizes, values):
+        raise ModuleNotFoundError("No module named 'nothing_here'")
+
+
 @fault("its_maps_can_be_labelled", "give the model a method axes(site)")
 class HasAKeyWithoutAName(Plain):
     def look(self, state, query, tap):

@@ -70,6 +70,24 @@ def heads_swapped(queries, keys):
     return found.transpose(0, 1) if found.dim() > 3 else found
 
 
+@fault("it_can_be_built_and_asked", "No module named 'nothing_here'", make=module)
+class LacksAnImport(Dot):
+    def __init__(self, sizes, values):
+        super().__init__(sizes, values)
+        __import__("nothing_here")
+
+
+@fault("it_can_be_built_and_asked", 'write needs = ("positions",) in the class', make=module)
+class DoesNotAskForPositions(Dot):
+    def forward(self, queries, keys, positions):
+        return super().forward(queries, keys) + positions.distances
+
+
+@fault("it_can_be_built_and_asked", "write forward(self, queries, keys, memory)", make=module)
+class DoesNotTakeWhatItNeeds(Dot):
+    needs = ("memory",)
+
+
 @fault("dimensions_of_one_stay", "squeeze(-1)")
 def squeezed(queries, keys):
     return (queries @ keys.mT).squeeze()
@@ -382,3 +400,9 @@ def test_what_torch_cannot_compute_in_bfloat16_is_not_held_against_a_scoring():
         torch.cdist(torch.ones(2, 3).bfloat16(), torch.ones(2, 3).bfloat16())
     findings = {one.rule: one for one in check_scoring(distances)}
     assert findings["precision_is_that_of_the_inputs"].passed
+
+
+def test_a_scoring_that_cannot_be_built_is_told_so_once():
+    (finding,) = check_scoring(module(LacksAnImport))
+    assert finding.rule == "it_can_be_built_and_asked"
+    assert finding.message.endswith("mend that; no other rule was tried")

@@ -68,7 +68,7 @@ def test_what_crashes_or_hangs_is_named_and_costs_no_other(write, capfd):
     assert not report["passed"]
     assert [record["name"] for record in report["records"]] == ["crash", "loop"]
     (crash,), (loop,) = (record["findings"] for record in report["records"])
-    assert crash["rule"] == loop["rule"] == "scores_have_the_shape_of_queries_by_keys"
+    assert crash["rule"] == loop["rule"] == "it_can_be_built_and_asked"
     assert "it killed the process by SIGSEGV" in crash["message"]
     assert "did not end within 3 s; look for an endless loop" in loop["message"]
 

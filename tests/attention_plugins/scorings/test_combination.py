@@ -59,5 +59,5 @@ def test_a_name_that_nothing_has_is_refused_with_the_near_one():
 
 def test_a_scoring_with_weights_of_its_own_is_refused():
     assert get_scoring("monotonic").own_normaliser
-    with pytest.raises(ContractError, match="'monotonic' makes its weights in its own way; take others"):
+    with pytest.raises(ContractError, match="'monotonic' makes its weights in its own way"):
         make("dot", "monotonic")
