@@ -44,6 +44,7 @@ PYTHON = [block.text for block in BLOCKS if block.language == "python"]
 PLUGINS = [text for text in PYTHON if "@hookimpl" in text]
 CODE = [text for text in PLUGINS if "def attention_scorings" in text]
 NORMALISERS = [text for text in PLUGINS if "def attention_normalisers" in text]
+MODELS = [text for text in PLUGINS if "def attention_models" in text]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text]
 KIT = [text for text in PYTHON if "attention_plugins.checking" in text]
 LINES = [line for b in BLOCKS if b.language == "bash" for line in b.text.splitlines()]
@@ -66,7 +67,7 @@ def test_ci_takes_the_test_command_from_here():
 
 
 def test_every_block_of_python_is_run_by_a_test_here():
-    assert sorted([*CODE, *NORMALISERS, *NOTEBOOK, *KIT]) == sorted(PYTHON)
+    assert sorted([*CODE, *NORMALISERS, *MODELS, *NOTEBOOK, *KIT]) == sorted(PYTHON)
 
 
 def executed(code: str) -> dict:
@@ -99,6 +100,22 @@ def test_the_normaliser_shown_holds_everywhere_and_trains():
         sizes = {"embed": 8, "hidden": 8}
         model = installed().model("bahdanau").create(factory, ModelSizes(13, 17), sizes)
         assert torch.isfinite(model.loss(batch()))
+
+
+def test_the_model_shown_holds_everywhere_and_learns():
+    (code,) = MODELS
+    torch.manual_seed(0)
+    for spec in executed(code)["attention_models"]():
+        assert [each for each in check("models", spec) if not each.passed] == []
+        model, known = spec.create(dot_product.factory(), ModelSizes(13, 17)), batch()
+        descent = torch.optim.Adam(model.parameters(), lr=0.05)
+        losses = []
+        for _ in range(30):
+            descent.zero_grad()
+            losses.append(model.loss(known))
+            losses[-1].backward()
+            descent.step()
+        assert losses[-1] < 0.1 * losses[0]
 
 
 def test_the_kit_is_used_as_shown(monkeypatch):

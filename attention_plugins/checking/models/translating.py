@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 from attention_plugins.checking.comparing import equal
 from attention_plugins.checking.findings import Broken, rule
@@ -20,7 +20,7 @@ from attention_plugins.contract import ModelSpec
 from attention_plugins.decoding import beam, pick
 from attention_plugins.models.protocols import Batch, as_translation_model
 from attention_plugins.tap import Tap
-from attention_plugins.text import BOS_ID
+from attention_plugins.text import BOS_ID, PAD_ID
 
 _STEPS, _LEARNED, _RATE = 300, 0.3, 0.01
 
@@ -66,8 +66,10 @@ def check_a_later_word_changes_no_earlier_one(spec: ModelSpec) -> None:
         longer = [
             torch.cat([beginning, torch.full_like(beginning[:, :1], word)], dim=1)
             for word in range(TARGET_WORDS)
+            if word != PAD_ID  # a loss may leave it out wherever it stands
         ]
-        alone = -_total(model, source, lengths, beginning)
+        left_out = _probability(model, source, lengths, longer[0], PAD_ID)
+        alone = -_total(model, source, lengths, beginning) + (-left_out).log1p()
         added = torch.stack([-_total(model, source, lengths, each) for each in longer])
         if not equal(added.logsumexp(dim=0), alone):
             raise Broken(
@@ -75,6 +77,15 @@ def check_a_later_word_changes_no_earlier_one(spec: ModelSpec) -> None:
                 "shift the target by one (<bos> first) and let each position see only those "
                 "before it (a causal mask)"
             )
+
+
+def _probability(
+    model: nn.Module, source: Tensor, lengths: Tensor, target: Tensor, word: int
+) -> Tensor:
+    """Of a word in the place of the target's last one, as a step gives it."""
+    whole = torch.tensor([target.shape[1]])
+    scores = Translating(Batch(source, lengths, target, whole)).outputs(model, Tap())
+    return scores[0, -1, word].exp()
 
 
 @rule("models", applies=_translates)
