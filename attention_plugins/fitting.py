@@ -68,16 +68,31 @@ class Fit(NamedTuple):
     note: str
 
 
-def learned_values(model: Module, parameters: Sequence[Parameter]) -> dict[str, float]:
+def learned_values(
+    model: Module, parameters: Sequence[Parameter], of_normaliser: Sequence[Parameter] = ()
+) -> dict[str, float]:
     """The learnable parameters' present values, in the units in which a user sets them.
 
-    A scoring shows one as an attribute of the parameter's name, or as an entry of ``learned``
-    (what ``@scoring`` makes). One that is not finite is left out.
+    A scoring or normaliser shows one as an attribute of the parameter's name, or as an entry of
+    ``learned`` (what the decorators make). One that is not finite is left out.
+
+    Args:
+        parameters: the scoring's.
+        of_normaliser: the normaliser's; their names are given as ``normaliser alpha``.
     """
     scorings = [module for module in model.modules() if isinstance(module, Scoring)]
+    normalisers = [scoring.normaliser for scoring in scorings if scoring.normaliser is not None]
+    own = _present(normalisers, of_normaliser)
+    return {
+        **_present(scorings, parameters),
+        **{f"normaliser {name}": value for name, value in own.items()},
+    }
+
+
+def _present(modules: Sequence[nn.Module], parameters: Sequence[Parameter]) -> dict[str, float]:
     found = {}
     for name in (parameter.name for parameter in parameters if parameter.learnable):
-        held = (getattr(s, name, getattr(s, "learned", {}).get(name)) for s in scorings)
+        held = (getattr(m, name, getattr(m, "learned", {}).get(name)) for m in modules)
         value = next((float(torch.as_tensor(v).detach()) for v in held if v is not None), math.nan)
         if math.isfinite(value):
             found[name] = value
@@ -94,6 +109,7 @@ def fit(
     lr: float = 0.0,
     loss: str = "mean",
     optimiser: str = "sgd",
+    of_normaliser: Sequence[Parameter] = (),
 ) -> Fit:
     """Train every weight of the model on the leave-one-out squared error, in place.
 
@@ -102,7 +118,8 @@ def fit(
     momentum. ``loss="sum"`` is plain descent on the summed error, as in d2l.ai, section 10.2.
 
     Args:
-        parameters: the scoring's; the learnable ones are followed in the history.
+        parameters, of_normaliser: the scoring's and the normaliser's; the learnable ones are
+            followed in the history, see :func:`learned_values`.
         watch: called with every step; may raise to stop.
         lr: 0 takes the rate that suits loss and optimiser.
 
@@ -125,7 +142,8 @@ def fit(
     for number in range(epochs + 1):
         error = (leave_one_out(model, data.x, data.y, rows) - data.y[rows]).square()
         error = error.sum() if loss == "sum" else error.mean()
-        step = Step(number, float(error.detach()), learned_values(model, parameters))
+        present = learned_values(model, parameters, of_normaliser)
+        step = Step(number, float(error.detach()), present)
         if not math.isfinite(step.loss):
             break
         history.append(step)

@@ -30,11 +30,16 @@ class Scale(NamedTuple):
 
 
 class Prediction(NamedTuple):
-    """What a model says at the queries.
+    """What a model says at the queries, and the weights that made it.
 
-    Predictions ``(m,)``; the weights ``(heads, rows, columns)`` of each site where kept, with
-    what its rows and columns are; and how many training points an average query rests on: the
-    mean over rows of ``exp(entropy)``, None where queries reach no points.
+    Args:
+        values: predictions ``(m,)``.
+        weights: of each site ``(heads, rows, columns)``, where kept.
+        axes: what each site's rows and columns are.
+        effective_neighbours: how many training points an average query rests on: the mean over
+            rows of ``exp(entropy)`` of each row's shares. A row of zeros rests on none. None
+            where queries reach no points.
+        row_sums: the smallest and the largest sum of a query's row.
 
     Where queries look at something that looks at the points in turn, such as inducing points,
     the site of the queries holds the product of both, which is what the values are weighted by.
@@ -44,6 +49,7 @@ class Prediction(NamedTuple):
     weights: dict[Site, Tensor]
     axes: dict[Site, Axes]
     effective_neighbours: float | None
+    row_sums: tuple[float, float]
 
 
 def check_data(data: RegressionData, name: str) -> None:
@@ -104,7 +110,8 @@ def predict(model: RegressionModel, data: RegressionData, *, keep_weights: bool)
     values: list[Tensor] = []
     weights: dict[Site, list[Tensor]] = {}
     axes: dict[Site, Axes] = {}
-    sums: dict[Site, float] = {}
+    neighbours: dict[Site, float] = {}
+    ends: list[Tensor] = []
     for part in data.queries.split(max(1, _BLOCK_SCORES // len(data.x))):
         recorder = Recorder()
         values.append(model(part, data.x, data.y, None, Tap(recorder)))
@@ -117,14 +124,25 @@ def predict(model: RegressionModel, data: RegressionData, *, keep_weights: bool)
         for site, block in found.items():
             asked = "queries" in axes[site].queries
             if axes[site] == _ON_POINTS:
-                rows = torch.special.entr(block).sum(dim=-1).exp()
-                sums[site] = sums.get(site, 0.0) + float(rows.mean()) * len(part)
+                mean = float(_neighbours(block).mean())
+                neighbours[site] = neighbours.get(site, 0.0) + mean * len(part)
+                ends += block.sum(dim=-1).aminmax()
             if keep_weights and (asked or site not in weights):  # others are the same each time
                 weights.setdefault(site, []).append(block)
     joined = {site: torch.cat(blocks, dim=-2) for site, blocks in weights.items()}
-    means = [total / len(data.queries) for total in sums.values()]
-    neighbours = sum(means) / len(means) if means else None
-    return Prediction(torch.cat(values), joined, axes, neighbours)
+    means = [total / len(data.queries) for total in neighbours.values()]
+    return Prediction(
+        torch.cat(values), joined, axes, sum(means) / len(means) if means else None,
+        (float(min(ends)), float(max(ends))) if ends else (1.0, 1.0),
+    )  # fmt: skip
+
+
+def _neighbours(weights: Tensor) -> Tensor:
+    """``exp(entropy)`` of every row's shares ``|w| / sum |w|``, which sum to 1; 0 of no weight."""
+    size = weights.abs()
+    total = size.sum(dim=-1, keepdim=True)
+    shares = size / torch.where(total > 0, total, torch.ones_like(total))
+    return torch.special.entr(shares).sum(dim=-1).exp() * (total[..., 0] > 0)
 
 
 def _reach_points(found: dict[Site, Tensor], axes: dict[Site, Axes]) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from attention_plugins.contract import NormaliserSpec
 from attention_plugins.hookspecs import hookimpl
-from attention_plugins.normalisers.entmax import entmax, entmax15
+from attention_plugins.normalisers.entmax import ENTMAX, entmax15
 from attention_plugins.normalisers.gumbel import GUMBEL
 from attention_plugins.normalisers.hard import hard
 from attention_plugins.normalisers.off_by_one import off_by_one
@@ -14,7 +14,7 @@ from attention_plugins.normalisers.relu import relu
 from attention_plugins.normalisers.sigmoid import sigmoid
 from attention_plugins.normalisers.softmax import softmax
 from attention_plugins.normalisers.sparsemax import sparsemax
-from attention_plugins.normalisers.temperature import tempered
+from attention_plugins.normalisers.temperature import TEMPERATURE
 from attention_plugins.normalisers.top_k import top_k
 
 
@@ -22,6 +22,6 @@ from attention_plugins.normalisers.top_k import top_k
 def attention_normalisers() -> Iterator[NormaliserSpec]:
     """The normalisers, in the order in which pages list them."""
     yield from (
-        softmax, tempered, sparsemax, entmax15, entmax, top_k,
+        softmax, TEMPERATURE, sparsemax, entmax15, ENTMAX, top_k,
         hard, GUMBEL, off_by_one, sigmoid, relu,
     )  # fmt: skip

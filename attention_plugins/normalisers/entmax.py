@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from attention_plugins.contract import Parameter, normaliser
+from attention_plugins.contract import NormaliserSpec, Parameter, normaliser
 from attention_plugins.normalisers.support import below_best
 
+_LOWEST = 1.01  # alpha; at 1 the formula divides by 0
 _HALVINGS = 60  # of an interval of length 1: beyond double precision
 
 
@@ -32,28 +33,9 @@ def entmax15(scores: Tensor) -> Tensor:
     return (below - threshold).clamp_min(0.0).square()
 
 
-@normaliser(
-    "entmax",
-    title="α-entmax",
-    formula=r"\max((\alpha-1)\,s_i-\tau(s),\,0)^{1/(\alpha-1)}",
-    parameters=(
-        Parameter(
-            name="alpha",
-            title="Sparsity α",
-            default=1.3,
-            low=1.05,
-            high=4.0,
-            step=0.05,
-            learnable=True,
-            help="Towards 1 it is the softmax, 2 is sparsemax; above, still sparser.",
-        ),
-    ),
-    reference="Correia, Niculae & Martins 2019, Adaptively sparse transformers, section 3",
-    description="How sparse the weights are is a parameter, and may be learned.",
-)
 def entmax(scores: Tensor, alpha: Tensor) -> Tensor:
     """``max((alpha - 1) s - tau, 0)^(1 / (alpha - 1))``, with ``tau`` found by bisection."""
-    order = (alpha - 1).clamp_min(1e-2)
+    order = alpha - 1
     best = scores.amax(dim=-1, keepdim=True).detach()
     scaled = ((scores - best).clamp_min(-3.0 / float(order.detach())) * order).clamp_min(-2.0)
     with torch.no_grad():
@@ -70,6 +52,45 @@ def entmax(scores: Tensor, alpha: Tensor) -> Tensor:
     threshold = low + (_weights(scaled, low, order).sum(dim=-1, keepdim=True) - 1) / fall
     weights = _weights(scaled, threshold, order)
     return weights / weights.sum(dim=-1, keepdim=True)
+
+
+class Entmax(nn.Module):
+    """:func:`entmax` with an ``alpha`` that may be learned."""
+
+    def __init__(self, alpha: float) -> None:
+        super().__init__()
+        self.learned_alpha = nn.Parameter(torch.tensor(alpha))
+
+    @property
+    def alpha(self) -> Tensor:
+        """The alpha in use: descent may carry the weight itself below 1."""
+        return self.learned_alpha.clamp_min(_LOWEST)
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Scores ``(..., n_q, n_k)`` to weights."""
+        return entmax(scores, self.alpha)
+
+
+ENTMAX = NormaliserSpec(
+    name="entmax",
+    title="α-entmax",
+    formula=r"\max((\alpha-1)\,s_i-\tau(s),\,0)^{1/(\alpha-1)}",
+    build=lambda values: Entmax(float(values["alpha"])),
+    parameters=(
+        Parameter(
+            name="alpha",
+            title="Sparsity α",
+            default=1.3,
+            low=1.05,
+            high=4.0,
+            step=0.05,
+            learnable=True,
+            help="Towards 1 it is the softmax, 2 is sparsemax; above, still sparser.",
+        ),
+    ),
+    reference="Correia, Niculae & Martins 2019, Adaptively sparse transformers, section 3",
+    description="How sparse the weights are is a parameter, and may be learned.",
+)
 
 
 def _weights(scaled: Tensor, threshold: Tensor, order: Tensor) -> Tensor:

@@ -2,19 +2,40 @@
 
 from __future__ import annotations
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
-from attention_plugins.contract import Parameter, normaliser
+from attention_plugins.contract import NormaliserSpec, Parameter
 
 # What lies this far below the best has no weight at any temperature; the lowest finite number
 # would make the temperature's gradient infinite.
 _FARTHEST = -1e5
+_COLDEST = 1e-3
 
 
-@normaliser(
-    "temperature",
+class Temperature(nn.Module):
+    """``softmax(s / T)``."""
+
+    def __init__(self, temperature: float) -> None:
+        super().__init__()
+        self.learned_temperature = nn.Parameter(torch.tensor(temperature))
+
+    @property
+    def temperature(self) -> Tensor:
+        """The temperature in use: descent may carry the weight itself below 0."""
+        return self.learned_temperature.abs().clamp_min(_COLDEST)
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Scores ``(..., n_q, n_k)`` to weights."""
+        below = scores - scores.amax(dim=-1, keepdim=True).detach()
+        return (below.clamp_min(_FARTHEST) / self.temperature).softmax(dim=-1)
+
+
+TEMPERATURE = NormaliserSpec(
+    name="temperature",
     title="Softmax at a temperature",
     formula=r"\frac{e^{s_i/T}}{\sum_j e^{s_j/T}}",
+    build=lambda values: Temperature(float(values["temperature"])),
     parameters=(
         Parameter(
             name="temperature",
@@ -31,7 +52,3 @@ _FARTHEST = -1e5
     "equation 1",
     description="Cold weights gather on the best key, hot ones spread over all.",
 )
-def tempered(scores: Tensor, temperature: Tensor) -> Tensor:
-    """``softmax(s / T)``."""
-    below = scores - scores.amax(dim=-1, keepdim=True).detach()
-    return (below.clamp_min(_FARTHEST) / temperature.abs().clamp_min(1e-3)).softmax(dim=-1)

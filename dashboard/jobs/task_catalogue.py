@@ -9,7 +9,7 @@ from types import ModuleType
 from typing import Any
 
 from attention_plugins.catalogue import catalogue
-from attention_plugins.contract import ScoringSpec, Sizes
+from attention_plugins.contract import NormaliserSpec, ScoringSpec, Sizes
 from attention_plugins.describing import describe
 from attention_plugins.refusal import let_go
 from attention_plugins.registry import Registry, installed
@@ -23,17 +23,18 @@ from dashboard.records.result import Result
 def perform(request: Request, context: Context) -> Result:
     """The catalogue as facts. It is the worker's own, so no other worker may answer with it.
 
-    Besides the registry's catalogue: whether each scoring ``learns``, the ``options`` that each
-    task reads, as lists of parameters, the ``metrics`` that it measures, and the ``presets`` of
-    trainings.
+    Besides the registry's catalogue: whether each scoring and normaliser ``learns``, the
+    ``options`` that each task reads, as lists of parameters, the ``metrics`` that it measures,
+    and the ``presets`` of trainings.
     """
     registry = installed()
     tasks = _tasks()
     described = catalogue(registry)
-    described["scorings"] = [
-        {**record, "learns": _learns_of(registry, record["name"])}
-        for record in described["scorings"]
-    ]
+    for kind in ("scorings", "normalisers"):
+        described[kind] = [
+            {**record, "learns": _learns_of(registry, kind, record["name"])}
+            for record in described[kind]
+        ]
     return Result(
         facts={
             **described,
@@ -45,17 +46,18 @@ def perform(request: Request, context: Context) -> Result:
     )
 
 
-def _learns_of(registry: Registry, name: str) -> bool:
-    with running(registry.provider("scorings", name)):
-        return _learns(registry.scoring(name))
+def _learns_of(registry: Registry, kind: str, name: str) -> bool:
+    with running(registry.provider(kind, name)):
+        return _learns(registry.scoring(name) if kind == "scorings" else registry.normaliser(name))
 
 
-def _learns(scoring: ScoringSpec) -> bool:
+def _learns(spec: ScoringSpec | NormaliserSpec) -> bool:
     """Whether training can change it: a learnable parameter, or weights of its own."""
-    if any(parameter.learnable for parameter in scoring.parameters):
+    if any(parameter.learnable for parameter in spec.parameters):
         return True
     try:
-        return any(True for _ in scoring.create(Sizes(2, 2, 2)).parameters())
+        made = spec.create(Sizes(2, 2, 2)) if isinstance(spec, ScoringSpec) else spec.create()
+        return any(True for _ in made.parameters())
     except BaseException as error:  # a stranger's code; its own job will say why
         let_go(error)
         return False

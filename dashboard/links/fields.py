@@ -16,13 +16,14 @@ from dashboard.links.reader import Reader
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import UPLOAD, Pairs, Scalar
-from dashboard.records.text import shown
+from dashboard.records.text import one_line, shown
 
 LETTERS = "abcd"  # of a page's panels
 MOST_PANELS = len(LETTERS)
 AUTO = "auto"
 NOBODY = "none"  # stands for an empty list, since a parameter that is left out is its default
 MOST_SCORINGS = 8  # of a page that lists them
+_MOST_NAMED = 12  # of what is offered, in a sentence on what was refused
 UPLOADED = re.compile(rf"{UPLOAD}[0-9a-f]{{64}}\Z")
 NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")  # of a model or a scoring, installed here or not
 
@@ -106,10 +107,35 @@ class Settings(Field[View, Pairs]):
 
 
 @dataclass(frozen=True, kw_only=True)
+class ForeignSettings(Settings[View]):
+    """The parameters of a plugin; those of one that is not installed here stay as they came.
+
+    Args:
+        installed: whether it is.
+    """
+
+    installed: Callable[[View, Catalogue], bool]
+
+    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> Pairs:
+        """See :meth:`Field.read`."""
+        if self.installed(view, catalogue):
+            return super().read(reader, view, catalogue)
+        foreign = reader.below(self.key_of(""))
+        return pairs({name: one_line(text) for name, text in foreign.items() if NAME.match(name)})
+
+    def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        if self.installed(view, catalogue):
+            return super().write(view, catalogue)
+        return {self.key_of(name): str(value) for name, value in self.of(view)}
+
+
+@dataclass(frozen=True, kw_only=True)
 class Choice(Field[View, str]):
     """One of several names.
 
     Args:
+        key: its name in the link, where that is not the attribute's.
         options: what is offered, as it is for this view.
         title, help: of the select box.
         default: the first option unless this says another.
@@ -124,6 +150,7 @@ class Choice(Field[View, str]):
     default: Callable[[View, Catalogue], str] | None = None
     titles: Callable[[str, Catalogue], str] = lambda name, _: name
     unknown: re.Pattern[str] | None = None
+    key: str = ""
 
     def usual(self, view: View, catalogue: Catalogue) -> str:
         """The default; empty where nothing is offered."""
@@ -134,19 +161,22 @@ class Choice(Field[View, str]):
     def read(self, reader: Reader, view: View, catalogue: Catalogue) -> str:
         """See :meth:`Field.read`."""
         usual = self.usual(view, catalogue)
-        given = reader.take(self.name)
+        given = reader.take(self.key or self.name)
         if given is None:
             return usual
         offered = self.options(view, catalogue)
         if given in offered or (self.unknown and self.unknown.match(given)):
             return given
-        refused(reader, self.name, given, f"one of {', '.join(offered) or 'none'}", usual)
+        wanted = f"one of {', '.join(offered[:_MOST_NAMED]) or 'none'}"
+        if len(offered) > _MOST_NAMED:
+            wanted += f" and {len(offered) - _MOST_NAMED:,} more"
+        refused(reader, self.key or self.name, given, wanted, usual)
         return usual
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
         value = self.of(view)
-        return {} if value == self.usual(view, catalogue) else {self.name: value}
+        return {} if value == self.usual(view, catalogue) else {self.key or self.name: value}
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -9,7 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dashboard.links.attending import brings_own, learns
 from dashboard.links.fields import AUTO, KeyOf, Settings, data
+from dashboard.records.attending import Attending, Normalised, with_softmax
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults
 from dashboard.records.request import Pairs, Request, is_upload
@@ -20,23 +22,39 @@ LEARN, _STANDARDISE = "learn", "standardise"  # switches among what the task rea
 
 
 @dataclass(frozen=True, kw_only=True)
-class Fit:
+class Fit(Attending):
     """One scoring in one model: all parameters of both, and how it learns, if it does."""
 
-    scoring: str
     model: str = MODEL
-    parameters: Pairs = ()
     learn: bool = False
     fitting: Pairs = ()
 
 
 def default_fit(
-    catalogue: Catalogue, scoring: str, *, model: str = MODEL, learn: bool = False
+    catalogue: Catalogue,
+    scoring: str,
+    *,
+    model: str = MODEL,
+    learn: bool = False,
+    normalised: Normalised | None = None,
 ) -> Fit:
-    """A scoring with everything at its default."""
-    fit = Fit(scoring=scoring, model=model, learn=learn)
+    """A scoring with everything at its default.
+
+    Args:
+        learn: where there is something to learn.
+        normalised: its normaliser; the usual one where None, or where the scoring takes no other.
+    """
+    chosen = normalised or Normalised()
+    fit = Fit(
+        scoring=scoring, model=model, normaliser=chosen.normaliser,
+        normaliser_parameters=chosen.normaliser_parameters,
+    )  # fmt: skip
+    if brings_own(fit, catalogue):
+        fit = with_softmax(fit)
+    learn = learn and learns(fit, catalogue)
     return replace(
         fit,
+        learn=learn,
         parameters=defaults(fit_parameters(catalogue, fit)),
         fitting=defaults(fitting_parameters(catalogue)) if learn else (),
     )
@@ -81,7 +99,7 @@ def fit_request(
         settings: a value for each of :func:`data_parameters`.
     """
     prefix = "" if is_upload(data) else "data."
-    options = {f"{prefix}{name}": value for name, value in settings}
+    options = {f"{prefix}{name}": value for name, value in settings} | fit.options()
     if fit.learn:
         options |= {LEARN: True, **dict(fit.fitting)}
     return Request.make(

@@ -11,7 +11,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from dashboard.links.attending import absent_normaliser, brings_own, normaliser_fields
 from dashboard.links.fields import AUTO, NAME, Choice, Names, Settings, Text, data
+from dashboard.records.attending import OF_NORMALISER, SOFTMAX, Attending, Normalised
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import Pairs, Request, Scalar
@@ -27,21 +29,20 @@ ID_DIGITS = 8  # hexadecimal digits that name a training in a link
 
 _OF_RECIPE = "recipe."  # before the names of the recipe's own parameters; not in a link
 _USUAL_SCORINGS = ("additive", "scaled_dot")
-_USUAL_NORMALISER = ("normaliser", "softmax")
 _PRESET_TITLES = {
     "quick": "Quick", "d2l": "As in d2l.ai", "shipped": "As the shipped models",
 }  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
-class Recipe:
-    """What to train, and how: a training for each scoring.
+class Recipe(Normalised):
+    """What to train, and how: a training for each scoring, all with one normaliser.
 
     Args:
         model, scorings: by name.
         data: a data set's name or ``upload:<sha256>``.
         start: the preset whose values ``settings`` began with.
-        settings: every option of a request but the probe.
+        settings: every option of a request but the probe and the normaliser.
         parameters: the scorings', named ``gaussian.width``.
         probe: the sentence to translate after every epoch.
         device: where to compute.
@@ -55,6 +56,20 @@ class Recipe:
     parameters: Pairs = ()
     probe: str = ""
     device: str = AUTO
+
+    def attending(self, scoring: str) -> Attending:
+        """One of the scorings with the values of its own parameters, and the normaliser."""
+        prefix = f"{scoring}."
+        return Attending(
+            scoring=scoring,
+            parameters=tuple(
+                (name.removeprefix(prefix), value)
+                for name, value in self.parameters
+                if name.startswith(prefix)
+            ),
+            normaliser=self.normaliser,
+            normaliser_parameters=self.normaliser_parameters,
+        )
 
 
 View = TypeVar("View", bound=Recipe)
@@ -98,16 +113,6 @@ def scoring_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter,
         if (scoring := catalogue.scorings.get(name))
         for parameter in scoring.parameters
     )  # fmt: skip
-
-
-def parameters_of(recipe: Recipe, scoring: str) -> dict[str, Scalar]:
-    """The values of one scoring's parameters by their own names."""
-    prefix = f"{scoring}."
-    return {
-        name.removeprefix(prefix): value
-        for name, value in recipe.parameters
-        if name.startswith(prefix)
-    }
 
 
 def usual_probe(recipe: Recipe, catalogue: Catalogue) -> str:
@@ -156,23 +161,29 @@ def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA) -> str:
     """What keeps all of it from being made, in a sentence; empty if nothing does."""
     if recipe.model not in catalogue.of_task("models", task):
         return not_installed("Model", recipe.model)
-    return "" if recipe.scorings else "Choose at least one scoring."
+    if not recipe.scorings:
+        return "Choose at least one scoring."
+    if absent := absent_normaliser(recipe, catalogue):
+        return absent
+    own = [each for each in map(recipe.attending, recipe.scorings) if brings_own(each, catalogue)]
+    if own and recipe.normaliser != SOFTMAX:
+        return (
+            f"{catalogue.scorings[own[0].scoring].short_title} makes its weights in its own way "
+            "and takes no other normaliser: choose the softmax, or leave this scoring out."
+        )
+    return ""
 
 
 def training_requests(recipe: Recipe, seed: int) -> tuple[Request, ...]:
-    """One for each scoring.
-
-    The usual normaliser is left out, so that trainings from before there were others are found.
-    """
-    settings = {n: value for n, value in recipe.settings if (n, value) != _USUAL_NORMALISER}
+    """One for each scoring."""
     return tuple(
         Request.make(
             TASK,
             model=recipe.model,
             scoring=scoring,
-            parameters=parameters_of(recipe, scoring),
+            parameters=dict(recipe.attending(scoring).parameters),
             data=recipe.data,
-            options={**settings, PROBE.name: recipe.probe},
+            options={**dict(recipe.settings), **recipe.options(), PROBE.name: recipe.probe},
             seed=seed,
             device=recipe.device,
         )
@@ -186,8 +197,8 @@ def in_charts(ids: Iterable[str]) -> dict[str, str]:
 
 
 def _scoring_key(name: str) -> str:
-    """A plugin may call its scoring ``model``."""
-    return f"scoring.{name}" if name.startswith(OF_MODEL) else name
+    """A plugin may call its scoring ``model`` or ``normaliser``."""
+    return f"scoring.{name}" if name.startswith((OF_MODEL, OF_NORMALISER)) else name
 
 
 MODEL: Choice[Any] = Choice(
@@ -227,4 +238,4 @@ PROBE: Text[Any] = Text(
     default=usual_probe,
 )
 # In the order in which they are read: a later one may depend on those before it.
-FIELDS = (MODEL, SCORINGS, CORPUS, START, SETTINGS, PARAMETERS, PROBE)
+FIELDS = (MODEL, SCORINGS, CORPUS, START, SETTINGS, PARAMETERS, *normaliser_fields(), PROBE)

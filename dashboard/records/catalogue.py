@@ -16,12 +16,15 @@ from dashboard.records.metric import Metric
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar
 
+_NAMED = ("scorings", "normalisers", "models", "datasets")  # the kinds of what requests name
+
 
 @dataclass(frozen=True, kw_only=True)
 class Entry:
     """A scoring, a model, a data set: what to call it, its formula, its parameters.
 
-    A scoring says by ``tasks`` where it makes sense; none means everywhere.
+    A scoring says by ``tasks`` where it makes sense, none means everywhere, and by
+    ``own_normaliser`` that it takes no other; a normaliser says whether its rows sum to 1.
     """
 
     name: str
@@ -32,6 +35,8 @@ class Entry:
     task: str = ""
     learns: bool = False
     aligned: bool = False
+    own_normaliser: bool = False
+    sums_to_one: bool = True
     tasks: tuple[str, ...] = ()
     parameters: tuple[Parameter, ...] = ()
 
@@ -92,6 +97,7 @@ class Catalogue:
     """
 
     scorings: Mapping[str, Entry] = field(default_factory=dict)
+    normalisers: Mapping[str, Entry] = field(default_factory=dict)
     models: Mapping[str, Entry] = field(default_factory=dict)
     datasets: Mapping[str, Entry] = field(default_factory=dict)
     checkpoints: Mapping[str, Checkpoint] = field(default_factory=dict)
@@ -118,7 +124,7 @@ class Catalogue:
             if kind != "checkpoints"
         }
         return cls(
-            **{kind: entries.pop(kind) for kind in ("scorings", "models", "datasets")},
+            **{kind: entries.pop(kind, {}) for kind in _NAMED},
             checkpoints={entry["name"]: Checkpoint.of(entry) for entry in usable},
             others=entries,
             kinds=facts["kinds"],

@@ -21,6 +21,7 @@ from dashboard.links.recipes import (
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.ui import upload
+from dashboard.ui.attending import draw_normaliser_of_view
 from dashboard.ui.fields import draw_choice, draw_settings, draw_text
 from dashboard.ui.session import Session
 from dashboard.ui.titles import data_title, model_title, scoring_title
@@ -70,6 +71,13 @@ def draw_scorings(session: Session[View], catalogue: Catalogue, title: str, task
     kept = [name for name in before if name in chosen]
     new = (name for name in chosen if name not in kept)
     session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
+
+
+def draw_normaliser(session: Session[View], catalogue: Catalogue) -> None:
+    """The normaliser of all runs, and its parameters."""
+    draw_normaliser_of_view(
+        session, catalogue, width=CHOICE_WIDTH, parameters={"width": FIELD_WIDTH, "typed": True}
+    )
 
 
 def draw_main(session: Session[View], catalogue: Catalogue, help: str) -> None:

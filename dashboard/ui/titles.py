@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dashboard.records.attending import SOFTMAX, Attending
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.request import is_upload
 from dashboard.ui import upload
@@ -17,6 +18,21 @@ def model_title(name: str, catalogue: Catalogue) -> str:
 def scoring_title(name: str, catalogue: Catalogue) -> str:
     """A scoring's title without what stands in brackets."""
     return _title(name, catalogue.scorings)
+
+
+def normaliser_title(name: str, catalogue: Catalogue) -> str:
+    """A normaliser's title without what stands in brackets."""
+    if name == SOFTMAX and name not in catalogue.normalisers:
+        return "Softmax"
+    return _title(name, catalogue.normalisers)
+
+
+def attending_title(chosen: Attending, catalogue: Catalogue) -> str:
+    """A scoring's title, and that of the normaliser where it is not the usual one."""
+    words = scoring_title(chosen.scoring, catalogue)
+    if chosen.normaliser == SOFTMAX:
+        return words
+    return f"{words}, {normaliser_title(chosen.normaliser, catalogue)}"
 
 
 def data_title(data: str, catalogue: Catalogue, wanted: upload.Wanted = upload.SENTENCES) -> str:
@@ -40,6 +56,8 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
     model = catalogue.models.get(checkpoint.model)
     scoring = catalogue.scorings.get(checkpoint.scoring)
     made_of = scoring.title if scoring else checkpoint.scoring
+    if another := checkpoint.card.get("normaliser"):
+        made_of += f", {normaliser_title(another, catalogue)}"
     if checkpoint.adopted:
         return f"{made_of} · {checkpoint.adopted['family']} · {checkpoint.title}"
     models = {entry.model for entry in catalogue.checkpoints.values()}

@@ -62,7 +62,7 @@ def test_the_gradient_of_alpha_is_that_of_the_published_code(alpha):
     (normalise(scores) * outer).sum().backward()
     theirs = torch.tensor(alpha, dtype=torch.float64).requires_grad_()
     (reference.entmax_bisect(scores, theirs, n_iter=100) * outer).sum().backward()
-    torch.testing.assert_close(normalise.learned["alpha"].grad, theirs.grad, atol=1e-5, rtol=0)
+    torch.testing.assert_close(normalise.learned_alpha.grad, theirs.grad, atol=1e-5, rtol=0)
 
 
 def off_by_one(row):

@@ -31,7 +31,7 @@ def drawn(seen):
 def test_an_edited_number_goes_all_the_way_and_into_the_link(window):
     seen = drawn(window("anatomy"))
     (before,) = matrices(seen, "scores")
-    (weights,) = matrices(seen, "softmax")
+    (weights,) = matrices(seen, "weights")
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=5e-3)
     seen.page.get_by_role("button", name="Edit numbers").click()
     field = seen.page.get_by_label("Queries, 3 × 4")
@@ -42,7 +42,7 @@ def test_an_edited_number_goes_all_the_way_and_into_the_link(window):
     keys = matrices(seen, "inputs")[1]
     np.testing.assert_allclose(after[0], keys[:, 0] * 4.5, atol=5e-3)
     np.testing.assert_allclose(after[1], 0)
-    np.testing.assert_allclose(matrices(seen, "softmax")[0][1], [0.25] * 4 + [0], atol=1e-3)
+    np.testing.assert_allclose(matrices(seen, "weights")[0][1], [0.25] * 4 + [0], atol=1e-3)
     seen.until(lambda: "q=9" in seen.page.url, "the link")
     again = drawn(window(seen.page.url.removeprefix(f"{seen.url}/")))
     np.testing.assert_array_equal(matrices(again, "scores")[0], after)

@@ -48,6 +48,14 @@ def scoring(name, parameters=(), *, learns=False, **more):
     }  # fmt: skip
 
 
+def normaliser(name, parameters=(), **more):
+    return {
+        "name": name, "title": name.capitalize(), "formula": f"{name}(s)", "reference": "",
+        "description": f"What {name} does.", "sums_to_one": True, "learns": False,
+        "parameters": list(parameters), **more,
+    }  # fmt: skip
+
+
 def named(name, task, parameters=(), **more):
     return {"name": name, "title": name.capitalize(), "task": task, "reference": "",
             "description": "", "parameters": list(parameters), **more}  # fmt: skip
@@ -85,6 +93,13 @@ FACTS = {
             ],
             learns=True,
         ),
+    ],
+    "normalisers": [
+        normaliser("softmax"),
+        normaliser("sparsemax"),
+        normaliser("entmax", [parameter("alpha", 1.3, 1.05, 4.0, step=0.05, learnable=True)],
+                   learns=True),
+        normaliser("sigmoid", sums_to_one=False),
     ],
     "models": [
         named("nadaraya_watson", "regression", [parameter("hidden", 8, 1, 64)]),

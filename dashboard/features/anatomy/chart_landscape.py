@@ -24,7 +24,8 @@ def landscape_chart(
     """One column over the keys' two numbers, and where the query stands.
 
     Args:
-        landscape: ``x``, ``y`` of keys on an even grid, and ``column``; NaN looks masked.
+        landscape: ``x``, ``y`` of keys on an even grid, and ``column``; what is not finite
+            looks masked, and minus infinity is called ruled out.
 
     Raises:
         ValueError: no grid, or a column that is missing.
@@ -41,6 +42,7 @@ def landscape_chart(
             "left": rounded(frame["x"].to_numpy() - step / 2),
             "top": rounded(frame["y"].to_numpy() + step / 2),
             "value": rounded(np.where(np.isfinite(values), values, np.nan)),
+            "ruled": np.isneginf(values),
         }
     )
     ends = [float(axis[0] - step / 2), float(axis[-1] + step / 2)]
@@ -60,18 +62,27 @@ def landscape_chart(
     base = alt.Chart(drawn).transform_calculate(
         right=f"datum.left + {step}", bottom=f"datum.top - {step}",
         x=f"datum.left + {step / 2}", y=f"datum.top - {step / 2}",
+        shown="isValid(datum.value) ? format(datum.value, '.4~g') "
+        ": datum.ruled ? '−∞, ruled out' : 'not finite'",
     )  # fmt: skip
     x, y = alt.X("left:Q", scale=across, axis=even), alt.Y("top:Q", scale=up, axis=even)
     tooltip = [
         alt.Tooltip("x:Q", format=".3~g", title="key, first"),
         alt.Tooltip("y:Q", format=".3~g", title="key, second"),
-        alt.Tooltip("value:Q", format=".4~g", title=title),
+        alt.Tooltip("shown:N", title=title),
     ]
     # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
     cells = (
         boxes(base, x, y)
+        .transform_filter("isValid(datum.value)")
         .mark_rect(aria=False)
         .encode(fill=alt.Fill("value:Q", scale=scale, legend=legend), tooltip=tooltip)
+    )
+    masked = (
+        boxes(base, x, y)
+        .transform_filter("!isValid(datum.value)")
+        .mark_rect(aria=False, fill=theme.QUIET, fillOpacity=theme.MASKED_OPACITY)
+        .encode(tooltip=tooltip)
     )
     point = (
         alt.Chart(pd.DataFrame([{"left": query[0], "top": query[1]}]))
@@ -85,5 +96,10 @@ def landscape_chart(
         )
         .encode(x=x, y=y, tooltip=alt.value("the query"))
     )
-    layers = [theme.ramp(), cells.properties(name="cells"), point.properties(name="query")]
+    layers = [
+        theme.ramp(),
+        cells.properties(name="cells"),
+        masked.properties(name="masked"),
+        point.properties(name="query"),
+    ]
     return theme.finished(alt.LayerChart(layer=layers), width=width, height=_SIDE)

@@ -37,7 +37,8 @@ def matrix_chart(
     """A matrix as coloured cells, with the numbers where the cells are wide enough.
 
     Args:
-        values: ``(rows, columns)``; what is not finite looks masked.
+        values: ``(rows, columns)``; what is not finite looks masked, and minus infinity is
+            called ruled out.
         rows, columns: their labels.
         quantity, names: what a cell, a row and a column is, for the tooltip.
         vmax: the end of the colour scale; the largest magnitude where None.
@@ -65,7 +66,8 @@ def matrix_chart(
     base = alt.Chart().transform_calculate(
         right="datum.c + 1", bottom="datum.r + 1", middle="datum.c + 0.5", centre="datum.r + 0.5",
         row="rows[datum.r]", column="columns[datum.c]",
-        shown="isValid(datum.value) ? format(datum.value, '.4~g') : 'not finite'",
+        shown="isValid(datum.value) ? format(datum.value, '.4~g') "
+        ": datum.ruled ? '−∞, ruled out' : 'not finite'",
         said=f"'{names[0]} ' + datum.row + ', {names[1]} ' + datum.column + ', {quantity} ' "
         "+ datum.shown",
     )  # fmt: skip
@@ -111,14 +113,14 @@ def _table(grid: np.ndarray, masked: np.ndarray | None) -> pd.DataFrame:
     value = rounded(np.where(np.isfinite(grid), grid, np.nan).ravel())
     table = pd.DataFrame({"r": r, "c": c, "value": value})
     out = np.zeros(grid.shape, bool) if masked is None else np.asarray(masked, bool)
-    return table.assign(out=out.ravel())
+    return table.assign(out=out.ravel(), ruled=np.isneginf(grid).ravel())
 
 
 def _numbers(base: alt.Chart, fits: str) -> list[alt.Chart]:
     """The numbers in their cells, two digits of them; those of masked cells are quiet."""
-    placed = base.transform_filter("isValid(datum.value)").transform_calculate(
+    placed = base.transform_filter("isValid(datum.value) || datum.ruled").transform_calculate(
         # Whole numbers as they are, small ones with two digits behind the point.
-        text="abs(datum.value) < 100 && datum.value != round(datum.value) "
+        text="datum.ruled ? '−∞' : abs(datum.value) < 100 && datum.value != round(datum.value) "
         "? format(datum.value, abs(datum.value) < 10 ? '.2f' : '.1f') "
         ": format(datum.value, '.3~s')"
     ).encode(x=alt.X("middle:Q"), y=alt.Y("centre:Q"), text=alt.Text("text:N"))  # fmt: skip
@@ -128,8 +130,8 @@ def _numbers(base: alt.Chart, fits: str) -> list[alt.Chart]:
         .mark_text(fontSize=theme.FONT_SIZE, opacity=opacity, aria=False, color=colour)
         .properties(name=name)
         for name, which, colour in (
-            ("numbers", "!datum.out", alt.ExprRef(theme.ON_CELL)),
-            ("quiet", "datum.out", theme.QUIET),
+            ("numbers", "!datum.out && !datum.ruled", alt.ExprRef(theme.ON_CELL)),
+            ("quiet", "datum.out || datum.ruled", theme.QUIET),
         )
     ]
 

@@ -22,6 +22,7 @@ from dashboard.features.anatomy.view import (
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.ui import layout
+from dashboard.ui.attending import draw_normaliser_of_view
 from dashboard.ui.fields import draw_choice, draw_setting, draw_settings
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter
@@ -56,6 +57,10 @@ def scoring_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
     if scoring != before:
         session.update(parameters=PARAMETERS.default(session.view, catalogue))
     draw_settings(session, catalogue, PARAMETERS, width=SLIDER_WIDTH)
+    if session.view.part != state.ROOT:
+        draw_normaliser_of_view(
+            session, catalogue, width=_CHOICE_WIDTH, parameters={"width": SLIDER_WIDTH}
+        )
     if _has_weights(session.view, catalogue):
         draw_setting(session, catalogue, HIDDEN_FIELD, width=_FIELD_WIDTH)
         draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)

@@ -11,12 +11,15 @@ from dashboard.charts import PANEL_COLOURS
 from dashboard.features.anatomy.chart_landscape import landscape_chart
 from dashboard.features.anatomy.chart_spread import spread_chart
 from dashboard.features.anatomy.state import Anatomy
+from dashboard.links.attending import brings_own
+from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import charts, layout, results
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import formula
+from dashboard.ui.titles import normaliser_title
+from dashboard.ui.widgets import formula, plain
 
 _HEIGHT = 330  # px, of a place while it waits
 _WITHOUT, _WITH = "without the root", "with the root"
@@ -73,6 +76,13 @@ def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
             )
 
 
+def _weighing(view: Anatomy, catalogue: Catalogue) -> str:
+    """What makes weights of the scores."""
+    if brings_own(view, catalogue):
+        return "the scoring's own way"
+    return f"the normaliser {plain(normaliser_title(view.normaliser, catalogue))}"
+
+
 def draw_landscape(
     session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Request]
 ) -> None:
@@ -81,8 +91,12 @@ def draw_landscape(
     formula("a(q, k) = " + catalogue.scorings[view.scoring].formula)
     st.caption(
         "Every point is a key of two numbers, the ring is the query: what the scoring says of "
-        "each key, and the weight of each key if all of them were asked at once."
+        "each key, and the weight of each key if all of them were asked at once, by "
+        f"{_weighing(view, catalogue)}. Grey keys are ruled out by a score of −∞."
     )
+
+    if (chosen := catalogue.normalisers.get(view.normaliser)) and view.normaliser != SOFTMAX:
+        formula(r"\alpha_i = " + chosen.formula, description=chosen.description)
 
     def planes(result: Result) -> None:
         table = result.tables["landscape"]

@@ -27,7 +27,7 @@ def _step(view: Anatomy) -> tuple[Request]:
         parameters=dict(view.parameters),
         options={
             "part": STEP, **numbers, **own, "hidden": view.hidden, "lengths": view.lengths,
-            "dropout": view.dropout,
+            "dropout": view.dropout, **view.options(),
         },
         seed=view.seed,
     )  # fmt: skip
@@ -48,7 +48,7 @@ def _root(view: Anatomy) -> tuple[Request]:
 
 
 def _landscape(view: Anatomy) -> tuple[Request]:
-    return _of_scoring(view, {"part": LANDSCAPE, "x": view.x, "y": view.y})
+    return _of_scoring(view, {"part": LANDSCAPE, "x": view.x, "y": view.y, **view.options()})
 
 
 def _of_scoring(view: Anatomy, options: Mapping[str, Scalar]) -> tuple[Request]:

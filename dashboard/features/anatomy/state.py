@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes, names
+from dashboard.links.attending import absent_normaliser
+from dashboard.records.attending import Attending
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults
-from dashboard.records.request import Pairs
 from dashboard.records.text import not_installed
 
 STEP, MASK, ROOT, LANDSCAPE = "step", "mask", "root", "landscape"
@@ -25,7 +26,7 @@ _MOST_EDITABLE = 240  # numbers of one tensor
 
 
 @dataclass(frozen=True, kw_only=True)
-class Anatomy:
+class Anatomy(Attending):
     """The page *Anatomy*.
 
     Args:
@@ -41,8 +42,6 @@ class Anatomy:
 
     part: str = STEP
     example: str = DRAWN
-    scoring: str
-    parameters: Pairs = ()
     layout: str = GIVEN
     sizes: Sizes
     heads: int = 3
@@ -131,6 +130,8 @@ def missing(catalogue: Catalogue, view: Anatomy) -> str:
         return ""
     if view.scoring not in catalogue.scorings:
         return not_installed("Scoring", view.scoring)
+    if view.part != ROOT and (absent := absent_normaliser(view, catalogue)):
+        return absent
     return "" if view.layout in layouts(catalogue) else not_installed("Model", view.layout)
 
 

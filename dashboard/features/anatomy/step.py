@@ -13,11 +13,13 @@ from dashboard.features.anatomy.examples import HEADS
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.features.anatomy.tensors import lengths
 from dashboard.features.anatomy.walk import Walk, download, explain, matrices
+from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import results
 from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
 
 _HEIGHT = 420  # px, of the place while it waits
 
@@ -26,19 +28,20 @@ def draw(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Reques
     """The stages, one below the other."""
     (request,), view = asked, session.view
     scoring = catalogue.scorings[view.scoring]
+    normaliser = catalogue.normalisers.get(view.normaliser)
     results.results(
-        session.jobs, request, lambda result: _stages(result, view, scoring), _HEIGHT,
+        session.jobs, request, lambda result: _stages(result, view, scoring, normaliser), _HEIGHT,
         "anatomy-step", grows=True,
     )  # fmt: skip
 
 
-def _stages(result: Result, view: Anatomy, scoring: Entry) -> None:
+def _stages(result: Result, view: Anatomy, scoring: Entry, normaliser: Entry | None) -> None:
     if not result.facts["finite"]:
         st.text("Some of these numbers are not finite: the scoring cannot answer such inputs.")
     tensors = stages(result.tables["stages"])
     drawn = [_inputs, *([_heads] if view.layout == HEADS else [])]
     drawn += [_model] if "x" in tensors else []
-    drawn += [_projections, _scores, _mask, _softmax, _dropout, _output]
+    drawn += [_projections, _scores, _mask, _weights, _dropout, _output]
     drawn += [_mixed] if "mixed" in tensors else []
     drawn += [_encoded] if result.facts.get("attends", 1) > 1 else []
     for number, stage in enumerate(drawn, start=1):
@@ -48,8 +51,8 @@ def _stages(result: Result, view: Anatomy, scoring: Entry) -> None:
             places = (st.container(), st.container()) if below else st.columns([2, 3], gap="large")
             stage(
                 Walk(
-                    number=number, result=result, view=view, scoring=scoring, tensors=tensors,
-                    words=places[0], numbers=places[1],
+                    number=number, result=result, view=view, scoring=scoring,
+                    normaliser=normaliser, tensors=tensors, words=places[0], numbers=places[1],
                 )
             )  # fmt: skip
 
@@ -141,25 +144,52 @@ def _scores(walk: Walk) -> None:
 
 def _mask(walk: Walk) -> None:
     lengths = walk.view.lengths
-    explain(
-        walk, "Mask", r"m_{ij} = [\,j < \mathrm{length}\,]",
-        f"Valid lengths {lengths.replace(',', ', ').replace('/', ' / ')}: grey ones do not count."
-        if lengths else "No lengths: every key counts.",
-    )  # fmt: skip
+    text = "No lengths: every key counts."
+    if lengths:
+        said = lengths.replace(",", ", ").replace("/", " / ")
+        text = f"Valid lengths {said}: grey ones do not count."
+    if np.isneginf(walk.matrix("scores")).any():
+        text += " A score of −∞ rules its key out as well."
+    explain(walk, "Mask", r"m_{ij} = [\,j < \mathrm{length}\,]", text)
     pick = (walk.view.query, walk.view.key)
-    matrices(walk, {"scores": ("Scores that count", pick)}, masked=walk.matrix("allowed") == 0)
+    matrices(walk, {"scores": ("Scores that count", pick)}, masked=_without_weight(walk))
 
 
-def _softmax(walk: Walk) -> None:
-    explain(
-        walk, "Softmax",
-        r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}",
-        "Each row becomes weights that sum to 1; a masked key gets exactly 0.",
-    )  # fmt: skip
-    pick = (walk.view.query, walk.view.key)
-    masked = walk.matrix("allowed") == 0
-    matrices(walk, {"weights": ("Weights", pick)}, masked=masked, vmax=1.0)
-    download(walk, "weights", walk.matrix("weights"))
+def _weights(walk: Walk) -> None:
+    title, latex, text = _normalisation(walk)
+    weights = walk.matrix("weights")
+    if walk.result.facts["sums_to_one"]:
+        text += " Each row sums to 1; a masked key gets exactly 0."
+    else:
+        row = weights[walk.view.query].sum()
+        text += (
+            " Rows need not sum to 1: that of query "
+            f"{walk.view.query} sums to {row:.4g}. A masked key gets exactly 0."
+        )
+    explain(walk, title, latex, text)
+    pick, top = (walk.view.query, walk.view.key), max(1.0, float(np.nanmax(weights)))
+    matrices(walk, {"weights": ("Weights", pick)}, masked=_without_weight(walk), vmax=top)
+    download(walk, "weights", weights)
+
+
+def _normalisation(walk: Walk) -> tuple[str, str, str]:
+    """What makes weights of the scores: its title, its formula, and a sentence."""
+    if walk.scoring.own_normaliser:
+        text = "This scoring makes its weights in its own way, without another normaliser."
+        return "Weights", "", text
+    if walk.view.normaliser == SOFTMAX or walk.normaliser is None:
+        latex = r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}"
+        return "Softmax", latex, "Scores become weights."
+    text = "Over the scores s of the keys that count, for each query."
+    if walk.normaliser.description:
+        text = f"{plain(walk.normaliser.description)} {text}"
+    latex = r"\alpha_i = " + walk.normaliser.formula
+    return plain(walk.normaliser.short_title), latex, text
+
+
+def _without_weight(walk: Walk) -> np.ndarray:
+    """The keys that are ruled out, by the mask or by a score of minus infinity."""
+    return (walk.matrix("allowed") == 0) | np.isneginf(walk.matrix("scores"))
 
 
 def _dropout(walk: Walk) -> None:
@@ -173,14 +203,16 @@ def _dropout(walk: Walk) -> None:
     explain(walk, "Dropout", r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", text)
     if rate:
         pick = (walk.view.query, walk.view.key)
-        masked = walk.matrix("allowed") == 0
-        matrices(walk, {"dropped": ("Weights after dropout", pick)}, masked=masked)
+        drawn = {"dropped": ("Weights after dropout", pick)}
+        matrices(walk, drawn, masked=_without_weight(walk))
 
 
 def _output(walk: Walk) -> None:
     explain(
         walk, "Output", r"o_i = \sum_j \tilde\alpha_{ij}\, v_j",
-        "Every query gets the mean of the values, weighted by its row.",
+        "Every query gets the mean of the values, weighted by its row."
+        if walk.result.facts["sums_to_one"]
+        else "Every query gets the sum of the values, weighted by its row.",
     )  # fmt: skip
     matrices(walk, {"pooled": ("Output", (walk.view.query, None))})
 

@@ -13,6 +13,7 @@ from attention_plugins import registry
 from attention_plugins.attention import Scoring, needs_of
 from attention_plugins.contract import ContractError, Scalar, ScoringFactory
 from dashboard.features.anatomy import tensors
+from dashboard.records.attending import normaliser_of, without_normaliser
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request
 
@@ -20,12 +21,12 @@ DTYPE = torch.float64
 
 
 def options(request: Request, *names: str) -> dict[str, Scalar]:
-    """The request's options.
+    """The request's options but the normaliser's.
 
     Raises:
         ContractError: one that is not among ``names``.
     """
-    given = dict(request.options)
+    given = without_normaliser(dict(request.options))
     for name in given.keys() - {"part", *names}:
         raise ContractError(f"no option {name!r}; offered: {', '.join(names)}")
     return given
@@ -89,12 +90,15 @@ def lengths(given: dict[str, Scalar], batch: int, queries: int) -> Tensor | None
 
 
 def scoring_factory(request: Request) -> ScoringFactory:
-    """What builds the request's scoring, with its parameters set.
+    """What builds the request's scoring with its normaliser, the parameters of both set.
 
     Raises:
-        ContractError: an unknown scoring, or a parameter out of bounds.
+        ContractError: an unknown name, a parameter out of bounds, or a normaliser for a scoring
+            that takes no other.
     """
-    return registry.installed().scoring(request.scoring).factory(dict(request.parameters))
+    return registry.installed().scoring_factory(
+        request.scoring, dict(request.parameters), *normaliser_of(dict(request.options))
+    )
 
 
 def scores_of(

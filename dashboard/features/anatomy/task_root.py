@@ -10,6 +10,7 @@ import torch
 from torch import Tensor
 
 from attention_plugins import Sizes
+from attention_plugins.attention import masked_softmax
 from dashboard.features.anatomy.parameters import COUNT, HIDDEN
 from dashboard.features.anatomy.task_inputs import options, scores_of, scoring_factory, whole
 from dashboard.jobs.context import Cancelled, Context
@@ -61,9 +62,9 @@ def _compared(request: Request, d: int, hidden: int) -> dict[str, Scores]:
 
 
 def _spread(scores: Tensor) -> dict[str, float]:
-    weights = scores.softmax(dim=-1)
+    weights = masked_softmax(scores)
     return {
-        "variance": float(scores.var()),
+        "variance": float(scores[~scores.isneginf()].var()),  # of keys that are not ruled out
         "largest": float(weights.amax(dim=-1).mean()),
         "entropy": float(torch.special.entr(weights).sum(dim=-1).mean()),
     }

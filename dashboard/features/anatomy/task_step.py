@@ -9,7 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import dropout as drop
 
 from attention_plugins import ModelSizes, Scoring, Site, Sizes, Tap, registry
-from attention_plugins.attention import as_mask, masked_weights, needs_of
+from attention_plugins.attention import as_mask, masked_weights, needs_of, rows_sum_to_one
 from attention_plugins.contract import ContractError, Scalar
 from attention_plugins.models.multi_head import merge_heads, split_heads
 from attention_plugins.scorings.additive import Additive
@@ -76,8 +76,9 @@ def perform(request: Request, context: Context) -> Result:
         (``linear_q`` …, ``split_q`` …, or ``model_q`` …), ``projected_q projected_k scores
         allowed weights dropped pooled``, with heads also ``merged`` and ``mixed``, of a model
         ``encoded``; of an additive scoring ``sums features vector``. Facts: whether the scoring
-        compares queries and keys ``as_they_are``, whether everything is ``finite``, and how
-        often a model ``attends``.
+        compares queries and keys ``as_they_are``, whether everything is ``finite`` but scores of
+        minus infinity, whether rows of weights are meant to be ``sums_to_one``, and how often a
+        model ``attends``.
     """
     given = options(request, "q", "k", "v", "lengths", "heads", "hidden", "dropout")
     stages, facts = Stages(), {}
@@ -218,13 +219,17 @@ def _leading(part: Tensor) -> str:
 def _result(stages: Stages, facts: dict[str, Any], attended: Attended) -> Result:
     table = stages.table()
     by_name = dict(zip(table["name"].to_pylist(), table["values"], strict=True))
-    finite = all(torch.isfinite(torch.tensor(v.as_py())).all() for v in by_name.values())
+    scores = torch.tensor(by_name["scores"].as_py())
+    others = [torch.tensor(v.as_py()) for name, v in by_name.items() if name != "scores"]
+    # A score of minus infinity is an answer: this key is ruled out.
+    finite = all(torch.isfinite(v).all() for v in (scores[~torch.isneginf(scores)], *others))
     queries = attended.scoring.project_queries(attended.queries)
     return Result(
         tables={"stages": table},
         facts={
             **facts,
             "finite": bool(finite),
+            "sums_to_one": rows_sum_to_one(attended.scoring),
             "as_they_are": queries is attended.queries,
             "torch": str(torch.__version__),
         },

@@ -14,13 +14,20 @@ from dashboard.features.anatomy import state
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, Sizes, names
 from dashboard.features.anatomy.state import SCORES_SHAPE, Anatomy, layouts
 from dashboard.features.anatomy.tensor_fields import Lengths, TensorText
-from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, write_parameters
+from dashboard.links.attending import normaliser_fields
+from dashboard.links.fields import (
+    NAME,
+    SEED,
+    Choice,
+    ForeignSettings,
+    Setting,
+    write_parameters,
+)
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.parameter import Parameter, pairs
-from dashboard.records.request import Pairs, Scalar
-from dashboard.records.text import one_line
+from dashboard.records.parameter import Parameter
+from dashboard.records.request import Scalar
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -36,24 +43,6 @@ class StepSizes(Field[Anatomy, Sizes]):
     def write(self, view: Anatomy, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
         return write_parameters(bounds.SIZES, sizes_by_name(view)) if view.example == DRAWN else {}
-
-
-@dataclass(frozen=True, kw_only=True)
-class ScoringParameters(Settings[Anatomy]):
-    """The parameters of the scoring; those of one that is not installed stay as they came."""
-
-    def read(self, reader: Reader, view: Anatomy, catalogue: Catalogue) -> Pairs:
-        """See :meth:`Field.read`."""
-        if view.scoring in catalogue.scorings:
-            return super().read(reader, view, catalogue)
-        foreign = reader.below(self.key_of(""))
-        return pairs({name: one_line(text) for name, text in foreign.items() if NAME.match(name)})
-
-    def write(self, view: Anatomy, catalogue: Catalogue) -> Mapping[str, str]:
-        """See :meth:`Field.write`."""
-        if view.scoring in catalogue.scorings:
-            return super().write(view, catalogue)
-        return {self.key_of(name): str(value) for name, value in view.parameters}
 
 
 def sizes_by_name(view: Anatomy) -> dict[str, Scalar]:
@@ -92,8 +81,9 @@ SCORING: Choice[Anatomy] = Choice(
     ),
     unknown=NAME,
 )
-PARAMETERS = ScoringParameters(
+PARAMETERS: ForeignSettings[Anatomy] = ForeignSettings(
     name="parameters",
+    installed=lambda view, catalogue: view.scoring in catalogue.scorings,
     parameters=lambda view, catalogue: catalogue.scorings[view.scoring].parameters,
     owner=lambda view: view.scoring,
     key_of=lambda name: f"scoring.{name}",
@@ -137,7 +127,7 @@ PER_QUERY: Lengths[Anatomy] = Lengths(
 LINK = Link(
     default=state.default_view,
     fields=(
-        PART, EXAMPLE, StepSizes(name="sizes"), SCORING, PARAMETERS, LAYOUT,
+        PART, EXAMPLE, StepSizes(name="sizes"), SCORING, PARAMETERS, *normaliser_fields(), LAYOUT,
         HEADS_FIELD, HIDDEN_FIELD, DROPOUT_FIELD, SEED_FIELD, COUNT_FIELD, X_FIELD, Y_FIELD,
         *(Setting(name=each.name, parameter=each) for each in INDICES),
         *(

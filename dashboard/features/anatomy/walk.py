@@ -31,6 +31,7 @@ class Walk:
 
     Args:
         number: of the stage, from 1.
+        normaliser: None where the catalogue does not list the usual one.
         tensors: of all stages, by name.
         words, numbers: the places for the stage's explanation and for its matrices.
     """
@@ -39,6 +40,7 @@ class Walk:
     result: Result
     view: Anatomy
     scoring: Entry
+    normaliser: Entry | None
     tensors: Mapping[str, Stage]
     words: DeltaGenerator
     numbers: DeltaGenerator

@@ -30,12 +30,14 @@ from dashboard.features.experiment.view import (
 )
 from dashboard.jobs.backend import Event
 from dashboard.links.recipes import in_charts
+from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import results
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
+from dashboard.ui.titles import normaliser_title
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
@@ -138,6 +140,9 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
     experiment_table.table(view, cells, shown, found, catalogue)
     _failure(session, state.request, state.event)
     st.caption(_FAIR[view.task])
+    if view.normaliser != SOFTMAX:
+        title = normaliser_title(view.normaliser, catalogue)
+        st.caption(plain(f"Every row makes weights of its scores by the normaliser {title}."))
     if _same_data(cells):
         st.caption(_SAME_DATA)
     # Not right above the table, whose own tools appear there.

@@ -16,7 +16,17 @@ from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import plain
 
 _FAILURES_SHOWN = 5
-_TEXTS = {"task", "model", "data", "scoring", "state", "memory_of", "training", "note"}
+_TEXTS = {
+    "task",
+    "model",
+    "data",
+    "scoring",
+    "normaliser",
+    "state",
+    "memory_of",
+    "training",
+    "note",
+}
 _WHOLE = {"seed", "weights"}
 
 
@@ -40,6 +50,7 @@ def file(view: Experiment, cells: Sequence[Cell], metrics: Sequence[Metric]) -> 
     rows = [
         {
             "task": view.task, "model": view.model, "data": view.data, "scoring": cell.scoring,
+            "normaliser": view.normaliser,
             "seed": cell.seed, "state": cell.state,
             **{metric.name: _number(cell.figures.get(metric.name)) for metric in metrics},
             "weights": cell.weights, "memory_of": cell.facts.get("memory_of"),

@@ -63,6 +63,8 @@ def setup(session: Session[Experiment], catalogue: Catalogue) -> None:
         )
     title = f"Scorings: a row each, at most {MOST_SCORINGS}"
     recipes.draw_scorings(session, catalogue, title, session.view.task)
+    with layout.row("experiment-normaliser"):
+        recipes.draw_normaliser(session, catalogue)
     if trains:
         _recipe(session, catalogue)
     else:

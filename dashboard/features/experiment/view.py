@@ -16,11 +16,13 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from dashboard.links import fits, recipes
+from dashboard.links.attending import normaliser_fields
 from dashboard.links.fields import NAME, SEED, Choice, Names, Setting, Settings, device
 from dashboard.links.fits import LEARN, PROBLEM
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
 from dashboard.links.recipes import Recipe
+from dashboard.records.attending import NORMALISER, OF_NORMALISER
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.records.parameter import Parameter, pairs
@@ -35,9 +37,9 @@ _USUAL_SEEDS = {REGRESSION: 5, TRANSLATION: 3}  # trainings take longer
 _OF_REQUEST = {REGRESSION: fits.TASK, TRANSLATION: recipes.TASK}
 _OWN = frozenset(
     ("task", "model", "figure", SEED.name, "seeds", "maps", "scorings", "data", LEARN,
-     "device")
+     "device", NORMALISER)
 )  # fmt: skip
-_PREFIXES = ("data.", f"{LEARN}.")
+_PREFIXES = ("data.", f"{LEARN}.", OF_NORMALISER)
 
 Place = tuple[str, int]  # of a run in the experiment: its scoring and its seed
 
@@ -120,12 +122,14 @@ def requests(view: Experiment, catalogue: Catalogue) -> dict[Place, Request]:
 
 
 def _fit(view: Experiment, catalogue: Catalogue, scoring: str, seed: int) -> Request:
-    learn = view.learn and catalogue.scorings[scoring].learns
-    usual = fits.default_fit(catalogue, scoring, model=view.model, learn=learn)
+    own = view.attending(scoring)
+    usual = fits.default_fit(
+        catalogue, scoring, model=view.model, learn=view.learn, normalised=own
+    )
     fit = replace(
         usual,
-        parameters=pairs(dict(usual.parameters) | recipes.parameters_of(view, scoring)),
-        fitting=view.fitting if learn else (),
+        parameters=pairs(dict(usual.parameters) | dict(own.parameters)),
+        fitting=view.fitting if usual.learn else (),
     )
     return fits.fit_request(
         fit, data=view.data, settings=view.settings, seed=seed, device=view.device
@@ -204,6 +208,6 @@ LINK = Link(
     fields=(
         TASK, SEEDS, FIGURE, Setting(name="maps", parameter=Parameter(
             name="maps", title="Maps of seed", default=0, low=0, high=MOST_SEEDS - 1, step=1,
-        )), *map(_of_task, _NAMES), DEVICE,
+        )), *map(_of_task, _NAMES), *normaliser_fields(), DEVICE,
     ),
 )  # fmt: skip

@@ -32,6 +32,7 @@ from dashboard.ui import charts, export, layout, maps, results, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
+from dashboard.ui.titles import attending_title
 from dashboard.ui.widgets import plain
 
 _CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
@@ -62,7 +63,7 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
                 results.absent(sentence, figures.PANEL_HEIGHT, f"panel-{letter}-result")
             continue
         with place.export:
-            title = f"Kernel regression, {catalogue.scorings[fit.scoring].title}"
+            title = f"Kernel regression, {attending_title(fit, catalogue)}"
             alone = LINK.format(replace(view, panels=(fit,)), catalogue)
             export.panel_menu(request, session.jobs.final(request), letter, title, alone, vmax)
         with place.result:
@@ -171,7 +172,7 @@ def _comparison(
         return
     fits = dict(zip(LETTERS, session.view.panels, strict=False))
     titles = {
-        letter: f"{letter} {catalogue.scorings[fits[letter].scoring].title}"
+        letter: f"{letter} {attending_title(fits[letter], catalogue)}"
         + (", learned" if fits[letter].learn else "")
         for letter in found
     }
@@ -217,7 +218,7 @@ PAGE = Page(
     name="regression",
     title="Kernel regression",
     explanation="Every prediction is the mean of the training values, weighted by attention. "
-    "The scoring decides which points count.",
+    "The scoring decides which points count, the normaliser how scores become weights.",
     link=LINK,
     controls=_controls,
     requests=lambda view, catalogue: requests(view, catalogue).values(),

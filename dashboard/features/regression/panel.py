@@ -8,7 +8,8 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.features.regression.view import Regression, missing
+from dashboard.features.regression.view import Regression
+from dashboard.links.attending import learns
 from dashboard.links.fields import LETTERS
 from dashboard.links.fits import (
     TASK,
@@ -22,6 +23,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults, pairs
 from dashboard.records.request import Pairs
 from dashboard.ui import layout
+from dashboard.ui.attending import draw_normaliser
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters
 
@@ -45,7 +47,7 @@ def panel_controls(
     """
     with st.container(key=f"panel-{letter}", gap="small"):
         chosen, menu = _scoring(session, catalogue, letter, panel)
-        if missing(catalogue, chosen):
+        if chosen.scoring not in catalogue.scorings:
             return PanelPlaces(menu, st.container(), st.container()), chosen
         layout.formula_of(letter, catalogue.scorings[chosen.scoring])
         result = st.container()
@@ -80,8 +82,8 @@ def _scoring(
             layout.remove(letter, _remove, session, letter)
     if scoring == panel.scoring:
         return panel, menu
-    learn = panel.learn and known[scoring].learns
-    return default_fit(catalogue, scoring, model=panel.model, learn=learn), menu
+    fit = default_fit(catalogue, scoring, model=panel.model, learn=panel.learn, normalised=panel)
+    return fit, menu
 
 
 def _remove(session: Session[Regression], letter: str) -> None:
@@ -95,7 +97,8 @@ def _parameters(session: Session[Regression], catalogue: Catalogue, key: str, pa
     values = dict(panel.parameters) | dict(
         draw_parameters(offer.parameters, panel.parameters, key, session.fresh)
     )
-    learn = offer.learns and bool(
+    panel = draw_normaliser(panel, catalogue, f"{key}--normaliser", session.fresh)
+    learn = learns(panel, catalogue) and bool(
         draw_parameter(learning(catalogue), panel.learn, f"{key}--learn", session.fresh)
     )
     model, fitting = panel.model, panel.fitting or defaults(fitting_parameters(catalogue))

@@ -5,34 +5,28 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 import torch
 from torch import Tensor, nn
 
 from attention_plugins import ModelSizes, Parameter, RegressionData, registry
 from attention_plugins.attention import rows_sum_to_one
-from attention_plugins.contract import ContractError, ScoringSpec, as_record, settle
+from attention_plugins.contract import ContractError, as_record, settle
 from attention_plugins.devices import resolve
-from attention_plugins.fitting import FITTING, Fit, NotFiniteError, Step, fit, learned_values
+from attention_plugins.fitting import FITTING, Fit, NotFiniteError, Step, fit
 from attention_plugins.regression import (
     errors,
     predict,
     standardise,
 )
-from dashboard.features.regression.task_problem import (
-    DATA_OPTION,
-    DEFAULT_PROBLEM,
-    moved,
-    read_problem,
-)
+from dashboard.features.regression.task_asked import DEFAULT_MODEL, Asked, read_asked
+from dashboard.features.regression.task_problem import DATA_OPTION, moved, read_problem
 from dashboard.features.regression.task_result import MOST_CELLS, notes, scale_facts, tables
 from dashboard.jobs.context import Cancelled, Context
+from dashboard.records.attending import without_normaliser
 from dashboard.records.metric import Metric
 from dashboard.records.request import Request, is_upload
 from dashboard.records.result import Result
-
-DEFAULT_MODEL, DEFAULT_SCORING = "nadaraya_watson", "gaussian"
 
 LEARN = Parameter(
     name="learn",
@@ -59,8 +53,8 @@ METRICS = (
     ),
     Metric(
         name="effective_neighbours", title="Neighbours",
-        help="How many training points a query rests on: the exponential of its weights' "
-        "entropy. Neither many nor few is good in itself.",
+        help="How many training points a query rests on: the exponential of the entropy of its "
+        "weights' shares of their sum. Neither many nor few is good in itself.",
     ),
     Metric(
         name="seconds", title="Time", unit="s", better="lower", digits=2,
@@ -87,8 +81,9 @@ class _Options:
 def perform(request: Request, context: Context) -> Result:
     """Predict at the problem's queries, after learning if asked to.
 
-    Options of the request: the problem's own parameters with ``data.`` before their names, and
-    :data:`OPTIONS`; ``standardise`` is on for an uploaded table unless set.
+    Options of the request: the problem's own parameters with ``data.`` before their names, the
+    normaliser (see :meth:`~dashboard.records.attending.Normalised.options`), and :data:`OPTIONS`;
+    ``standardise`` is on for an uploaded table unless set.
 
     Returns:
         Tables ``curve`` (``x0`` …, ``prediction``, ``truth`` or null), ``points`` (``x0`` …,
@@ -106,41 +101,37 @@ def perform(request: Request, context: Context) -> Result:
     options = _options(request)
     problem = read_problem(request)
     context.report(0.05, "data read")
-    scoring = registry.installed().scoring(request.scoring or DEFAULT_SCORING)
-    if "regression" not in scoring.tasks:
-        raise ValueError(
-            f"scoring {scoring.name!r} is for {' and '.join(scoring.tasks)}; points of a "
-            "regression have no order: choose another"
-        )
+    asked = read_asked(request)
     scaled, scale = standardise(problem.data) if options.standardise else (problem.data, None)
     # float64 agrees with any reference to its last digits, and costs nothing at these sizes; mps
     # has none.
     dtype = torch.float32 if device.type == "mps" else torch.float64
     data = moved(scaled, device, dtype)
-    model = _model(request, scoring, data.x.shape[1], dtype).to(device)
+    model = _model(request, asked, data.x.shape[1], dtype).to(device)
     began = time.perf_counter()
-    learned = _learn(model, data, scoring, options, context) if options.learn else None
+    learned = _learn(model, data, asked, options, context) if options.learn else None
     cells = len(data.queries) * len(data.x)
     prediction = predict(model, data, keep_weights=cells <= MOST_CELLS)
     metrics = errors(model, data, prediction.values)
     if prediction.effective_neighbours is not None:
         metrics["effective_neighbours"] = prediction.effective_neighbours
     worked = time.perf_counter() - began
-    _see_finite(scoring, prediction.values, metrics)
+    _see_finite(asked, prediction.values, metrics)
     context.report(0.95, "predicted")
+    normalised = rows_sum_to_one(model)
     return Result(
-        tables=tables(problem.data, prediction, learned, sums_to_one=rows_sum_to_one(model)),
+        tables=tables(problem.data, prediction, learned, sums_to_one=normalised),
         facts={
             "metrics": metrics,
             "parameters": sum(weights.numel() for weights in model.parameters()),
-            "learned": learned_values(model, scoring.parameters) if learned else {},
-            "notes": notes(cells, scale, learned),
+            "learned": asked.learned(model) if learned else {},
+            "notes": notes(cells, scale, learned, None if normalised else prediction.row_sums),
             "x_names": list(problem.names[:-1]),
             "y_name": problem.names[-1],
             "data_sha256": problem.sha256,
             "standardised": scale_facts(scale),
             "device": str(device),
-            **_provenance(request, scoring),
+            **asked.provenance(request),
             "seconds": time.perf_counter() - started,
             "work_seconds": worked,  # without what a worker loads before its first job
         },
@@ -149,7 +140,9 @@ def perform(request: Request, context: Context) -> Result:
 
 def _options(request: Request) -> _Options:
     uploaded = is_upload(request.data)
-    given = {name: value for name, value in request.options if not name.startswith(DATA_OPTION)}
+    given = without_normaliser(
+        {name: value for name, value in request.options if not name.startswith(DATA_OPTION)}
+    )
     known = [replace(p, default=uploaded) if p is STANDARDISE else p for p in OPTIONS]
     try:
         return as_record(_Options, settle(known, given))
@@ -157,13 +150,13 @@ def _options(request: Request) -> _Options:
         raise ContractError(str(error).replace("no parameter", "no option")) from error
 
 
-def _model(request: Request, scoring: ScoringSpec, size: int, dtype: torch.dtype) -> nn.Module:
+def _model(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.Module:
     spec = registry.installed().model(request.model or DEFAULT_MODEL)
     if spec.task != "regression":
         raise ContractError(f"model {spec.name!r} is for {spec.task}; need one for regression")
     values = dict(request.parameters)
     own = {p.name for p in spec.parameters}
-    shared = own & {p.name for p in scoring.parameters}
+    shared = own & {p.name for p in asked.scoring.parameters}
     of_scoring = {name: v for name, v in values.items() if name not in own or name in shared}
     of_model = {name: v for name, v in values.items() if name in own}
     before = torch.get_default_dtype()
@@ -172,7 +165,7 @@ def _model(request: Request, scoring: ScoringSpec, size: int, dtype: torch.dtype
     try:
         with torch.random.fork_rng(devices=[]):
             torch.manual_seed(request.seed)
-            return spec.create(scoring.factory(of_scoring), ModelSizes(size, 1), of_model)
+            return spec.create(asked.factory(of_scoring), ModelSizes(size, 1), of_model)
     finally:
         torch.set_default_dtype(before)
 
@@ -180,7 +173,7 @@ def _model(request: Request, scoring: ScoringSpec, size: int, dtype: torch.dtype
 def _learn(
     model: nn.Module,
     data: RegressionData,
-    scoring: ScoringSpec,
+    asked: Asked,
     options: _Options,
     context: Context,
 ) -> Fit:
@@ -197,34 +190,15 @@ def _learn(
 
     try:
         return fit(
-            model, data, scoring.parameters, watch,
+            model, data, asked.scoring.parameters, watch,
             epochs=epochs, lr=options.lr, loss=options.loss, optimiser=options.optimiser,
+            of_normaliser=asked.normaliser.parameters,
         )  # fmt: skip
     except NotFiniteError as error:
-        raise _not_finite(scoring) from error
+        raise asked.not_finite() from error
 
 
-def _see_finite(scoring: ScoringSpec, predicted: Tensor, metrics: Mapping[str, float]) -> None:
+def _see_finite(asked: Asked, predicted: Tensor, metrics: Mapping[str, float]) -> None:
     figures = torch.tensor(list(metrics.values()))
     if not (torch.isfinite(predicted).all() and torch.isfinite(figures).all()):
-        raise _not_finite(scoring)
-
-
-def _not_finite(scoring: ScoringSpec) -> ValueError:
-    return ValueError(
-        f"scoring {scoring.name!r} gave NaN or infinite scores on these data; need finite scores: "
-        "standardise x or change its parameters, and look for a division by 0, a root or "
-        "logarithm of a negative number, or an overflow in its formula"
-    )
-
-
-def _provenance(request: Request, scoring: ScoringSpec) -> dict[str, Any]:
-    installed = registry.installed()
-    used = [("models", request.model or DEFAULT_MODEL), ("scorings", scoring.name)]
-    if not is_upload(request.data):
-        used.append(("datasets", request.data or DEFAULT_PROBLEM))
-    plugins = [installed.provider(kind, name) for kind, name in used]
-    return {
-        "torch": str(torch.__version__),
-        "plugins": {plugin.distribution: plugin.version for plugin in plugins},
-    }
+        raise asked.not_finite()

@@ -1,8 +1,8 @@
 """What the page *Kernel regression* shows, its link, and its requests.
 
-``?a=gaussian&a.width=0.5&b=gaussian&b.learn=1&data=step&points=80&seed=1``. Panels are called a,
-b, c and d. A view holds names that may not be installed here, since a link may come from a friend
-who has more plugins; :func:`missing` says so in a sentence.
+``?a=gaussian&a.width=0.5&b=gaussian&b.normaliser=sparsemax&data=step&points=80&seed=1``. Panels
+are called a, b, c and d. A view holds names that may not be installed here, since a link may come
+from a friend who has more plugins; :func:`missing` says so in a sentence.
 """
 
 from __future__ import annotations
@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.links import fits
+from dashboard.links.attending import absent_normaliser, learns, normaliser_fields
 from dashboard.links.fields import (
     AUTO,
     LETTERS,
@@ -25,6 +26,7 @@ from dashboard.links.fields import (
 from dashboard.links.fits import DATA, LEARN, MODEL, PROBLEM, Fit
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
+from dashboard.records.attending import NORMALISER
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults, pairs
 from dashboard.records.request import Pairs, Request
@@ -82,7 +84,9 @@ def default_view(catalogue: Catalogue) -> Regression:
 
 def missing(catalogue: Catalogue, fit: Fit) -> str:
     """What a panel needs that is not installed here, in a sentence; empty if it is all here."""
-    return "" if fit.scoring in catalogue.scorings else not_installed("Scoring", fit.scoring)
+    if fit.scoring not in catalogue.scorings:
+        return not_installed("Scoring", fit.scoring)
+    return absent_normaliser(fit, catalogue)
 
 
 def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
@@ -103,11 +107,13 @@ def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
         foreign = reader.below(f"{letter}.")
         kept = {name: one_line(text) for name, text in foreign.items() if _FOREIGN.match(name)}
         return replace(fit, parameters=pairs(kept))
+    for field in normaliser_fields(f"{letter}."):
+        fit = replace(fit, **{field.name: field.read(reader, fit, catalogue)})
     values = read_parameters(
         reader, fits.fit_parameters(catalogue, fit), lambda n: _key(catalogue, letter, n)
     )
     learn = reader.parameter(fits.learning(catalogue), f"{letter}.{LEARN}")
-    if learn and not catalogue.scorings[scoring].learns:
+    if learn and not learns(fit, catalogue):
         reader.problem(f"{letter}.{LEARN}: {scoring} has nothing to learn")
         learn = False
     how = fits.fitting_parameters(catalogue) if learn else ()
@@ -137,6 +143,8 @@ def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:
         fits.fit_parameters(catalogue, fit), dict(fit.parameters),
         lambda name: _key(catalogue, letter, name),
     )  # fmt: skip
+    for field in normaliser_fields(f"{letter}."):
+        link |= field.write(fit, catalogue)
     if fit.learn:
         link |= {f"{letter}.{LEARN}": fits.learning(catalogue).write(True)}
         link |= write_parameters(
@@ -147,7 +155,9 @@ def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:
 
 
 def _key(catalogue: Catalogue, letter: str, name: str) -> str:
-    """A plugin may give its parameter the name of one of the task's own options."""
+    """A plugin may give its parameter the name of one of ours."""
+    if name == NORMALISER:  # what stands behind it is a normaliser's parameter
+        return f"{letter}.scoring.{name}"
     options = {each.name for each in catalogue.options.get(fits.TASK, ())}
     return f"{letter}.{name}.value" if name in options else f"{letter}.{name}"
 

@@ -28,6 +28,8 @@ def setup(session: Session[Train], catalogue: Catalogue) -> None:
         upload.button(lambda file: recipes.use_file(session, catalogue, file), upload.SENTENCES)
     title = "Scorings: each becomes a training of its own"
     recipes.draw_scorings(session, catalogue, title, CORPORA)
+    with layout.row("train-normaliser"):
+        recipes.draw_normaliser(session, catalogue)
     with layout.row("train-main"):
         recipes.draw_main(session, catalogue, _PROBE_HELP)
     with st.expander(

@@ -12,14 +12,14 @@ from attention_plugins.describing import describe
 from attention_plugins.experiment import Experiment
 from attention_plugins.presets import PRESETS, Preset
 from attention_plugins.recipe import PARAMETERS, Recipe
-from attention_plugins.registry import SOFTMAX, Registry
+from attention_plugins.registry import Registry
+from dashboard.records.attending import SOFTMAX, normaliser_of, without_normaliser
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.storage.blobs import Blobs
 
 ID = "training"  # the option that names the folder; the engine's own
 PROBE = "I am not tired."
 
-NORMALISER = "normaliser"
 _QUICK = PRESETS["quick"]
 _RECIPE, _MODEL = "recipe.", "model."
 _LONGEST_PROBE = 1000
@@ -54,18 +54,7 @@ def options(registry: Registry) -> list[dict[str, Any]]:
     return [
         *map(describe, CORPUS),
         *({**described, "name": _RECIPE + described["name"]} for described in quick),
-        describe(_normaliser(registry)),
     ]
-
-
-def _normaliser(registry: Registry) -> Parameter:
-    return Parameter(
-        name=NORMALISER,
-        title="Normaliser",
-        default=SOFTMAX,
-        choices=tuple(registry.normalisers),
-        help="What makes weights of scores. A scoring that has a way of its own takes no other.",
-    )
 
 
 def presets(registry: Registry) -> dict[str, dict[str, dict[str, Scalar]]]:
@@ -84,13 +73,15 @@ def read(request: Request, registry: Registry) -> Order:
     """The order that a request stands for; what it leaves out is as in the preset ``quick``.
 
     Raises:
-        ContractError: an unknown model, scoring or option, or a value out of bounds.
+        ContractError: an unknown model, scoring, normaliser or option, or a value out of bounds.
     """
     model, scoring = registry.model(request.model), registry.scoring(request.scoring)
     if model.task != "translation":
         raise ContractError(f"model {model.name!r} is for {model.task}; need one for translation")
     settle(scoring.parameters, dict(request.parameters))
-    given = {name: value for name, value in request.options if name != ID}
+    normaliser, own = normaliser_of(dict(request.options))
+    settle(registry.normaliser(normaliser).parameters, own)
+    given = without_normaliser({n: value for n, value in request.options if n != ID})
     known = _values(_QUICK, model.name, model.parameters)
     if unknown := given.keys() - known.keys():
         offered = ", ".join(known)
@@ -100,7 +91,6 @@ def read(request: Request, registry: Registry) -> Order:
     corpus: dict[str, Any] = settle(
         CORPUS, {parameter.name: values[parameter.name] for parameter in CORPUS}
     )
-    normaliser = str(_normaliser(registry).check(values[NORMALISER]))
     return Order(
         Experiment(
             model=model.name,
@@ -108,6 +98,7 @@ def read(request: Request, registry: Registry) -> Order:
             model_parameters=settle(model.parameters, _below(_MODEL, values)),
             scoring_parameters=dict(request.parameters),
             normaliser="" if normaliser == SOFTMAX else normaliser,
+            normaliser_parameters=own,
             recipe=Recipe(**recipe, seed=int(_SEED.check(request.seed))),
             corpus=_corpus_name(request.data),
             held_out=corpus["held_out"],
@@ -149,7 +140,6 @@ def _values(preset: Preset, model: str, parameters: Sequence[Parameter]) -> dict
         "pairs": preset.pairs,
         "held_out": preset.held_out,
         "probe": PROBE,
-        NORMALISER: SOFTMAX,
         **{_RECIPE + p.name: getattr(preset.recipe, p.name) for p in PARAMETERS},
         **{_MODEL + name: value for name, value in chosen.items()},
     }

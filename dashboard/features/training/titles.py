@@ -4,21 +4,36 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dashboard.records.attending import SOFTMAX, normaliser_of
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Scalar
 from dashboard.records.training import Training
-from dashboard.ui.titles import data_title, model_title, scoring_title
+from dashboard.ui.titles import data_title, model_title, normaliser_title, scoring_title
 
 
 def training_title(training: Training, catalogue: Catalogue) -> str:
-    """Model, scoring, corpus."""
+    """Model, scoring, normaliser if it is not the usual one, corpus."""
     request = training.request
     return " · ".join(
         (
             model_title(request.model, catalogue),
             scoring_title(request.scoring, catalogue),
+            *_normaliser(training, catalogue),
             data_title(request.data, catalogue),
         )
     )
+
+
+def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
+    """The normaliser's title with its parameters, where it is not the usual one."""
+    name, values = normaliser_of(dict(training.request.options))
+    if name == SOFTMAX:
+        return []
+    return [" ".join([normaliser_title(name, catalogue), *_values(values)])]
+
+
+def _values(values: Mapping[str, Scalar]) -> list[str]:
+    return [f"{n} {v:g}" if isinstance(v, float) else f"{n} {v}" for n, v in values.items()]
 
 
 def series_titles(chosen: Mapping[str, Training], catalogue: Catalogue) -> dict[str, str]:
@@ -35,13 +50,16 @@ def series_titles(chosen: Mapping[str, Training], catalogue: Catalogue) -> dict[
 def other_titles(
     chosen: Mapping[str, Training], catalogue: Catalogue
 ) -> dict[str, tuple[str, ...]]:
-    """By letter, the model where there are several, the corpus where there are several."""
+    """By letter, model, normaliser and corpus, each where there are several."""
     requests = [training.request for training in chosen.values()]
     several_models = len({request.model for request in requests}) > 1
+    normalisers = {letter: _normaliser(one, catalogue) for letter, one in chosen.items()}
+    several_normalisers = len({*map(tuple, normalisers.values())}) > 1
     several_corpora = len({request.data for request in requests}) > 1
     return {
         letter: (
             *([model_title(training.request.model, catalogue)] if several_models else []),
+            *(normalisers[letter] if several_normalisers else []),
             *([data_title(training.request.data, catalogue)] if several_corpora else []),
         )
         for letter, training in chosen.items()

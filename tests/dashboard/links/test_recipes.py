@@ -92,11 +92,15 @@ def test_a_link_to_trainings_names_as_many_as_are_shown():
 
 
 def test_the_usual_normaliser_is_left_out_and_another_is_asked_for():
-    def asked(**settings):
+    def asked(**chosen):
         (request,) = training_requests(
-            Recipe(scorings=("dot",), settings=tuple(settings.items())), seed=0
+            Recipe(scorings=("dot",), settings=(("pairs", 3),), **chosen), seed=0
         )
         return dict(request.options)
 
-    assert asked(normaliser="softmax", pairs=3) == {"pairs": 3, "probe": ""}
-    assert asked(normaliser="relu") == {"normaliser": "relu", "probe": ""}
+    usual = {"pairs": 3, "probe": ""}
+    assert asked() == asked(normaliser="softmax") == usual
+    assert asked(normaliser="relu") == {"normaliser": "relu", **usual}
+    assert asked(normaliser="entmax", normaliser_parameters=(("alpha", 1.5),)) == {
+        "normaliser": "entmax", "normaliser.alpha": 1.5, **usual,
+    }  # fmt: skip

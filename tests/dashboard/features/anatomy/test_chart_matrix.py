@@ -56,3 +56,15 @@ def test_the_scale_is_as_wide_as_the_numbers(values, more, end, ramp):
 def test_labels_that_do_not_fit_are_refused():
     with pytest.raises(ValueError, match=r"got \(2, 3\), 1 and 3 labels"):
         matrix_chart(VALUES, ["q0"], ["k0", "k1", "k2"])
+
+
+def test_minus_infinity_is_ruled_out_and_no_mishap(painted, rows, survives):
+    drawn = np.array([[0.5, -np.inf], [np.nan, 2.0]])
+    scene = painted(matrix_chart(drawn, ["q0", "q1"], ["k0", "k1"]), width=320)
+    assert [item["text"] for item in scene.items("numbers_marks")] == ["0.50", "2"]
+    assert [item["text"] for item in scene.items("quiet_marks")] == ["−∞"]
+    said = [item["description"] for item in scene.items("masked_marks")]
+    assert said == [
+        "row q0, column k1, value −∞, ruled out",
+        "row q1, column k0, value not finite",
+    ]

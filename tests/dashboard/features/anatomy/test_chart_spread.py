@@ -1,6 +1,8 @@
+import numpy as np
 import pandas as pd
 import pytest
 
+from dashboard.charts.theme import QUIET
 from dashboard.features.anatomy.chart_landscape import landscape_chart
 from dashboard.features.anatomy.chart_spread import spread_chart
 
@@ -64,3 +66,13 @@ def test_a_flat_landscape_and_one_without_numbers_are_drawn(survives):
 def test_what_is_no_grid_is_refused():
     with pytest.raises(ValueError, match="need an even grid of keys with score, got 8 rows"):
         landscape_chart(GRID[1:], "score", (0, 0), title="")
+
+
+def test_keys_that_are_ruled_out_are_grey_in_the_landscape(painted):
+    ruled = GRID.assign(score=GRID["score"].mask(GRID["x"] == 0, -np.inf))
+    scene = painted(landscape_chart(ruled, "score", (2, 0), title="score"))
+    assert len(scene.items("cells_marks")) == 6
+    grey = scene.items("masked_marks")
+    assert len(grey) == 3
+    assert {item["fill"] for item in grey} == {QUIET}
+    assert scene.spec["layer"][1]["encoding"]["fill"]["scale"]["domain"] == [1, 22]

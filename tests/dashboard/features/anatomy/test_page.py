@@ -225,3 +225,47 @@ def test_a_failed_job_costs_the_stages_alone(opened, backend):
     assert not app.exception
     assert "it broke *badly*" in [text.value for text in app.text]
     assert app.selectbox("anatomy-scoring").value == "gaussian"
+
+
+def test_the_step_to_weights_shows_the_chosen_normaliser(opened, backend):
+    app = opened("anatomy")
+    app.selectbox("anatomy-normaliser-name").set_value("sigmoid").run()
+    assert not app.exception
+    assert link(app) == {"normaliser": "sigmoid"}
+    assert dict(asked(backend)[-1].options)["normaliser"] == "sigmoid"
+    assert "5 · Sigmoid" in [one.value for one in app.subheader]
+    assert any(r"\alpha_i = sigmoid(s)" in one.value for one in app.latex)
+    weights = matrices(app)[5]
+    assert f"that of query 0 sums to {weights[0].sum():.2f}"[:-1] in words(app)
+    app.selectbox("anatomy-normaliser-name").set_value("entmax").run()
+    app.slider("anatomy-normaliser-entmax-alpha").set_value(2.0).run()
+    assert link(app) == {"normaliser": "entmax", "normaliser.alpha": "2"}
+    assert "Each row sums to 1" in words(app)
+
+
+def test_a_scoring_with_a_way_of_its_own_says_so(opened, backend):
+    backend.facts["scorings"].append(
+        {**backend.facts["scorings"][0], "name": "monotonic", "own_normaliser": True}
+    )
+    app = opened("anatomy", scoring="monotonic", normaliser="entmax")
+    assert not app.exception
+    assert "makes its weights in its own way" in words(app)
+    assert "5 · Weights" in [one.value for one in app.subheader]
+    assert link(app) == {"scoring": "monotonic"}
+
+
+def test_keys_that_a_score_rules_out_are_no_error(opened, backend):
+    backend.facts["scorings"].append({**backend.facts["scorings"][1], "name": "epanechnikov"})
+    app = opened("anatomy", scoring="epanechnikov", scoring__width="1.5")
+    assert not app.exception
+    assert "not finite" not in words(app)
+    assert "A score of −∞ rules its key out as well." in words(app)
+    app = opened("anatomy", part="landscape", scoring="epanechnikov", normaliser="entmax")
+    assert not app.exception
+    assert "by the normaliser Entmax" in words(app)
+
+
+def test_a_normaliser_that_is_not_here_is_named(opened):
+    app = opened("anatomy", normaliser="theirs")
+    assert not app.exception
+    assert "Normaliser ‘theirs’ is not installed here." in words(app)

@@ -1,6 +1,7 @@
 """The anatomy's tensors, against torch's own attention and plain numpy."""
 
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -270,3 +271,50 @@ def test_a_landscape_is_its_formula(scored, formula):
     np.testing.assert_allclose(table["score"], expected, atol=1e-12)
     np.testing.assert_allclose(table["weight"], np.exp(expected) / np.exp(expected).sum())
     assert (table["x"].min(), table["x"].max(), len(table)) == (-3, 3, 41 * 41)
+
+
+def test_weights_are_those_of_the_chosen_normaliser():
+    _, found, facts = walk(lengths="2,4", normaliser="sigmoid")
+    allowed = np.arange(5) < np.array([2, 4])[:, None, None]
+    counts = allowed.sum(axis=-1, keepdims=True)  # Ramapuram et al. 2024: sigmoid(s - log n)
+    expected = np.where(allowed, 1 / (1 + counts * np.exp(-found["scores"])), 0)
+    np.testing.assert_allclose(found["weights"], expected, atol=1e-12)
+    assert facts["sums_to_one"] is False
+
+
+def test_scores_of_minus_infinity_rule_keys_out_and_are_no_error():
+    _, found, facts = walk("epanechnikov", parameters={"width": 1.0}, normaliser="sparsemax")
+    out = np.isneginf(found["scores"])
+    assert out.any()
+    assert not out.all()
+    assert (found["weights"][out] == 0).all()
+    assert facts["finite"] is True
+    assert facts["sums_to_one"] is True
+
+
+def test_other_scores_that_are_not_finite_are_still_an_error(monkeypatch):
+    @scoring("broken", formula="0", title="Broken")
+    def broken(queries, keys):
+        return queries.sum(-1, keepdim=True) * keys.sum(-1)[..., None, :] * math.nan
+
+    installed = registry.installed()
+    records = {**installed.records, "scorings": {**installed.scorings, "broken": broken}}
+    monkeypatch.setattr(registry, "installed", lambda: replace(installed, records=records))
+    assert walk("broken")[2]["finite"] is False
+
+
+def test_a_landscape_by_another_normaliser():
+    def plane(**options):
+        request = Request.make(
+            "anatomy",
+            scoring="epanechnikov",
+            options={"part": "landscape", "x": 0.0, "y": 0.0, **options},
+        )
+        return perform(request, Watch()).tables["landscape"].to_pandas()  # fmt: skip
+
+    usual, sparse = plane(), plane(normaliser="hard")
+    assert np.isneginf(usual["score"]).any()
+    assert (usual["weight"][np.isneginf(usual["score"])] == 0).all()
+    assert sparse["weight"].max() == 1.0
+    assert sparse["weight"].sum() == 1.0
+    assert usual["weight"].max() < 0.1

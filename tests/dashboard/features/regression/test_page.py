@@ -208,3 +208,44 @@ def test_devices_are_offered_where_there_is_a_choice(opened, backend, devices):
     app = opened("regression")
     boxes = [box for box in app.selectbox if box.label == "Device"]
     assert [box.options for box in boxes] == ([devices] if "cuda:0" in devices else [])
+
+
+def test_two_panels_compare_normalisers_of_one_scoring(opened, backend):
+    app = opened("regression", a="scaled_dot", b="scaled_dot")
+    assert not any((box.key or "").endswith("--learn") for box in app.toggle)
+    before = len(backend.submitted)
+    app.selectbox("panel-b-scaled_dot--normaliser-name").set_value("entmax").run()
+    app.slider("panel-b-scaled_dot--normaliser-entmax-alpha").set_value(1.5).run()
+    assert not app.exception
+    asked = list(backend.submitted.values())[before:]
+    chosen = {"normaliser": "entmax", "normaliser.alpha": 1.5}
+    assert chosen.items() <= dict(asked[-1].options).items()
+    assert link(app) == {
+        "a": "scaled_dot", "b": "scaled_dot", "b.normaliser": "entmax",
+        "b.normaliser.alpha": "1.5",
+    }  # fmt: skip
+    (table,) = app.dataframe
+    assert list(table.value["Panel"]) == ["a Scaled dot", "b Scaled dot, Entmax"]
+    # The scoring has nothing to learn, the normaliser has.
+    app.toggle("panel-b-scaled_dot--learn").set_value(True).run()
+    (asked,) = [r for r in backend.submitted.values() if dict(r.options).get("learn")]
+    assert chosen.items() <= dict(asked.options).items()
+
+
+def test_another_scoring_keeps_the_normaliser_where_it_takes_one(opened, backend):
+    next(one for one in backend.facts["scorings"] if one["name"] == "odd")["own_normaliser"] = True
+    app = opened("regression", a="gaussian", a__normaliser="sparsemax")
+    app.selectbox("panel-a-scoring").set_value("laplacian").run()
+    assert link(app) == {"a": "laplacian", "a.normaliser": "sparsemax"}
+    app.selectbox("panel-a-scoring").set_value("odd").run()
+    assert link(app) == {"a": "odd"}
+    assert "makes its weights in its own way" in words(app)
+
+
+def test_a_normaliser_that_is_not_here_is_named_and_may_be_replaced(opened):
+    app = opened("regression", a="gaussian", a__normaliser="theirs", a__normaliser__k="3")
+    assert not app.exception
+    assert "Normaliser ‘theirs’ is not installed here." in words(app)
+    assert link(app) == {"a": "gaussian", "a.normaliser": "theirs", "a.normaliser.k": "3"}
+    app.selectbox("panel-a-gaussian--normaliser-name").set_value("sparsemax").run()
+    assert link(app) == {"a": "gaussian", "a.normaliser": "sparsemax"}

@@ -3,7 +3,9 @@ from __future__ import annotations
 import hashlib
 import json
 import math
+from dataclasses import replace
 
+import numpy as np
 import pyarrow as pa
 import pytest
 import torch
@@ -333,3 +335,87 @@ def test_the_gpu_gives_the_same_numbers():
     assert column(there, "curve", "prediction") == pytest.approx(
         column(session, "curve", "prediction"), abs=1e-9
     )
+
+
+def weights_of(result):
+    (row,) = result.tables["maps"].to_pylist()
+    return np.array(row["weights"]).reshape(row["heads"], len(row["queries"]), -1)[0]
+
+
+def projected(scores):
+    """Martins & Astudillo 2016: the point of the simplex nearest to a row of scores."""
+    ordered = np.sort(scores)[::-1]
+    size = max(k for k in range(1, len(scores) + 1) if 1 + k * ordered[k - 1] > ordered[:k].sum())
+    return np.maximum(scores - (ordered[:size].sum() - 1) / size, 0)
+
+
+def test_the_chosen_normaliser_makes_the_weights():
+    result = ask(scoring="gaussian", parameters={"width": 0.7}, normaliser="sparsemax")
+    points, curve = (result.tables[name].to_pandas() for name in ("points", "curve"))
+    scores = (
+        -0.5 * np.subtract.outer(curve["x0"].to_numpy(), points["x0"].to_numpy()) ** 2 / 0.7**2
+    )
+    expected = np.stack([projected(row) for row in scores])
+    np.testing.assert_allclose(weights_of(result), expected, atol=1e-6)
+    np.testing.assert_allclose(curve["prediction"], expected @ points["y"], atol=1e-6)
+    shares = np.where(expected > 0, expected, 1)
+    neighbours = np.exp(-(shares * np.log(shares)).sum(axis=1)).mean()
+    assert result.facts["metrics"]["effective_neighbours"] == pytest.approx(neighbours)
+    assert not any("sum to" in note for note in result.facts["notes"])
+
+
+def test_rows_that_do_not_sum_to_one_are_said_and_counted_by_their_shares():
+    result = ask(scoring="gaussian", normaliser="sigmoid")
+    weights = weights_of(result)
+    sums = weights.sum(axis=1)
+    assert not np.allclose(sums, 1)
+    shares = weights / sums[:, None]
+    neighbours = np.exp(-(shares * np.log(shares)).sum(axis=1)).mean()
+    assert result.facts["metrics"]["effective_neighbours"] == pytest.approx(neighbours, rel=1e-5)
+    (note,) = [note for note in result.facts["notes"] if "need not sum to 1" in note]
+    assert f"they sum to {sums.min():.3g} to {sums.max():.3g}" in note
+
+
+def test_rows_without_any_weight_rest_on_no_point():
+    result = ask(scoring="gaussian", normaliser="relu")  # no score is above 0
+    assert result.facts["metrics"]["effective_neighbours"] == 0
+    assert any("they sum to 0," in note for note in result.facts["notes"])
+
+
+def test_a_learnable_normaliser_is_learned_and_followed():
+    result = ask(scoring="scaled_dot", normaliser="entmax", learn=True, epochs=11,
+                 **{"normaliser.alpha": 2.0})  # fmt: skip
+    history = result.tables["history"].to_pandas()["normaliser alpha"]
+    assert history[0] == 2.0
+    assert history[11] != 2.0
+    assert result.facts["learned"] == {"normaliser alpha": pytest.approx(history[11])}
+    cold = ask(scoring="gaussian", normaliser="temperature", learn=True, epochs=20)
+    assert (cold.tables["history"].to_pandas()["normaliser temperature"] > 0).all()
+
+
+@pytest.mark.parametrize("name", [n for n in registry.installed().normalisers if n != "softmax"])
+@pytest.mark.parametrize("scored", ["gaussian", "epanechnikov", "scaled_dot"])
+def test_every_normaliser_predicts_with_every_kind_of_score(name, scored):
+    result = ask(scoring=scored, normaliser=name)
+    assert np.isfinite(result.tables["curve"].to_pandas()["prediction"]).all()
+    assert np.isfinite(list(result.facts["metrics"].values())).all()
+
+
+@pytest.mark.parametrize(("options", "message"), [
+    ({"normaliser": "nowhere"}, 'no normaliser "nowhere"'),
+    ({"normaliser": "entmax", "normaliser.alpha": 99.0}, "alpha"),
+    ({"normaliser": "sparsemax", "normaliser.alpha": 2.0}, "no parameter 'alpha'"),
+])  # fmt: skip
+def test_a_bad_normaliser_is_refused(options, message):
+    with pytest.raises(ValueError, match=message):
+        ask(scoring="gaussian", **options)
+
+
+def test_who_brought_the_normaliser_is_noted(monkeypatch):
+    installed = registry.installed()
+    theirs = replace(installed.provider("scorings", "dot"), distribution="their-pack",
+                     version="3.5", offers={"normalisers": ["sigmoid"]})  # fmt: skip
+    known = replace(installed, plugins=(theirs, *installed.plugins))
+    monkeypatch.setattr(registry, "installed", lambda: known)
+    assert ask(normaliser="sigmoid").facts["plugins"]["their-pack"] == "3.5"
+    assert "their-pack" not in ask().facts["plugins"]

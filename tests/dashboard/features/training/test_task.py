@@ -267,19 +267,26 @@ def test_what_a_request_leaves_out_is_as_in_the_quick_preset():
     corpus = {
         "pairs": order.pairs, "held_out": order.experiment.held_out, "probe": order.probe,
     }  # fmt: skip
-    assert recipe | model | corpus | {"normaliser": "softmax"} == quick
+    assert recipe | model | corpus == quick
     assert len(training_order.load(request, order, installed())) == order.pairs
 
 
 def test_the_normaliser_is_an_option():
     def read(**options):
         request = Request.make("training", model="bahdanau", scoring="dot", options=options)
-        return training_order.read(request, installed()).experiment.normaliser
+        experiment = training_order.read(request, installed()).experiment
+        return experiment.normaliser, dict(experiment.normaliser_parameters)
 
-    assert read() == read(normaliser="softmax") == ""
-    assert read(normaliser="sparsemax") == "sparsemax"
-    with pytest.raises(ContractError, match="need normaliser to be one of softmax, temperature"):
+    assert read() == read(normaliser="softmax") == ("", {})
+    assert read(normaliser="sparsemax") == ("sparsemax", {})
+    alpha = {"normaliser": "entmax", "normaliser.alpha": 1.75}
+    assert read(**alpha) == ("entmax", {"alpha": 1.75})
+    with pytest.raises(ContractError, match='no normaliser "hardmax"; did you mean "hard"'):
         read(normaliser="hardmax")
+    with pytest.raises(ContractError, match="alpha"):
+        read(**alpha | {"normaliser.alpha": 99.0})
+    with pytest.raises(ContractError, match="no parameter 'width'"):
+        read(**alpha | {"normaliser.width": 1.0})
 
 
 def test_every_preset_is_a_request_for_every_model():
