@@ -18,6 +18,7 @@ from dashboard.ui.workbench import workbench
 
 _FIRST_WAIT = 0.3
 _PROBLEMS_SHOWN = 8
+_FAULTS_SHOWN = 8
 
 
 def heading(title: str, explanation: str) -> DeltaGenerator:
@@ -79,10 +80,12 @@ def _faults(catalogue: Catalogue) -> None:
     count = len(catalogue.failures)
     label = f"{count} plugin problem{'s' if count > 1 else ''}"
     with st.popover(label, icon=":material/extension_off:", type="tertiary"):
-        for failure in catalogue.failures:
+        for failure in catalogue.failures[:_FAULTS_SHOWN]:
             st.text(f"{failure['plugin']}: {failure['message']}")
             if failure.get("advice"):
                 st.caption(plain(f"What to do: {failure['advice']}"))
+        if count > _FAULTS_SHOWN:
+            st.caption(f"and {count - _FAULTS_SHOWN:,} more: see the page Plugins")
 
 
 def catalogue_or_wait(panels: int, height: int) -> Catalogue | None:

@@ -9,7 +9,7 @@ from dashboard.records.catalogue_diff import describe_changes
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
-_MOST_TOASTS = 3  # changes that pop up; a last one counts the others
+_MOST_SAID = 3  # changes that pop up with their words; the others are counted
 _BEFORE, _CHANGES = "catalogue before", "catalogue changes"
 
 
@@ -25,8 +25,8 @@ def changes(catalogue: Catalogue, *, aloud: bool = True) -> tuple[str, ...]:
     """What the last reload of this session changed, until there is another catalogue.
 
     Args:
-        aloud: whether the first changes pop up when they are first known; not on a page that
-            lists them.
+        aloud: whether the changes pop up when they are first known; not on a page that lists
+            them.
     """
     before: Catalogue | None = st.session_state.pop(_BEFORE, None)
     if before is not None:
@@ -39,7 +39,10 @@ def changes(catalogue: Catalogue, *, aloud: bool = True) -> tuple[str, ...]:
 
 
 def _pop_up(sentences: tuple[str, ...]) -> None:
-    for sentence in sentences[:_MOST_TOASTS]:
-        st.toast(plain(sentence), icon=":material/extension:", duration="short")
-    if (more := len(sentences) - _MOST_TOASTS) > 0:
-        st.toast(f"and {more:,} more changes: see the page Plugins", icon=":material/extension:")
+    """One message for all changes, which goes away by itself."""
+    words = [plain(sentence) for sentence in sentences[:_MOST_SAID]]
+    if (more := len(sentences) - _MOST_SAID) > 0:
+        words.append(f"and {more:,} more: see the page Plugins")
+    if len(sentences) > 1:
+        words.insert(0, f"**{len(sentences):,} changes**")
+    st.toast("\n\n".join(words), icon=":material/extension:", duration="short")

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+import pandas as pd
 import streamlit as st
 
+from dashboard.features.plugins.search import Names, description_of, title_of
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
-from dashboard.records.distributions import Distribution
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import layout, results
@@ -17,6 +18,8 @@ from dashboard.ui.widgets import formula, plain
 
 _CHECKED = "plugins checked"
 _COLUMNS = 3
+_MOST_CARDS = 6  # of one kind; of more there is a table
+_TABLE_HEIGHT, _ROW_HEIGHT = 300, 35  # px
 _RESULT_HEIGHT = 120  # px, of a card that is being checked
 
 
@@ -32,31 +35,65 @@ def checks(catalogue: Catalogue) -> list[Request]:
     return [_request(*each) for each in asked if each in installed]
 
 
-def cards(jobs: Jobs, one: Distribution, catalogue: Catalogue) -> None:
-    """A card for everything that the distribution brought."""
-    for kind, names in one.offers().items():
-        st.markdown(f"**{catalogue.kinds[kind].capitalize()}s**")
-        with layout.grid(min(_COLUMNS, max(2, len(names)))):
-            for name in names:
-                with st.container(border=True, key=f"entry-{kind}-{name}", gap="xsmall"):
-                    _card(catalogue.entry(kind, name), name)
-                    _conformance(jobs, kind, name)
+def cards(jobs: Jobs, names: Names, catalogue: Catalogue, key: str) -> None:
+    """The records of a distribution, a fold for each kind, of which the first is open.
+
+    A few have a card each; of many there is a table, and a card for the one that is chosen.
+
+    Args:
+        names: by kind.
+        key: of the distribution, for the widgets' keys.
+    """
+    for number, (kind, own) in enumerate(names.items()):
+        label = f"{catalogue.kinds[kind].capitalize()}s · {len(own):,}"
+        with st.expander(label, expanded=number == 0, key=f"{key}-{kind}"):
+            drawn = own
+            if len(own) > _MOST_CARDS:
+                _table(kind, own, catalogue)
+                one = _one_of(own, kind, catalogue, f"{key}-{kind}-one")
+                drawn = [one] if one else []
+            with layout.grid(min(_COLUMNS, max(2, len(drawn)))):
+                for name in drawn:
+                    with st.container(border=True, key=f"entry-{kind}-{name}", gap="xsmall"):
+                        _card(catalogue.entry(kind, name), name)
+                        _conformance(jobs, kind, name)
+
+
+def _table(kind: str, names: Sequence[str], catalogue: Catalogue) -> None:
+    entries = {name: catalogue.entry(kind, name) for name in names}
+    rows = [
+        {"Name": name, "Title": title_of(entry, name), "What it is": description_of(entry)}
+        for name, entry in entries.items()
+    ]
+    st.dataframe(
+        pd.DataFrame(rows),
+        hide_index=True,
+        height=min(_TABLE_HEIGHT, _ROW_HEIGHT * (len(rows) + 1) + 3),
+        alt=f"Every {catalogue.kinds[kind]} of this package",
+    )
+
+
+def _one_of(names: Sequence[str], kind: str, catalogue: Catalogue, key: str) -> str | None:
+    """The record to show in full."""
+    if st.session_state.get(key) not in names:  # a search has left it out
+        st.session_state[key] = None
+    return st.selectbox(
+        f"Formula, paper and rules of one {catalogue.kinds[kind]}",
+        names,
+        index=None,
+        placeholder="Choose one, or type to search",
+        key=key,
+        format_func=lambda name: f"{title_of(catalogue.entry(kind, name), name)} · {name}",
+    )
 
 
 def _card(entry: Entry | Checkpoint | None, name: str) -> None:
-    if entry is None:
-        st.markdown(f"**{plain(name)}**")
-        st.caption("It cannot be used; see above.")
-        return
-    st.markdown(f"**{plain(entry.title)}** · `{name}`")
-    if isinstance(entry, Checkpoint):
-        st.caption(plain(f"{entry.model} with {entry.scoring}, trained on {entry.corpus}"))
-        return
-    if entry.formula:
+    st.markdown(f"**{plain(title_of(entry, name))}** · `{name}`")
+    if isinstance(entry, Entry) and entry.formula:
         formula(entry.formula)
-    if entry.description:
-        st.caption(plain(entry.description))
-    if entry.reference:
+    if description := description_of(entry):
+        st.caption(plain(description))
+    if isinstance(entry, Entry) and entry.reference:
         st.caption(plain(f"Reference: {entry.reference}"))
 
 

@@ -1,4 +1,4 @@
-"""What the page *Plugins* shows, and its link: ``/plugins?show=<distribution>``."""
+"""What the page *Plugins* shows, and its link: ``/plugins?show=<distribution>&find=<words>``."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dashboard.links.fields import Text
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
 from dashboard.records.catalogue import Catalogue
@@ -18,9 +19,15 @@ _SEPARATORS = re.compile(r"[-_.]+")
 
 @dataclass(frozen=True, kw_only=True)
 class PluginsView:
-    """What the page shows in full: one distribution; by default the first that offers anything."""
+    """What the page shows.
+
+    Args:
+        show: the distribution that is shown in full; by default the first that offers anything.
+        find: words; if there are any, only records that have them all are shown.
+    """
 
     show: str = ""
+    find: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,4 +64,9 @@ def _canonical(name: str) -> str:
     return _SEPARATORS.sub("-", name).lower()
 
 
-LINK = Link(default=lambda _: PluginsView(), fields=(DistributionName(name="show"),))
+FIND: Text[PluginsView] = Text(
+    name="find",
+    title="Search",
+    placeholder="a name, a word of the title, an author, a package",
+)
+LINK = Link(default=lambda _: PluginsView(), fields=(DistributionName(name="show"), FIND))

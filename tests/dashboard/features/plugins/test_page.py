@@ -161,7 +161,18 @@ def test_another_page_tells_it_in_passing(shop, opened):
     app = opened("regression")
     shop.facts = {**shop.facts, "failures": []}
     press(app, "Reload plugins")
-    assert "broken has no problem any more\\." in [toast.value for toast in app.toast]
+    (toast,) = app.toast
+    assert toast.value.split("\n\n") == [
+        "**3 changes**",
+        *(f"{name} has no problem any more\\." for name in ("broken", "blocked", "locked")),
+    ]
+
+
+def test_one_change_needs_no_count(shop, opened):
+    app = opened("regression")
+    shop.facts = {**shop.facts, "failures": shop.facts["failures"][1:]}
+    press(app, "Reload plugins")
+    assert [toast.value for toast in app.toast] == ["broken has no problem any more\\."]
 
 
 def test_records_of_a_hook_that_no_page_knows_have_their_cards(shop, opened):
@@ -173,5 +184,24 @@ def test_records_of_a_hook_that_no_page_knows_have_their_cards(shop, opened):
     assert not app.exception
     seen = texts(app)
     assert "Offers 1 scoring, 1 word." in seen
-    assert "**Words**\n**Article** · `an`" in seen
+    assert [fold.label for fold in app.expander] == ["Scorings · 1", "Words · 1"]
+    assert "**Article** · `an`" in seen
     assert "Before vowels\\." in seen
+
+
+def test_a_search_shows_what_has_all_its_words_wherever_it_is_from(shop, opened):
+    app = opened("plugins")
+    app.text_input("plugins-find").set_value("NOBODY scor").run()
+    assert dict(app.query_params) == {"find": "NOBODY scor"}
+    seen = texts(app)
+    assert plain("1 found for ‘NOBODY scor’.") in seen
+    assert "odd\\-kernels" in seen
+    assert "Nobody 2031" in seen
+    assert "Uniform" not in seen
+    both = texts(opened("plugins", find="scoring"))
+    assert plain("3 found for ‘scoring’.") in both
+    assert "Uniform" in both
+    assert "Nobody 2031" in both
+    none = opened("plugins", find="<b>")
+    assert not none.exception
+    assert plain("0 found for ‘<b>’.") in texts(none)
