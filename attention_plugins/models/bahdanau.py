@@ -26,11 +26,11 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
-from attention_plugins.models.losses import projected_cross_entropy, valid_positions
+from attention_plugins.models.losses import projected_cross_entropy, shifted, valid_positions
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
+from attention_plugins.models.words import tie
 from attention_plugins.tap import Site, Tap
-from attention_plugins.text import BOS_ID
 
 CROSS = Site("cross", 0)
 
@@ -126,11 +126,7 @@ class Bahdanau(nn.Module):
             if parameter.dim() > 1 and "embedding" not in name and "scoring" not in name:
                 nn.init.xavier_uniform_(parameter)
         if self.deep:
-            self.output.weight = self.embedding.weight
-            # One matrix reads words and scores them: unit rows as input would give huge logits.
-            for embedding in (self.embedding, self.encoder.embedding):
-                nn.init.normal_(embedding.weight, std=embedding.embedding_dim**-0.5)
-            nn.init.zeros_(self.output.bias)
+            tie(self.output, self.embedding, (self.embedding, self.encoder.embedding))
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
         """Encode the sentences; keys are projected here, once."""
@@ -158,8 +154,7 @@ class Bahdanau(nn.Module):
         """Mean cross-entropy in nats per target token, with the right words forced."""
         tap = Tap()
         state = self.start(batch.source, batch.source_lengths, tap)
-        begin = torch.full_like(batch.target[:, :1], BOS_ID)
-        words = self._words(torch.cat([begin, batch.target[:, :-1]], dim=1))  # (B, m, embed)
+        words = self._words(shifted(batch.target))  # (B, m, embed)
         weights = self._first_layer_weights()
         layers = list(state["hidden"].unbind(dim=1))
         tops, contexts = [], []

@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 from torch.nn.functional import cross_entropy, linear
+
+from attention_plugins.models.protocols import Batch
+from attention_plugins.text import BOS_ID
 
 # Rows of logits that exist at once: with some thousand words about what a core's cache holds.
 _CHUNK = 64
@@ -15,6 +18,25 @@ _CHUNK = 64
 def valid_positions(lengths: Tensor, longest: int) -> Tensor:
     """``(B, longest)``, True on the first ``lengths`` positions of each row."""
     return torch.arange(longest, device=lengths.device) < lengths[:, None]
+
+
+def shifted(target: Tensor) -> Tensor:
+    """What a decoder reads when ``target (B, m)`` is forced: ``<bos>``, then all but the last."""
+    return torch.cat([torch.full_like(target[:, :1], BOS_ID), target[:, :-1]], dim=1)
+
+
+def target_loss(
+    features: Tensor, output: nn.Linear, batch: Batch, label_smoothing: float = 0.0
+) -> Tensor:
+    """Mean cross-entropy in nats per target token; padding does not count.
+
+    Args:
+        features: ``(B, m, h)``, what the layer ``output`` reads before each target word.
+    """
+    counts = valid_positions(batch.target_lengths, batch.target.shape[1])  # (B, m)
+    return projected_cross_entropy(
+        features[counts], output.weight, output.bias, batch.target[counts], label_smoothing
+    )
 
 
 def projected_cross_entropy(

@@ -25,15 +25,20 @@ class MultiHead(nn.Module):
     All heads of all three projections lie in one matrix, so that self-attention is one product.
     The scoring is built once, for one head's size, and is shared by the heads.
 
+    With fewer heads of keys and values than of queries, neighbouring query heads share one
+    (Ainslie et al. 2023; with a single one, Shazeer 2019). What is kept while decoding is then
+    as much smaller; the scoring still meets every head, as it may have weights for each.
+
     Args:
         make_scoring: builds the scoring for one head's sizes.
         size: of queries, keys, values and output.
         heads: must divide ``size``.
+        key_heads: heads of keys and values, must divide ``heads``; None: as many.
         dropout: share of the weights dropped while training.
         bias: whether the projections have biases.
 
     Raises:
-        ContractError: heads that do not divide the size.
+        ContractError: heads that do not divide the size, or key heads that do not divide them.
     """
 
     def __init__(
@@ -42,15 +47,22 @@ class MultiHead(nn.Module):
         size: int,
         heads: int,
         *,
+        key_heads: int | None = None,
         dropout: float = 0.0,
         bias: bool = True,
     ) -> None:
         super().__init__()
         if size % heads:
             raise ContractError(f"need heads that divide the hidden size {size}, got {heads}")
-        self.heads, self.rate = heads, dropout
+        self.heads, self.key_heads, self.rate = heads, key_heads or heads, dropout
+        if heads % self.key_heads:
+            raise ContractError(
+                f"need key heads that divide the {heads} heads, got {self.key_heads}"
+            )
         head = size // heads
-        self.projections = nn.Linear(size, 3 * size, bias=bias)
+        kept = self.key_heads * head
+        self._widths = size, kept, kept  # of queries, keys and values
+        self.projections = nn.Linear(size, sum(self._widths), bias=bias)
         self.scoring = make_scoring(
             Sizes(query=head, key=head, hidden=head, heads=heads, value=head)
         )
@@ -59,7 +71,7 @@ class MultiHead(nn.Module):
 
     def _initialise(self) -> None:
         """Glorot & Bengio 2010, each projection as a matrix of its own; biases 0."""
-        for matrix in (*self.projections.weight.data.chunk(3), self.output.weight):
+        for matrix in (*self.projections.weight.data.split(self._widths), self.output.weight):
             nn.init.xavier_uniform_(matrix)
         for layer in (self.projections, self.output):
             if layer.bias is not None:
@@ -78,22 +90,29 @@ class MultiHead(nn.Module):
         return self.look(tap, site, self.project_queries(queries), *self.remember(memory), mask)
 
     def project(self, inputs: Tensor) -> tuple[Tensor, Tensor, Tensor]:
-        """Queries, keys ready for the scoring, and values of ``(B, n, size)``, by heads."""
-        queries, keys, values = (
-            split_heads(part, self.heads) for part in self.projections(inputs).chunk(3, dim=-1)
-        )
-        return queries, self.scoring.project_keys(keys), values
+        """Queries of ``(B, n, size)``, and keys and values as :meth:`remember` gives them."""
+        queries, keys, values = self.projections(inputs).split(self._widths, dim=-1)
+        return split_heads(queries, self.heads), *self._keep(keys, values)
 
     def project_queries(self, inputs: Tensor) -> Tensor:
         """Queries ``(B, heads, n, d)``."""
-        return split_heads(self._part(inputs, 0, 1), self.heads)
+        return split_heads(self._part(inputs, slice(None, self._widths[0])), self.heads)
 
     def remember(self, memory: Tensor) -> tuple[Tensor, Tensor]:
-        """Keys ready for the scoring and values: made once, looked at in every step."""
-        keys, values = (
-            split_heads(part, self.heads) for part in self._part(memory, 1, 3).chunk(2, dim=-1)
-        )
-        return self.scoring.project_keys(keys), values
+        """Keys and values ``(B, key_heads, n, d)``: made once, looked at in every step.
+
+        Keys are ready for the scoring, unless heads share them.
+        """
+        kept = self._part(memory, slice(self._widths[0], None))
+        return self._keep(*kept.split(self._widths[1:], dim=-1))
+
+    def _keep(self, keys: Tensor, values: Tensor) -> tuple[Tensor, Tensor]:
+        keys, values = (split_heads(part, self.key_heads) for part in (keys, values))
+        return (keys if self._shares else self.scoring.project_keys(keys)), values
+
+    @property
+    def _shares(self) -> bool:
+        return self.key_heads < self.heads
 
     def look(
         self,
@@ -105,15 +124,18 @@ class MultiHead(nn.Module):
         mask: Tensor | None = None,
     ) -> Tensor:
         """Attention of projected queries, ``(B, n_q, size)``."""
+        if self._shares:
+            times = self.heads // self.key_heads
+            keys, values = (part.repeat_interleave(times, dim=-3) for part in (keys, values))
         heads = tap.attend(
             site, self.scoring, queries, keys, values, mask,
-            dropout=self.rate if self.training else 0.0, keys_projected=True,
+            dropout=self.rate if self.training else 0.0, keys_projected=not self._shares,
         )  # fmt: skip
         return self.output(merge_heads(heads))
 
-    def _part(self, inputs: Tensor, first: int, last: int) -> Tensor:
-        """The projections numbered ``first`` to ``last`` of: queries, keys, values."""
-        size = self.output.in_features
-        rows = slice(first * size, last * size)
+    def _part(self, inputs: Tensor, columns: slice) -> Tensor:
+        """Some columns of the three projections, which lie side by side."""
         bias = self.projections.bias
-        return linear(inputs, self.projections.weight[rows], None if bias is None else bias[rows])
+        return linear(
+            inputs, self.projections.weight[columns], None if bias is None else bias[columns]
+        )

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 
 from attention_plugins.attention import as_mask
 from attention_plugins.contract import (
@@ -18,60 +16,59 @@ from attention_plugins.contract import (
     ScoringFactory,
     as_record,
 )
-from attention_plugins.models.losses import projected_cross_entropy, valid_positions
-from attention_plugins.models.positions import sinusoidal_positions
+from attention_plugins.models.losses import shifted, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
 from attention_plugins.models.transformer_layers import (
     DecoderLayer,
     EncoderLayer,
+    FeedForward,
     Hyperparameters,
 )
+from attention_plugins.models.words import placed, tie
 from attention_plugins.tap import Tap
-from attention_plugins.text import BOS_ID
 
 
 class Transformer(nn.Module):
-    """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
+    """See :class:`~attention_plugins.models.protocols.TranslationModel`.
+
+    Attributes:
+        record: what makes its parts of the parameters; variants of the model have others.
+    """
+
+    record: type[Hyperparameters] = Hyperparameters
 
     def __init__(
         self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
     ) -> None:
         super().__init__()
-        known = as_record(Hyperparameters, values)
-        size, layers, self.rate = known.hidden, range(known.layers), known.dropout
+        known = as_record(self.record, values)
+        size, self.rate = known.hidden, known.dropout
         self.source_embedding = nn.Embedding(sizes.source, size)
         self.target_embedding = nn.Embedding(sizes.target, size)
-        self.encoder: Stack[EncoderLayer] = Stack(
-            EncoderLayer(make_scoring, known, layer) for layer in layers
-        )
-        self.decoder: Stack[DecoderLayer] = Stack(
-            DecoderLayer(make_scoring, known, layer) for layer in layers
-        )
-        last_norm = nn.LayerNorm if known.pre_norm else _nothing
-        self.encoder_norm, self.decoder_norm = last_norm(size), last_norm(size)
+        self.encoder: Stack[EncoderLayer] = known.stack(lambda: EncoderLayer(make_scoring, known))
+        self.decoder: Stack[DecoderLayer] = known.stack(lambda: DecoderLayer(make_scoring, known))
+        self.encoder_norm, self.decoder_norm = known.last_norm(), known.last_norm()
         self.output = nn.Linear(size, sizes.target)
         self._initialise(known.tied)
 
     def _initialise(self, tied: bool) -> None:
         """Glorot & Bengio 2010 for every matrix, as d2l.ai does; tied embeddings small."""
-        feed_forwards = (layer.feed_forward for layer in (*self.encoder, *self.decoder))
-        for matrix in (*(m for f in feed_forwards for m in (f.rise, f.fall)), self.output):
-            nn.init.xavier_uniform_(matrix.weight)
+        for part in self.modules():
+            if isinstance(part, FeedForward):
+                part.initialise()
+        nn.init.xavier_uniform_(self.output.weight)
         if tied:
-            self.output.weight = self.target_embedding.weight
-            # One matrix reads words and scores them: unit rows as input would give huge logits.
-            for embedding in (self.source_embedding, self.target_embedding):
-                nn.init.normal_(embedding.weight, std=embedding.embedding_dim**-0.5)
-            nn.init.zeros_(self.output.bias)
+            embeddings = self.source_embedding, self.target_embedding
+            tie(self.output, self.target_embedding, embeddings)
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
         """Encode the sentences; every layer's cross keys and values are made here, once."""
         shape = torch.Size((len(source), 1, 1, source.shape[1]))
         mask = as_mask(source_lengths, shape)  # (B, 1, 1, n)
         memory = self._embed(self.source_embedding, source, 0)
-        for layer in self.encoder:
-            memory = layer(memory, mask, tap)
+        for number, layer in enumerate(self.encoder):
+            memory = layer(memory, mask, tap, number)
         memory = self.encoder_norm(memory)
         state = {"mask": mask}
         for number, layer in enumerate(self.decoder):
@@ -90,11 +87,7 @@ class Transformer(nn.Module):
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
         """Mean cross-entropy in nats per target token, with the right words forced."""
         features = self.forced(batch.source, batch.source_lengths, batch.target, Tap())
-        counts = valid_positions(batch.target_lengths, batch.target.shape[1])  # (B, m)
-        return projected_cross_entropy(
-            features[counts], self.output.weight, self.output.bias, batch.target[counts],
-            label_smoothing,
-        )  # fmt: skip
+        return target_loss(features, self.output, batch, label_smoothing)
 
     def forced(self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap) -> Tensor:
         """What the output layer reads when ``target (B, m)`` is forced, all words at once.
@@ -103,27 +96,19 @@ class Transformer(nn.Module):
             ``(B, m, size)``; row t knows the words before t only.
         """
         state = self.start(source, lengths, tap)
-        begin = torch.full_like(target[:, :1], BOS_ID)
-        inputs = self._embed(self.target_embedding, torch.cat([begin, target[:, :-1]], dim=1), 0)
+        inputs = self._embed(self.target_embedding, shifted(target), 0)
         words = target.shape[1]
         causal = torch.ones(words, words, dtype=torch.bool, device=target.device).tril()
         return self._decode(inputs, state, causal, tap)
 
     def _decode(self, inputs: Tensor, state: State, causal: Tensor | None, tap: Tap) -> Tensor:
-        for layer in self.decoder:
-            inputs = layer(inputs, state, causal, tap)
+        for number, layer in enumerate(self.decoder):
+            inputs = layer(inputs, state, causal, tap, number)
         return self.decoder_norm(inputs)
 
     def _embed(self, embedding: nn.Embedding, tokens: Tensor, first: int) -> Tensor:
-        """Scaled embeddings plus positions, which are counted from ``first``."""
-        words = embedding(tokens) * math.sqrt(embedding.embedding_dim)
         places = torch.arange(first, first + tokens.shape[1], device=tokens.device)
-        positions = sinusoidal_positions(places, embedding.embedding_dim, words.dtype)
-        return dropout(words + positions, self.rate, self.training)
-
-
-def _nothing(size: int) -> nn.Module:
-    return nn.Identity()
+        return placed(embedding, tokens, places, self.rate if self.training else 0.0)
 
 
 TRANSFORMER = ModelSpec(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -12,7 +12,7 @@ from torch.nn.functional import dropout
 from attention_plugins.contract import ScoringFactory
 from attention_plugins.models.multi_head import MultiHead
 from attention_plugins.models.protocols import State
-from attention_plugins.models.stack import Stack
+from attention_plugins.models.stack import Part, Stack
 from attention_plugins.tap import Site, Tap
 
 
@@ -26,6 +26,12 @@ class FeedForward(nn.Module):
     def forward(self, inputs: Tensor) -> Tensor:
         """``(..., size)`` to ``(..., size)``."""
         return self.fall(dropout(self.rise(inputs).relu_(), self.rate, self.training))
+
+    def initialise(self) -> None:
+        """Glorot & Bengio 2010 for every matrix."""
+        for part in self.children():
+            if isinstance(part, nn.Linear):
+                nn.init.xavier_uniform_(part.weight)
 
 
 class AddNorm(nn.Module):
@@ -46,8 +52,12 @@ class AddNorm(nn.Module):
         return self.norm(inputs + dropout(sublayer(inputs), self.rate, self.training))
 
 
-class Hyperparameters(NamedTuple):
-    """The model's parameters; see ``TRANSFORMER``."""
+@dataclass(frozen=True, kw_only=True)
+class Hyperparameters:
+    """The model's parameters, see ``TRANSFORMER``, and the parts that follow from them.
+
+    A variant of the model is another record of this kind, which makes other parts.
+    """
 
     hidden: int
     heads: int
@@ -65,6 +75,14 @@ class Hyperparameters(NamedTuple):
         """One sublayer's network."""
         return FeedForward(self.hidden, self.ffn, self.dropout)
 
+    def stack(self, make_layer: Callable[[], Part]) -> Stack[Part]:
+        """The layers of the encoder or of the decoder, in their order."""
+        return Stack(make_layer() for _ in range(self.layers))
+
+    def last_norm(self) -> nn.Module:
+        """What follows the last layer of a stack: without it nothing bounds a sum of residuals."""
+        return nn.LayerNorm(self.hidden) if self.pre_norm else nn.Identity()
+
     def residuals(self, sublayers: int) -> Stack[AddNorm]:
         """A residual connection for each sublayer."""
         return Stack(AddNorm(self.hidden, self.dropout, self.pre_norm) for _ in range(sublayers))
@@ -73,51 +91,63 @@ class Hyperparameters(NamedTuple):
 class EncoderLayer(nn.Module):
     """Self-attention, then the feed-forward network."""
 
-    def __init__(self, make_scoring: ScoringFactory, values: Hyperparameters, layer: int) -> None:
+    def __init__(self, make_scoring: ScoringFactory, values: Hyperparameters) -> None:
         super().__init__()
-        self.site = Site("encoder", layer)
         self.attention = values.attention(make_scoring)
         self.feed_forward = values.feed_forward()
         self.residuals = values.residuals(2)
 
-    def forward(self, inputs: Tensor, mask: Tensor, tap: Tap) -> Tensor:
-        """``(B, n, size)`` to the same; ``mask (B, 1, 1, n)``."""
+    def forward(self, inputs: Tensor, mask: Tensor, tap: Tap, layer: int) -> Tensor:
+        """``(B, n, size)`` to the same.
+
+        Args:
+            mask: ``(B, 1, 1, n)``.
+            layer: its number in the stack, from 0.
+        """
+        site = Site("encoder", layer)
+        return self.around(inputs, lambda x: self.attention(tap, site, x, x, mask))
+
+    def around(self, inputs: Tensor, look: Callable[[Tensor], Tensor]) -> Tensor:
+        """The sublayers around any attention, ``(B, n, size)`` to the same.
+
+        Args:
+            look: what the layer sees of others, by way of its ``attention``; shapes alike.
+        """
         first, second = self.residuals
-        seen = first(inputs, lambda x: self.attention(tap, self.site, x, x, mask))
-        return second(seen, self.feed_forward)
+        return second(first(inputs, look), self.feed_forward)
 
 
 class DecoderLayer(nn.Module):
     """Self-attention over the words so far, attention to the source, feed-forward network."""
 
-    def __init__(self, make_scoring: ScoringFactory, values: Hyperparameters, layer: int) -> None:
+    def __init__(self, make_scoring: ScoringFactory, values: Hyperparameters) -> None:
         super().__init__()
-        self.layer = layer
         self.attention = values.attention(make_scoring)
         self.cross = values.attention(make_scoring)
         self.feed_forward = values.feed_forward()
         self.residuals = values.residuals(3)
 
-    def forward(self, inputs: Tensor, state: State, causal: Tensor | None, tap: Tap) -> Tensor:
+    def forward(
+        self, inputs: Tensor, state: State, causal: Tensor | None, tap: Tap, layer: int
+    ) -> Tensor:
         """``(B, m, size)`` to the same. Keys and values of the inputs join those in ``state``.
 
         Args:
+            layer: its number in the stack, from 0.
             causal: ``(m, m)``, True where a word may look; None for one word, which may look at
                 everything so far.
         """
 
         def look_back(x: Tensor) -> Tensor:
             queries, keys, values = self.attention.project(x)
-            keys = self._append(state, "keys", keys)
-            values = self._append(state, "values", values)
-            return self.attention.look(
-                tap, Site("decoder", self.layer), queries, keys, values, causal
-            )
+            keys = _append(state, f"keys {layer}", keys)
+            values = _append(state, f"values {layer}", values)
+            return self.attention.look(tap, Site("decoder", layer), queries, keys, values, causal)
 
         def look_across(x: Tensor) -> Tensor:
-            keys, values = (state[f"cross {what} {self.layer}"] for what in ("keys", "values"))
+            keys, values = (state[f"cross {what} {layer}"] for what in ("keys", "values"))
             queries = self.cross.project_queries(x)
-            site = Site("cross", self.layer)
+            site = Site("cross", layer)
             return self.cross.look(tap, site, queries, keys, values, state["mask"])
 
         first, second, third = self.residuals
@@ -125,7 +155,7 @@ class DecoderLayer(nn.Module):
         seen = second(said, look_across)
         return third(seen, self.feed_forward)
 
-    def _append(self, state: State, what: str, new: Tensor) -> Tensor:
-        name = f"{what} {self.layer}"
-        state[name] = torch.cat([state[name], new], dim=-2) if name in state else new
-        return state[name]
+
+def _append(state: State, name: str, new: Tensor) -> Tensor:
+    state[name] = torch.cat([state[name], new], dim=-2) if name in state else new
+    return state[name]
