@@ -18,3 +18,15 @@ class Stack(nn.ModuleList, Generic[Part]):
 
     def __iter__(self) -> Iterator[Part]:
         return cast("Iterator[Part]", super().__iter__())
+
+
+class Repeated(Stack[Part]):
+    """One part that stands for several: each time it comes it is the same."""
+
+    def __init__(self, part: Part, times: int) -> None:
+        super().__init__([part])
+        self.times = times
+
+    def __iter__(self) -> Iterator[Part]:
+        for _ in range(self.times):
+            yield from super().__iter__()

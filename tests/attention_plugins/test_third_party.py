@@ -122,7 +122,7 @@ found = perform(Request.make("catalogue"), None).facts
     )
     assert brought == {
         "student_t": ("attention-student-t", "0.3.1"),
-        "luong": ("attention-recurrent-pack", "0.4.0"),
+        "luong_gru": ("attention-recurrent-pack", "0.4.0"),
         **distances,
     }
     (entry,) = [entry for entry in facts["scorings"] if entry["name"] == "student_t"]
@@ -203,7 +203,7 @@ for name in ("shepard", "mahalanobis", "lorentz", "local_p"):
     assert 0 < errors["local_p"] < 1
 
 
-@pytest.mark.parametrize("model", ["bahdanau", "transformer", "luong"])
+@pytest.mark.parametrize("model", ["bahdanau", "transformer", "luong_gru"])
 def test_every_scoring_trains_in_every_model(model, ask):
     losses = ask(f"""
 import torch
@@ -257,7 +257,7 @@ from attention_plugins.registry import installed
 from attention_plugins.translator import Translator
 {PAIRS.format(epochs=60)}
 plan = experiment.Experiment(
-    model="luong", scoring="local_p", model_parameters={{"dropout": 0.0}},
+    model="luong_gru", scoring="local_p", model_parameters={{"dropout": 0.0}},
     scoring_parameters={{"reach": 4.0}}, recipe=recipe, corpus="four",
 )
 kept = experiment.keep(experiment.run(plan, pairs, installed()), Path({str(tmp_path / "four")!r}))
@@ -272,7 +272,7 @@ found = {{
 """)
     wanted = ["va !", "j'ai perdu.", "il est calme.", "je suis ici."]
     assert found["translations"] == [wanted, wanted]
-    assert found["card"] == ["luong", "local_p", {"width": 2.0, "reach": 4.0}]
+    assert found["card"] == ["luong_gru", "local_p", {"width": 2.0, "reach": 4.0}]
     weights = torch.tensor(found["weights"])
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:-1]))
 

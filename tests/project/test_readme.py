@@ -281,4 +281,4 @@ def test_everything_that_comes_with_it_is_listed():
     chapter = after.partition("\n## ")[0]
     registry = load(allow=[])
     named = set(re.findall(r"`([a-z0-9_]+)`", chapter))
-    assert named == {*registry.scorings, *registry.normalisers}
+    assert named == {*registry.scorings, *registry.normalisers, *registry.models}

@@ -1,4 +1,4 @@
-"""What every translation model promises, whatever it is made of."""
+"""What every translation model promises, whatever it is made of and attends with."""
 
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
@@ -6,12 +6,24 @@ from dataclasses import replace
 import pytest
 import torch
 
+from attention_plugins.agreement import losses
 from attention_plugins.checking import check_model
 from attention_plugins.contract import ModelSizes
-from attention_plugins.decoding import greedy
+from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.models.bahdanau import BAHDANAU
+from attention_plugins.models.conv_seq2seq import CONV_SEQ2SEQ
+from attention_plugins.models.grouped_query import GROUPED_QUERY
+from attention_plugins.models.luong import LUONG
+from attention_plugins.models.pre_norm import PRE_NORM
+from attention_plugins.models.protocols import Batch
+from attention_plugins.models.shared_layers import SHARED_LAYERS
 from attention_plugins.models.transformer import TRANSFORMER
+from attention_plugins.registry import load
 from attention_plugins.scorings.additive import ADDITIVE
+from attention_plugins.text import EOS_ID
+
+BUILT_IN = load(allow=[])
+SMALL = {"hidden": 12, "heads": 4, "ffn": 10}
 
 
 def _with_defaults(spec, **values):
@@ -23,11 +35,16 @@ def _with_defaults(spec, **values):
 KINDS = {
     "bahdanau": _with_defaults(BAHDANAU, embed=6, hidden=10),
     "deep": _with_defaults(BAHDANAU, embed=6, hidden=10, deep_readout=True, bidirectional=True),
-    "transformer": _with_defaults(TRANSFORMER, hidden=12, heads=3, ffn=10),
-    "pre-norm": _with_defaults(
-        TRANSFORMER, hidden=12, heads=3, ffn=10, pre_norm=True, tied=True
-    ),
-}  # fmt: skip
+    "luong": _with_defaults(LUONG, embed=6, hidden=10),
+    "lstm": _with_defaults(LUONG, embed=6, hidden=10, layers=2, cell="lstm"),
+    "convolutional": _with_defaults(CONV_SEQ2SEQ, embed=6, hidden=10, kernel=4),
+    "transformer": _with_defaults(TRANSFORMER, **SMALL),
+    "normalised first, tied": _with_defaults(TRANSFORMER, **SMALL, pre_norm=True, tied=True),
+    "grouped queries": _with_defaults(GROUPED_QUERY, **SMALL, key_heads=2),
+    "multi-query": _with_defaults(GROUPED_QUERY, **SMALL, key_heads=1),
+    "pre-norm": _with_defaults(PRE_NORM, **SMALL),
+    "shared layers": _with_defaults(SHARED_LAYERS, **SMALL, layers=3),
+}
 every_kind = pytest.mark.parametrize("kind", KINDS)
 
 
@@ -36,10 +53,63 @@ def test_it_keeps_every_rule_of_the_kit(kind):
     assert [finding for finding in check_model(KINDS[kind]) if not finding.passed] == []
 
 
-def _model(kind, **values):
+def _model(kind, scoring=ADDITIVE, normaliser=None, **values):
     torch.manual_seed(5)
-    model = KINDS[kind].create(ADDITIVE.factory(), ModelSizes(19, 13), values)
+    factory = scoring.factory(None, normaliser and normaliser.factory())
+    model = KINDS[kind].create(factory, ModelSizes(19, 13), {"dropout": 0.0, **values})
+    with torch.no_grad():  # what a scoring learns starts small, or at 0: it must matter
+        for name, parameter in model.named_parameters():
+            if "scoring" in name:
+                parameter.copy_(torch.randn_like(parameter))
     return model.double().eval()
+
+
+@every_kind
+@pytest.mark.parametrize("scoring", BUILT_IN.scorings)
+def test_at_once_and_word_by_word_are_one_loss_with_every_scoring(kind, scoring, batch):
+    found = losses(_model(kind, BUILT_IN.scorings[scoring]), batch)
+    assert found.agree
+    assert found.at_once > 0.1
+
+
+@every_kind
+@pytest.mark.parametrize("normaliser", BUILT_IN.normalisers)
+def test_at_once_and_word_by_word_are_one_loss_with_every_normaliser(kind, normaliser, batch):
+    model = _model(kind, normaliser=BUILT_IN.normalisers[normaliser])
+    assert losses(model, batch).agree
+
+
+@every_kind
+@pytest.mark.parametrize("scoring", ["scaled_dot", "additive", "rope", "location_sensitive"])
+def test_a_search_sums_what_its_words_cost_when_forced(kind, scoring, batch):
+    model = _model(kind, BUILT_IN.scorings[scoring])
+    with torch.no_grad():  # it writes on, and another word changes what it sees
+        for name, parameter in model.named_parameters():
+            parameter.mul_(1.0 if "scoring" in name or "norm" in name else 3.0)
+        model.output.bias[EOS_ID] = -5.0
+    source, lengths = batch.source[:1, :6], torch.tensor([6])
+    hypotheses = beam(model, source, lengths, width=4, limit=6)[0]
+    for found in hypotheses:
+        scores, _ = force(model, source, lengths, torch.tensor([found.ids]))
+        assert float(scores.sum()) == pytest.approx(found.log_probability, abs=1e-9)
+
+
+@every_kind
+def test_a_short_training_learns_to_copy(kind):
+    torch.manual_seed(0)
+    model = KINDS[kind].create(BUILT_IN.scorings["scaled_dot"].factory(), ModelSizes(13, 13))
+    optimiser = torch.optim.Adam(model.parameters(), lr=5e-3)
+    costs = []
+    for _ in range(60):
+        source = torch.randint(4, 13, (16, 5))
+        source[:, -1] = EOS_ID
+        lengths = torch.full((16,), 5)
+        loss = model.loss(Batch(source, lengths, source, lengths))
+        optimiser.zero_grad()
+        loss.backward()
+        optimiser.step()
+        costs.append(loss.item())
+    assert sum(costs[-5:]) / 5 < 0.8 * costs[0]
 
 
 @every_kind

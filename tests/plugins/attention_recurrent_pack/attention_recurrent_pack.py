@@ -86,8 +86,8 @@ class Luong(nn.Module):
 
 
 LUONG = ModelSpec(
-    name="luong",
-    title="Luong encoder–decoder",
+    name="luong_gru",
+    title="Luong encoder–decoder (GRU)",
     task="translation",
     build=Luong,
     parameters=(

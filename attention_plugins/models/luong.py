@@ -1,0 +1,152 @@
+"""Luong's encoder-decoder, attending with any scoring function.
+
+The decoder moves first and looks then, with its new state ``h``: the attentional vector
+``tanh(W [c; h])`` of that state and the context ``c`` predicts the word, and is read by the next
+step beside the word (input feeding), so that a step knows what earlier ones looked at.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import dropout
+from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
+
+from attention_plugins.attention import as_mask
+from attention_plugins.contract import (
+    ModelSizes,
+    ModelSpec,
+    Parameter,
+    Scalar,
+    ScoringFactory,
+    Sizes,
+    as_record,
+)
+from attention_plugins.models.losses import shifted, target_loss
+from attention_plugins.models.protocols import Batch, State
+from attention_plugins.tap import Site, Tap
+
+CROSS = Site("cross", 0)
+_CELLS: dict[str, type[nn.GRU | nn.LSTM]] = {"gru": nn.GRU, "lstm": nn.LSTM}
+
+
+class Hyperparameters(NamedTuple):
+    """The model's parameters; see :data:`LUONG`."""
+
+    embed: int
+    hidden: int
+    layers: int
+    dropout: float
+    cell: str
+    input_feeding: bool
+
+
+class Luong(nn.Module):
+    """See :class:`~attention_plugins.models.protocols.TranslationModel`."""
+
+    def __init__(
+        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
+    ) -> None:
+        super().__init__()
+        known = as_record(Hyperparameters, values)
+        embed, hidden, self.rate = known.embed, known.hidden, known.dropout
+        self.feeding = known.input_feeding
+        between = known.dropout if known.layers > 1 else 0.0  # torch warns where there is none
+        options = {"num_layers": known.layers, "batch_first": True, "dropout": between}
+        self.source_embedding = nn.Embedding(sizes.source, embed)
+        self.encoder = _CELLS[known.cell](embed, hidden, **options)
+        self.target_embedding = nn.Embedding(sizes.target, embed)
+        self.decoder = _CELLS[known.cell](embed + hidden * self.feeding, hidden, **options)
+        self.scoring = make_scoring(Sizes(query=hidden, key=hidden, hidden=hidden, value=hidden))
+        self.combine = nn.Linear(2 * hidden, hidden, bias=False)
+        self.output = nn.Linear(hidden, sizes.target)
+        for name, parameter in self.named_parameters():
+            if parameter.dim() > 1 and "embedding" not in name and "scoring" not in name:
+                nn.init.xavier_uniform_(parameter)
+
+    def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
+        """Encode the sentences; the decoder's layers begin as the encoder's ended."""
+        words = dropout(self.source_embedding(source), self.rate, self.training)
+        packed = pack_padded_sequence(
+            words, source_lengths.cpu(), batch_first=True, enforce_sorted=False
+        )
+        states, last = self.encoder(packed)
+        memory, _ = pad_packed_sequence(states, batch_first=True, total_length=source.shape[1])
+        return {
+            "memory": memory,  # (B, n, h)
+            "keys": self.scoring.project_keys(memory),  # (B, n, h or what the scoring makes)
+            "mask": as_mask(source_lengths, torch.Size((len(source), 1, source.shape[1]))),
+            "seen": torch.zeros_like(memory[:, 0]),  # (B, h): nothing yet
+            **_kept(last),
+        }
+
+    def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
+        """One word further: ``(B, vocabulary)`` log-probabilities, and the next state."""
+        words = dropout(self.target_embedding(tokens), self.rate, self.training)
+        new = self._advance(state, words, tap)
+        return self.output(new["seen"]).log_softmax(dim=-1), new
+
+    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
+        """Mean cross-entropy in nats per target token, with the right words forced."""
+        tap = Tap()
+        state = self.start(batch.source, batch.source_lengths, tap)
+        words = self.target_embedding(shifted(batch.target))  # (B, m, embed)
+        seen = []
+        for word in dropout(words, self.rate, self.training).unbind(dim=1):
+            state = self._advance(state, word, tap)
+            seen.append(state["seen"])
+        return target_loss(torch.stack(seen, dim=1), self.output, batch, label_smoothing)
+
+    def _advance(self, state: State, words: Tensor, tap: Tap) -> State:
+        """The state after reading ``words (B, embed)``."""
+        read = torch.cat([words, state["seen"]], dim=-1) if self.feeding else words
+        moved, last = self.decoder(read[:, None], _resumed(state))  # (B, 1, h)
+        context = tap.attend(
+            CROSS, self.scoring, moved, state["keys"], state["memory"], state["mask"],
+            keys_projected=True,
+        )  # fmt: skip
+        seen = torch.tanh(self.combine(torch.cat([context, moved], dim=-1)))[:, 0]
+        return {**state, "seen": dropout(seen, self.rate, self.training), **_kept(last)}
+
+
+def _kept(last: Tensor | tuple[Tensor, Tensor]) -> State:
+    """A GRU's states ``(layers, B, h)``, or an LSTM's with its cells, batch first."""
+    if isinstance(last, Tensor):
+        return {"hidden": last.transpose(0, 1)}
+    hidden, cell = last
+    return {"hidden": hidden.transpose(0, 1), "cell": cell.transpose(0, 1)}
+
+
+def _resumed(state: State) -> Tensor | tuple[Tensor, Tensor]:
+    """What :func:`_kept` kept, as torch takes it."""
+    hidden = state["hidden"].transpose(0, 1).contiguous()
+    return (hidden, state["cell"].transpose(0, 1).contiguous()) if "cell" in state else hidden
+
+
+LUONG = ModelSpec(
+    name="luong",
+    title="Luong encoder–decoder",
+    task="translation",
+    build=Luong,
+    parameters=(
+        Parameter(name="embed", title="Embedding size", default=32, low=2, high=1024),
+        Parameter(name="hidden", title="Hidden size", default=32, low=2, high=1024),
+        Parameter(name="layers", title="Layers", default=1, low=1, high=4),
+        Parameter(name="dropout", title="Dropout", default=0.1, low=0.0, high=0.9, step=0.05),
+        Parameter(
+            name="cell", title="Recurrent cell", default="gru", choices=tuple(_CELLS),
+            help="The paper has LSTMs.",
+        ),
+        Parameter(
+            name="input_feeding", title="Input feeding", default=True,
+            help="Each step reads what the last one saw.",
+        ),
+    ),
+    reference="Luong, Pham & Manning 2015, Effective approaches to attention-based neural "
+    "machine translation, sections 3.1 and 3.3",
+    description="A recurrent decoder whose new state asks the encoder's states what it should "
+    "have seen, and says it to the next step.",
+)  # fmt: skip
