@@ -13,6 +13,7 @@ from attention_plugins.models.luong import LUONG
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 from attention_plugins.models.nearest_neighbours import NEAREST_NEIGHBOURS
 from attention_plugins.models.pre_norm import PRE_NORM
+from attention_plugins.models.prefix_lm import PREFIX_LM
 from attention_plugins.models.self_attention import SELF_ATTENTION
 from attention_plugins.models.shared_layers import SHARED_LAYERS
 from attention_plugins.models.transformer import TRANSFORMER
@@ -23,5 +24,5 @@ def attention_models() -> Iterator[ModelSpec]:
     """The models, in the order in which pages list them."""
     yield from (
         NADARAYA_WATSON, NEAREST_NEIGHBOURS, BAHDANAU, LUONG, CONV_SEQ2SEQ, TRANSFORMER,
-        GROUPED_QUERY, PRE_NORM, SHARED_LAYERS, SELF_ATTENTION,
+        GROUPED_QUERY, PRE_NORM, SHARED_LAYERS, PREFIX_LM, SELF_ATTENTION,
     )  # fmt: skip

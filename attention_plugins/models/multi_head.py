@@ -122,14 +122,16 @@ class MultiHead(nn.Module):
         keys: Tensor,
         values: Tensor,
         mask: Tensor | None = None,
+        key_positions: Tensor | None = None,
     ) -> Tensor:
-        """Attention of projected queries, ``(B, n_q, size)``."""
+        """Attention of projected queries, ``(B, n_q, size)``; see :meth:`Tap.attend`."""
         if self._shares:
             times = self.heads // self.key_heads
             keys, values = (part.repeat_interleave(times, dim=-3) for part in (keys, values))
         heads = tap.attend(
             site, self.scoring, queries, keys, values, mask,
             dropout=self.rate if self.training else 0.0, keys_projected=not self._shares,
+            key_positions=key_positions,
         )  # fmt: skip
         return self.output(merge_heads(heads))
 

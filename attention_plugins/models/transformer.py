@@ -22,10 +22,10 @@ from attention_plugins.models.stack import Stack
 from attention_plugins.models.transformer_layers import (
     DecoderLayer,
     EncoderLayer,
-    FeedForward,
     Hyperparameters,
+    initialise,
 )
-from attention_plugins.models.words import placed, tie
+from attention_plugins.models.words import placed
 from attention_plugins.tap import Tap
 
 
@@ -50,17 +50,8 @@ class Transformer(nn.Module):
         self.decoder: Stack[DecoderLayer] = known.stack(lambda: DecoderLayer(make_scoring, known))
         self.encoder_norm, self.decoder_norm = known.last_norm(), known.last_norm()
         self.output = nn.Linear(size, sizes.target)
-        self._initialise(known.tied)
-
-    def _initialise(self, tied: bool) -> None:
-        """Glorot & Bengio 2010 for every matrix, as d2l.ai does; tied embeddings small."""
-        for part in self.modules():
-            if isinstance(part, FeedForward):
-                part.initialise()
-        nn.init.xavier_uniform_(self.output.weight)
-        if tied:
-            embeddings = self.source_embedding, self.target_embedding
-            tie(self.output, self.target_embedding, embeddings)
+        embeddings = self.source_embedding, self.target_embedding
+        initialise(self, self.output, embeddings, known.tied)
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
         """Encode the sentences; every layer's cross keys and values are made here, once."""

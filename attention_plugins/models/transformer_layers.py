@@ -13,6 +13,7 @@ from attention_plugins.contract import ScoringFactory
 from attention_plugins.models.multi_head import MultiHead
 from attention_plugins.models.protocols import State
 from attention_plugins.models.stack import Part, Stack
+from attention_plugins.models.words import tie
 from attention_plugins.tap import Site, Tap
 
 
@@ -47,9 +48,12 @@ class AddNorm(nn.Module):
 
     def forward(self, inputs: Tensor, sublayer: Callable[[Tensor], Tensor]) -> Tensor:
         """``(..., size)`` to ``(..., size)``."""
-        if self.pre_norm:
-            return inputs + dropout(sublayer(self.norm(inputs)), self.rate, self.training)
-        return self.norm(inputs + dropout(sublayer(inputs), self.rate, self.training))
+        total = inputs + dropout(sublayer(self.before(inputs)), self.rate, self.training)
+        return total if self.pre_norm else self.norm(total)
+
+    def before(self, inputs: Tensor) -> Tensor:
+        """What the sublayer is given."""
+        return self.norm(inputs) if self.pre_norm else inputs
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -88,6 +92,22 @@ class Hyperparameters:
         return Stack(AddNorm(self.hidden, self.dropout, self.pre_norm) for _ in range(sublayers))
 
 
+def initialise(
+    model: nn.Module, output: nn.Linear, embeddings: tuple[nn.Embedding, nn.Embedding], tied: bool
+) -> None:
+    """Glorot & Bengio 2010 for every matrix, as d2l.ai does; tied embeddings small.
+
+    Args:
+        embeddings: of source and target; ``output`` may be tied to the latter.
+    """
+    for part in model.modules():
+        if isinstance(part, FeedForward):
+            part.initialise()
+    nn.init.xavier_uniform_(output.weight)
+    if tied:
+        tie(output, embeddings[1], embeddings)
+
+
 class EncoderLayer(nn.Module):
     """Self-attention, then the feed-forward network."""
 
@@ -115,6 +135,11 @@ class EncoderLayer(nn.Module):
         """
         first, second = self.residuals
         return second(first(inputs, look), self.feed_forward)
+
+    def before(self, inputs: Tensor) -> Tensor:
+        """What ``look`` is given."""
+        first, _ = self.residuals
+        return first.before(inputs)
 
 
 class DecoderLayer(nn.Module):

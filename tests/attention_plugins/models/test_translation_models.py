@@ -15,6 +15,7 @@ from attention_plugins.models.conv_seq2seq import CONV_SEQ2SEQ
 from attention_plugins.models.grouped_query import GROUPED_QUERY
 from attention_plugins.models.luong import LUONG
 from attention_plugins.models.pre_norm import PRE_NORM
+from attention_plugins.models.prefix_lm import PREFIX_LM
 from attention_plugins.models.protocols import Batch
 from attention_plugins.models.shared_layers import SHARED_LAYERS
 from attention_plugins.models.transformer import TRANSFORMER
@@ -43,6 +44,8 @@ KINDS = {
     "grouped queries": _with_defaults(GROUPED_QUERY, **SMALL, key_heads=2),
     "multi-query": _with_defaults(GROUPED_QUERY, **SMALL, key_heads=1),
     "pre-norm": _with_defaults(PRE_NORM, **SMALL),
+    "prefix": _with_defaults(PREFIX_LM, **SMALL),
+    "prefix, normalised first": _with_defaults(PREFIX_LM, **SMALL, pre_norm=True, tied=True),
     "shared layers": _with_defaults(SHARED_LAYERS, **SMALL, layers=3),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)

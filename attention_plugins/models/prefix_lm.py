@@ -1,0 +1,152 @@
+"""One stack of self-attention over source and target in a row, with any scoring function.
+
+Source words see each other; target words see the source and the target words before them: a
+language model that continues a prefix.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import pad
+
+from attention_plugins.attention import as_mask
+from attention_plugins.axes import Axes
+from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, as_record
+from attention_plugins.models.losses import shifted, target_loss
+from attention_plugins.models.protocols import Batch, State
+from attention_plugins.models.stack import Stack
+from attention_plugins.models.transformer import TRANSFORMER
+from attention_plugins.models.transformer_layers import EncoderLayer, Hyperparameters, initialise
+from attention_plugins.models.words import placed
+from attention_plugins.tap import Site, Tap
+
+
+class PrefixLM(nn.Module):
+    """See :class:`~attention_plugins.models.protocols.TranslationModel`.
+
+    Source rows attend at ``Site("encoder", layer)``, target rows at ``Site("cross", layer)``,
+    where keys are the source and then ``<bos>`` and the target. Nothing reads what the last
+    layer makes of the source: it gives keys and values alone.
+
+    Embeddings are placed by the row's own length: the target goes on where the source ends. A
+    scoring that needs positions is given each part's own, from 0, as sentences of a batch end at
+    different places; two words of the target are then as far apart as they stand.
+
+    A scoring that needs memory may read the weights of a key's neighbours: for these the target's
+    keys follow each source without padding in between. The columns of its maps then do too, which
+    makes a difference in batches of unequal lengths only.
+    """
+
+    def __init__(
+        self, make_scoring: ScoringFactory, sizes: ModelSizes, values: Mapping[str, Scalar]
+    ) -> None:
+        super().__init__()
+        known = as_record(Hyperparameters, values)
+        self.rate = known.dropout
+        self.source_embedding = nn.Embedding(sizes.source, known.hidden)
+        self.target_embedding = nn.Embedding(sizes.target, known.hidden)
+        self.layers: Stack[EncoderLayer] = known.stack(lambda: EncoderLayer(make_scoring, known))
+        self.norm = known.last_norm()
+        self.output = nn.Linear(known.hidden, sizes.target)
+        embeddings = self.source_embedding, self.target_embedding
+        initialise(self, self.output, embeddings, known.tied)
+        self.joined = any("memory" in layer.attention.scoring.needs for layer in self.layers)
+
+    def axes(self, site: Site) -> Axes:
+        """What a site's rows and columns stand for."""
+        if site.kind == "cross":
+            return Axes(("target",), ("source", "target"))
+        return Axes(("source",), ("source",))
+
+    def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
+        """Read the sentences; every layer's keys and values of them are made here, once."""
+        words = source.shape[1]
+        mask = as_mask(source_lengths, torch.Size((len(source), 1, 1, words)))  # (B, 1, 1, n)
+        places = torch.arange(words, device=source.device)
+        inputs = self._embed(self.source_embedding, source, places)
+        state = {
+            "source": mask[:, 0, 0],  # (B, n): True on words
+            # (B,): the first column of the target's keys
+            "first": source_lengths if self.joined else torch.full_like(source_lengths, words),
+        }
+        *layers, last = self.layers
+        for number, layer in enumerate(layers):
+
+            def look(x: Tensor, number: int = number, layer: EncoderLayer = layer) -> Tensor:
+                queries, *kept = layer.attention.project(x)
+                state.update(zip(_names(number), kept, strict=True))
+                return layer.attention.look(tap, Site("encoder", number), queries, *kept, mask)
+
+            inputs = layer.around(inputs, look)
+        kept = last.attention.remember(last.before(inputs))  # (B, heads, n, d)
+        return state | dict(zip(_names(len(layers)), kept, strict=True))
+
+    def step(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
+        """One word further: ``(B, vocabulary)`` log-probabilities, and the next state."""
+        features, new = self._write(tokens[:, None], state, tap)
+        return self.output(features[:, 0]).log_softmax(dim=-1), new
+
+    def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
+        """Mean cross-entropy in nats per target token, with the right words forced."""
+        tap = Tap()
+        state = self.start(batch.source, batch.source_lengths, tap)
+        features, _ = self._write(shifted(batch.target), state, tap)
+        return target_loss(features, self.output, batch, label_smoothing)
+
+    def _write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
+        """What the output layer reads after ``tokens (B, m)``, ``(B, m, size)``; the state."""
+        source, new = state["source"], dict(state)
+        before = state["keys 0"].shape[-2] - source.shape[1]
+        count = torch.arange(before + tokens.shape[1], device=tokens.device)
+        places, width = count[before:], source.shape[1] + len(count)
+        into = state["first"][:, None] + places  # (B, m): the columns of the new keys
+        columns = torch.arange(width, device=tokens.device)
+        so_far = (columns >= state["first"][:, None, None]) & (columns <= into[..., None])
+        mask = (pad(source, (0, len(count)))[:, None] | so_far)[:, None]  # (B, 1, m, width)
+        stand = None if self.joined else torch.cat([columns[: source.shape[1]], count])
+        lengths = source.sum(dim=1, keepdim=True)
+        inputs = self._embed(self.target_embedding, tokens, lengths + places)
+        for number, layer in enumerate(self.layers):
+
+            def look(x: Tensor, number: int = number, layer: EncoderLayer = layer) -> Tensor:
+                queries, *added = layer.attention.project(x)
+                for name, part in zip(_names(number), added, strict=True):
+                    new[name] = _insert(state[name], part, into)
+                keys, values = (new[name] for name in _names(number))
+                return layer.attention.look(
+                    tap, Site("cross", number), queries, keys, values, mask, stand
+                )
+
+            inputs = layer.around(inputs, look)
+        return self.norm(inputs), new
+
+    def _embed(self, embedding: nn.Embedding, tokens: Tensor, places: Tensor) -> Tensor:
+        return placed(embedding, tokens, places, self.rate if self.training else 0.0)
+
+
+def _names(layer: int) -> tuple[str, str]:
+    """What a state calls a layer's keys and values."""
+    return f"keys {layer}", f"values {layer}"
+
+
+def _insert(kept: Tensor, new: Tensor, columns: Tensor) -> Tensor:
+    """``kept (B, heads, n, d)`` grown by ``new (B, heads, m, d)``, at ``columns (B, m)``."""
+    places = columns[:, None, :, None].expand_as(new)
+    return pad(kept, (0, 0, 0, new.shape[-2])).scatter(-2, places, new)
+
+
+PREFIX_LM = ModelSpec(
+    name="prefix_lm",
+    title="Prefix language model",
+    task="translation",
+    build=PrefixLM,
+    parameters=TRANSFORMER.parameters,
+    reference="Liu et al. 2018, Generating Wikipedia by summarizing long sequences, section 4.2; "
+    "Raffel et al. 2020, Exploring the limits of transfer learning with a unified text-to-text "
+    "transformer, section 3.2",
+    description="One stack reads source and target in a row: a target word looks at the source "
+    "and at the target so far with the same heads.",
+)
