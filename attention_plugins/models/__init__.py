@@ -9,6 +9,7 @@ from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.models.conv_seq2seq import CONV_SEQ2SEQ
 from attention_plugins.models.grouped_query import GROUPED_QUERY
+from attention_plugins.models.inducing_points import INDUCING_POINTS
 from attention_plugins.models.luong import LUONG
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 from attention_plugins.models.nearest_neighbours import NEAREST_NEIGHBOURS
@@ -23,6 +24,6 @@ from attention_plugins.models.transformer import TRANSFORMER
 def attention_models() -> Iterator[ModelSpec]:
     """The models, in the order in which pages list them."""
     yield from (
-        NADARAYA_WATSON, NEAREST_NEIGHBOURS, BAHDANAU, LUONG, CONV_SEQ2SEQ, TRANSFORMER,
-        GROUPED_QUERY, PRE_NORM, SHARED_LAYERS, PREFIX_LM, SELF_ATTENTION,
+        NADARAYA_WATSON, NEAREST_NEIGHBOURS, INDUCING_POINTS, BAHDANAU, LUONG, CONV_SEQ2SEQ,
+        TRANSFORMER, GROUPED_QUERY, PRE_NORM, SHARED_LAYERS, PREFIX_LM, SELF_ATTENTION,
     )  # fmt: skip
