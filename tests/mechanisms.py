@@ -68,7 +68,9 @@ MECHANISMS: dict[str, tuple[str, str]] = {
     "multi-query, grouped-query": ("models", "grouped_query"),
     "pre-norm and GLU": ("models", "pre_norm"),
     "shared layers": ("models", "shared_layers"),
+    "prefix language model": ("models", "prefix_lm"),
     "k-nearest neighbours": ("models", "nearest_neighbours"),
+    "inducing points": ("models", "inducing_points"),
 }
 _SIZES = {
     "transformer": {"hidden": 12, "ffn": 18, "heads": 3, "layers": 2, "dropout": 0.0},
