@@ -54,8 +54,9 @@ class GatedConvolution(nn.Module):
         self.reach, self.rate = kernel - 1, rate
         self.convolution = nn.Conv1d(size, 2 * size, kernel)
         # Glorot & Bengio's bound; the gate halves what passes.
-        nn.init.normal_(self.convolution.weight, std=math.sqrt(4 * (1 - rate) / (kernel * size)))
-        nn.init.zeros_(self.convolution.bias)
+        weight, bias = self.convolution.parameters()
+        nn.init.normal_(weight, std=math.sqrt(4 * (1 - rate) / (kernel * size)))
+        nn.init.zeros_(bias)
 
     def forward(self, inputs: Tensor) -> Tensor:
         """``(B, n + kernel - 1, size)``, neighbours at the ends included, to ``(B, n, size)``."""

@@ -76,9 +76,10 @@ class PrefixLM(nn.Module):
         for number, layer in enumerate(layers):
 
             def look(x: Tensor, number: int = number, layer: EncoderLayer = layer) -> Tensor:
-                queries, *kept = layer.attention.project(x)
-                state.update(zip(_names(number), kept, strict=True))
-                return layer.attention.look(tap, Site("encoder", number), queries, *kept, mask)
+                queries, keys, values = layer.attention.project(x)
+                state.update(zip(_names(number), (keys, values), strict=True))
+                site = Site("encoder", number)
+                return layer.attention.look(tap, site, queries, keys, values, mask)
 
             inputs = layer.around(inputs, look)
         kept = last.attention.remember(last.before(inputs))  # (B, heads, n, d)

@@ -90,9 +90,9 @@ def test_leaving_out_forgets_the_point_itself():
 def test_an_inducing_point_that_sees_nothing_says_nothing():
     """Windows of the boxcar: far inducing points see no training point, and are left out."""
     keys, values = torch.tensor([[-2.4], [-2.2], [-2.0]]).double(), torch.ones(3).double()
-    model = make("boxcar", size=1)
-    recorder = Recorder()
-    found = model(keys, keys, values, None, Tap(recorder))
+    queries = torch.tensor([[-2.0], [-1.2], [-0.5]]).double()  # the last near some of either kind
+    model, recorder = make("boxcar", size=1, width=1.0), Recorder()
+    found = model(queries, keys, values, None, Tap(recorder))
     torch.testing.assert_close(found, torch.ones(3).double())
     blind = ~recorder.weights()[SUMMARIES].any(dim=-1)
     assert blind.any()
