@@ -119,3 +119,33 @@ def test_forced_pairs_give_the_maps_that_each_gives_alone(translator):
     for pair, sites in zip(chosen, translator.look(chosen, batch_size=2), strict=True):
         (alone,) = translator.explain(pair[0], target=pair[1]).maps
         torch.testing.assert_close(sites[CROSS], alone.weights)
+
+
+@pytest.fixture(scope="module")
+def prefix(tmp_path_factory):
+    plan = experiment.Experiment(
+        model="prefix_lm", scoring="scaled_dot", corpus="animals",
+        model_parameters={"hidden": 16, "ffn": 16, "heads": 2, "layers": 2, "dropout": 0.0},
+        recipe=Recipe(min_frequency=1, epochs=1, batch_size=9, learning_rate=0.03),
+    )  # fmt: skip
+    trained = experiment.run(plan, PAIRS, REGISTRY)
+    return Translator(experiment.keep(trained, tmp_path_factory.mktemp("prefix")), REGISTRY)
+
+
+def test_keys_of_the_target_are_the_words_that_were_read(prefix):
+    """A word is written from the words before it: the first of them is the sign of the start."""
+    said = prefix.explain("I see my dog.", target="je vois mon chien !")
+    by_site = {(found.site.kind, found.site.layer): found for found in said.maps}
+    assert [*by_site] == [("encoder", 0), ("cross", 0), ("cross", 1)]
+    written = ("je", "vois", "mon", "chien", "!", "<eos>")
+    source = ("i", "see", "my", "dog", ".", "<eos>")
+    assert by_site["encoder", 0].key_labels == source
+    assert by_site["cross", 1].query_labels == written
+    assert by_site["cross", 1].key_labels == (*source, "<bos>", *written[:-1])
+
+
+def test_padding_between_source_and_target_is_no_part_of_a_map(prefix):
+    pairs = [("I see my dog.", "je vois mon chien !"), ("a cat", "un"), ("the", "le chat ! !")]
+    for (source, target), sites in zip(pairs, prefix.look(pairs), strict=True):
+        for found in prefix.explain(source, target=target).maps:
+            torch.testing.assert_close(sites[found.site], found.weights, rtol=0, atol=1e-5)
