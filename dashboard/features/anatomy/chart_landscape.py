@@ -10,6 +10,7 @@ from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_of, rounded
 from dashboard.charts.grid import boxes
 
+_STEEP = 0.02  # share of the keys that may be beyond the scale
 _SIDE = 328  # px: whole pixels per key of a grid of 41, so that no seams show
 
 
@@ -47,9 +48,12 @@ def landscape_chart(
     )
     ends = [float(axis[0] - step / 2), float(axis[-1] + step / 2)]
     low, high = (float(finite.min()), float(finite.max())) if finite.size else (0.0, 1.0)
+    if np.isneginf(values).any() and finite.size:
+        # At the edge of a window a score falls without end; a few such must not hide the others.
+        low = float(np.quantile(finite, _STEEP))
     # All keys alike: the middle of a scale around the one value.
     domain = [low, high] if high - low > 1e-9 * max(abs(low), abs(high), 1) else [low - 1, low + 1]
-    scale = alt.Scale(domain=domain, range="heatmap", interpolate="rgb", nice=False)
+    scale = alt.Scale(domain=domain, range="heatmap", interpolate="rgb", nice=False, clamp=True)
     # As wide as high, or as its host has room for: circles should look round.
     sides = [0, alt.ExprRef(f"min(width, {_SIDE})")]
     across = alt.Scale(domain=ends, range=sides, nice=False, zero=False)

@@ -13,10 +13,12 @@ from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import series_chart
 from dashboard.features.complexity.view import DEVICE, LINK, SETTINGS, Complexity, requests
 from dashboard.jobs.backend import Event
+from dashboard.links.attending import absent_normaliser
 from dashboard.links.fields import next_seed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.ui import charts, layout, results
+from dashboard.ui.attending import draw_normaliser_of_view
 from dashboard.ui.fields import draw_device, draw_settings
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -45,6 +47,7 @@ def _controls(session: Session[Complexity], catalogue: Catalogue) -> None:
     )
     with layout.row("complexity-controls"):
         draw_settings(session, catalogue, SETTINGS, width=_WIDTH)
+        draw_normaliser_of_view(session, catalogue, width=_WIDTH)
         draw_device(session, catalogue, DEVICE)
         st.button(
             "Measure again",
@@ -56,6 +59,9 @@ def _controls(session: Session[Complexity], catalogue: Catalogue) -> None:
 
 
 def _results(session: Session[Complexity], catalogue: Catalogue, _: None) -> None:
+    if absent := absent_normaliser(session.view, catalogue):
+        results.absent(absent, _HEIGHT, "complexity-absent")
+        return
     (request,) = requests(session.view, catalogue)
     running = session.jobs.final(request) is None
     results.results(
@@ -168,7 +174,7 @@ def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
     st.caption(
         "Time ≈ constant × sizeᵉˣᵖᵒⁿᵉⁿᵗ; measured over all sizes, and over the two largest alone. "
         "Expected is the exponent of the counted multiplications. The clock also sees the start "
-        "of every operation, the softmax, and what fits in the caches: this bends the lines, "
+        "of every operation, the normaliser, and what fits in the caches: this bends the lines, "
         "most at small sizes, so that a measured exponent may lie far from the expected one. "
         "Other work on the machine scatters the points."
     )

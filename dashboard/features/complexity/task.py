@@ -20,10 +20,11 @@ from attention_plugins.complexity import (
     hops,
     multiply_adds,
 )
-from attention_plugins.contract import Parameter, Scalar, Sizes, settle
+from attention_plugins.contract import Parameter, Scalar, ScoringFactory, Sizes, settle
 from attention_plugins.devices import resolve
 from attention_plugins.registry import installed
 from dashboard.jobs.context import Cancelled, Context
+from dashboard.records.attending import normaliser_of, without_normaliser
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -86,9 +87,9 @@ class _Point(NamedTuple):
 def perform(request: Request, context: Context) -> Result:
     """Time the three layers over n at the largest d, and over d at the largest n.
 
-    Options of the request: :data:`OPTIONS`; ``seed`` draws weights and inputs. All points are
-    timed in turn, round after round, so that what else the machine does falls on all of them
-    alike; every timing is reported with the point's facts so far.
+    Options of the request: :data:`OPTIONS` and self-attention's normaliser; ``seed`` draws weights
+    and inputs. All points are timed in turn, round after round, so that what else the machine does
+    falls on all of them alike; every timing is reported with the point's facts so far.
 
     Returns:
         Tables ``times`` (``layer``, ``axis``, ``n``, ``d``, ``seconds``: the median of one pass,
@@ -101,12 +102,13 @@ def perform(request: Request, context: Context) -> Result:
         Cancelled: the job was stopped.
     """
     began = time.perf_counter()
-    options = settle(OPTIONS, dict(request.options))
+    options = settle(OPTIONS, without_normaliser(dict(request.options)))
+    attention = installed().scoring_factory(SCORING, None, *normaliser_of(dict(request.options)))
     device = resolve(request.device)
     torch.manual_seed(request.seed)
     kernel = int(options["kernel"])
     points = list(_points(options))
-    times = _time(points, kernel, device, int(options["repeats"]), context)
+    times = _time(points, kernel, attention, device, int(options["repeats"]), context)
     rows = [_row(point, times, kernel) for point in points]
     lengths = sorted({point.n for point in points if point.n <= _LONGEST_REACH})
     return Result(
@@ -127,7 +129,12 @@ def perform(request: Request, context: Context) -> Result:
 
 
 def _time(
-    points: list[_Point], kernel: int, device: torch.device, rounds: int, context: Context
+    points: list[_Point],
+    kernel: int,
+    attention: ScoringFactory,
+    device: torch.device,
+    rounds: int,
+    context: Context,
 ) -> dict[_Key, list[float]]:
     """The timings of every layer at every pair of sizes, at least one each."""
     began = time.perf_counter()
@@ -146,7 +153,7 @@ def _time(
             if context.stopped():
                 raise Cancelled
             if point.key not in watches:
-                layer = _layer(point.layer, point.d, kernel).to(device).eval()
+                layer = _layer(point.layer, point.d, kernel, attention).to(device).eval()
                 x = torch.randn(1, point.n, point.d, device=device)
                 watches[point.key] = Stopwatch(layer, x)
             times.setdefault(point.key, []).append(watches[point.key].seconds())
@@ -176,21 +183,26 @@ def _said(point: _Point) -> str:
     return f"{point.layer} at n = {point.n:,}, d = {point.d}"
 
 
-def _layer(name: str, size: int, kernel: int) -> Convolution | Recurrence | SelfAttention:
+def _layer(
+    name: str, size: int, kernel: int, attention: ScoringFactory
+) -> Convolution | Recurrence | SelfAttention:
     if name == "cnn":
         return Convolution(size, kernel)
     if name == "rnn":
         return Recurrence(size)
-    return SelfAttention(installed().scoring(SCORING).create(Sizes(size, size, size)))
+    return SelfAttention(attention(Sizes(size, size, size)))
 
 
 def _reach(lengths: list[int], kernel: int, context: Context) -> Iterator[dict[str, Any]]:
+    # By the softmax: a sparse normaliser lets no gradient through where it gives no weight, which
+    # is what this input asks for and not how far the layer sees.
+    attention = installed().scoring_factory(SCORING)
     for index, n in enumerate(lengths):
         context.report(
             _TIMING + (1 - _TIMING) * index / len(lengths), f"following dependences at n = {n:,}"
         )
         for name in LAYERS:
-            layer = _layer(name, _REACH_SIZE, kernel).double()
+            layer = _layer(name, _REACH_SIZE, kernel, attention).double()
             x = torch.randn(1, n, _REACH_SIZE, dtype=torch.float64, requires_grad=True)
             yield {
                 "layer": name,

@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
+from dashboard.links.attending import absent_normaliser, normaliser_fields
 from dashboard.links.fields import AUTO, SEED, Setting, Settings, device
 from dashboard.links.link import Link
+from dashboard.records.attending import Normalised
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Pairs, Request
 
@@ -14,8 +16,11 @@ TASK = "complexity"
 
 
 @dataclass(frozen=True, kw_only=True)
-class Complexity:
-    """What the page shows. Another seed draws other weights, and measures again."""
+class Complexity(Normalised):
+    """What the page shows. Another seed draws other weights, and measures again.
+
+    The normaliser is self-attention's.
+    """
 
     settings: Pairs = ()
     seed: int = 0
@@ -28,10 +33,13 @@ SETTINGS: Settings[Complexity] = Settings(
 DEVICE = device()
 LINK = Link(
     default=lambda _: Complexity(),
-    fields=(SETTINGS, Setting(name="seed", parameter=SEED), DEVICE),
+    fields=(SETTINGS, *normaliser_fields(), Setting(name="seed", parameter=SEED), DEVICE),
 )
 
 
-def requests(view: Complexity, _: Catalogue) -> Iterable[Request]:
-    """What a worker must measure."""
-    yield Request.make(TASK, options=dict(view.settings), seed=view.seed, device=view.device)
+def requests(view: Complexity, catalogue: Catalogue) -> Iterable[Request]:
+    """What a worker must measure; nothing while the normaliser is not installed."""
+    if absent_normaliser(view, catalogue):
+        return
+    options = {**dict(view.settings), **view.options()}
+    yield Request.make(TASK, options=options, seed=view.seed, device=view.device)

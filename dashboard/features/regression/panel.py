@@ -93,11 +93,11 @@ def _remove(session: Session[Regression], letter: str) -> None:
 
 def _parameters(session: Session[Regression], catalogue: Catalogue, key: str, panel: Fit) -> Fit:
     # Names hold no dash, so a parameter called "learn" cannot meet our own "--learn".
+    panel = draw_normaliser(panel, catalogue, f"{key}--normaliser", session.fresh)
     offer = catalogue.scorings[panel.scoring]
     values = dict(panel.parameters) | dict(
         draw_parameters(offer.parameters, panel.parameters, key, session.fresh)
     )
-    panel = draw_normaliser(panel, catalogue, f"{key}--normaliser", session.fresh)
     learn = learns(panel, catalogue) and bool(
         draw_parameter(learning(catalogue), panel.learn, f"{key}--learn", session.fresh)
     )

@@ -119,13 +119,14 @@ def perform(request: Request, context: Context) -> Result:
     _see_finite(asked, prediction.values, metrics)
     context.report(0.95, "predicted")
     normalised = rows_sum_to_one(model)
+    loose = None if normalised else (asked.title, prediction.row_sums)
     return Result(
         tables=tables(problem.data, prediction, learned, sums_to_one=normalised),
         facts={
             "metrics": metrics,
             "parameters": sum(weights.numel() for weights in model.parameters()),
             "learned": asked.learned(model) if learned else {},
-            "notes": notes(cells, scale, learned, None if normalised else prediction.row_sums),
+            "notes": notes(cells, scale, learned, loose),
             "x_names": list(problem.names[:-1]),
             "y_name": problem.names[-1],
             "data_sha256": problem.sha256,

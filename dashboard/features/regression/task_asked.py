@@ -26,6 +26,12 @@ class Asked(NamedTuple):
     normaliser: NormaliserSpec
     values: Mapping[str, Scalar]
 
+    @property
+    def title(self) -> str:
+        """What both are called; the softmax is not named."""
+        usual = self.normaliser.name == SOFTMAX
+        return self.scoring.title if usual else f"{self.scoring.title}, {self.normaliser.title}"
+
     def factory(self, parameters: Mapping[str, Scalar]) -> ScoringFactory:
         """What a model is given.
 

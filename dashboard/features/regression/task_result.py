@@ -56,24 +56,26 @@ def notes(
     cells: int,
     scale: Scale | None,
     learned: Fit | None,
-    row_sums: tuple[float, float] | None = None,
+    loose: tuple[str, tuple[float, float]] | None = None,
 ) -> list[str]:
     """What a reader should know of how it was computed.
 
     Args:
-        row_sums: the smallest and the largest sum of a row of weights, where it need not be 1.
+        loose: where rows of weights need not sum to 1, by what they are made, and the smallest
+            and the largest sum.
     """
     found = [learned.note] if learned else []
     if scale is not None:
         units = ", ".join(f"{unit:.4g}" for unit in scale.unit.tolist())
         found.append(f"x was standardised: one unit of the scoring is {units} in the data's.")
-    if row_sums is not None:
-        low, high = (f"{end:.3g}" for end in row_sums)
+    if loose is not None:
+        made_by, ends = loose
+        low, high = (f"{end:.3g}" for end in ends)
         said = low if low == high else f"{low} to {high}"
         found.append(
-            f"Rows of weights need not sum to 1: they sum to {said}, so that a prediction "
-            "is a weighted sum, not a mean. Neighbours are counted by each weight's share of its "
-            "row."
+            f"{made_by}: rows of weights need not sum to 1; they sum to {said}, so that a "
+            "prediction is a weighted sum, not a mean. Neighbours are counted by each weight's "
+            "share of its row."
         )
     if cells > MOST_CELLS:
         found.append(f"No map of {cells:,} weights is kept; need at most {MOST_CELLS:,}.")

@@ -16,6 +16,7 @@ PAGES = {
     "anatomy": ({}, "normaliser", lambda view: view),
     "training": ({}, "normaliser", lambda view: view),
     "experiment": ({}, "normaliser", lambda view: view),
+    "complexity": ({}, "normaliser", lambda view: view),
 }
 
 

@@ -75,4 +75,6 @@ def test_keys_that_are_ruled_out_are_grey_in_the_landscape(painted):
     grey = scene.items("masked_marks")
     assert len(grey) == 3
     assert {item["fill"] for item in grey} == {QUIET}
-    assert scene.spec["layer"][1]["encoding"]["fill"]["scale"]["domain"] == [1, 22]
+    assert scene.spec["layer"][1]["encoding"]["fill"]["scale"]["domain"] == [
+        pytest.approx(np.quantile([1, 2, 11, 12, 21, 22], 0.02)), 22,
+    ]  # fmt: skip

@@ -85,3 +85,13 @@ def test_a_hostile_link_is_named(opened):
     assert not app.exception
     assert "kernel=‘4’" in words(app)
     assert link(app) == {}
+
+
+def test_self_attention_takes_another_normaliser(opened, backend):
+    app = opened("complexity")
+    app.selectbox("complexity-normaliser-name").set_value("sparsemax").run()
+    assert link(app) == {"normaliser": "sparsemax"}
+    assert dict(asked(backend)[-1].options)["normaliser"] == "sparsemax"
+    absent = opened("complexity", normaliser="theirs")
+    assert not absent.exception
+    assert "Normaliser ‘theirs’ is not installed here." in words(absent)

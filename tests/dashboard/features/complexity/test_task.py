@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 
+from attention_plugins.complexity import SelfAttention
 from dashboard.features.complexity import task as complexity
 from dashboard.jobs.context import Cancelled
 from dashboard.jobs.tasks import perform
@@ -121,3 +122,21 @@ def test_a_wrong_option_is_refused(options, sentence):
 def test_a_device_that_is_not_here_is_refused():
     with pytest.raises(ValueError, match="no device"):
         perform(Request.make("complexity", device="cuda:7"), Watch())
+
+
+def test_self_attention_is_timed_with_the_chosen_normaliser(monkeypatch):
+    made = []
+
+    def kept(scoring):
+        made.append(scoring.normaliser)
+        return SelfAttention(scoring)
+
+    monkeypatch.setattr(complexity, "SelfAttention", kept)
+    chosen = {"normaliser": "entmax", "normaliser.alpha": 1.75}
+    perform(Request.make("complexity", options=SMALL | chosen, device="cpu"), Watch())
+    timed = [float(one.alpha.detach()) for one in made if one is not None]
+    assert len(timed) == 5 + 4 - 1  # the corner is one
+    assert set(timed) == {1.75}
+    assert None in made, "reach is that of the softmax"
+    with pytest.raises(ValueError, match='no normaliser "nowhere"'):
+        perform(Request.make("complexity", options=SMALL | {"normaliser": "nowhere"}), Watch())

@@ -373,6 +373,7 @@ def test_rows_that_do_not_sum_to_one_are_said_and_counted_by_their_shares():
     neighbours = np.exp(-(shares * np.log(shares)).sum(axis=1)).mean()
     assert result.facts["metrics"]["effective_neighbours"] == pytest.approx(neighbours, rel=1e-5)
     (note,) = [note for note in result.facts["notes"] if "need not sum to 1" in note]
+    assert note.startswith("Gaussian kernel, Sigmoid: ")
     assert f"they sum to {sums.min():.3g} to {sums.max():.3g}" in note
 
 
