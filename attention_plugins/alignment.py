@@ -11,19 +11,17 @@ from torch import Tensor
 Links = frozenset[tuple[int, int]]
 
 
-def strongest_links(
-    weights: Tensor, source_length: int, target_length: int, *, first: int = 0
-) -> Links:
+def strongest_links(weights: Tensor, source: range, target_length: int) -> Links:
     """Every target word with the key that it looks at most, unless that is no source word.
 
     Args:
         weights: of one head, ``(queries, keys)``: at least ``target_length`` queries.
-        source_length, target_length: words without ``<eos>``; what comes after is no word.
-        first: the key that is the first source word; what comes before is no word.
+        source: the keys that are the source's words, without ``<eos>``.
+        target_length: words without ``<eos>``; what comes after is no word.
     """
-    best = (weights[:target_length].argmax(dim=-1) - first).tolist()
+    best = weights[:target_length].argmax(dim=-1).tolist()
     return frozenset(
-        (source, target) for target, source in enumerate(best) if 0 <= source < source_length
+        (key - source.start, target) for target, key in enumerate(best) if key in source
     )
 
 

@@ -20,12 +20,12 @@ from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import nn
 
-from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes
+from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes, Tokeniser
 from attention_plugins.home import SHIPPED, home
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Module, StepModel, as_translation_model
 from attention_plugins.provenance import ORIGIN, PARTS, require_same
-from attention_plugins.text import TOKENISERS, Vocabulary
+from attention_plugins.text import Vocabulary
 from attention_plugins.training import stored
 
 CARD, WEIGHTS = "card.json", "model.safetensors"
@@ -39,7 +39,7 @@ _FIELDS: Mapping[str, type] = {
     "scores": dict,
 }  # fmt: skip
 _OPTIONAL: Mapping[str, type] = {
-    "normaliser": str, "normaliser_parameters": dict, "plugins": dict,
+    "normaliser": str, "normaliser_parameters": dict, "plugins": dict, "learned": dict,
 }  # fmt: skip
 _MAX_CARD_BYTES = 20_000_000
 
@@ -65,9 +65,21 @@ class Checkpoint:
 
     @property
     def summary(self) -> dict[str, Any]:
-        """The card without its vocabularies, with their sizes instead."""
+        """The card without its vocabularies, with their sizes instead, and without ``learned``."""
         sizes = {f"{side}_words": len(self.card[f"{side}_vocabulary"]) for side in _SIDES}
-        return {k: v for k, v in self.card.items() if not k.endswith("_vocabulary")} | sizes
+        large = {"learned", *(f"{side}_vocabulary" for side in _SIDES)}
+        return {k: v for k, v in self.card.items() if k not in large} | sizes
+
+    def tokenisers(self, registry: Any) -> tuple[Tokeniser, Tokeniser]:
+        """Of the source and of the target.
+
+        Raises:
+            ContractError: the card's tokeniser is not installed.
+        """
+        require_same(registry, self.card)
+        spec, learned = registry.tokeniser(self.card["tokeniser"]), self.card.get("learned", {})
+        source, target = (spec.create(learned.get(side, "")) for side in _SIDES)
+        return source, target
 
     def build(self, registry: Any) -> StepModel:
         """The model with its weights, in evaluation mode, on the CPU, in single precision.
@@ -116,8 +128,8 @@ def read(folder: Path) -> Checkpoint:
     """Read and check a checkpoint's card; :mod:`attention_plugins.opening` reads others' too.
 
     Raises:
-        CheckpointError: no card, not JSON, a missing field, one of the wrong type, a format or
-            tokeniser that this version does not know.
+        CheckpointError: no card, not JSON, a missing field, one of the wrong type, or a format
+            that this version does not know.
     """
     path = Path(folder) / CARD
     try:
@@ -144,10 +156,9 @@ def _check_card(path: Path, card: Mapping[str, Any]) -> None:
             raise CheckpointError(f"{path}: need {name} ({kind.__name__}), found {found}")
     if card["format"] != FORMAT:
         raise CheckpointError(f"{path}: format {card['format']}; this version reads {FORMAT}")
-    if card["tokeniser"] not in TOKENISERS:
-        raise CheckpointError(
-            f"{path}: no tokeniser {card['tokeniser']!r}; offered: {', '.join(TOKENISERS)}"
-        )
+    learned = card.get("learned", {})
+    if not {*learned} <= {*_SIDES} or not all(isinstance(text, str) for text in learned.values()):
+        raise CheckpointError(f"{path}: learned holds a text of each of {', '.join(_SIDES)}")
     for part, plugin in card.get("plugins", {}).items():
         if part not in PARTS or not isinstance(plugin, dict) or not {*plugin} >= ORIGIN:
             raise CheckpointError(

@@ -9,37 +9,98 @@ from dataclasses import dataclass
 import torch
 from torch import Tensor
 
-from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.carrying import Link, carried
+from attention_plugins.contract import ContractError, SentencePair, Tokeniser
 from attention_plugins.models.protocols import Batch
 from attention_plugins.recipe import Recipe
-from attention_plugins.text import TOKENISERS, Vocabulary, pad, truncate
+from attention_plugins.registry import Registry, installed
+from attention_plugins.text import Vocabulary, pad, truncate
 
+# Whose tokens gold alignments count where their data set names no tokeniser.
+GOLD_TOKENISER = "clitics"
 # Batches whose sentences are sorted together: long enough to sort well, short enough to shuffle.
 _POOL = 50
 
 
 @dataclass(frozen=True)
 class Encoded:
-    """A corpus as token ids, with the vocabularies that number them."""
+    """A corpus as token ids, with the vocabularies that number them.
+
+    ``learned`` and ``tokenisers`` are the source's and the target's: what was learned from each
+    side, and what it built. ``links`` has for each pair its sure gold links
+    ``(source index, target index)`` between ids; None where no pair has any.
+    """
 
     source: list[list[int]]
     target: list[list[int]]
     source_vocabulary: Vocabulary
     target_vocabulary: Vocabulary
+    learned: tuple[str, str] = ("", "")
+    tokenisers: tuple[Tokeniser, ...] = ()
+    links: list[list[Link]] | None = None
 
 
-def encode(pairs: Sequence[SentencePair], recipe: Recipe) -> Encoded:
-    """Tokenise the pairs, count both vocabularies, number and cut every sentence.
+def encode(
+    pairs: Sequence[SentencePair],
+    recipe: Recipe,
+    registry: Registry | None = None,
+    *,
+    counted: str = GOLD_TOKENISER,
+) -> Encoded:
+    """Learn the tokenisers, tokenise, count both vocabularies, number and cut every sentence.
+
+    Args:
+        pairs: what is learned.
+        recipe: names the tokeniser.
+        registry: where it is looked up; what is installed unless another is given.
+        counted: the tokeniser whose tokens the pairs' alignments count.
 
     Raises:
-        ContractError: no pairs.
+        ContractError: no pairs, or a tokeniser that is not installed.
     """
     if not pairs:
         raise ContractError("need at least one sentence pair to train on, got none")
-    tokenise = TOKENISERS[recipe.tokeniser]
-    source, read = _numbered([tokenise(pair.source) for pair in pairs], recipe)
-    target, written = _numbered([tokenise(pair.target) for pair in pairs], recipe)
-    return Encoded(source, target, read, written)
+    registry = registry or installed()
+    spec = registry.tokeniser(recipe.tokeniser)
+    texts = [pair.source for pair in pairs], [pair.target for pair in pairs]
+    learned = spec.learned_from(texts[0]), spec.learned_from(texts[1])
+    tokenisers = spec.create(learned[0]), spec.create(learned[1])
+    sides = [
+        [tokeniser.tokenise(text) for text in side]
+        for tokeniser, side in zip(tokenisers, texts, strict=True)
+    ]
+    source, read = _numbered(sides[0], recipe)
+    target, written = _numbered(sides[1], recipe)
+    links = None
+    if any(pair.alignment for pair in pairs):
+        found = _links(pairs, sides, recipe.tokeniser, counted, registry)
+        links = [
+            [(i, j) for i, j in own if i < len(ids) - 1 and j < len(words) - 1]
+            for own, ids, words in zip(found, source, target, strict=True)
+        ]
+    return Encoded(source, target, read, written, learned, tokenisers, links)
+
+
+def _links(
+    pairs: Sequence[SentencePair],
+    sides: Sequence[Sequence[Sequence[str]]],
+    tokeniser: str,
+    counted: str,
+    registry: Registry,
+) -> Iterator[Sequence[Link]]:
+    """Every pair's sure links over its tokens; they count those of the tokeniser ``counted``."""
+    if counted == tokeniser:
+        yield from (pair.alignment for pair in pairs)
+        return
+    spec = registry.tokeniser(counted)
+    gold = [
+        spec.create(spec.learned_from(texts))
+        for texts in ([pair.source for pair in pairs], [pair.target for pair in pairs])
+    ]
+    for pair, *tokens in zip(pairs, *sides, strict=True):
+        before = gold[0].tokenise(pair.source), gold[1].tokenise(pair.target)
+        after = tokens[0], tokens[1]
+        yield carried(pair.alignment, before, after, (pair.source, pair.target))
 
 
 def _numbered(side: list[list[str]], recipe: Recipe) -> tuple[list[list[int]], Vocabulary]:
@@ -52,6 +113,17 @@ def collate(rows: Sequence[Sequence[int]], device: torch.device | str) -> tuple[
     """Token ids padded to the longest row ``(B, n)``, and lengths ``(B,)``."""
     lengths = torch.tensor([len(row) for row in rows], device=device)
     return torch.tensor(pad(rows), device=device), lengths
+
+
+def alignment_of(
+    links: Sequence[Sequence[Link]], target: int, source: int, device: torch.device | str
+) -> Tensor:
+    """Links as a mask ``(B, target, source)``, True where a target token has its source token."""
+    found = torch.zeros(len(links), target, source, dtype=torch.bool)
+    places = [(row, j, i) for row, own in enumerate(links) for i, j in own]
+    if places:
+        found[tuple(torch.tensor(places).T)] = True
+    return found.to(device)
 
 
 def batches(
@@ -73,4 +145,8 @@ def batches(
     for group in groups[start:]:
         source = collate([corpus.source[i] for i in group], device)
         target = collate([corpus.target[i] for i in group], device)
-        yield Batch(*source, *target)
+        alignment = None
+        if corpus.links is not None:
+            own = [corpus.links[i] for i in group]
+            alignment = alignment_of(own, target[0].shape[1], source[0].shape[1], device)
+        yield Batch(*source, *target, alignment)

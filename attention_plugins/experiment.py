@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import platform
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -14,25 +15,37 @@ import torch
 
 from attention_plugins.agreement import batch_of, losses, require_agreement
 from attention_plugins.checkpoints import Checkpoint, write
-from attention_plugins.contract import ContractError, ModelSizes, Scalar, SentencePair, settle
+from attention_plugins.contract import (
+    ContractError,
+    DatasetSpec,
+    MetricSpec,
+    ModelSizes,
+    Scalar,
+    SentencePair,
+    Tokeniser,
+    settle,
+)
 from attention_plugins.datasets.parallel import (
     fingerprint,
     references,
     source_key,
     split_by_source,
 )
-from attention_plugins.encoding import Encoded, encode
+from attention_plugins.encoding import GOLD_TOKENISER, Encoded, encode
 from attention_plugins.models.protocols import Batch, TranslationModel, as_translation_model
 from attention_plugins.provenance import provenance
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry
 from attention_plugins.scores import corpus_bleu
-from attention_plugins.text import TOKENISERS, truncate
+from attention_plugins.text import normalise, truncate
 from attention_plugins.training import Progress, train
 from attention_plugins.translator import Translator
 
 _GUARDED = 16  # sentence pairs
 _INNOCENT = "scaled_dot"
+_EXAMPLES = 5  # sentences of a corpus that names none, and how long they may be
+_LONGEST_EXAMPLE = 60  # characters
+BLEU = "bleu"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -46,6 +59,8 @@ class Experiment:
             defaults.
         recipe: how to train.
         corpus: what the card calls the corpus.
+        dataset: the data set's name in the registry, which says what its sides are, how they are
+            scored and what its alignments count; empty for a file of the user's.
         held_out: source sentences kept away from training.
         split_seed: which ones.
     """
@@ -58,6 +73,7 @@ class Experiment:
     normaliser_parameters: Mapping[str, Scalar] = field(default_factory=dict)
     recipe: Recipe
     corpus: str
+    dataset: str = ""
     held_out: int = 0
     split_seed: int = 0
 
@@ -74,6 +90,7 @@ class Prepared:
     encoded: Encoded
     held_out: Sequence[SentencePair]
     card: Mapping[str, Any]
+    metric: MetricSpec
 
 
 @dataclass(frozen=True)
@@ -85,6 +102,7 @@ class Trained:
     held_out: Sequence[SentencePair]
     history: Sequence[Progress]
     card: Mapping[str, Any]
+    metric: MetricSpec
 
 
 def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Registry) -> Prepared:
@@ -109,8 +127,10 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
     if way:
         values = settle(way.parameters, experiment.normaliser_parameters)
         chosen = {"normaliser": way.name, "normaliser_parameters": values}
+    data = registry.dataset(experiment.dataset) if experiment.dataset else None
+    metric = registry.metric(data.metric if data else BLEU)
     kept, held_out = divide(pairs, experiment.held_out, experiment.split_seed)
-    encoded = encode(kept, experiment.recipe)
+    encoded = encode(kept, experiment.recipe, registry, counted=counted_by(data))
     sizes = ModelSizes(len(encoded.source_vocabulary), len(encoded.target_vocabulary))
     torch.manual_seed(experiment.recipe.seed)
     factory = registry.scoring_factory(
@@ -128,14 +148,15 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         "plugins": provenance(
             registry,
             {"model": experiment.model, "scoring": experiment.scoring,
-             "normaliser": experiment.normaliser},
+             "normaliser": experiment.normaliser, "tokeniser": experiment.recipe.tokeniser},
         ),
         "tokeniser": experiment.recipe.tokeniser,
+        "learned": dict(zip(("source", "target"), encoded.learned, strict=True)),
         "max_tokens": experiment.recipe.max_tokens,
         "corpus": {
             "name": experiment.corpus, "sha256": fingerprint(pairs), "pairs": len(pairs),
             "trained_on": len(kept), "held_out_sources": experiment.held_out,
-            "split_seed": experiment.split_seed,
+            "split_seed": experiment.split_seed, **_described(data, held_out or kept),
         },
         "training": {
             **asdict(experiment.recipe),
@@ -147,7 +168,23 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         "source_vocabulary": list(encoded.source_vocabulary.tokens),
         "target_vocabulary": list(encoded.target_vocabulary.tokens),
     }  # fmt: skip
-    return Prepared(experiment.recipe, model, encoded, held_out, card)
+    return Prepared(experiment.recipe, model, encoded, held_out, card, metric)
+
+
+def counted_by(data: DatasetSpec | None) -> str:
+    """The tokeniser whose tokens a data set's gold alignments count; None for a file's."""
+    return (data.tokeniser if data else "") or GOLD_TOKENISER
+
+
+def _described(data: DatasetSpec | None, pairs: Sequence[SentencePair]) -> dict[str, Any]:
+    """What a card says of a corpus, so that pages can show it without its data set.
+
+    ``sides``, where a data set names them; ``examples``, else taken from the pairs; ``metric``.
+    """
+    short = dict.fromkeys(p.source for p in pairs if len(p.source) <= _LONGEST_EXAMPLE)
+    examples = (data.examples if data else ()) or tuple(short)[:_EXAMPLES]
+    sides = {"sides": list(data.sides)} if data else {}
+    return {**sides, "examples": list(examples), "metric": data.metric if data else BLEU}
 
 
 def guard(prepared: Prepared, registry: Registry) -> None:
@@ -181,11 +218,11 @@ def _looked_at(prepared: Prepared) -> Batch:
     if not prepared.held_out:
         return batch_of(encoded.source[:_GUARDED], encoded.target[:_GUARDED])
     pairs = prepared.held_out[:_GUARDED]
-    tokenise, limit = TOKENISERS[prepared.recipe.tokeniser], prepared.recipe.max_tokens
+    (reader, writer), limit = encoded.tokenisers, prepared.recipe.max_tokens
     read, written = encoded.source_vocabulary, encoded.target_vocabulary
     return batch_of(
-        [truncate(read.ids(tokenise(pair.source)), limit) for pair in pairs],
-        [truncate(written.ids(tokenise(pair.target)), limit) for pair in pairs],
+        [truncate(read.ids(reader.tokenise(pair.source)), limit) for pair in pairs],
+        [truncate(written.ids(writer.tokenise(pair.target)), limit) for pair in pairs],
     )
 
 
@@ -225,7 +262,7 @@ def run(
         device=device, on_step=on_step, on_epoch=after_epoch,
     )  # fmt: skip
     card = card_after(ready, history[-1], device)
-    return Trained(ready.model, ready.encoded, ready.held_out, history, card)
+    return Trained(ready.model, ready.encoded, ready.held_out, history, card, ready.metric)
 
 
 def divide(
@@ -289,10 +326,14 @@ def keep(trained: Trained, folder: Path) -> Checkpoint:
 class _Unfinished(Checkpoint):
     """A model in training, in the place of one at rest."""
 
-    model: TranslationModel
+    prepared: Prepared
 
     def build(self, registry: Any) -> TranslationModel:
-        return self.model
+        return self.prepared.model
+
+    def tokenisers(self, registry: Any) -> tuple[Tokeniser, Tokeniser]:
+        source, target = self.prepared.encoded.tokenisers
+        return source, target
 
 
 @contextmanager
@@ -306,7 +347,7 @@ def at_rest(prepared: Prepared, device: torch.device | str) -> Iterator[Translat
     with torch.random.fork_rng(devices=drawn_from), torch.no_grad():
         model.eval()
         try:
-            yield Translator(_Unfinished(Path(), prepared.card, model), None, device)
+            yield Translator(_Unfinished(Path(), prepared.card, prepared), None, device)
         finally:
             model.train()
 
@@ -314,25 +355,51 @@ def at_rest(prepared: Prepared, device: torch.device | str) -> Iterator[Translat
 def sample(pairs: Sequence[SentencePair], sources: int, seed: int = 0) -> list[SentencePair]:
     """All pairs of at most so many different sources, drawn at random: see :func:`references`."""
     by_source = references(pairs)
-    chosen = random.Random(seed).sample(sorted(by_source), min(sources, len(by_source)))
+    ordered = sorted(by_source, key=normalise)
+    chosen = random.Random(seed).sample(ordered, min(sources, len(by_source)))
     return [SentencePair(source, target) for source in chosen for target in by_source[source]]
 
 
 def evaluate(
-    translator: Translator, pairs: Sequence[SentencePair], *, width: int = 1
+    translator: Translator,
+    pairs: Sequence[SentencePair],
+    *,
+    width: int = 1,
+    metric: MetricSpec | None = None,
 ) -> dict[str, Any]:
-    """Corpus BLEU of the translations of every distinct source, against all its references.
+    """Score the translations of every distinct source, against all its references.
 
     Sources longer than the model reads are left out and counted.
 
+    Args:
+        translator: whose translations.
+        pairs: sources and references.
+        width: of the beam.
+        metric: the corpus's own, where that is not BLEU.
+
     Returns:
-        ``bleu`` (0 to 100), ``signature``, ``sentences``, ``beam``, ``too_long``.
+        Corpus BLEU as ``bleu`` (0 to 100) with its ``signature``; ``sentences``, ``beam``,
+        ``too_long``; where another metric is given also ``metric``: its ``name``, ``title``,
+        ``value``, ``unit`` and ``higher_is_better``.
     """
     by_source = references(pairs)
     sources = [source for source in by_source if translator.reads(source)]
     translations = translator.translate(sources, width=width)
-    score = corpus_bleu(translations, [by_source[source] for source in sources])
+    wanted = [by_source[source] for source in sources]
+    score = corpus_bleu(translations, wanted)
+    own = {} if metric is None or metric.name == BLEU else _scored(metric, translations, wanted)
     return {
         "bleu": round(score.score, 2), "signature": score.signature,
         "sentences": score.sentences, "beam": width, "too_long": len(by_source) - len(sources),
+        **own,
     }  # fmt: skip
+
+
+def _scored(
+    metric: MetricSpec, translations: Sequence[str], wanted: Sequence[Sequence[str]]
+) -> dict[str, Any]:
+    value = metric.score(translations, wanted)
+    if not isinstance(value, int | float) or not math.isfinite(value):
+        raise ContractError(f"metric {metric.name!r} gave {value!r}; need a finite number")
+    facts = {name: getattr(metric, name) for name in ("name", "title", "unit", "higher_is_better")}
+    return {"metric": {**facts, "value": round(float(value), 2)}}

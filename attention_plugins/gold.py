@@ -8,13 +8,10 @@ from typing import Any
 from attention_plugins.alignment import Agreement, compare, strongest_links
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.encoding import GOLD_TOKENISER
 from attention_plugins.models.protocols import StepModel
 from attention_plugins.tap import Site
-from attention_plugins.text import tokenise_clitics
 from attention_plugins.translator import Translator
-
-# What the indices of a gold alignment count.
-GOLD_TOKENISER = "clitics"
 
 
 class Untrained(Checkpoint):
@@ -33,18 +30,29 @@ def has_gold(pair: SentencePair) -> bool:
     return bool(pair.alignment or pair.possible)
 
 
-def readable(translator: Translator, pairs: Sequence[SentencePair]) -> list[SentencePair]:
+def readable(
+    translator: Translator, pairs: Sequence[SentencePair], counted: str = GOLD_TOKENISER
+) -> list[SentencePair]:
     """The pairs with a gold alignment that are short enough for the model.
+
+    Args:
+        counted: the tokeniser whose tokens the alignments count.
 
     Raises:
         ContractError: no such pair, or a model that counts other tokens than the alignments.
     """
-    if translator.card["tokeniser"] != GOLD_TOKENISER:
+    if translator.card["tokeniser"] != counted:
         raise ContractError(
-            f"gold alignments count the tokens of {GOLD_TOKENISER!r}; this model reads "
+            f"gold alignments count the tokens of {counted!r}; this model reads "
             f"{translator.card['tokeniser']!r}"
         )
-    gold = [p for p in pairs if has_gold(p) and all(map(translator.reads, (p.source, p.target)))]
+    gold = [
+        pair
+        for pair in pairs
+        if has_gold(pair)
+        and translator.reads(pair.source)
+        and translator.reads(pair.target, target=True)
+    ]
     if not gold:
         raise ContractError("need at least one pair with a gold alignment, got none")
     return gold
@@ -66,21 +74,23 @@ def agreements(
     """
     maps = translator.look([(pair.source, pair.target) for pair in pairs])
     for pair, sites in zip(pairs, maps, strict=True):
-        words = len(tokenise_clitics(pair.source)), len(tokenise_clitics(pair.target))
         counts = {}
         for site, weights in sites.items():
-            first = translator.first_source_key(site, words[0], words[1])
-            if site.kind == "cross" and first is not None:
+            words = translator.source_keys(site, *weights.shape[1:])
+            if site.kind == "cross" and words is not None:
                 heads = [*weights, weights.mean(dim=0)] if len(weights) > 1 else list(weights)
-                links = [strongest_links(head, *words, first=first) for head in heads]
+                links = [strongest_links(head, words, weights.shape[1] - 1) for head in heads]
                 counts[site] = [compare(found, pair.alignment, pair.possible) for found in links]
         yield counts
 
 
 def alignment_error(
-    translator: Translator, pairs: Sequence[SentencePair]
+    translator: Translator, pairs: Sequence[SentencePair], counted: str = GOLD_TOKENISER
 ) -> dict[Site, list[float]]:
     """Alignment error rate of every head over all pairs that are :func:`readable`.
+
+    Args:
+        counted: as in :func:`readable`.
 
     Returns:
         By site, one rate per head and of their mean as in :func:`agreements`, 0 to 1.
@@ -89,7 +99,7 @@ def alignment_error(
         ContractError: see :func:`readable`.
     """
     totals: dict[Site, list[Agreement]] = {}
-    for counts in agreements(translator, readable(translator, pairs)):
+    for counts in agreements(translator, readable(translator, pairs, counted)):
         for site, heads in counts.items():
             known = totals.setdefault(site, [Agreement()] * len(heads))
             totals[site] = [old + new for old, new in zip(known, heads, strict=True)]

@@ -19,10 +19,12 @@ from attention_plugins import describing
 from attention_plugins.contract import (
     CheckpointSpec,
     DatasetSpec,
+    MetricSpec,
     ModelSpec,
     NormaliserSpec,
     ScoringSpec,
     Spec,
+    TokeniserSpec,
 )
 
 PROJECT = "attention_plugins"
@@ -66,6 +68,18 @@ def attention_models() -> Iterable[ModelSpec]:
 @hookspec
 def attention_datasets() -> Iterable[DatasetSpec]:
     """Yield regression problems and parallel corpora."""
+    raise NotImplementedError
+
+
+@hookspec
+def attention_tokenisers() -> Iterable[TokeniserSpec]:
+    """Yield tokenisers: how a sentence is cut into tokens, and put together again."""
+    raise NotImplementedError
+
+
+@hookspec
+def attention_metrics() -> Iterable[MetricSpec]:
+    """Yield metrics: how good what a model writes is, held against references."""
     raise NotImplementedError
 
 
@@ -156,6 +170,31 @@ HOOKS = {
                 "name", "title", "task", "formula", "reference", "description", "aligned"
             ),
             built_ins="attention_plugins.datasets",
+        ),
+        Hook(
+            function=attention_tokenisers,
+            record=TokeniserSpec,
+            noun="tokeniser",
+            rules="attention_plugins.checking.tokenisers",
+            describe=describing.fields("name", "title", "reference", "description"),
+            built_ins="attention_plugins.tokenisers",
+        ),
+        Hook(
+            function=attention_metrics,
+            record=MetricSpec,
+            noun="metric",
+            rules="attention_plugins.checking.metrics",
+            describe=describing.fields(
+                "name",
+                "title",
+                "reference",
+                "description",
+                "higher_is_better",
+                "best",
+                "worst",
+                "unit",
+            ),
+            built_ins="attention_plugins.metrics",
         ),
         Hook(
             function=attention_checkpoints,

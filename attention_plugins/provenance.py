@@ -8,7 +8,10 @@ from typing import Any
 from attention_plugins.contract import ContractError
 from attention_plugins.registry import Registry
 
-PARTS = {"model": "models", "scoring": "scorings", "normaliser": "normalisers"}
+PARTS = {
+    "model": "models", "scoring": "scorings", "normaliser": "normalisers",
+    "tokeniser": "tokenisers",
+}  # fmt: skip
 ORIGIN = frozenset({"name", "distribution", "version"})  # what a card says of each
 
 
@@ -16,7 +19,7 @@ def provenance(registry: Registry, names: Mapping[str, str]) -> dict[str, dict[s
     """Distribution, version and contract of every plugin that a training uses.
 
     Args:
-        names: what is used: ``model``, ``scoring``, ``normaliser``; an empty name is left out.
+        names: what is used, by the names of :data:`PARTS`; an empty name is left out.
 
     Raises:
         ContractError: a name that nothing has.
@@ -38,9 +41,14 @@ def require_same(registry: Registry, card: Mapping[str, Any]) -> None:
     Cards from before this was noted say nothing, and are taken at their word.
 
     Raises:
-        ContractError: another distribution now offers that name.
+        ContractError: nothing offers that name here, or another distribution does.
     """
     for part, known in card.get("plugins", {}).items():
+        if known["name"] not in registry.records.get(PARTS[part], {}):
+            raise ContractError(
+                f"no {part} {known['name']!r} here: this model was trained with that of "
+                f"{known['distribution']} {known['version']}; install {known['distribution']}"
+            )
         here = registry.provider(PARTS[part], known["name"])
         if here.distribution != known["distribution"]:
             raise ContractError(

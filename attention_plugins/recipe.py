@@ -5,8 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
-from attention_plugins.contract import Parameter
-from attention_plugins.text import TOKENISERS
+from attention_plugins.contract import ContractError, Parameter
+from attention_plugins.registry import Registry
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -14,7 +14,7 @@ class Recipe:
     """How to train; the defaults are those of d2l.ai's section 11.4, but for two faults mended.
 
     Args:
-        tokeniser: a name of :data:`~attention_plugins.text.TOKENISERS`.
+        tokeniser: the name of one that is installed.
         min_frequency: tokens seen less often are ``<unk>``.
         max_tokens: longer sentences are cut; counts ``<eos>``.
         epochs, batch_size, seed: as named.
@@ -26,7 +26,8 @@ class Recipe:
         label_smoothing: see :func:`~attention_plugins.models.losses.projected_cross_entropy`.
 
     Raises:
-        ContractError: a value outside the bounds of :data:`PARAMETERS`.
+        ContractError: a value outside the bounds of :func:`parameters`, but for the tokeniser,
+            which is looked up when it is needed.
     """
 
     tokeniser: str = "words"
@@ -43,8 +44,10 @@ class Recipe:
     seed: int = 0
 
     def __post_init__(self) -> None:
-        for parameter in PARAMETERS:
+        for parameter in _BOUNDED:
             parameter.check(getattr(self, parameter.name))
+        if not isinstance(self.tokeniser, str):
+            raise ContractError(f"need tokeniser to be a name, got {self.tokeniser!r}")
 
 
 _SHAPES: dict[str, dict[str, Any]] = {
@@ -77,8 +80,8 @@ _SHAPES: dict[str, dict[str, Any]] = {
         "help": "Share of the target that is spread over all other words.",
     },
     "tokeniser": {
-        "title": "Tokeniser", "choices": tuple(TOKENISERS),
-        "help": "Words: split at spaces. Clitics: also split l'eau and n'est-elle.",
+        "title": "Tokeniser",
+        "help": "How a sentence is cut into tokens; the page Plugins describes each way.",
     },
     "min_frequency": {
         "title": "Rare words", "low": 1, "high": 1000,
@@ -89,7 +92,24 @@ _SHAPES: dict[str, dict[str, Any]] = {
         "help": "Longer sentences are cut; counts the sign of the end.",
     },
 }  # fmt: skip
-# Every hyperparameter but the seed, in the order in which a page shows them.
-PARAMETERS = tuple(
-    Parameter(name=name, default=getattr(Recipe, name), **shape) for name, shape in _SHAPES.items()
+_BOUNDED = tuple(
+    Parameter(name=name, default=getattr(Recipe, name), **shape)
+    for name, shape in _SHAPES.items()
+    if name != "tokeniser"
 )
+
+
+def parameters(registry: Registry) -> tuple[Parameter, ...]:
+    """Every hyperparameter but the seed, in the order in which a page shows them.
+
+    Args:
+        registry: holds the tokenisers to choose from.
+    """
+    known = {parameter.name: parameter for parameter in _BOUNDED}
+    known["tokeniser"] = Parameter(
+        name="tokeniser",
+        default=Recipe.tokeniser,
+        choices=tuple(registry.tokenisers),
+        **_SHAPES["tokeniser"],
+    )
+    return tuple(known[name] for name in _SHAPES)

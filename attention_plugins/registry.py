@@ -22,11 +22,13 @@ from attention_plugins.contract import (
     CheckpointSpec,
     ContractError,
     DatasetSpec,
+    MetricSpec,
     ModelSpec,
     NormaliserSpec,
     ScoringFactory,
     ScoringSpec,
     Spec,
+    TokeniserSpec,
 )
 from attention_plugins.home import is_shipped
 from attention_plugins.hookspecs import HOOKS, hook_of
@@ -100,6 +102,16 @@ class Registry:
         return self.of(DatasetSpec)
 
     @property
+    def tokenisers(self) -> Mapping[str, TokeniserSpec]:
+        """The tokenisers by name."""
+        return self.of(TokeniserSpec)
+
+    @property
+    def metrics(self) -> Mapping[str, MetricSpec]:
+        """The metrics by name."""
+        return self.of(MetricSpec)
+
+    @property
     def checkpoints(self) -> Mapping[str, CheckpointSpec]:
         """The checkpoints by name."""
         return self.of(CheckpointSpec)
@@ -144,6 +156,14 @@ class Registry:
     def dataset(self, name: str) -> DatasetSpec:
         """The data set of that name; raises as :meth:`named`."""
         return self.named(DatasetSpec, name)
+
+    def tokeniser(self, name: str) -> TokeniserSpec:
+        """The tokeniser of that name; raises as :meth:`named`."""
+        return self.named(TokeniserSpec, name)
+
+    def metric(self, name: str) -> MetricSpec:
+        """The metric of that name; raises as :meth:`named`."""
+        return self.named(MetricSpec, name)
 
     def checkpoint(self, name: str) -> CheckpointSpec:
         """The checkpoint of that name; raises as :meth:`named`."""

@@ -46,6 +46,28 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
         references: for each sentence its accepted translations, at least one.
 
     Raises:
+        ContractError: see :func:`require_scorable`.
+    """
+    require_scorable(hypotheses, references)
+    from sacrebleu.metrics.bleu import BLEU
+
+    metric = BLEU(lowercase=True)
+    result = metric.corpus_score([normalise(text) for text in hypotheses], columns(references))
+    return BleuScore(
+        score=result.score,
+        signature=str(metric.get_signature()),
+        precisions=tuple(result.precisions),
+        brevity_penalty=result.bp,
+        hypothesis_tokens=result.sys_len,
+        reference_tokens=result.ref_len,
+        sentences=len(hypotheses),
+    )
+
+
+def require_scorable(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) -> None:
+    """Raise unless there are sentences, each with its references.
+
+    Raises:
         ContractError: nothing to score, unequal lengths, or a sentence without a reference.
     """
     if not hypotheses or len(hypotheses) != len(references):
@@ -58,21 +80,11 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
             raise ContractError(
                 f"sentence {number} needs a list of at least one reference, got {accepted!r}"
             )
-    from sacrebleu.metrics.bleu import BLEU
 
-    metric = BLEU(lowercase=True)
-    # sacrebleu wants the n-th reference of every sentence together, None where there is none.
-    columns = list(zip_longest(*([normalise(text) for text in row] for row in references)))
-    result = metric.corpus_score([normalise(text) for text in hypotheses], columns)
-    return BleuScore(
-        score=result.score,
-        signature=str(metric.get_signature()),
-        precisions=tuple(result.precisions),
-        brevity_penalty=result.bp,
-        hypothesis_tokens=result.sys_len,
-        reference_tokens=result.ref_len,
-        sentences=len(hypotheses),
-    )
+
+def columns(references: Sequence[Sequence[str]]) -> list[tuple[str | None, ...]]:
+    """As sacrebleu wants it: the n-th reference of every sentence, None where there is none."""
+    return list(zip_longest(*([normalise(text) for text in row] for row in references)))
 
 
 def bleu_k(prediction: str, reference: str, k: int = 2) -> float:

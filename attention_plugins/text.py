@@ -1,19 +1,12 @@
-"""Sentences to token ids and back: normalising, tokenising, vocabularies, padding.
-
-Two tokenisers are registered by name, because the choice changes what a model can learn:
-
-* ``words`` is the pipeline of *Dive into Deep Learning*, section 10.5: lower-case, one space
-  before ``, . ! ?``, split at spaces. ``i'm`` is one token.
-* ``clitics`` also splits what French and English glue together (``j'`` | ``ai``, ``i`` | ``'m``,
-  ``est`` | ``-ce``), which halves the unknown words of a small corpus.
-"""
+"""Sentences to token ids and back: normalising, splitting, joining, vocabularies, padding."""
 
 from __future__ import annotations
 
 import re
 import unicodedata
 from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 PAD, BOS, EOS, UNK = "<pad>", "<bos>", "<eos>", "<unk>"
 RESERVED = (UNK, PAD, BOS, EOS)
@@ -30,8 +23,10 @@ _ENCLITIC = (
     r"-(?:t-)?(?:ce|je|tu|ils?|elles?|on|nous|vous|moi|toi|les?|la|lui|leur|y|en|là|ci)(?!\w)"
 )
 _ENCLITICS = re.compile(rf"(?<=\w)({_ENCLITIC})(?=(?:{_ENCLITIC})*(?![\w-]))")
-_GLUED_IN_FRENCH = frozenset((",", ".", ")", "...", "…", "%", *_ENGLISH_CLITICS))
-_GLUED_IN_ENGLISH = _GLUED_IN_FRENCH | {"!", "?", ":", ";"}
+_GLUED = frozenset((",", ".", ")", "...", "…", "%", *_ENGLISH_CLITICS))
+_MARKS = "!?:;"  # with a space before them or none, as the language has it
+_MARK = re.compile(rf"\S(\s?)([{_MARKS}])")
+_APOSTROPHE = re.compile(r"\w'(\w|\s)")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)+|'?[\w-]+(?:'\w+|'(?=\s))?|\.\.\.|[^\w\s]")
 
 
@@ -53,19 +48,38 @@ def tokenise_clitics(text: str) -> list[str]:
     return _TOKEN.findall(_ENCLITICS.sub(r" \1", text))
 
 
-TOKENISERS: dict[str, Callable[[str], list[str]]] = {
-    "words": tokenise_words,
-    "clitics": tokenise_clitics,
-}
+class Spacing(NamedTuple):
+    """How a language sets its marks.
 
-
-def detokenise(tokens: Iterable[str], *, french: bool = False) -> str:
-    """The tokens as a reader expects them: clitics glued, punctuation spaced as the language does.
-
-    French keeps a space before ``! ? : ;``; English has none.
+    Args:
+        apart: those of ``! ? : ;`` that have a space before them.
+        elides: whether ``'`` at a word's end binds it to the next one, as in ``j'ai``; elsewhere
+            it ends a plural or a quotation.
     """
-    glued_left = _GLUED_IN_FRENCH if french else _GLUED_IN_ENGLISH
-    opening = ("(", "'") if french else "("  # in English ' ends a plural or a quotation
+
+    apart: str
+    elides: bool
+
+
+FRENCH, ENGLISH = Spacing(_MARKS, True), Spacing("", False)
+
+
+def spacing_of(sentences: Iterable[str]) -> Spacing:
+    """How most of the sentences set each mark; one that none of them has is glued."""
+    counts: Counter[str] = Counter()
+    for sentence in sentences:
+        text = normalise(sentence)
+        for space, mark in _MARK.findall(text):
+            counts[mark] += 1 if space else -1
+        for after in _APOSTROPHE.findall(_ENGLISH_CLITIC.sub("", text)):
+            counts["'"] += -1 if after == " " else 1
+    return Spacing("".join(mark for mark in _MARKS if counts[mark] > 0), counts["'"] > 0)
+
+
+def detokenise(tokens: Iterable[str], spacing: Spacing = ENGLISH) -> str:
+    """The tokens as a reader expects them: clitics glued, marks set as the language does."""
+    glued_left = _GLUED.union(set(_MARKS) - set(spacing.apart))
+    opening = ("(", "'") if spacing.elides else "("
     text = ""
     for token in tokens:
         enclitic = token[0] == "-" and len(token) > 1

@@ -18,9 +18,7 @@ from attention_plugins.record import AttentionMap, Translation
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import (
     EOS_ID,
-    TOKENISERS,
     UNK_ID,
-    detokenise,
     pad,
 )
 
@@ -70,9 +68,10 @@ class Translator:
         self.device = torch.device(device)
         self.model = checkpoint.build(registry).to(self.device)
         self.max_tokens: int = self.card["max_tokens"]
-        self._read_vocabularies(checkpoint)
+        self._read_vocabularies(checkpoint, registry)
 
-    def _read_vocabularies(self, checkpoint: Checkpoint) -> None:
+    def _read_vocabularies(self, checkpoint: Checkpoint, registry: object) -> None:
+        self._tokenisers = checkpoint.tokenisers(registry)
         self.source_vocabulary, self.target_vocabulary = checkpoint.vocabularies
 
     def translate(
@@ -171,18 +170,26 @@ class Translator:
                     for site, weights in sites.items()
                 }
 
-    def first_source_key(self, site: Site, source_words: int, target_words: int) -> int | None:
-        """Which key of a site is the source's first word; None where it looks at no source.
+    def source_keys(self, site: Site, queries: int, keys: int) -> range | None:
+        """Which keys of a map of a site are the source's words, ``<eos>`` not among them.
 
         Args:
-            source_words, target_words: of a sentence and its translation, without the end.
-        """
-        sizes = {"source": source_words + 1, "target": target_words + 1}
-        return start_of("source", axes_of(self.model, site).keys, sizes)
+            queries, keys: of the map; where the target is among the keys, its rows tell how long.
 
-    def reads(self, sentence: str) -> bool:
-        """Whether the sentence is neither empty nor too long for this model."""
-        return 0 < len(self._tokenise(sentence)) < self.max_tokens
+        Returns:
+            None where the site does not look at the source.
+        """
+        axes = axes_of(self.model, site)
+        if "source" not in axes.keys:
+            return None
+        sizes = {"target": queries}
+        others = sum(sizes.get(part, 1) for part in axes.keys if part != "source")
+        first = start_of("source", axes.keys, sizes) or 0
+        return range(first, first + keys - others - 1)
+
+    def reads(self, sentence: str, *, target: bool = False) -> bool:
+        """Whether a source, or a target, is neither empty nor too long for this model."""
+        return 0 < len(self._tokenise(sentence, target=target)) < self.max_tokens
 
     def _read_pair(
         self, sentence: str, target: str, width: int, interventions: Sequence[Intervention]
@@ -199,11 +206,11 @@ class Translator:
         source, lengths = self._tensors([read])
         return Pair(source, lengths, torch.tensor([written.ids], device=self.device))
 
-    def _tokenise(self, text: str) -> list[str]:
-        return TOKENISERS[self.card["tokeniser"]](text)
+    def _tokenise(self, text: str, *, target: bool = False) -> list[str]:
+        return self._tokenisers[target].tokenise(text)
 
     def _read(self, text: str, what: str, *, target: bool = False) -> Sentence:
-        words = self._tokenise(text)
+        words = self._tokenise(text, target=target)
         if not words:
             raise ContractError(f"need at least one word in {what}, got none")
         if len(words) >= self.max_tokens:
@@ -230,7 +237,8 @@ class Translator:
         return [best[0].ids for best in found]
 
     def _text(self, sentence: Sentence) -> str:
-        return detokenise((word for word in sentence.words if word != "<eos>"), french=True)
+        words = [word for word in sentence.words if word != "<eos>"]
+        return self._tokenisers[1].detokenise(words)
 
     def _unknown(self, sentence: Sentence) -> tuple[str, ...]:
         pairs = zip(sentence.words, sentence.ids, strict=True)

@@ -21,16 +21,21 @@ from attention_plugins.contract import (
     RegressionData,
     Scalar,
     SentencePair,
+    Tokeniser,
     settle,
 )
+from attention_plugins.experiment import counted_by
+from attention_plugins.registry import installed
 from attention_plugins.regression import check_data
-from attention_plugins.text import tokenise_clitics
 
 __all__ = [
     "check_another_seed_draws_other_data",
     "check_every_parameter_is_used",
+    "check_gold_links_are_in_range",
     "check_it_has_the_size_it_says",
     "check_it_loads_what_its_task_needs",
+    "check_its_examples_are_read_by_its_tokeniser",
+    "check_its_metric_is_installed",
     "check_one_seed_gives_the_same_data",
     "check_the_record_explains_itself",
 ]
@@ -67,6 +72,53 @@ def check_it_loads_what_its_task_needs(spec: DatasetSpec) -> None:
         raise Broken(f"load returned {got}; return a list or tuple of SentencePair")
     for number, pair in enumerate(data[:_LOOKED_AT], start=1):
         _check_pair(number, pair)
+
+
+def _is_corpus(spec: DatasetSpec) -> bool:
+    return spec.task == "translation"
+
+
+@rule("datasets", _is_corpus)
+def check_gold_links_are_in_range(spec: DatasetSpec) -> None:
+    """They count, from 0, tokens that each side has; there are some where ``aligned`` is True."""
+    pairs = list(_load(spec)[:_LOOKED_AT])
+    linked = [pair for pair in pairs if pair.alignment or pair.possible]
+    if spec.aligned and not linked:
+        raise Broken("its pairs have no gold alignments; say aligned=False")
+    if not linked:
+        return
+    counted = counted_by(spec)
+    source, target = _tokenisers(counted, pairs)
+    for number, pair in enumerate(pairs, start=1):
+        lengths = len(source.tokenise(pair.source)), len(target.tokenise(pair.target))
+        for link in (*pair.alignment, *pair.possible):
+            if not all(0 <= place < length for place, length in zip(link, lengths, strict=True)):
+                raise Broken(
+                    f"pair {number} links {tuple(link)}, but has {lengths[0]} and {lengths[1]} "
+                    f"tokens; count from 0 over those of the tokeniser {counted!r}"
+                )
+
+
+@rule("datasets", _is_corpus)
+def check_its_examples_are_read_by_its_tokeniser(spec: DatasetSpec) -> None:
+    """Every example has tokens, and a token that some sentence of the data set has too."""
+    if not spec.examples:
+        return
+    pairs = list(_load(spec)[:_LOOKED_AT])
+    reader, _ = _tokenisers(counted_by(spec), pairs)
+    known = {token for pair in pairs for token in reader.tokenise(pair.source)}
+    for example in spec.examples:
+        if not known.intersection(reader.tokenise(example)):
+            raise Broken(
+                f"the example {example!r} has no token of its sentences; take one of its sources"
+            )
+
+
+@rule("datasets", _is_corpus)
+def check_its_metric_is_installed(spec: DatasetSpec) -> None:
+    """The metric that it is scored by exists."""
+    with attempt("looking up its metric", "name one that is installed"):
+        installed().metric(spec.metric)
 
 
 @rule("datasets")
@@ -141,6 +193,14 @@ def _load(
     return spec.load(settle(spec.parameters, values), seed)
 
 
+def _tokenisers(name: str, pairs: Sequence[SentencePair]) -> tuple[Tokeniser, Tokeniser]:
+    """Of both sides, with what they learn from these pairs."""
+    with attempt(f"with the tokeniser {name!r}", "name one that is installed"):
+        spec = installed().tokeniser(name)
+        source = spec.create(spec.learned_from([pair.source for pair in pairs]))
+        return source, spec.create(spec.learned_from([pair.target for pair in pairs]))
+
+
 def _values(parameter: Parameter) -> list[Scalar]:
     """Those to try; also some small counts, since 0 may stand for all."""
     found = values_of(parameter)
@@ -157,13 +217,6 @@ def _check_pair(number: int, pair: object) -> None:
         text = getattr(pair, side)
         if not isinstance(text, str) or not text.strip():
             raise Broken(f"pair {number} has no {side}; leave such pairs out")
-    lengths = [len(tokenise_clitics(text)) for text in (pair.source, pair.target)]
-    for link in (*pair.alignment, *pair.possible):
-        if not all(0 <= place < length for place, length in zip(link, lengths, strict=True)):
-            raise Broken(
-                f"pair {number} links {tuple(link)}, but has {lengths[0]} and {lengths[1]} "
-                "tokens; count from 0 over attention_plugins.text.tokenise_clitics"
-            )
 
 
 def _same(one: Data, other: Data) -> bool:

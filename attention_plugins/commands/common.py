@@ -14,6 +14,7 @@ import torch
 
 from attention_plugins.contract import (
     ContractError,
+    DatasetSpec,
     Parameter,
     RegressionData,
     Scalar,
@@ -80,6 +81,11 @@ def load_corpus(
         if isinstance(loaded, RegressionData):
             raise ContractError(f"data set {name!r} loaded RegressionData; need sentence pairs")
     return loaded[:pairs] if pairs else loaded
+
+
+def dataset_named(name: str, registry: Registry) -> DatasetSpec | None:
+    """The data set that ``--corpus`` names; None where that is a file or a folder."""
+    return None if Path(name).exists() else registry.datasets.get(name)
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from attention_plugins import experiment
 from attention_plugins.checkpoints import Checkpoint, add_score
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError, SentencePair
-from attention_plugins.gold import GOLD_TOKENISER, alignment_error, has_gold
+from attention_plugins.gold import alignment_error, has_gold
 from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.translator import Translator
@@ -38,7 +38,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
 
 
 def run(given: argparse.Namespace) -> None:
-    """Print lower-cased, detokenised, multi-reference BLEU and its signature."""
+    """Print the corpus's own metric, and lower-cased multi-reference BLEU with its signature."""
     if given.keep and not given.held_out:
         raise ContractError("a card keeps held-out scores only; add --held-out or drop --keep")
     registry, device = installed(), common.device(given)
@@ -47,23 +47,29 @@ def run(given: argparse.Namespace) -> None:
     if given.held_out:
         pairs = experiment.unseen(checkpoint.card, pairs, given.corpus)
     translator = open_checkpoint(checkpoint, registry, device)
-    score = experiment.evaluate(translator, pairs, width=given.beam)
+    data = common.dataset_named(given.corpus, registry)
+    named = data.metric if data else str(checkpoint.card["corpus"].get("metric", experiment.BLEU))
+    score = experiment.evaluate(translator, pairs, width=given.beam, metric=registry.metric(named))
     if given.keep:
         note_held_out(checkpoint, score, given.corpus)
-    rates = _alignment_error(translator, pairs)
+    rates = _alignment_error(translator, pairs, experiment.counted_by(data))
     facts = score | {"checkpoint": str(given.checkpoint), "alignment_error": rates}
     lines = [f"BLEU {score['bleu']:.2f}", score["signature"]]
+    if own := score.get("metric"):
+        lines.insert(0, f"{own['title']} {own['value']:.2f} {own['unit']}".rstrip())
     common.show(
         given, facts, lines + [f"AER {rate:.3f} ({place})" for place, rate in rates.items()]
     )
 
 
-def _alignment_error(translator: Translator, pairs: Sequence[SentencePair]) -> dict[str, float]:
+def _alignment_error(
+    translator: Translator, pairs: Sequence[SentencePair], counted: str
+) -> dict[str, float]:
     """By cross-attention head, where the corpus has gold alignments that this model can follow."""
-    if translator.card["tokeniser"] != GOLD_TOKENISER or not any(map(has_gold, pairs)):
+    if translator.card["tokeniser"] != counted or not any(map(has_gold, pairs)):
         return {}
     rates = {}
-    for site, heads in alignment_error(translator, pairs).items():
+    for site, heads in alignment_error(translator, pairs, counted).items():
         names = ["mean of heads"] if len(heads) > 1 else []
         names = [f"head {number}" for number in range(1, len(heads) + 1 - len(names))] + names
         for name, rate in zip(names, heads, strict=True):

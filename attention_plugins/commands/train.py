@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import argparse
 import sys
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 from tqdm import tqdm
 
@@ -19,7 +21,7 @@ from attention_plugins.registry import installed
 from attention_plugins.training import Progress
 from attention_plugins.translator import Translator
 
-_OVERRIDES = ("epochs", "batch_size", "learning_rate", "seed")
+_OVERRIDES = ("epochs", "batch_size", "learning_rate", "seed", "tokeniser")
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -52,6 +54,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--set-normaliser", action="append", default=[], metavar="NAME=VALUE",
         help="a normaliser's parameter",
     )  # fmt: skip
+    parser.add_argument("--tokeniser", help="a tokeniser's name (the data set's, or the preset's)")
     parser.add_argument("--overwrite", action="store_true", help="replace what is in the folder")
     common.add_device(parser)
 
@@ -87,7 +90,9 @@ def run(given: argparse.Namespace) -> None:
         )
     checkpoint = experiment.keep(trained, given.output)
     if trained.held_out:
-        score = experiment.evaluate(Translator(checkpoint, registry, device), trained.held_out)
+        score = experiment.evaluate(
+            Translator(checkpoint, registry, device), trained.held_out, metric=trained.metric
+        )
         checkpoint = note_held_out(checkpoint, score, given.corpus)
     last, scores = trained.history[-1], checkpoint.card["scores"]
     common.show(
@@ -95,8 +100,14 @@ def run(given: argparse.Namespace) -> None:
         {"checkpoint": str(given.output), "loss": last.loss, "seconds": last.seconds,
          "tokens_per_second": last.tokens_per_second, "scores": scores},
         [f"{given.output}: loss {last.loss:.3f} nats per token after {last.seconds:,.0f} s"]
-        + [f"BLEU {s['bleu']:.1f} ({name}; {s['signature']})" for name, s in scores.items()],
+        + [line for name, score in scores.items() for line in _lines(name, score)],
     )  # fmt: skip
+
+
+def _lines(name: str, score: Mapping[str, Any]) -> Iterator[str]:
+    if own := score.get("metric"):
+        yield f"{own['title']} {own['value']:.1f} {own['unit']}".rstrip() + f" ({name})"
+    yield f"BLEU {score['bleu']:.1f} ({name}; {score['signature']})"
 
 
 def _plan(given: argparse.Namespace) -> experiment.Experiment:
@@ -104,7 +115,9 @@ def _plan(given: argparse.Namespace) -> experiment.Experiment:
     model, scoring = registry.model(given.model), registry.scoring(given.scoring)
     if model.task != "translation":
         raise ContractError(f"model {model.name!r} is for {model.task}; need one for translation")
-    overrides = {n: getattr(given, n) for n in _OVERRIDES if getattr(given, n) is not None}
+    data = common.dataset_named(given.corpus, registry)
+    overrides = {"tokeniser": data.tokeniser} if data and data.tokeniser else {}
+    overrides |= {n: getattr(given, n) for n in _OVERRIDES if getattr(given, n) is not None}
     return experiment.Experiment(
         model=model.name,
         scoring=scoring.name,
@@ -120,5 +133,6 @@ def _plan(given: argparse.Namespace) -> experiment.Experiment:
         ),
         recipe=replace(preset.recipe, **overrides),
         corpus=given.corpus_name or Path(given.corpus).stem,
+        dataset=data.name if data else "",
         held_out=preset.held_out if given.held_out is None else given.held_out,
     )

@@ -5,6 +5,7 @@ made, so that a mistake shows in the plugin's own line, not in a user's chart.
 """
 
 from attention_plugins.contract.checks import TASKS, Task
+from attention_plugins.contract.metrics import MetricSpec
 from attention_plugins.contract.normalisers import NormaliserSpec, normaliser
 from attention_plugins.contract.parameters import (
     ContractError,
@@ -29,8 +30,9 @@ from attention_plugins.contract.scorings import (
     Sizes,
     scoring,
 )
+from attention_plugins.contract.tokenisers import Tokeniser, TokeniserSpec
 
-CONTRACT_VERSION = (1, 1)
+CONTRACT_VERSION = (1, 2)
 
 __all__ = [
     "CONTRACT_VERSION",
@@ -39,6 +41,7 @@ __all__ = [
     "ContractError",
     "DatasetSpec",
     "MakeNormaliser",
+    "MetricSpec",
     "ModelSizes",
     "ModelSpec",
     "NormaliserSpec",
@@ -51,6 +54,8 @@ __all__ = [
     "Sizes",
     "Spec",
     "Task",
+    "Tokeniser",
+    "TokeniserSpec",
     "as_record",
     "normaliser",
     "scoring",

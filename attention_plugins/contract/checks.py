@@ -20,7 +20,7 @@ def check_record(record: Any, kind: str, make: str = "build") -> None:
     """Raise :class:`ContractError` unless all fields are what their names say.
 
     Args:
-        record: of a scoring, normaliser, model or data set.
+        record: of a scoring, normaliser, model, data set, tokeniser or metric.
         kind: what messages call it.
         make: the field that holds the callable.
     """
@@ -30,8 +30,9 @@ def check_record(record: Any, kind: str, make: str = "build") -> None:
         raise ContractError(f"{kind} {record.name!r}: {make} must be callable")
     if not isinstance(getattr(record, "same_size", False), bool):
         raise ContractError(f"{kind} {record.name!r}: same_size is True or False")
-    if not isinstance(record.parameters, tuple) or not all(
-        isinstance(parameter, Parameter) for parameter in record.parameters
+    parameters = getattr(record, "parameters", ())
+    if not isinstance(parameters, tuple) or not all(
+        isinstance(parameter, Parameter) for parameter in parameters
     ):
         raise ContractError(f"{kind} {record.name!r}: parameters is a tuple of Parameter")
     meant = getattr(record, "tasks", TASKS)
@@ -45,6 +46,19 @@ def check_record(record: Any, kind: str, make: str = "build") -> None:
             f"{kind} {record.name!r}: need task to be one of {', '.join(tasks)}, "
             f"got {record.task!r}"
         )
-    names = [parameter.name for parameter in record.parameters]
+    names = [parameter.name for parameter in parameters]
     if len(set(names)) != len(names):
         raise ContractError(f"{kind} {record.name!r} has two parameters of one name: {names}")
+
+
+def check_sentences(record: Any, kind: str) -> None:
+    """Raise :class:`ContractError` unless ``examples`` is a tuple of sentences."""
+    given = record.examples
+    if not isinstance(given, tuple) or not all(_is_text(sentence) for sentence in given):
+        raise ContractError(
+            f"{kind} {record.name!r}: examples is a tuple of sentences, got {given!r:.60}"
+        )
+
+
+def _is_text(value: object) -> bool:
+    return isinstance(value, str) and bool(value.strip())

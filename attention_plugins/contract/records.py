@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol
 
 from torch import Tensor, nn
 
-from attention_plugins.contract.checks import Task, check_record
+from attention_plugins.contract.checks import Task, check_record, check_sentences
 from attention_plugins.contract.parameters import (
     ContractError,
     Parameter,
@@ -99,7 +99,7 @@ class SentencePair(NamedTuple):
     """A sentence, its translation, and which token of one stands for which of the other.
 
     ``alignment`` holds ``(source index, target index)`` pairs, from 0, over the tokens of
-    :func:`attention_plugins.text.tokenise_clitics`; empty where no gold alignment is known.
+    its data set's tokeniser, or of ``clitics``; empty where no gold alignment is known.
     ``possible`` are links that may but need not be found, besides those sure ones.
     """
 
@@ -126,6 +126,11 @@ class DatasetSpec:
         formula: LaTeX of the noise-free function, where there is one.
         description: one sentence on what is in it.
         aligned: whether its sentence pairs have gold word alignments.
+        sides: what goes in and what comes out, such as ``("English", "French")``.
+        examples: sources to start with on a page.
+        tokeniser: the name of the one that it should be read with, whose tokens the gold
+            alignments count; empty for the recipe's, and for alignments over ``clitics``.
+        metric: the name of the one that its translations are scored by.
     """
 
     name: str
@@ -137,9 +142,30 @@ class DatasetSpec:
     formula: str = ""
     description: str = ""
     aligned: bool = False
+    sides: tuple[str, str] = ("source", "target")
+    examples: tuple[str, ...] = ()
+    tokeniser: str = ""
+    metric: str = "bleu"
 
     def __post_init__(self) -> None:
         check_record(self, "data set", "load")
+        check_sentences(self, "data set")
+        check_sides(self.name, self.sides)
+        for kind, name in (("tokeniser", self.tokeniser or "words"), ("metric", self.metric)):
+            check_name(kind, name)
+
+
+def check_sides(name: str, sides: object) -> None:
+    """Raise :class:`ContractError` unless ``sides`` says what goes in and what comes out."""
+    if (
+        not isinstance(sides, tuple)
+        or len(sides) != 2
+        or not all(isinstance(side, str) and side.strip() for side in sides)
+    ):
+        raise ContractError(
+            f"data set {name!r}: sides says what goes in and what comes out, such as "
+            f'("English", "French"); got {sides!r:.60}'
+        )
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -215,10 +215,15 @@ def source_key(text: str) -> str:
 
 
 def references(pairs: Iterable[SentencePair]) -> dict[str, list[str]]:
-    """Every target of each normalised source, once each, in order of first occurrence."""
+    """Every target of each source, once each, in order of first occurrence.
+
+    What differs only in case and kinds of space counts as one, written as it came first.
+    """
     found: dict[str, dict[str, str]] = {}
+    written: dict[str, str] = {}
     for pair in pairs:
-        targets = found.setdefault(normalise(pair.source), {})
+        source = written.setdefault(normalise(pair.source), pair.source)
+        targets = found.setdefault(source, {})
         targets.setdefault(normalise(pair.target), pair.target)
     return {source: list(targets.values()) for source, targets in found.items()}
 

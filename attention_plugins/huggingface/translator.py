@@ -38,7 +38,7 @@ class AdoptedTranslator(Translator):
         self.library = ("transformers", version("transformers"))
         self.begin = self.target_vocabulary.words([self.model.begin])[0]
 
-    def _read_vocabularies(self, checkpoint: Adopted) -> None:
+    def _read_vocabularies(self, checkpoint: Adopted, registry: object) -> None:
         source, target = (str(checkpoint.note.get(side, "")) for side in ("source", "target"))
         self._prefix, self._first = checkpoint.prefix, None
         if checkpoint.config["model_type"] in _MULTILINGUAL:
@@ -65,7 +65,7 @@ class AdoptedTranslator(Translator):
             )
         return known[0]
 
-    def _tokenise(self, text: str) -> list[str]:
+    def _tokenise(self, text: str, *, target: bool = False) -> list[str]:
         return self._tokenizer.tokenize(text)
 
     def _read(self, text: str, what: str, *, target: bool = False) -> Sentence:

@@ -86,12 +86,17 @@ class Batch(NamedTuple):
 
     ``source (B, n)``, ``source_lengths (B,)``, ``target (B, m)``, ``target_lengths (B,)``. Both
     sides end in ``<eos>`` and hold no ``<bos>``; lengths count ``<eos>``.
+
+    ``alignment (B, m, n)``, boolean, is True where target token i stands for source token j by
+    the corpus's sure gold links, and False at ``<eos>`` and padding. It is None where the corpus
+    has no links, and where a loss is measured, not learned from.
     """
 
     source: Tensor
     source_lengths: Tensor
     target: Tensor
     target_lengths: Tensor
+    alignment: Tensor | None = None
 
 
 class StepModel(Module, Protocol):

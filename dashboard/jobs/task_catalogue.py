@@ -24,8 +24,8 @@ def perform(request: Request, context: Context) -> Result:
     """The catalogue as facts. It is the worker's own, so no other worker may answer with it.
 
     Besides the registry's catalogue: whether each scoring and normaliser ``learns``, the
-    ``options`` that each task reads, as lists of parameters, the ``metrics`` that it measures,
-    and the ``presets`` of trainings.
+    ``options`` that each task reads, as lists of parameters, what of it is ``measured``, and the
+    ``presets`` of trainings.
     """
     registry = installed()
     tasks = _tasks()
@@ -39,7 +39,7 @@ def perform(request: Request, context: Context) -> Result:
         facts={
             **described,
             "options": _options(tasks, registry),
-            "metrics": _metrics(tasks),
+            "measured": _metrics(tasks),
             "presets": _presets(tasks, registry),
             "cacheable": False,
         }

@@ -134,7 +134,7 @@ class Catalogue:
             },
             metrics={
                 task: tuple(map(Metric.of, entries))
-                for task, entries in facts.get("metrics", {}).items()
+                for task, entries in facts.get("measured", {}).items()
             },
             devices=tuple(facts["devices"]),
             presets=facts.get("presets", {}),

@@ -42,4 +42,4 @@ def test_links_are_the_largest_weights_on_words():
         [[0.1, 0.7, 0.1, 0.1], [0.6, 0.1, 0.2, 0.1], [0.1, 0.1, 0.1, 0.7], [0.0, 0.0, 1.0, 0.0]]
     )
     # Three source words and <eos>; the third target word looks at <eos>, the fourth row is <eos>.
-    assert strongest_links(weights, 3, 3) == {(1, 0), (0, 1)}
+    assert strongest_links(weights, range(3), 3) == {(1, 0), (0, 1)}

@@ -162,7 +162,7 @@ def test_the_null_key_stands_before_the_words(translator, tmp_path):
     (found,) = reader.explain("a b c", target="x y").maps
     assert found.key_labels == ("null", "a", "b", "c", "<eos>")
     assert found.query_labels == ("x", "y", "<eos>")
-    assert reader.first_source_key(CROSS, 3, 2) == 1
+    assert reader.source_keys(CROSS, 3, 5) == range(1, 4)
 
 
 def test_maps_of_a_batch_lose_their_padding_at_the_right_place(translator, tmp_path):

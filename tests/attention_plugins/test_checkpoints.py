@@ -131,7 +131,8 @@ def test_a_card_that_claims_a_giant_costs_no_memory(folder):
     ("changes", "message"),
     [
         ({"format": 2}, "format 2; this version reads 1"),
-        ({"tokeniser": "bytes"}, "no tokeniser 'bytes'; offered: words, clitics"),
+        ({"learned": {"sauce": ""}}, "learned holds a text of each of source, target"),
+        ({"learned": {"source": 7}}, "learned holds a text of each of source, target"),
         ({"max_tokens": "ten"}, r"need max_tokens \(int\), found str"),
         ({"source_vocabulary": ["a", "b"]}, "source vocabulary: a vocabulary starts with"),
         ({"target_vocabulary": [*RESERVED, "u", "u"]}, "'u' occurs twice"),

@@ -24,7 +24,7 @@ RIGHT = [torch.eye(4)[[0, 2, 3]], torch.eye(3)[[1, 2]]]
 WRONG = [torch.eye(4)[[1, 2, 3]], torch.eye(3)[[2, 2]]]
 
 
-def _translator(*heads, tokeniser="clitics", first=0):
+def _translator(*heads, tokeniser="clitics", first=(0, 0)):
     def look(pairs):
         assert [source for source, _ in pairs] == ["a b c", "d e"]
         for number in range(2):
@@ -32,8 +32,8 @@ def _translator(*heads, tokeniser="clitics", first=0):
             yield {Site("encoder", 0): weights[..., :1], Site("cross", 1): weights}
 
     return SimpleNamespace(
-        card={"tokeniser": tokeniser}, reads=lambda text: True, look=look,
-        first_source_key=lambda site, source, target: first,
+        card={"tokeniser": tokeniser}, reads=lambda text, target=False: True, look=look,
+        source_keys=lambda site, queries, keys: first and range(first[0], keys - 1 - first[1]),
     )  # fmt: skip
 
 
@@ -44,7 +44,7 @@ def test_a_head_that_looks_right_makes_no_error():
 def test_keys_before_the_source_are_no_words():
     """With a null key in front, the same words stand one column further on."""
     shifted = [torch.nn.functional.pad(weights, (1, 0)) for weights in RIGHT]
-    assert alignment_error(_translator(shifted, first=1), PAIRS) == {Site("cross", 1): [0.0]}
+    assert alignment_error(_translator(shifted, first=(1, 0)), PAIRS) == {Site("cross", 1): [0.0]}
     assert alignment_error(_translator(shifted), PAIRS) != {Site("cross", 1): [0.0]}
 
 

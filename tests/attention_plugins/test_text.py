@@ -6,18 +6,21 @@ from hypothesis import strategies as st
 
 from attention_plugins.text import (
     BOS_ID,
+    ENGLISH,
     EOS,
     EOS_ID,
+    FRENCH,
     PAD,
     PAD_ID,
     RESERVED,
-    TOKENISERS,
     UNK,
     UNK_ID,
+    Spacing,
     Vocabulary,
     detokenise,
     normalise,
     pad,
+    spacing_of,
     tokenise_clitics,
     tokenise_words,
     truncate,
@@ -93,17 +96,20 @@ def test_clitics_are_split(text, tokens):
     assert tokenise_clitics(text) == tokens.split()
 
 
-@pytest.mark.parametrize("name", TOKENISERS)
+SPLIT = {"words": tokenise_words, "clitics": tokenise_clitics}
+
+
+@pytest.mark.parametrize("name", SPLIT)
 @given(text=st.text(max_size=30))
 def test_tokens_are_never_empty_and_hold_no_space(name, text):
-    tokens = TOKENISERS[name](text)
+    tokens = SPLIT[name](text)
     assert all(token and not any(c.isspace() for c in token) for token in tokens)
 
 
 @given(st.text(alphabet="abcdefghijklmé '-.,!?", max_size=30))
 def test_splitting_loses_no_letter(text):
     kept = "".join(c for c in normalise(text) if c.isalpha())
-    for tokenise in TOKENISERS.values():
+    for tokenise in SPLIT.values():
         assert "".join(c for c in "".join(tokenise(text)) if c.isalpha()) == kept
 
 
@@ -115,7 +121,7 @@ def test_splitting_loses_no_letter(text):
     ],
 )  # fmt: skip
 def test_french_comes_back_as_it_is_written(text):
-    assert detokenise(tokenise_clitics(text), french=True) == text
+    assert detokenise(tokenise_clitics(text), FRENCH) == text
 
 
 @pytest.mark.parametrize(
@@ -127,6 +133,19 @@ def test_french_comes_back_as_it_is_written(text):
 )  # fmt: skip
 def test_english_comes_back_as_it_is_written(text):
     assert detokenise(tokenise_clitics(text)) == text
+
+
+@pytest.mark.parametrize(
+    ("sentences", "spacing"),
+    [
+        (["Va !", "Où\u202f?", "J'ai faim ; l'eau : là."], FRENCH),
+        (["Go!", "Where?", "The boys' toys; don't: no.", "It's Tom's."], ENGLISH),
+        (["Va !", "Go!", "Va\u00a0!", "Wer?"], Spacing("!", False)),
+        (["Ici", "!", ""], ENGLISH),
+    ],
+)
+def test_spacing_is_that_of_most_sentences(sentences, spacing):
+    assert spacing_of(sentences) == spacing
 
 
 def test_nothing_detokenises_to_nothing():

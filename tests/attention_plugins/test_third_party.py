@@ -15,7 +15,10 @@ import torch
 
 ROOT = Path(__file__).parents[2]
 PACKAGES = ROOT / "tests" / "plugins"
-NAMES = ("attention_student_t", "attention_distance_pack", "attention_recurrent_pack")
+NAMES = (
+    "attention_student_t", "attention_distance_pack", "attention_recurrent_pack",
+    "attention_byte_pairs",
+)  # fmt: skip
 # The environment may hold more.
 OURS = {name.replace("_", "-") for name in NAMES}
 
@@ -114,7 +117,7 @@ found = perform(Request.make("catalogue"), None).facts
     assert [failure for failure in facts["failures"] if failure["distribution"] in OURS] == []
     brought = {
         entry["name"]: (entry["plugin"]["distribution"], entry["plugin"]["version"])
-        for entry in (*facts["scorings"], *facts["models"])
+        for entry in (*facts["scorings"], *facts["models"], *facts["tokenisers"])
         if entry["plugin"]["distribution"] in OURS
     }
     distances = dict.fromkeys(
@@ -123,6 +126,7 @@ found = perform(Request.make("catalogue"), None).facts
     assert brought == {
         "student_t": ("attention-student-t", "0.3.1"),
         "luong_gru": ("attention-recurrent-pack", "0.4.0"),
+        "byte_pairs": ("attention-byte-pairs", "0.2"),
         **distances,
     }
     (entry,) = [entry for entry in facts["scorings"] if entry["name"] == "student_t"]
@@ -147,7 +151,7 @@ del os.environ["ATTENTION_PLUGINS"]
         allowed: [there, {name: stage for name, stage in failures.items() if name in OURS}]
         for allowed, (there, failures) in found.items()
     }
-    packs = {"attention-distance-pack": "blocked", "attention-recurrent-pack": "blocked"}
+    packs = dict.fromkeys(OURS - {"attention-student-t"}, "blocked")
     assert found == {
         "another-package": [False, {**packs, "attention-student-t": "blocked"}],
         "Attention_Student.T": [True, packs],
@@ -275,6 +279,54 @@ found = {{
     assert found["card"] == ["luong_gru", "local_p", {"width": 2.0, "reach": 4.0}]
     weights = torch.tensor(found["weights"])
     torch.testing.assert_close(weights.sum(dim=-1), torch.ones(weights.shape[:-1]))
+
+
+def test_a_tokeniser_that_learns_goes_all_the_way(ask, tmp_path):
+    """Recipe, training, card, translation and gold links, over pieces of words."""
+    found = ask(f"""
+from dataclasses import replace
+from pathlib import Path
+from attention_plugins import experiment
+from attention_plugins.checkpoints import read
+from attention_plugins.encoding import encode
+from attention_plugins.recipe import parameters
+from attention_plugins.registry import installed, load
+from attention_plugins.translator import Translator
+{PAIRS.format(epochs=60)}
+(offered,) = [p.choices for p in parameters(installed()) if p.name == "tokeniser"]
+recipe = replace(recipe, tokeniser="byte_pairs", max_tokens=30)
+plan = experiment.Experiment(
+    model="bahdanau", scoring="dot", model_parameters={{"dropout": 0.0}}, recipe=recipe,
+    corpus="four",
+)
+kept = experiment.keep(experiment.run(plan, pairs, installed()), Path({str(tmp_path / "four")!r}))
+translator = Translator(read(kept.folder), installed())
+sentences = [pair.source for pair in pairs]
+try:
+    Translator(read(kept.folder), load(allow=[]))
+except ValueError as error:
+    refused = str(error)
+linked = encode([pairs[1]._replace(alignment=((1, 2),))], replace(recipe, max_tokens=4))
+found = {{
+    "offered": "byte_pairs" in offered,
+    "translations": [translator.translate(sentences, width=n) for n in (1, 3)],
+    "pieces": translator.explain("lost in time").source_tokens,
+    "unknown": translator.explain("lost in time").unknown,
+    "learned": [kept.card["learned"][side].splitlines()[0] for side in ("source", "target")],
+    "refused": refused,
+    "links": linked.links,
+}}
+""")
+    wanted = ["va !", "j'ai perdu .", "il est calme .", "je suis ici ."]
+    assert found["translations"] == [wanted, wanted]
+    assert found["offered"]
+    assert len(found["pieces"]) > 4
+    assert set(found["unknown"]) < set(found["pieces"])
+    assert found["learned"] == ["m e", "i s"] or all(" " in line for line in found["learned"])
+    assert "'byte_pairs' here" in found["refused"]
+    assert "install attention-byte-pairs" in found["refused"]
+    assert found["links"][0]
+    assert all(i < 3 and j < 3 for i, j in found["links"][0])
 
 
 def test_their_own_tests_pass_where_they_are_installed(ask, sources):

@@ -6,11 +6,12 @@ import pytest
 import torch
 
 from attention_plugins import experiment
+from attention_plugins.agreement import losses
 from attention_plugins.contract import ContractError, ModelSizes, SentencePair
 from attention_plugins.encoding import batches, encode
 from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.models.transformer import TRANSFORMER
-from attention_plugins.recipe import PARAMETERS, Recipe
+from attention_plugins.recipe import Recipe, parameters
 from attention_plugins.registry import load
 from attention_plugins.text import EOS_ID, PAD_ID
 from attention_plugins.training import Trainer, train
@@ -110,7 +111,7 @@ def test_the_cosine_schedule_rises_and_ends_at_nothing():
     ("field", "value", "message"),
     [
         ("epochs", 0, "need 1 <= epochs <= 10000, got 0"),
-        ("tokeniser", "bytes", "need tokeniser to be one of words, clitics, got 'bytes'"),
+        ("tokeniser", 7, "need tokeniser to be a name, got 7"),
         ("schedule", "magic", "need schedule to be one of constant, cosine, got 'magic'"),
         ("max_tokens", 1, "need 2 <= max_tokens <= 500, got 1"),
         ("learning_rate", float("nan"), "need learning_rate to be a number, got nan"),
@@ -127,6 +128,76 @@ def test_long_sentences_are_cut_and_still_end():
     )
     assert [len(row) for row in (*encoded.source, *encoded.target)] == [4, 4]
     assert encoded.target[0][-1] == EOS_ID
+
+
+LINKED = [
+    SentencePair("a b c", "u v w", ((0, 2), (2, 0), (1, 1)), ((0, 0),)),
+    SentencePair("c", "w"),
+    SentencePair("b a a b a", "v u u v u", ((4, 4), (3, 3), (2, 2), (0, 1))),
+]
+
+
+def test_a_batch_has_the_gold_links_that_are_left_of_its_sentences():
+    """Cut at four ids, three words and the end, the last pair keeps two of its four links."""
+    encoded = encode(LINKED, Recipe(min_frequency=1, max_tokens=4), counted="words")
+    (batch,) = batches(encoded, 5, random.Random(0), torch.device("cpu"))
+    assert batch.alignment.shape == (3, *batch.target.shape[1:], *batch.source.shape[1:])
+    assert batch.alignment.dtype == torch.bool
+    found = {}
+    for row, links in enumerate(batch.alignment):
+        words = encoded.source_vocabulary.words(batch.source[row].tolist())
+        others = encoded.target_vocabulary.words(batch.target[row].tolist())
+        found[" ".join(words)] = [(words[i], others[j], i, j) for j, i in links.nonzero().tolist()]
+    assert found == {
+        "a b c <eos>": [("c", "u", 2, 0), ("b", "v", 1, 1), ("a", "w", 0, 2)],
+        "c <eos> <pad> <pad>": [],
+        "b a a <eos>": [("b", "u", 0, 1), ("a", "u", 2, 2)],
+    }
+
+
+def test_links_that_count_other_tokens_are_carried():
+    pair = SentencePair("I'm home", "je suis ici", ((0, 0), (1, 1), (2, 2)))
+    assert encode([pair], Recipe(tokeniser="words", min_frequency=1)).links == [
+        [(0, 0), (0, 1), (1, 2)]
+    ]
+    assert encode([pair], Recipe(tokeniser="clitics", min_frequency=1)).links == [
+        [(0, 0), (1, 1), (2, 2)]
+    ]
+
+
+def test_a_corpus_without_links_has_no_alignments():
+    encoded = encode(PAIRS, RECIPE)
+    assert encoded.links is None
+    made = batches(encoded, 5, random.Random(0), torch.device("cpu"))
+    assert [batch.alignment for batch in made] == [None, None]
+
+
+class _Guided(torch.nn.Module):
+    """A model whose loss also asks that gold links be looked at."""
+
+    def __init__(self, inner):
+        super().__init__()
+        self.inner, self.asked = inner, []
+
+    def start(self, *given):
+        return self.inner.start(*given)
+
+    def step(self, *given):
+        return self.inner.step(*given)
+
+    def loss(self, batch, label_smoothing=0.0):
+        self.asked.append(batch.alignment)
+        loss = self.inner.loss(batch, label_smoothing)
+        return loss if batch.alignment is None else loss + 0.1 * batch.alignment.sum()
+
+
+def test_a_loss_can_use_the_links_and_the_guard_asks_without():
+    encoded = encode(LINKED, Recipe(min_frequency=1), counted="words")
+    model = _Guided(_model(encoded))
+    train(model, encoded, Recipe(epochs=1, batch_size=3))
+    assert [int(seen.sum()) for seen in model.asked] == [7]
+    (batch,) = batches(encoded, 3, random.Random(0), torch.device("cpu"))
+    assert losses(model, batch).agree
 
 
 def test_nothing_to_train_on_is_refused():
@@ -209,9 +280,10 @@ def test_the_state_of_another_model_is_refused():
 
 
 def test_every_hyperparameter_but_the_seed_is_described():
-    assert {p.name for p in PARAMETERS} == set(vars(STOPS)) - {"seed"}
-    assert all(p.help for p in PARAMETERS)
-    assert {p.name: p.default for p in PARAMETERS} == {
+    every = parameters(load(allow=[]))
+    assert {p.name for p in every} == set(vars(STOPS)) - {"seed"}
+    assert all(p.help for p in every)
+    assert {p.name: p.default for p in every} == {
         name: value for name, value in vars(Recipe()).items() if name != "seed"
     }
 

@@ -8,7 +8,7 @@ from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.models.bahdanau import CROSS
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load
-from attention_plugins.tap import Intervention
+from attention_plugins.tap import Intervention, Site
 from attention_plugins.translator import Translator
 
 REGISTRY = load(allow=[])
@@ -142,6 +142,12 @@ def test_keys_of_the_target_are_the_words_that_were_read(prefix):
     assert by_site["encoder", 0].key_labels == source
     assert by_site["cross", 1].query_labels == written
     assert by_site["cross", 1].key_labels == (*source, "<bos>", *written[:-1])
+
+
+def test_the_sources_words_are_found_among_the_keys(prefix, translator):
+    assert prefix.source_keys(Site("cross", 1), 6, 12) == range(5)
+    assert translator.source_keys(CROSS, 6, 6) == range(5)
+    assert prefix.source_keys(Site("decoder", 0), 6, 6) is None
 
 
 def test_padding_between_source_and_target_is_no_part_of_a_map(prefix):

@@ -18,7 +18,9 @@ from attention_plugins import (
     CheckpointSpec,
     ContractError,
     DatasetSpec,
+    MetricSpec,
     ModelSpec,
+    TokeniserSpec,
     describing,
     discovery,
     hookimpl,
@@ -57,11 +59,19 @@ RECORDS = {
     "attention_datasets": lambda: DatasetSpec(
         name="mine", title="Mine", task="regression", load=lambda values, seed: None
     ),
+    "attention_tokenisers": lambda: TokeniserSpec(
+        name="mine", title="Mine", build=lambda learned: None
+    ),
+    "attention_metrics": lambda: MetricSpec(
+        name="mine", title="Mine", score=lambda hypotheses, references: 0.0
+    ),
 }
+_SECOND = {"attention_tokenisers", "attention_metrics"}  # since 1.2
 # The arguments that hooks gave in a version of the contract; later minor versions append theirs.
 PROMISED = {
-    (1, 0): dict.fromkeys(RECORDS.keys() - {"attention_normalisers"}, ()),
-    (1, 1): dict.fromkeys(RECORDS, ()),
+    (1, 0): dict.fromkeys(RECORDS.keys() - {"attention_normalisers", *_SECOND}, ()),
+    (1, 1): dict.fromkeys(RECORDS.keys() - _SECOND, ()),
+    (1, 2): dict.fromkeys(RECORDS, ()),
 }
 
 

@@ -146,7 +146,7 @@ FACTS = {
             )
         },
     },
-    "metrics": {
+    "measured": {
         "regression": [asdict(metric) for metric in regression.METRICS],
         "training": [asdict(metric) for metric in training.METRICS],
     },

@@ -11,7 +11,7 @@ from functools import cache
 
 from attention_plugins.contract import SentencePair
 from attention_plugins.datasets.phrasebook.phrase import Marks, Phrase, Word
-from attention_plugins.text import detokenise
+from attention_plugins.text import FRENCH, detokenise
 
 _VOWELS = tuple("aeiouàâæéèêëîïôœùû")
 _ASPIRATED = (
@@ -106,7 +106,7 @@ def sentence(phrase: Phrase, end: str) -> SentencePair:
     links.append((len(source), len(target)))
     return SentencePair(
         _capital(detokenise([*source, end])),
-        _capital(detokenise([*target, end], french=True)),
+        _capital(detokenise([*target, end], FRENCH)),
         tuple(links),
     )
 

@@ -174,12 +174,11 @@ def _shown(translator: Translator, pair: SentencePair, number: int) -> Result:
     readable(translator, [pair])
     said = translator.explain(pair.source, target=pair.target)
     maps = [found for found in said.maps if found.site.kind == "cross"]
-    words = len(said.source_tokens) - 1, len(said.tokens) - 1  # without <eos>
     rows = [
         row
         for found in maps
-        if (first := translator.first_source_key(found.site, *words)) is not None
-        for row in _links(found, pair, words, first)
+        if (words := translator.source_keys(found.site, *found.weights.shape[1:])) is not None
+        for row in _links(found, pair, words)
     ]
     schema = pa.schema([("map", pa.string()), ("source", pa.int32()), ("target", pa.int32()),
                         ("verdict", pa.string())])  # fmt: skip
@@ -199,10 +198,8 @@ def _shown(translator: Translator, pair: SentencePair, number: int) -> Result:
     )
 
 
-def _links(
-    found: AttentionMap, pair: SentencePair, words: tuple[int, int], first: int
-) -> list[dict[str, Any]]:
-    """What each head of a map finds and misses; its source starts at key ``first``."""
+def _links(found: AttentionMap, pair: SentencePair, words: range) -> list[dict[str, Any]]:
+    """What each head of a map finds and misses; the source's words are the keys ``words``."""
     several = len(found.weights) > 1
     heads = [*found.weights, found.weights.mean(dim=0)] if several else [*found.weights]
     sure = set(pair.alignment)
@@ -210,7 +207,7 @@ def _links(
     rows = []
     names = map_names(found.site.layer, len(found.weights))
     for name, weights in zip(names, heads, strict=True):
-        links = strongest_links(weights, *words, first=first)
+        links = strongest_links(weights, words, weights.shape[0] - 1)
         for verdict, part in (("right", links & allowed), ("wrong", links - allowed),
                               ("missed", sure - links)):  # fmt: skip
             rows += [

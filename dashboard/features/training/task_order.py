@@ -11,7 +11,7 @@ from attention_plugins.datasets.parallel import MOST_LINES, read_pairs
 from attention_plugins.describing import describe
 from attention_plugins.experiment import Experiment
 from attention_plugins.presets import PRESETS, Preset
-from attention_plugins.recipe import PARAMETERS, Recipe
+from attention_plugins.recipe import Recipe, parameters
 from attention_plugins.registry import Registry
 from dashboard.records.attending import SOFTMAX, normaliser_of, without_normaliser
 from dashboard.records.request import UPLOAD, Request, is_upload
@@ -22,6 +22,7 @@ PROBE = "I am not tired."
 
 _QUICK = PRESETS["quick"]
 _RECIPE, _MODEL = "recipe.", "model."
+_TOKENISER = f"{_RECIPE}tokeniser"
 _LONGEST_PROBE = 1000
 _SEED = Parameter(name="seed", title="Seed", default=0, low=0, high=2**32 - 1)
 CORPUS = (
@@ -50,7 +51,9 @@ def options(registry: Registry) -> list[dict[str, Any]]:
 
     A model's own parameters are ``model.`` and their name; ``probe`` is a sentence, or empty.
     """
-    quick = [describe(replace(p, default=getattr(_QUICK.recipe, p.name))) for p in PARAMETERS]
+    quick = [
+        describe(replace(p, default=getattr(_QUICK.recipe, p.name))) for p in parameters(registry)
+    ]
     return [
         *map(describe, CORPUS),
         *({**described, "name": _RECIPE + described["name"]} for described in quick),
@@ -82,12 +85,15 @@ def read(request: Request, registry: Registry) -> Order:
     normaliser, own = normaliser_of(dict(request.options))
     settle(registry.normaliser(normaliser).parameters, own)
     given = without_normaliser({n: value for n, value in request.options if n != ID})
+    data = None if is_upload(request.data) else registry.datasets.get(request.data)
     known = _values(_QUICK, model.name, model.parameters)
+    if data and data.tokeniser:
+        known[_TOKENISER] = data.tokeniser
     if unknown := given.keys() - known.keys():
         offered = ", ".join(known)
         raise ContractError(f"no option {min(unknown)!r}; offered: {offered}")
     values = known | given
-    recipe: dict[str, Any] = settle(PARAMETERS, _below(_RECIPE, values))
+    recipe: dict[str, Any] = settle(parameters(registry), _below(_RECIPE, values))
     corpus: dict[str, Any] = settle(
         CORPUS, {parameter.name: values[parameter.name] for parameter in CORPUS}
     )
@@ -101,6 +107,7 @@ def read(request: Request, registry: Registry) -> Order:
             normaliser_parameters=own,
             recipe=Recipe(**recipe, seed=int(_SEED.check(request.seed))),
             corpus=_corpus_name(request.data),
+            dataset=data.name if data else "",
             held_out=corpus["held_out"],
         ),
         corpus["pairs"],
@@ -140,7 +147,7 @@ def _values(preset: Preset, model: str, parameters: Sequence[Parameter]) -> dict
         "pairs": preset.pairs,
         "held_out": preset.held_out,
         "probe": PROBE,
-        **{_RECIPE + p.name: getattr(preset.recipe, p.name) for p in PARAMETERS},
+        **{_RECIPE + n: value for n, value in vars(preset.recipe).items() if n != _SEED.name},
         **{_MODEL + name: value for name, value in chosen.items()},
     }
 

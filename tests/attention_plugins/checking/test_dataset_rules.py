@@ -36,8 +36,8 @@ def spec(load=drawn, task="regression", parameters=(POINTS,), **texts):
     return DatasetSpec(task=task, load=load, parameters=parameters, **texts)
 
 
-def corpus(*given):
-    return spec(pairs(*given), task="translation", parameters=())
+def corpus(*given, **fields):
+    return spec(pairs(*given), task="translation", parameters=(), **fields)
 
 
 GOOD = ("a b", "c")
@@ -57,7 +57,21 @@ FAULTS = {
     ),
     "plain tuples": (corpus(["a", "b"]), "it_loads_what_its_task_needs", "make it a SentencePair"),
     "empty side": (corpus(GOOD, ("a", " ")), "it_loads_what_its_task_needs", "pair 2 has no tar"),
-    "links": (corpus((*GOOD, ((1, 1),))), "it_loads_what_its_task_needs", "count from 0"),
+    "links": (corpus((*GOOD, ((1, 1),))), "gold_links_are_in_range", "tokeniser 'clitics'"),
+    "links over other tokens": (
+        corpus(("don't", "c", ((1, 0),)), GOOD, tokeniser="spaces"),
+        "gold_links_are_in_range", "tokeniser 'spaces'",
+    ),
+    "no links": (corpus(GOOD, GOOD, aligned=True), "gold_links_are_in_range", "aligned=False"),
+    "no tokeniser": (
+        corpus(GOOD, ("d", "e", ((0, 0),)), tokeniser="nobodys"), "gold_links_are_in_range",
+        'no tokeniser "nobodys"',
+    ),
+    "examples": (
+        corpus(GOOD, GOOD, examples=("z y",)), "its_examples_are_read_by_its_tokeniser",
+        "take one of its sources",
+    ),
+    "metric": (corpus(GOOD, metric="nobodys"), "its_metric_is_installed", 'no metric "nobodys"'),
     "common generator": (
         spec(from_the_common_generator), "one_seed_gives_the_same_data", "torch's random",
     ),
@@ -91,7 +105,8 @@ def test_a_planted_fault_breaks_its_rule_which_says_what_to_change(fault):
 
 
 def test_every_rule_has_a_fault_that_it_catches():
-    assert set(rules("datasets", spec())) == {rule for _, rule, _ in FAULTS.values()}
+    every = {**rules("datasets", spec()), **rules("datasets", corpus(GOOD))}
+    assert set(every) == {rule for _, rule, _ in FAULTS.values()}
 
 
 @pytest.mark.parametrize("good", [spec(), corpus(GOOD, ("d", "e", ((0, 0),)))])

@@ -101,7 +101,8 @@ def test_only_rules_that_apply_are_asked():
 
 def test_another_kind_or_record_is_refused():
     with pytest.raises(
-        ContractError, match="need a kind of scorings, normalisers, models, datasets, checkpoints"
+        ContractError,
+        match="need a kind of scorings, normalisers, models, datasets, tokenisers, metrics, checkpoints",
     ):
         check("charts", dot_product)
     with pytest.raises(ContractError, match="models are checked from a ModelSpec"):

@@ -26,7 +26,7 @@ from attention_plugins.datasets.phrasebook.lexicon.adjectives import ADJECTIVES
 from attention_plugins.datasets.phrasebook.lexicon.nouns import NOUNS
 from attention_plugins.datasets.phrasebook.orthography import sentence
 from attention_plugins.datasets.phrasebook.phrase import fill
-from attention_plugins.text import detokenise, tokenise_clitics
+from attention_plugins.text import FRENCH, detokenise, tokenise_clitics
 
 
 @cache
@@ -169,7 +169,7 @@ def test_final_punctuation_is_tied_to_final_punctuation():
 def test_sentences_read_as_each_language_writes_them():
     for pair, (source, target) in zip(phrasebook(), tokens(), strict=True):
         assert detokenise(source) == pair.source.lower()
-        assert detokenise(target, french=True) == pair.target.lower()
+        assert detokenise(target, FRENCH) == pair.target.lower()
         assert pair.source[0].isupper()
         assert pair.target[0].isupper()
         assert "  " not in pair.source + pair.target

@@ -160,6 +160,6 @@ def test_another_model_of_the_regression_is_in_the_link(catalogue):
 
 def test_a_catalogue_without_metrics_is_read(facts):
     """As of a worker that is older than this page."""
-    del facts["metrics"]
+    del facts["measured"]
     view, problems = LINK.parse({"scorings": "gaussian"}, Catalogue.of(facts))
     assert (view.figure, problems) == ("", [])

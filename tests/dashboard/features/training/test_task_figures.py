@@ -29,7 +29,9 @@ def translator(sites, tokeniser="clitics"):
         yield sites
 
     return SimpleNamespace(
-        card={"tokeniser": tokeniser}, reads=lambda text: text != "too long", look=look
+        card={"tokeniser": tokeniser},
+        reads=lambda text, target=False: text != "too long",
+        look=look,
     )
 
 

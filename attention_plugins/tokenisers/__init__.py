@@ -1,0 +1,17 @@
+"""The built-in tokenisers, registered by the same hook as anybody's."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from attention_plugins.contract import TokeniserSpec
+from attention_plugins.hookspecs import hookimpl
+from attention_plugins.tokenisers.characters import CHARACTERS
+from attention_plugins.tokenisers.spaces import SPACES
+from attention_plugins.tokenisers.words import CLITICS, WORDS
+
+
+@hookimpl
+def attention_tokenisers() -> Iterator[TokeniserSpec]:
+    """The tokenisers, in the order in which pages list them."""
+    yield from (WORDS, CLITICS, CHARACTERS, SPACES)

@@ -1,0 +1,60 @@
+"""Words and punctuation, lower-case, with clitics split off or not.
+
+How a side sets its punctuation (``Va !`` or ``Go!``) is learned from it and stored as JSON. A
+card from before it was learned is read as it was written: with French spacing.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+from collections.abc import Callable, Sequence
+
+from attention_plugins.contract import TokeniserSpec
+from attention_plugins.text import (
+    FRENCH,
+    Spacing,
+    detokenise,
+    spacing_of,
+    tokenise_clitics,
+    tokenise_words,
+)
+
+
+class WordTokeniser:
+    """Splits by a function, and joins with a side's spacing."""
+
+    def __init__(self, split: Callable[[str], list[str]], learned: str) -> None:
+        self.tokenise = split
+        self._spacing = Spacing(**json.loads(learned)) if learned else FRENCH
+
+    def detokenise(self, tokens: Sequence[str]) -> str:
+        """See :func:`attention_plugins.text.detokenise`."""
+        return detokenise(tokens, self._spacing)
+
+
+def learn(sentences: Sequence[str]) -> str:
+    """A side's spacing as JSON, see :func:`attention_plugins.text.spacing_of`."""
+    return json.dumps(spacing_of(sentences)._asdict())
+
+
+WORDS = TokeniserSpec(
+    name="words",
+    title="Words",
+    build=functools.partial(WordTokeniser, tokenise_words),
+    learn=learn,
+    examples=("i'm home.", "would you like a cup of tea?"),
+    reference="d2l.ai, section 10.5",
+    description="Lower-case words and punctuation, split at spaces; i'm is one token.",
+)
+CLITICS = TokeniserSpec(
+    name="clitics",
+    title="Words and clitics",
+    build=functools.partial(WordTokeniser, tokenise_clitics),
+    learn=learn,
+    examples=("l'eau n'est-elle pas là ?", "y a-t-il quelqu'un ?"),
+    reference="Attention Workbench",
+    description="Lower-case words, punctuation, and what French and English glue together: "
+    "l'eau, n'est-elle and i'm are several tokens, which halves the unknown words of a small "
+    "corpus.",
+)
