@@ -101,17 +101,17 @@ def check_gold_links_are_in_range(spec: DatasetSpec) -> None:
 
 @rule("datasets", _is_corpus)
 def check_its_examples_are_read_by_its_tokeniser(spec: DatasetSpec) -> None:
-    """Every example has tokens, and a token that some sentence of the data set has too."""
+    """Every example has tokens, and some of these occur in the data set's sources."""
     if not spec.examples:
         return
     pairs = list(_load(spec)[:_LOOKED_AT])
     reader, _ = _tokenisers(counted_by(spec), pairs)
     known = {token for pair in pairs for token in reader.tokenise(pair.source)}
-    for example in spec.examples:
-        if not known.intersection(reader.tokenise(example)):
-            raise Broken(
-                f"the example {example!r} has no token of its sentences; take one of its sources"
-            )
+    found = {example: reader.tokenise(example) for example in spec.examples}
+    if empty := [example for example, tokens in found.items() if not tokens]:
+        raise Broken(f"the example {empty[0]!r} has no token; take one of its sources")
+    if not any(known.intersection(tokens) for tokens in found.values()):
+        raise Broken("no example has a token of its sentences; take some of its sources")
 
 
 @rule("datasets", _is_corpus)

@@ -5,8 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attention_plugins.contract import DatasetSpec
+from attention_plugins.datasets.copy import COPY
 from attention_plugins.datasets.phrasebook import PHRASEBOOK
+from attention_plugins.datasets.recall import RECALL
 from attention_plugins.datasets.regression import PROBLEMS
+from attention_plugins.datasets.reverse import REVERSE
+from attention_plugins.datasets.sort import SORT
+from attention_plugins.datasets.tagging import TAGGING
 from attention_plugins.datasets.tatoeba import TATOEBA
 from attention_plugins.hookspecs import hookimpl
 
@@ -14,4 +19,4 @@ from attention_plugins.hookspecs import hookimpl
 @hookimpl
 def attention_datasets() -> Iterator[DatasetSpec]:
     """The data sets, in the order in which pages list them."""
-    yield from (*PROBLEMS, PHRASEBOOK, TATOEBA)
+    yield from (*PROBLEMS, PHRASEBOOK, TATOEBA, COPY, REVERSE, SORT, RECALL, TAGGING)

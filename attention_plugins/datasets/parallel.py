@@ -18,6 +18,10 @@ from typing import IO
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.text import normalise, tokenise_clitics
 
+# English sentences to start with, of which every corpus of everyday language has the words.
+EVERYDAY = (
+    "i'm home .", "he's calm .", "go .", "i lost .", "would you like a cup of tea ?",
+)  # fmt: skip
 MOST_LINES = 1_000_000
 LONGEST_SIDE = 1000
 

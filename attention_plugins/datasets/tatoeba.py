@@ -15,7 +15,7 @@ from attention_plugins.contract import (
     Scalar,
     SentencePair,
 )
-from attention_plugins.datasets.parallel import MOST_LINES, read_pairs
+from attention_plugins.datasets.parallel import EVERYDAY, MOST_LINES, read_pairs
 from attention_plugins.download import DownloadError, Progress, fetch
 from attention_plugins.home import home
 
@@ -131,4 +131,6 @@ TATOEBA = DatasetSpec(
     reference="tatoeba.org, CC BY 2.0 FR; the selection of manythings.org/anki and d2l.ai 10.5",
     description="Everyday sentences by volunteers, sorted by length; most sources have several "
     "translations.",
+    sides=("English", "French"),
+    examples=EVERYDAY,
 )

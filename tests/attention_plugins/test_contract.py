@@ -383,3 +383,19 @@ def test_a_parameter_that_names_a_scoring_takes_names_alone():
     for wrong in ("Not A Name", 3, True, "../x"):
         with pytest.raises(ContractError, match="a scoring's name is"):
             parameter.check(wrong)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"sides": ("English",)}, "sides says what goes in and what comes out"),
+        ({"sides": ["English", "French"]}, "sides says what goes in and what comes out"),
+        ({"sides": ("English", " ")}, "sides says what goes in and what comes out"),
+        ({"examples": "go ."}, "examples is a tuple of sentences, got 'go .'"),
+        ({"tokeniser": "Byte pairs"}, "a tokeniser's name is 1 to 40"),
+        ({"metric": ""}, "a metric's name is 1 to 40"),
+    ],
+)
+def test_a_data_set_that_says_something_else_of_itself_is_refused(changes, message):
+    with pytest.raises(ContractError, match=message):
+        DatasetSpec(name="mine", title="Mine", task="translation", load=lambda p, s: [], **changes)

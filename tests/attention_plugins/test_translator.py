@@ -147,7 +147,7 @@ def test_keys_of_the_target_are_the_words_that_were_read(prefix):
 def test_the_sources_words_are_found_among_the_keys(prefix, translator):
     assert prefix.source_keys(Site("cross", 1), 6, 12) == range(5)
     assert translator.source_keys(CROSS, 6, 6) == range(5)
-    assert prefix.source_keys(Site("decoder", 0), 6, 6) is None
+    assert translator.source_keys(Site("decoder", 0), 6, 6) is None
 
 
 def test_padding_between_source_and_target_is_no_part_of_a_map(prefix):

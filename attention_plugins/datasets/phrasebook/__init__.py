@@ -16,6 +16,7 @@ from collections.abc import Mapping, Sequence
 from functools import lru_cache
 
 from attention_plugins.contract import DatasetSpec, Parameter, Scalar, SentencePair
+from attention_plugins.datasets.parallel import EVERYDAY
 from attention_plugins.datasets.phrasebook.grammar import TOTAL, corpus
 
 __all__ = ["PHRASEBOOK", "phrasebook"]
@@ -54,4 +55,6 @@ PHRASEBOOK = DatasetSpec(
     reference="Drawn from a synchronous grammar; sure links as in Och and Ney (2003).",
     description="Everyday sentences with the word alignment they were built with.",
     aligned=True,
+    sides=("English", "French"),
+    examples=EVERYDAY,
 )

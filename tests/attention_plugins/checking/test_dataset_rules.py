@@ -69,7 +69,7 @@ FAULTS = {
     ),
     "examples": (
         corpus(GOOD, GOOD, examples=("z y",)), "its_examples_are_read_by_its_tokeniser",
-        "take one of its sources",
+        "take some of its sources",
     ),
     "metric": (corpus(GOOD, metric="nobodys"), "its_metric_is_installed", 'no metric "nobodys"'),
     "common generator": (

@@ -100,10 +100,8 @@ def test_only_rules_that_apply_are_asked():
 
 
 def test_another_kind_or_record_is_refused():
-    with pytest.raises(
-        ContractError,
-        match="need a kind of scorings, normalisers, models, datasets, tokenisers, metrics, checkpoints",
-    ):
+    kinds = "scorings, normalisers, models, datasets, tokenisers, metrics, checkpoints"
+    with pytest.raises(ContractError, match=f"need a kind of {kinds}"):
         check("charts", dot_product)
     with pytest.raises(ContractError, match="models are checked from a ModelSpec"):
         check("models", dot_product)
