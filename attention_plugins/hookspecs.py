@@ -167,7 +167,17 @@ HOOKS = {
             noun="data set",
             rules="attention_plugins.checking.datasets",
             describe=describing.fields(
-                "name", "title", "task", "formula", "reference", "description", "aligned"
+                "name",
+                "title",
+                "task",
+                "formula",
+                "reference",
+                "description",
+                "aligned",
+                "sides",
+                "examples",
+                "tokeniser",
+                "metric",
             ),
             built_ins="attention_plugins.datasets",
         ),

@@ -16,11 +16,11 @@ from dashboard.links.checkpoints import EXAMPLE, named, resolve, usual_corpus, u
 from dashboard.links.fields import AUTO, LETTERS, Choice, Text
 from dashboard.links.link import Field
 from dashboard.links.reader import Reader
+from dashboard.links.sides import SENTENCE, usual_sentence
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.text import shown
 
-SENTENCE = "i'm home ."
 IS_MAP = re.compile(r"[1-9][0-9]?\.(mean|[1-9][0-9]?)\Z")
 _A_MAP = "a layer and a head such as 2.3 or 2.mean"
 
@@ -186,9 +186,9 @@ def text(placeholder: str) -> Text[Any]:
     """The field ``text``: the sentence that all models read."""
     return Text(
         name="text",
-        title="English sentence",
+        title="Source",
         placeholder=placeholder,
-        default=lambda _view, _catalogue: SENTENCE,
+        default=lambda view, catalogue: usual_sentence(catalogue, view.corpus),
     )
 
 

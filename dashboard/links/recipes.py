@@ -13,8 +13,10 @@ from typing import Any, TypeVar
 
 from dashboard.links.attending import absent_normaliser, brings_own, normaliser_fields
 from dashboard.links.fields import AUTO, NAME, Choice, Names, Settings, Text, data
+from dashboard.links.sides import ENGLISH
 from dashboard.records.attending import OF_NORMALISER, SOFTMAX, Attending, Normalised
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.metric import Metric
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import Pairs, Request, Scalar
 from dashboard.records.text import not_installed
@@ -24,6 +26,8 @@ OF_MODEL = "model."  # before the names of a model's own parameters
 EPOCHS, BATCH, PAIRS, HELD_OUT = "recipe.epochs", "recipe.batch_size", "pairs", "held_out"
 # What most would set; a page may put the rest out of the way.
 MAIN = (EPOCHS, "recipe.learning_rate", f"{OF_MODEL}hidden", BATCH, PAIRS, HELD_OUT)
+TOKENISER = "recipe.tokeniser"
+SCORE = "score"  # by the data set's own metric, among the figures of a training
 SHOW, MOST_SHOWN = "show", 4  # in the link of the page Train, the trainings in its charts
 ID_DIGITS = 8  # hexadecimal digits that name a training in a link
 
@@ -83,6 +87,9 @@ def setting_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter,
         for parameter in (model.parameters if model else ())
     )
     values = catalogue.presets.get(recipe.start, {}).get(recipe.model, {})
+    corpus = catalogue.datasets.get(recipe.data)
+    if corpus and corpus.tokeniser:
+        values = {**values, TOKENISER: corpus.tokeniser}
     return tuple(
         _limited(
             replace(parameter, default=values.get(parameter.name, parameter.default)),
@@ -115,8 +122,23 @@ def scoring_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter,
     )  # fmt: skip
 
 
+def own_metric(data: str, catalogue: Catalogue) -> Metric | None:
+    """What a data set is scored by, where that is not BLEU."""
+    corpus = catalogue.datasets.get(data)
+    known = catalogue.others.get("metrics", {}).get(corpus.metric if corpus else "")
+    if known is None or known.name == "bleu":
+        return None
+    better = "higher" if known.higher_is_better else "lower"
+    return Metric(
+        name=SCORE, title=known.title, unit=known.unit, better=better, help=known.description
+    )
+
+
 def usual_probe(recipe: Recipe, catalogue: Catalogue) -> str:
-    """The sentence that the preset tries."""
+    """The sentence that the preset tries; it is English, so elsewhere the data set's first."""
+    corpus = catalogue.datasets.get(recipe.data)
+    if corpus and corpus.examples and corpus.sides[:1] != (ENGLISH,):
+        return corpus.examples[0]
     values = catalogue.presets.get(recipe.start, {}).get(recipe.model, {})
     return str(values.get("probe", ""))
 
@@ -149,9 +171,16 @@ def refitted(recipe: View, catalogue: Catalogue, kept: Mapping[str, Scalar]) -> 
 def followed(before: Recipe, recipe: View, catalogue: Catalogue) -> View:
     """The recipe once its settings follow another model, corpus or preset than ``before``.
 
-    A preset sets everything. Another model takes its own parameters' values from the preset.
+    A preset sets everything. Another model takes its own parameters' values from the preset,
+    another corpus its tokeniser, and its probe unless that was chosen.
     """
     kept = {} if recipe.start != before.start else dict(recipe.settings)
+    probe = recipe.probe
+    if recipe.data != before.data:
+        kept.pop(TOKENISER, None)
+        if probe == usual_probe(before, catalogue):
+            probe = ""
+    recipe = replace(recipe, probe=probe)
     if recipe.model != before.model:
         kept = {name: value for name, value in kept.items() if not name.startswith(OF_MODEL)}
     return refitted(recipe, catalogue, kept)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeGuard
 
 from dashboard.records.distributions import Distribution, distributions
 from dashboard.records.metric import Metric
@@ -17,6 +17,7 @@ from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar
 
 _NAMED = ("scorings", "normalisers", "models", "datasets")  # the kinds of what requests name
+Sides = tuple[str, str]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -24,7 +25,9 @@ class Entry:
     """A scoring, a model, a data set: what to call it, its formula, its parameters.
 
     A scoring says by ``tasks`` where it makes sense, none means everywhere, and by
-    ``own_normaliser`` that it takes no other; a normaliser says whether its rows sum to 1.
+    ``own_normaliser`` that it takes no other; a normaliser says whether its rows sum to 1. A
+    parallel corpus says what its ``sides`` are, its ``examples``, the ``tokeniser`` to read it
+    with and the ``metric`` to score it by. A metric has a ``unit``.
     """
 
     name: str
@@ -38,6 +41,12 @@ class Entry:
     own_normaliser: bool = False
     sums_to_one: bool = True
     tasks: tuple[str, ...] = ()
+    sides: Sides | tuple[()] = ()
+    examples: tuple[str, ...] = ()
+    tokeniser: str = ""
+    metric: str = ""
+    unit: str = ""
+    higher_is_better: bool = True
     parameters: tuple[Parameter, ...] = ()
 
     @property
@@ -51,7 +60,16 @@ class Entry:
         known = {name: facts[name] for name in cls.__dataclass_fields__ if name in facts}
         own = tuple(map(Parameter.of, facts.get("parameters", ())))
         tasks = tuple(facts.get("tasks", ()))
-        return cls(**{**known, "parameters": own, "tasks": tasks})
+        sides, examples = sides_in(facts), examples_in(facts)
+        return cls(
+            **{
+                **known,
+                "parameters": own,
+                "tasks": tasks,
+                "sides": sides,
+                "examples": examples,
+            }
+        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -64,6 +82,16 @@ class Checkpoint:
     scoring: str
     corpus: str
     card: Mapping[str, Any] = field(default_factory=dict, compare=False)
+
+    @property
+    def sides(self) -> Sides | tuple[()]:
+        """What goes in and what comes out; empty where the card does not say."""
+        return sides_in(self.card["corpus"])
+
+    @property
+    def examples(self) -> tuple[str, ...]:
+        """Sentences to start with, as the card has them."""
+        return examples_in(self.card["corpus"])
 
     @property
     def adopted(self) -> Mapping[str, str]:
@@ -182,6 +210,24 @@ class Catalogue:
         entries = self.checkpoints.values()
         own = [entry for entry in entries if entry.corpus == corpus]
         return own + [entry for entry in entries if entry.adopted and entry.corpus != corpus]
+
+
+def sides_in(facts: Mapping[str, Any]) -> Sides | tuple[()]:
+    """The sides of a data set or of a card's corpus; empty where these are no two names."""
+    match facts.get("sides"):
+        case [str(source), str(target)] if source and target:
+            return source, target
+    return ()
+
+
+def examples_in(facts: Mapping[str, Any]) -> tuple[str, ...]:
+    """The example sentences of a data set or of a card's corpus."""
+    found = facts.get("examples")
+    return tuple(text for text in found if isinstance(text, str)) if _is_list(found) else ()
+
+
+def _is_list(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
+    return isinstance(value, list | tuple)
 
 
 def _unusable(entry: Mapping[str, Any]) -> dict[str, Any]:

@@ -22,6 +22,7 @@ class Epoch:
         seconds: the duration of the epoch's steps.
         tokens_per_second: target tokens per second of those steps.
         bleu: of held-out sentences, 0 to 100; None if none was held out.
+        score: of these by the data set's own metric; None where that is BLEU.
         probe: the translation of the probe sentence; empty if there is no probe.
     """
 
@@ -31,6 +32,7 @@ class Epoch:
     tokens_per_second: float
     bleu: float | None
     probe: str
+    score: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -50,9 +52,11 @@ class Training:
         checkpoint: the name of the exported checkpoint; empty if it was not exported.
         facts: ``title``, ``model``, ``scoring``, ``corpus``; from its first step also
             ``parameters``, ``source_words``, ``target_words``, ``trained_on``,
-            ``held_out_sources``; once it is done what was measured of the whole training, by the
-            names of its metrics (None where not measured), and ``memory_of``, what its peak
-            memory counts; if it failed what is known of ``culprit`` and ``traceback``.
+            ``held_out_sources``, ``metric`` (``name``, ``title``, ``unit``, ``higher_is_better``
+            of the data set's own, where that is not BLEU); once it is done what was measured of
+            the whole training, by the names of its metrics (None where not measured), and
+            ``memory_of``, what its peak memory counts; if it failed what is known of
+            ``culprit`` and ``traceback``.
     """
 
     id: str
@@ -64,3 +68,7 @@ class Training:
     live: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def held_out(self, epoch: Epoch) -> float | None:
+        """The score of an epoch by the data set's own metric, else its BLEU."""
+        return epoch.score if self.facts.get("metric") else epoch.bleu

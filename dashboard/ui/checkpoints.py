@@ -20,7 +20,6 @@ from dashboard.ui.session import Session
 from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.widgets import choose, place, plain
 
-EXAMPLES = ("i'm home .", "he's calm .", "go .", "i lost .", "would you like a cup of tea ?")
 _CORPUS_WIDTH = 170  # px
 _TRAIN = (
     "python -m attention_plugins train --corpus phrasebook --scoring additive "
@@ -64,9 +63,15 @@ def draw_examples(
     session: Session[View],
     text: Text[View],
     target: Text[View],
-    sentences: Sequence[str] = EXAMPLES,
+    sentences: Sequence[str],
 ) -> None:
-    """Sentences to start with; a click on one replaces the text and empties the target."""
+    """Sentences to start with; a click on one replaces the text and empties the target.
+
+    Args:
+        sentences: none draws nothing.
+    """
+    if not sentences:
+        return
     key = session.key("examples")
     given = text.of(session.view)
 
@@ -80,6 +85,7 @@ def draw_examples(
         sentences,
         key=place(key, given if given in sentences else None, fresh=True),
         on_change=use,
+        format_func=plain,
         label_visibility="collapsed",
     )
 
@@ -171,6 +177,9 @@ def origin(checkpoint: Checkpoint) -> str:
                 f"is its own and cannot be swapped{more}")  # fmt: skip
     words = [f"trained on {checkpoint.card['corpus']['trained_on']:,} pairs"]
     for name, score in checkpoint.card["scores"].items():
-        if "bleu" in score:
+        if own := score.get("metric"):
+            value = f"{float(own['value']):.1f} {own.get('unit', '')}".rstrip()
+            words.append(f"{plain(own['title'])} {plain(value)} ({plain(name)})")
+        elif "bleu" in score:
             words.append(f"BLEU {score['bleu']:.1f} ({plain(name)})")
     return " · ".join(words)

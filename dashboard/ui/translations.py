@@ -4,14 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import streamlit as st
 
+from dashboard.links.fields import Text
 from dashboard.links.panels import Reading
+from dashboard.links.sides import NEUTRAL
 from dashboard.records.interventions import KINDS
 from dashboard.records.result import Result
 from dashboard.ui import maps
+from dashboard.ui.fields import draw_text
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
 
@@ -29,6 +32,38 @@ _NAMES = {
 }
 
 View = TypeVar("View", bound=Reading)
+
+
+def draw_sentences(
+    session: Session[Any],
+    sides: tuple[str, str],
+    text: Text[Any],
+    target: Text[Any],
+    *,
+    placeholder: str = "optional: {target}",
+) -> None:
+    """The fields of the sentence and of what the models are made to write.
+
+    Args:
+        sides: what the models read and write, see :mod:`dashboard.links.sides`.
+        text, target: the fields.
+        placeholder: of the second one.
+    """
+    source, written = sides
+    known = "" if source == NEUTRAL[0] else f": {source}"
+    draw_text(session, replace(text, title=f"{text.title}{known}"))
+    draw_text(session, replace(target, placeholder=placeholder.format(target=written)))
+
+
+def show_sentences(session: Session[Any], view: Any) -> None:
+    """Show another view, whose sentences may be others than those in their fields.
+
+    The fields were drawn in this run, and take another text only in the next one.
+    """
+    before = session.view.text, session.view.target
+    session.change(view)
+    if (view.text, view.target) != before:
+        st.rerun()
 
 
 def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:

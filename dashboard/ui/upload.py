@@ -38,7 +38,8 @@ SENTENCES = Wanted(
     key="train-upload",
     file="TSV file",
     heading="A text file with a pair of sentences on each line",
-    explanation="English and French, or any two languages, with a tab between them. For example:",
+    explanation="A source and its target, such as two languages, with a tab between them. "
+    "For example:",
     example="Go.\tVa !\nI lost.\tJ'ai perdu.\nHe's calm.\tIl est calme.",
     unnamed="Pairs",
 )

@@ -63,7 +63,8 @@ def named(name, task, parameters=(), **more):
 
 def checkpoint(name, model, scored, corpus):
     card = {"title": f"{model} with {scored}", "model": model, "scoring": scored,
-            "corpus": {"name": corpus, "trained_on": 1601},
+            "corpus": {"name": corpus, "trained_on": 1601, "sides": ["English", "French"],
+                       "examples": ["i'm home .", "go .", "i lost ."]},
             "scores": {"held out, beam 5": {"bleu": 47.123}}}  # fmt: skip
     return {"name": name, "card": card, "fault": ""}
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import zip_longest
 from typing import Any, NamedTuple
 
 import streamlit as st
@@ -21,6 +22,8 @@ from dashboard.features.alignment.view import (
     Alignment,
     default_view,
 )
+from dashboard.links.panels import checkpoints_of
+from dashboard.links.sides import NEUTRAL, sides_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.ui import layout, upload
@@ -58,8 +61,15 @@ def choices(session: Session[Alignment], catalogue: Catalogue) -> None:
         session.change(replace(session.view, pair=1))
     if session.view.gold == OWN:
         with layout.row("alignment-own"):
-            for field in OWN_PAIR:
-                draw_text(session, field)
+            for field, side in zip_longest(OWN_PAIR, _sides(session.view, catalogue)):
+                title = f"{field.title}: {side}" if side else field.title
+                draw_text(session, replace(field, title=title))
+
+
+def _sides(view: Alignment, catalogue: Catalogue) -> tuple[str, ...]:
+    """What the models read and write, if that is known."""
+    found = sides_of(catalogue, checkpoints_of(view, catalogue).values())
+    return () if found == NEUTRAL else found
 
 
 def _gold_title(name: str, catalogue: Catalogue) -> str:

@@ -147,7 +147,7 @@ PAGE = Page(
     name="alignment",
     title="Alignment",
     explanation="Sentence pairs whose word links are known, gold, that none of these models has "
-    "learned. Does each French word look at the English word that it stands for?",
+    "learned. Does each target word look at the source word that it stands for?",
     link=LINK,
     controls=_controls,
     requests=lambda view, catalogue: _requests(view, catalogue).every(),

@@ -25,7 +25,7 @@ HEIGHT = 330  # px, of a model's rates
 _WORDS_SHOWN = 5
 _HELP = (
     "1 − (sure links found + sure or possible links found) / (links found + sure links), over "
-    "all pairs (Och and Ney 2003). 0 is perfect. A French word is linked to the English word "
+    "all pairs (Och and Ney 2003). 0 is perfect. A target word is linked to the source word "
     "that its row looks at most."
 )
 

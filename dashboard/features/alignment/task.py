@@ -11,6 +11,7 @@ import pyarrow as pa
 
 from attention_plugins.alignment import Agreement, strongest_links
 from attention_plugins.contract import ContractError, Parameter, SentencePair, settle
+from attention_plugins.experiment import counted_by
 from attention_plugins.gold import Untrained, agreements, readable
 from attention_plugins.opening import read_checkpoint
 from attention_plugins.record import AttentionMap
@@ -69,13 +70,15 @@ def perform(request: Request, context: Context) -> Result:
     number, most = int(numbers["pair"]), int(numbers["pairs"])
     translator = open_translator(request, context)
     context.report(0.1, "reading the pairs")
-    pairs = _pairs(request.data, texts)
+    corpus = _corpus(request.data, texts)
+    pairs = _pairs(request.data, texts, corpus)
+    counted = counted_by(installed().datasets.get(corpus))
     if number:
         if number > len(pairs):
             raise ContractError(f"need 1 <= pair <= {len(pairs):,}, got {number:,}")
-        found = _shown(translator, pairs[number - 1], number)
+        found = _shown(translator, pairs[number - 1], number, counted)
     else:
-        found = _scored(request.data, translator, pairs[:most], context)
+        found = _scored(request.data, translator, pairs[:most], context, counted)
     more = {
         "available": len(pairs),
         **provenance(translator),
@@ -84,21 +87,29 @@ def perform(request: Request, context: Context) -> Result:
     return Result(tables=found.tables, facts={**found.facts, **more})
 
 
-def _pairs(name: str, texts: Mapping[str, str]) -> Sequence[SentencePair]:
-    corpus = texts["corpus"]
+def _corpus(name: str, texts: Mapping[str, str]) -> str:
+    """What is asked for, or what the checkpoint learned."""
+    if texts["corpus"]:
+        return texts["corpus"]
+    return read_checkpoint(installed().checkpoint(name).path).card["corpus"]["name"]
+
+
+def _pairs(name: str, texts: Mapping[str, str], corpus: str) -> Sequence[SentencePair]:
     if corpus == OWN:
         return (own_pair(texts),)
     others = tuple(other for other in texts["others"].split(",") if other)
-    if not corpus:
-        corpus = read_checkpoint(installed().checkpoint(name).path).card["corpus"]["name"]
     return gold_pairs(corpus, (name, *others))
 
 
 def _scored(
-    name: str, translator: Translator, pairs: Sequence[SentencePair], context: Context
+    name: str,
+    translator: Translator,
+    pairs: Sequence[SentencePair],
+    context: Context,
+    counted: str,
 ) -> Result:
     """The rates of every head over these pairs, trained and untrained."""
-    kept = readable(translator, pairs)
+    kept = readable(translator, pairs, counted)
     checkpoint = read_checkpoint(installed().checkpoint(name).path)
     untrained = Translator(
         Untrained(checkpoint.folder, checkpoint.card), installed(), translator.device
@@ -169,9 +180,9 @@ def _summed(counted: Sequence[Counts]) -> dict[str, Agreement]:
     return total
 
 
-def _shown(translator: Translator, pair: SentencePair, number: int) -> Result:
+def _shown(translator: Translator, pair: SentencePair, number: int, counted: str) -> Result:
     """Where the model looks while it reads this pair, and which links that makes."""
-    readable(translator, [pair])
+    readable(translator, [pair], counted)
     said = translator.explain(pair.source, target=pair.target)
     maps = [found for found in said.maps if found.site.kind == "cross"]
     rows = [

@@ -195,8 +195,8 @@ GOLD: Choice[Alignment] = Choice(
     unknown=UPLOADED,
 )
 OWN_PAIR = (
-    _own("source", "English sentence"),
-    _own("target", "French sentence"),
+    _own("source", "Source"),
+    _own("target", "Target"),
     _own("links", "Links", _LINKS_HELP),
 )
 COUNT: Setting[Alignment] = Setting(

@@ -25,6 +25,8 @@ from dashboard.features.differences.view import (
 )
 from dashboard.jobs.backend import Event
 from dashboard.links.checkpoints import usual_panels
+from dashboard.links.panels import checkpoints_of
+from dashboard.links.sides import examples_of, following, sides_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request
@@ -38,10 +40,10 @@ from dashboard.ui.checkpoints import (
     draw_panels,
     nothing_trained,
 )
-from dashboard.ui.fields import draw_device, draw_text
+from dashboard.ui.fields import draw_device
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.translations import AXES, draw_kind
+from dashboard.ui.translations import AXES, draw_kind, draw_sentences, show_sentences
 from dashboard.ui.widgets import place, plain
 
 _USUAL_PANELS = 3
@@ -63,15 +65,18 @@ class _Places(NamedTuple):
 
 def _controls(session: Session[Differences], catalogue: Catalogue) -> _Places:
     with layout.row("differences-sentence"):
-        draw_text(session, TEXT)
-        draw_text(session, TARGET)
+        before = session.view.corpus
+        sides = sides_of(catalogue, checkpoints_of(session.view, catalogue).values())
+        draw_sentences(session, sides, TEXT, TARGET, placeholder=TARGET.placeholder)
         moved = draw_corpus(session, catalogue, CORPUS)
         draw_device(session, catalogue, DEVICE)
-    draw_examples(session, TEXT, TARGET)
+    draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
     if moved:
-        panels = usual_panels(catalogue, session.view.corpus)
-        usual = replace(session.view, panels=panels, selected=(), kind=KINDS[0], pair="")
-        session.change(usual)
+        view = session.view
+        panels = usual_panels(catalogue, view.corpus)
+        text, target = following(catalogue, before, view.corpus, view.text, view.target)
+        usual = replace(view, panels=panels, selected=(), kind=KINDS[0], pair="")
+        show_sentences(session, replace(usual, text=text, target=target))
     target = st.container(key="differences-target-said")
     places = draw_panels(session, catalogue, formulas=False, without=without_panel)
     with layout.row("differences-choices"):

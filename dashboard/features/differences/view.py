@@ -18,6 +18,7 @@ from dashboard.links.fields import LETTERS, Text, device
 from dashboard.links.link import Field, Link
 from dashboard.links.panels import PanelsField, Reading, SelectedField, corpus, kind, text
 from dashboard.links.reader import Reader
+from dashboard.links.sides import usual_sentence
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
 
@@ -59,7 +60,11 @@ class PairField(Field[Differences, str]):
 def default_view(catalogue: Catalogue) -> Differences:
     """The view of the bare address."""
     trained_on = usual_corpus(catalogue)
-    return Differences(panels=usual_panels(catalogue, trained_on), corpus=trained_on)
+    return Differences(
+        panels=usual_panels(catalogue, trained_on),
+        corpus=trained_on,
+        text=usual_sentence(catalogue, trained_on),
+    )
 
 
 def pairs_of(view: Differences) -> list[str]:

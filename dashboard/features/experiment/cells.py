@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from dashboard.features.experiment.view import Experiment, Place
+from dashboard.links.recipes import SCORE
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.training import Training
@@ -115,7 +116,9 @@ def _training(place: Place, training: Training) -> Cell:
     figures: dict[str, Any] = {}
     if state == "done" and training.epochs:
         last = training.epochs[-1]
-        figures = {"loss": last.loss, "bleu": last.bleu, **training.facts}
+        figures = {
+            "loss": last.loss, "bleu": last.bleu, SCORE: training.held_out(last), **training.facts
+        }  # fmt: skip
     return Cell(
         scoring=place[0],
         seed=place[1],

@@ -89,8 +89,10 @@ class OfTask(Field[Experiment, Any]):
 
 
 def metrics(view: Experiment, catalogue: Catalogue) -> tuple[Metric, ...]:
-    """What is measured of every run."""
-    return catalogue.metrics.get(_OF_REQUEST[view.task], ())
+    """What is measured of every run; the data set's own metric stands in BLEU's place."""
+    found = catalogue.metrics.get(_OF_REQUEST[view.task], ())
+    own = recipes.own_metric(view.data, catalogue)
+    return tuple(own if own and metric.name == "bleu" else metric for metric in found)
 
 
 def usual_view(task: str, catalogue: Catalogue) -> Experiment:

@@ -28,6 +28,7 @@ from dashboard.features.heads.view import (
     usual_checkpoint,
 )
 from dashboard.links.checkpoints import references, resolve, untrained
+from dashboard.links.sides import examples_of, following, sides_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request
@@ -39,15 +40,15 @@ from dashboard.ui.checkpoints import (
     nothing_trained,
     origin,
 )
-from dashboard.ui.fields import draw_device, draw_text
+from dashboard.ui.fields import draw_device
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.titles import checkpoint_title
+from dashboard.ui.translations import draw_sentences, show_sentences
 from dashboard.ui.widgets import choose, plain
 
 _OUTCOME, _BOARD = 150, 560  # px
 _CORPUS_WIDTH, _MODEL_WIDTH = 150, 260
-_EXAMPLES = ("i'm home .", "he's calm .", "i lost .", "would you like a cup of tea ?")
 
 
 class _Places(NamedTuple):
@@ -85,14 +86,17 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
     """Which model, which sentence, which heads; the places, if there is anything to show."""
     take_edits(session)
     with layout.row("heads-sentence"):
-        draw_text(session, TEXT)
-        draw_text(session, TARGET)
+        before, shown = session.view.corpus, _checkpoint(session.view, catalogue)
+        draw_sentences(session, sides_of(catalogue, [shown] if shown else []), TEXT, TARGET)
         if draw_corpus(session, catalogue, CORPUS, width=_CORPUS_WIDTH):
-            usual = usual_checkpoint(catalogue, session.view.corpus)
-            session.change(replace(session.view, checkpoint=usual, selected=""))
+            view = session.view
+            usual = usual_checkpoint(catalogue, view.corpus)
+            text, target = following(catalogue, before, view.corpus, view.text, view.target)
+            usual_view = replace(view, checkpoint=usual, selected="")
+            show_sentences(session, replace(usual_view, text=text, target=target))
         _model(session, catalogue)
         draw_device(session, catalogue, DEVICE)
-    draw_examples(session, TEXT, TARGET, _EXAMPLES)
+    draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
     if _requests(session.view, catalogue) is None:
         return None
     found = st.container(gap="small")

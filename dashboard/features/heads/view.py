@@ -22,8 +22,9 @@ from dashboard.links.checkpoints import (
 )
 from dashboard.links.fields import AUTO, Text, device
 from dashboard.links.link import Field, Link
-from dashboard.links.panels import SENTENCE, corpus, kind, read_map, text
+from dashboard.links.panels import corpus, kind, read_map, text
 from dashboard.links.reader import Reader
+from dashboard.links.sides import SENTENCE, usual_sentence
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import (
     ACTIONS,
@@ -142,7 +143,11 @@ def usual_checkpoint(catalogue: Catalogue, trained_on: str) -> str:
 def default_view(catalogue: Catalogue) -> Heads:
     """The view of the bare address."""
     trained_on = usual_corpus(catalogue)
-    return Heads(checkpoint=usual_checkpoint(catalogue, trained_on), corpus=trained_on)
+    return Heads(
+        checkpoint=usual_checkpoint(catalogue, trained_on),
+        corpus=trained_on,
+        text=usual_sentence(catalogue, trained_on),
+    )
 
 
 def heads_request(view: Heads, checkpoint: Checkpoint) -> Request:
@@ -174,7 +179,6 @@ TEXT = text("A sentence to translate")
 TARGET: Text[Heads] = Text(
     name="target",
     title="Force this translation",
-    placeholder="optional: French words",
     help="Heads are then judged by how likely the model finds these words.",
 )
 SORT: SortField[Heads] = SortField(

@@ -11,7 +11,7 @@ import streamlit as st
 
 from dashboard import navigation
 from dashboard.features.training.epochs import planned
-from dashboard.features.training.titles import training_title
+from dashboard.features.training.titles import score_metric, training_title
 from dashboard.features.training.view import Train
 from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
 from dashboard.records.catalogue import Catalogue
@@ -125,12 +125,13 @@ def _figures(training: Training, catalogue: Catalogue) -> None:
             training.live.get("tokens_per_second", last and last.tokens_per_second), ",.0f",
         ),
     }  # fmt: skip
-    if last is None or last.bleu is not None:
-        known["bleu"] = (last and last.bleu, ".1f")
+    figures = {catalogue.metric(TASK, name).title: value for name, value in known.items()}
+    score = training.held_out(last) if last else None
+    if last is None or score is not None:
+        figures[score_metric(training, catalogue).label] = (score, ".1f")
     words = [
-        f"{plain(catalogue.metric(TASK, name).title)} "
-        f"**{'–' if value is None else format(value, digits)}**"
-        for name, (value, digits) in known.items()
+        f"{plain(title)} **{'–' if value is None else format(value, digits)}**"
+        for title, (value, digits) in figures.items()
     ]
     st.markdown("  ·  ".join(words))
 

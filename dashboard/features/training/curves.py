@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import altair as alt
 import pandas as pd
@@ -14,62 +14,84 @@ import streamlit as st
 from dashboard.charts import PANEL_COLOURS
 from dashboard.features.training.chart_learning import DATA, NOW, learning_chart
 from dashboard.features.training.epochs import last_epoch
-from dashboard.features.training.titles import series_titles
+from dashboard.features.training.titles import score_metric, series_titles
 from dashboard.links.recipes import HELD_OUT, TASK
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.metric import Metric
 from dashboard.records.result import Result
-from dashboard.records.training import Training
+from dashboard.records.training import Epoch, Training
 from dashboard.ui import export, layout
 
-_CURVES = {"loss": (".3~g", False), "bleu": (".1f", True)}  # format; whether it starts at 0
 _SPECS_KEPT = 200
 
 
+class _Curve(NamedTuple):
+    """One chart.
+
+    Args:
+        metric: what it shows.
+        rows: ``epoch``, ``value``, ``series``.
+        y_format: of its values, in d3.
+        zero: whether its axis starts at 0.
+    """
+
+    metric: Metric
+    rows: list[dict[str, Any]]
+    y_format: str
+    zero: bool
+
+
 def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
-    """Loss and BLEU of the chosen trainings, by letter."""
+    """Loss of the chosen trainings, by letter, and what their held-out sentences score."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
         st.subheader("Learning curves", anchor=False)
         menu = st.container(width="content")
     titles = series_titles(chosen, catalogue)
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
     last = last_epoch(chosen)
-    drawn: dict[str, list[dict[str, Any]]] = {}
+    loss = catalogue.metric(TASK, "loss")
+    drawn = [_Curve(loss, _rows(chosen, titles, lambda _, epoch: epoch.loss), ".3~g", False)]
+    holding = {letter: one for letter, one in chosen.items() if _holds_out(one)}
+    metrics = {letter: score_metric(one, catalogue) for letter, one in holding.items()}
+    for metric in {one.name: one for one in metrics.values()}.values():
+        same = {letter: one for letter, one in holding.items() if metrics[letter] == metric}
+        rows = _rows(same, titles, lambda training, epoch: training.held_out(epoch))
+        drawn.append(_Curve(metric, rows, ".1f", True))
     with layout.grid(2):
-        for name, (y_format, zero) in _CURVES.items():
-            if name == "bleu" and not any(map(_holds_out, chosen.values())):
-                st.caption("Nothing is held out from these trainings, so there is no BLEU.")
-                continue
-            drawn[name] = [
-                {"epoch": epoch.epoch, "value": round(value, 4), "series": titles[letter]}
-                for letter, training in chosen.items()
-                for epoch in training.epochs
-                if (value := getattr(epoch, name)) is not None
-            ]
-            title = catalogue.metric(TASK, name).label
-            with st.container(key=f"train-{name}"):
-                figure_over_epochs(drawn[name], colours, last, title, y_format, zero=zero)
+        for metric, rows, y_format, zero in drawn:
+            with st.container(key=f"train-{metric.name}"):
+                figure_over_epochs(rows, colours, last, metric.label, y_format, zero=zero)
+        if not holding:
+            st.caption("Nothing is held out from these trainings, so there is no score.")
     with menu:
-        _export({name: rows for name, rows in drawn.items() if rows}, colours, last, catalogue)
+        _export({one.metric.name: one for one in drawn if one.rows}, colours, last)
 
 
-def _export(
-    drawn: Mapping[str, list[dict[str, Any]]],
-    colours: Mapping[str, str],
-    last: int,
-    catalogue: Catalogue,
-) -> None:
+def _rows(
+    chosen: Mapping[str, Training],
+    titles: Mapping[str, str],
+    value_of: Callable[[Training, Epoch], float | None],
+) -> list[dict[str, Any]]:
+    return [
+        {"epoch": epoch.epoch, "value": round(value, 4), "series": titles[letter]}
+        for letter, training in chosen.items()
+        for epoch in training.epochs
+        if (value := value_of(training, epoch)) is not None
+    ]
+
+
+def _export(drawn: Mapping[str, _Curve], colours: Mapping[str, str], last: int) -> None:
     if not drawn:
         export.waiting("train-curves")
         return
 
     def chart(name: str) -> alt.LayerChart:
-        y_format, zero = _CURVES[name]
+        metric, rows, y_format, zero = drawn[name]
         return learning_chart(
-            drawn[name], colours, title=catalogue.metric(TASK, name).label, last=last,
-            y_format=y_format, zero=zero,
-        )  # fmt: skip
+            rows, colours, title=metric.label, last=last, y_format=y_format, zero=zero
+        )
 
-    tables = {name: pa.Table.from_pylist(rows) for name, rows in drawn.items()}
+    tables = {name: pa.Table.from_pylist(one.rows) for name, one in drawn.items()}
     charts = {name: partial(chart, name) for name in drawn}
     export.menu(None, Result(tables=tables), charts, "train-curves", title="Learning curves")
 

@@ -81,9 +81,10 @@ def _empty() -> None:
     with st.container(border=True, key="nothing-trained"):
         st.markdown(":material/model_training: **Nothing trained yet**")
         st.text(
-            "Press “Train” above; everything is set so that it can start. Loss, speed and BLEU "
-            "appear here while a model learns, below them the learning curves of all scorings in "
-            "one chart, and where each looks while it translates the probe sentence."
+            "Press “Train” above; everything is set so that it can start. Loss, speed and the "
+            "held-out score appear here while a model learns, below them the learning curves of "
+            "all scorings in one chart, and where each looks while it translates the probe "
+            "sentence."
         )
 
 

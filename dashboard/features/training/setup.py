@@ -7,7 +7,16 @@ import math
 import streamlit as st
 
 from dashboard.features.training.view import DEVICE, SEED_FIELD, Train, missing, requests
-from dashboard.links.recipes import BATCH, CORPORA, EPOCHS, HELD_OUT, PAIRS, PARAMETERS
+from dashboard.links.recipes import (
+    BATCH,
+    CORPORA,
+    EPOCHS,
+    HELD_OUT,
+    PAIRS,
+    PARAMETERS,
+    TASK,
+    own_metric,
+)
 from dashboard.records.catalogue import Catalogue
 from dashboard.ui import layout, recipes, upload
 from dashboard.ui.fields import draw_device, draw_setting, draw_settings
@@ -89,9 +98,11 @@ def _plan(view: Train, catalogue: Catalogue) -> str:
     if size and batch:
         words[0] += f", at most {math.ceil(size / batch):,} steps an epoch"
     if held_out := settings.get(HELD_OUT):
+        own = own_metric(view.data, catalogue)
+        metric = (own or catalogue.metric(TASK, "bleu")).title
         words.append(
-            f"BLEU is measured after every epoch, on sentences of the {held_out:,} held out"
+            f"{metric} is measured after every epoch, on sentences of the {held_out:,} held out"
         )
     else:
-        words.append("Nothing is held out, so there will be no BLEU")
+        words.append("Nothing is held out, so there will be no score")
     return ". ".join(words) + "."

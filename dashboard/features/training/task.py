@@ -20,9 +20,11 @@ from attention_plugins.contract import ContractError
 from attention_plugins.datasets.parallel import references
 from attention_plugins.devices import resolve
 from attention_plugins.experiment import (
+    BLEU,
     Prepared,
     at_rest,
     card_after,
+    counted_by,
     evaluate,
     guard,
     prepare,
@@ -155,13 +157,14 @@ class _Work:
                 seconds=progress.epoch_seconds,
                 tokens_per_second=progress.tokens_per_second,
                 bleu=score["bleu"] if score else None,
+                score=score["metric"]["value"] if score and "metric" in score else None,
                 probe=said.text if said else "",
             )
         )
 
     def _score(self, translator: Translator) -> dict[str, Any] | None:
         readable = [pair for pair in self._held_out if translator.reads(pair.source)]
-        return evaluate(translator, readable) if readable else None
+        return evaluate(translator, readable, metric=self._ready.metric) if readable else None
 
     def _say(self, translator: Translator) -> Translation | None:
         return translator.explain(self._order.probe) if self._order.probe else None
@@ -173,7 +176,8 @@ class _Work:
         }  # fmt: skip
         pairs = with_alignments(self._held_out, self._ready.held_out)
         with at_rest(self._ready, self._device) as translator:
-            return {**memory, **final_figures(translator, pairs)}
+            counted = counted_by(installed().datasets.get(self._order.experiment.dataset))
+            return {**memory, **final_figures(translator, pairs, counted)}
 
     def _save(self) -> None:
         tensors, facts = self._trainer.state()
@@ -213,4 +217,13 @@ def _facts(ready: Prepared) -> dict[str, Any]:
         "target_words": len(card["target_vocabulary"]),
         "trained_on": card["corpus"]["trained_on"],
         "held_out_sources": card["corpus"]["held_out_sources"],
+        **_metric(ready),
     }
+
+
+def _metric(ready: Prepared) -> dict[str, Any]:
+    """The data set's own metric as pages show it; nothing where that is BLEU."""
+    if ready.metric.name == BLEU:
+        return {}
+    names = ("name", "title", "unit", "higher_is_better")
+    return {"metric": {name: getattr(ready.metric, name) for name in names}}

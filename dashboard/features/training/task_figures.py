@@ -1,6 +1,6 @@
 """What is measured of a training: its metrics, and those that wait for its end.
 
-Loss and BLEU are measured after every epoch, in the task itself.
+Loss and the held-out score are measured after every epoch, in the task itself.
 """
 
 from __future__ import annotations
@@ -11,6 +11,7 @@ from collections.abc import Sequence
 import torch
 
 from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.encoding import GOLD_TOKENISER
 from attention_plugins.gold import alignment_error
 from attention_plugins.health import relative_entropy
 from attention_plugins.text import normalise
@@ -70,9 +71,14 @@ def totals(epochs: Sequence[Epoch]) -> dict[str, float | None]:
 
 
 def final_figures(
-    translator: Translator, pairs: Sequence[SentencePair]
+    translator: Translator, pairs: Sequence[SentencePair], counted: str = GOLD_TOKENISER
 ) -> dict[str, float | None]:
     """Figures of the cross-attention while the pairs' targets are forced.
+
+    Args:
+        translator: the model.
+        pairs: what is read and forced.
+        counted: the tokeniser whose tokens the pairs' alignments count.
 
     Returns:
         ``alignment_error``: of the best layer's mean of heads, 0 to 1, against the gold
@@ -81,14 +87,16 @@ def final_figures(
         is nothing to measure it on.
     """
     return {
-        "alignment_error": _alignment_error(translator, pairs),
+        "alignment_error": _alignment_error(translator, pairs, counted),
         "relative_entropy": _relative_entropy(translator, pairs),
     }
 
 
-def _alignment_error(translator: Translator, pairs: Sequence[SentencePair]) -> float | None:
+def _alignment_error(
+    translator: Translator, pairs: Sequence[SentencePair], counted: str
+) -> float | None:
     try:
-        rates = alignment_error(translator, pairs)
+        rates = alignment_error(translator, pairs, counted)
     except ContractError:  # no gold here, or gold for another tokeniser
         return None
     return min((heads[-1] for heads in rates.values()), default=None)
@@ -98,7 +106,7 @@ def _relative_entropy(translator: Translator, pairs: Sequence[SentencePair]) -> 
     readable = [
         (pair.source, pair.target)
         for pair in pairs
-        if translator.reads(pair.source) and translator.reads(pair.target)
+        if translator.reads(pair.source) and translator.reads(pair.target, target=True)
     ]
     total, rows = 0.0, 0
     for sites in translator.look(readable):

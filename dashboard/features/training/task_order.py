@@ -19,6 +19,7 @@ from dashboard.storage.blobs import Blobs
 
 ID = "training"  # the option that names the folder; the engine's own
 PROBE = "I am not tired."
+_PROBED = "English"  # the side that this probe is of
 
 _QUICK = PRESETS["quick"]
 _RECIPE, _MODEL = "recipe.", "model."
@@ -32,7 +33,7 @@ CORPUS = (
     ),
     Parameter(
         name="held_out", title="Held-out sentences", default=_QUICK.held_out, low=0, high=10_000,
-        step=10, help="Kept away from training; BLEU is measured on up to 200 of them.",
+        step=10, help="Kept away from training; up to 200 of them are translated and scored.",
     ),
 )  # fmt: skip
 
@@ -89,6 +90,8 @@ def read(request: Request, registry: Registry) -> Order:
     known = _values(_QUICK, model.name, model.parameters)
     if data and data.tokeniser:
         known[_TOKENISER] = data.tokeniser
+    if data and data.examples and data.sides[0] != _PROBED:
+        known["probe"] = data.examples[0]
     if unknown := given.keys() - known.keys():
         offered = ", ".join(known)
         raise ContractError(f"no option {min(unknown)!r}; offered: {offered}")

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dashboard.links.recipes import TASK
 from dashboard.records.attending import SOFTMAX, normaliser_of
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.metric import Metric
 from dashboard.records.request import Scalar
 from dashboard.records.training import Training
 from dashboard.ui.titles import data_title, model_title, normaliser_title, scoring_title
@@ -34,6 +36,17 @@ def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
 
 def _values(values: Mapping[str, Scalar]) -> list[str]:
     return [f"{n} {v:g}" if isinstance(v, float) else f"{n} {v}" for n, v in values.items()]
+
+
+def score_metric(training: Training, catalogue: Catalogue) -> Metric:
+    """What held-out sentences are scored by: the data set's own metric, else BLEU."""
+    own = training.facts.get("metric")
+    if not own:
+        return catalogue.metric(TASK, "bleu")
+    return Metric(
+        name=str(own["name"]), title=str(own["title"]), unit=str(own.get("unit", "")),
+        better="higher" if own.get("higher_is_better", True) else "lower",
+    )  # fmt: skip
 
 
 def series_titles(chosen: Mapping[str, Training], catalogue: Catalogue) -> dict[str, str]:

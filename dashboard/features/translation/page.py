@@ -20,7 +20,8 @@ from dashboard.features.translation.view import (
 )
 from dashboard.links.checkpoints import untrained, usual_panels
 from dashboard.links.fields import LETTERS
-from dashboard.links.panels import SENTENCE, checkpoints_of, query, selected_maps, with_map
+from dashboard.links.panels import checkpoints_of, query, selected_maps, with_map
+from dashboard.links.sides import SENTENCE, examples_of, following, sides_of
 from dashboard.navigation import link_to
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
@@ -36,11 +37,19 @@ from dashboard.ui.checkpoints import (
     nothing_trained,
     origin,
 )
-from dashboard.ui.fields import draw_device, draw_setting, draw_text
+from dashboard.ui.fields import draw_device, draw_setting
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.titles import checkpoint_title
-from dashboard.ui.translations import AXES, draw_kind, likelihood, unknown_words, without
+from dashboard.ui.translations import (
+    AXES,
+    draw_kind,
+    draw_sentences,
+    likelihood,
+    show_sentences,
+    unknown_words,
+    without,
+)
 from dashboard.ui.widgets import plain
 
 _USUAL_PANELS = 3
@@ -58,19 +67,24 @@ class _Places(NamedTuple):
 
 def _controls(session: Session[Translation], catalogue: Catalogue) -> _Places:
     with layout.row("translation-sentence"):
-        draw_text(session, TEXT)
-        draw_text(session, TARGET)
+        before = session.view.corpus
+        sides = sides_of(catalogue, checkpoints_of(session.view, catalogue).values())
+        placeholder = "optional: {target}, the same in every panel"
+        draw_sentences(session, sides, TEXT, TARGET, placeholder=placeholder)
         moved = draw_corpus(session, catalogue, CORPUS)
         draw_setting(session, catalogue, BEAM, width=_SLIDER_WIDTH)
         draw_device(session, catalogue, DEVICE)
     sentences, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
     with sentences:
-        draw_examples(session, TEXT, TARGET)
+        draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
     with scale:
         charts.legend(1.0)
     if moved:
-        panels = usual_panels(catalogue, session.view.corpus)
-        session.change(replace(session.view, panels=panels, selected=(), kind=KINDS[0]))
+        view = session.view
+        panels = usual_panels(catalogue, view.corpus)
+        text, target = following(catalogue, before, view.corpus, view.text, view.target)
+        usual = replace(view, panels=panels, selected=(), kind=KINDS[0])
+        show_sentences(session, replace(usual, text=text, target=target))
     kind = st.container(gap="xsmall")
     places = draw_panels(session, catalogue)
     add_panel(session, catalogue)
@@ -161,8 +175,8 @@ def _closer(view: Translation) -> None:
 PAGE = Page(
     name="translation",
     title="Translation",
-    explanation="English in, French out. Before every French word the model looks back at the "
-    "sentence: a row of the map shows where.",
+    explanation="One sentence through several models. Before every word that a model writes it "
+    "looks back at the sentence: a row of the map shows where.",
     link=LINK,
     controls=_controls,
     requests=lambda view, catalogue: requests(view, catalogue).values(),

@@ -24,6 +24,7 @@ from dashboard.links.panels import (
     text,
 )
 from dashboard.links.reader import Reader
+from dashboard.links.sides import usual_sentence
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request
@@ -84,7 +85,11 @@ class MapsField(SelectedField[Translation]):
 def default_view(catalogue: Catalogue) -> Translation:
     """The view of the bare address."""
     trained_on = usual_corpus(catalogue)
-    return Translation(panels=usual_panels(catalogue, trained_on), corpus=trained_on)
+    return Translation(
+        panels=usual_panels(catalogue, trained_on),
+        corpus=trained_on,
+        text=usual_sentence(catalogue, trained_on),
+    )
 
 
 def requests(view: Translation, catalogue: Catalogue) -> dict[str, Request]:
@@ -118,7 +123,6 @@ TEXT = text("A sentence to translate")
 TARGET: Text[Translation] = Text(
     name="target",
     title="Force this translation",
-    placeholder="optional: French words, the same in every panel",
     help="The models then say nothing of their own: each tells how likely it finds these words, "
     "and where it looks while it reads them.",
 )

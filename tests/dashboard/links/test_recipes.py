@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
+from support.catalogue import named, parameter
 
 from dashboard.links.fields import Text
 from dashboard.links.link import Link
@@ -14,11 +15,13 @@ from dashboard.links.recipes import (
     followed,
     in_charts,
     obstacle,
+    own_metric,
     refitted,
     setting_parameters,
     training_requests,
     usual_scorings,
 )
+from dashboard.records.catalogue import Catalogue
 
 LINK = Link(default=lambda _: Recipe(), fields=FIELDS)
 
@@ -104,3 +107,42 @@ def test_the_usual_normaliser_is_left_out_and_another_is_asked_for():
     assert asked(normaliser="entmax", normaliser_parameters=(("alpha", 1.5),)) == {
         "normaliser": "entmax", "normaliser.alpha": 1.5, **usual,
     }  # fmt: skip
+
+
+@pytest.fixture
+def reversing(facts):
+    facts["datasets"].append(
+        named("reverse", "translation", tokeniser="spaces", metric="exact_match",
+              sides=["symbols", "reversed"], examples=["a b c", "c a"])
+    )  # fmt: skip
+    facts["metrics"] = [
+        {"name": "bleu", "title": "BLEU"},
+        {"name": "exact_match", "title": "Exact match", "unit": "%", "higher_is_better": True},
+    ]
+    facts["options"]["training"].append(
+        parameter("recipe.tokeniser", "clitics", choices=["clitics", "spaces", "words"])
+    )
+    return Catalogue.of(facts)
+
+
+def test_a_data_set_brings_its_tokeniser_and_its_probe(reversing):
+    english, _ = LINK.parse({}, reversing)
+    assert (dict(english.settings)["recipe.tokeniser"], english.probe) == (
+        "clitics", "I am not tired.",
+    )  # fmt: skip
+    symbols, _ = LINK.parse({"data": "reverse"}, reversing)
+    assert (dict(symbols.settings)["recipe.tokeniser"], symbols.probe) == ("spaces", "a b c")
+    assert LINK.format(symbols, reversing) == {"data": "reverse"}
+    moved = followed(english, replace(english, data="reverse"), reversing)
+    assert (moved.settings, moved.probe) == (symbols.settings, symbols.probe)
+    back = followed(moved, replace(moved, data="pairs"), reversing)
+    assert (back.settings, back.probe) == (english.settings, english.probe)
+    chosen, _ = LINK.parse({"data": "reverse", "tokeniser": "words", "probe": "b b"}, reversing)
+    assert (dict(chosen.settings)["recipe.tokeniser"], chosen.probe) == ("words", "b b")
+
+
+def test_a_data_sets_own_metric_is_known_beforehand(reversing):
+    assert own_metric("pairs", reversing) is None
+    assert own_metric("upload:x", reversing) is None
+    found = own_metric("reverse", reversing)
+    assert (found.name, found.label, found.better) == ("score", "Exact match, %", "higher")

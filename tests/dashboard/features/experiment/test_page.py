@@ -310,7 +310,7 @@ def test_a_map_is_drawn_anew_where_an_equal_request_gave_another_result(
 
 def test_a_catalogue_without_metrics_shows_the_runs(opened, backend):
     """As of a worker that is older than this page."""
-    del backend.facts["metrics"]
+    del backend.facts["measured"]
     app = opened("experiment", scorings="gaussian", seeds="2")
     assert not app.exception
     assert [row["Runs"] for row in displayed(app)[0]] == ["2 of 2 done"]

@@ -78,7 +78,7 @@ def test_a_fault_is_named_with_what_to_change_and_a_waiver_with_its_reason(outsi
         (
             "scoring",
             "dot",
-            "need kind to be one of scorings, normalisers, models, datasets, checkpoints",
+            "need kind to be one of scorings, normalisers, models, datasets, tokenisers, metrics",
         ),
         ("scorings", "student_t", 'no scoring "student_t"'),
     ],

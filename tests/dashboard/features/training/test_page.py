@@ -418,7 +418,7 @@ def test_the_map_stays_where_the_words_of_other_epochs_are_fewer(opened, service
     assert specs[0] == specs[1]
 
 
-def test_without_held_out_sentences_there_is_no_bleu(opened, service):
+def test_without_held_out_sentences_there_is_no_score(opened, service):
     one = trained(service, 1)
     options = (*one.request.options, ("held_out", 0))
     request = replace(one.request, options=options)
@@ -426,7 +426,7 @@ def test_without_held_out_sentences_there_is_no_bleu(opened, service):
     app = opened("training")
     assert not app.exception
     assert "BLEU **" not in words(app)
-    assert "no BLEU" in words(app)
+    assert "no score" in words(app)
     assert [len(rows) for _, rows in charts(app, "series")] == [2, 2]  # loss and entropy
 
 
@@ -494,3 +494,32 @@ def test_a_file_of_ones_own_is_a_corpus(opened, service):
     assert app.selectbox("training-data").options[-1] == "Pairs 4f4f4f4f…"
     app.button("train-start").click().run()
     assert [one.request.data for one in service.list()] == [data]
+
+
+OWN = {"name": "exact_match", "title": "Exact match", "unit": "%", "higher_is_better": True}
+
+
+def curves(app):
+    """The values of each chart that has a series over epochs."""
+    found = [cells for _, cells in charts(app, "value") if {"epoch", "series"} <= set(cells)]
+    return [list(cells["value"]) for cells in found]
+
+
+def test_a_data_sets_own_metric_stands_in_bleus_place(opened, service):
+    one = trained(service, 1, facts={"metric": OWN})
+    scored = tuple(replace(each, score=20.0 * each.epoch) for each in epochs(2))
+    service.add(replace(one, epochs=scored))
+    app = opened("training")
+    assert not app.exception
+    assert "Exact match, % **40.0**" in words(app).replace("\\", "")
+    assert "BLEU **" not in words(app)
+    assert curves(app)[:2] == [[5.0, 2.5], [20.0, 40.0]]
+
+
+def test_trainings_of_two_metrics_have_a_chart_each(opened, service):
+    trained(service, 1)
+    one = trained(service, 2, facts={"metric": OWN})
+    service.add(replace(one, epochs=tuple(replace(e, score=50.0) for e in epochs(2))))
+    app = opened("training")
+    assert not app.exception
+    assert curves(app)[1:3] == [[7.0, 14.0, 21.0], [50.0, 50.0]]

@@ -316,3 +316,21 @@ def test_a_data_set_gives_more_than_its_default_where_it_has_them():
     )
     order = training_order.read(request, installed())
     assert len(training_order.load(request, order, installed())) == 20_011
+
+
+def test_a_symbol_task_is_read_scored_and_held_against_gold_in_its_own_way(order):
+    asked = {**SMALL, "pairs": 100, "held_out": 10, "recipe.epochs": 1}
+    del asked["probe"]
+    request = replace(order(data="reverse"), options=tuple(sorted(asked.items())))
+    folder, _ = train(request)
+    history = folder.history()
+    (last,) = history.epochs
+    card = json.loads((folder.model() / "card.json").read_text("utf-8"))
+    (score,) = card["scores"].values()
+    assert (card["tokeniser"], card["corpus"]["metric"]) == ("spaces", "exact_match")
+    assert last.score == score["metric"]["value"]
+    assert last.bleu == score["bleu"]
+    assert history.facts["metric"]["title"] == "Exact match"
+    assert 0 <= history.facts["alignment_error"] <= 1
+    assert set(last.probe.split()) <= set("abcdefghij") | {"<unk>"}
+    assert folder.history().epochs[-1] == last

@@ -227,3 +227,48 @@ def test_other_pages_look_closer_at_the_same_sentence(opened, catalogue):
         assert not there.exception
         assert "not taken as it stood" not in words(there)
         assert there.text_input(f"{page}-text").value == "go ."
+
+
+@pytest.fixture
+def reversing(backend):
+    """A model of symbols, trained by a metric of its own."""
+    corpus = {"name": "reverse", "trained_on": 90, "sides": ["symbols", "the symbols reversed"],
+              "examples": ["a b c", "c b"]}  # fmt: skip
+    own = {"name": "exact_match", "title": "Exact match", "value": 87.654, "unit": "%"}
+    scores = {"held out, greedy": {"bleu": 12.3, "metric": own}}
+    backend.facts["checkpoints"].append({"name": "rev", "fault": "", "card": {
+        "title": "reverser", "model": "bahdanau", "scoring": "additive", "corpus": corpus,
+        "scores": scores,
+    }})  # fmt: skip
+
+
+def plainly(text):
+    return text.replace("\\", "")
+
+
+def fields(app):
+    return {key: app.text_input(f"translation-{key}") for key in ("text", "target")}
+
+
+def test_what_goes_in_and_out_is_called_as_the_card_says(opened, reversing):
+    app = opened("translation")
+    text, target = fields(app).values()
+    assert (plainly(text.label), text.value) == ("Source: English", "i'm home .")
+    assert target.placeholder == "optional: French, the same in every panel"
+    app = opened("translation", corpus="reverse")
+    assert not app.exception
+    text, target = fields(app).values()
+    assert (plainly(text.label), text.value) == ("Source: symbols", "a b c")
+    assert target.placeholder == "optional: the symbols reversed, the same in every panel"
+    assert "English" not in words(app)
+    assert "French" not in words(app)
+    assert "Exact match 87.7 % (held out, greedy)" in plainly(words(app))
+    assert "BLEU" not in words(app)
+
+
+def test_another_corpus_of_other_sides_brings_its_own_sentence(opened, reversing):
+    app = opened("translation", text="go .", target="va !")
+    app.selectbox("translation-corpus").set_value("reverse").run()
+    assert not app.exception
+    assert [field.value for field in fields(app).values()] == ["a b c", ""]
+    assert link(app) == {"corpus": "reverse"}
