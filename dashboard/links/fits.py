@@ -9,9 +9,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import Any
 
-from dashboard.links.attending import brings_own, learns
+from dashboard.links.attending import learns
 from dashboard.links.fields import AUTO, KeyOf, Settings, data
-from dashboard.records.attending import Attending, Normalised, with_softmax
+from dashboard.records.attending import Attending, Normalised
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults
 from dashboard.records.request import Pairs, Request, is_upload
@@ -42,15 +42,13 @@ def default_fit(
 
     Args:
         learn: where there is something to learn.
-        normalised: its normaliser; the usual one where None, or where the scoring takes no other.
+        normalised: its normaliser; the usual one where None.
     """
     chosen = normalised or Normalised()
     fit = Fit(
         scoring=scoring, model=model, normaliser=chosen.normaliser,
         normaliser_parameters=chosen.normaliser_parameters,
     )  # fmt: skip
-    if brings_own(fit, catalogue):
-        fit = with_softmax(fit)
     learn = learn and learns(fit, catalogue)
     return replace(
         fit,

@@ -9,7 +9,7 @@ import entmax as reference
 import pytest
 import torch
 
-from attention_plugins import Scoring, attend, normalisers
+from attention_plugins import Scoring, attend, normalisers, registry
 from attention_plugins.attention import masked_weights
 
 SPECS = {spec.name: spec for spec in normalisers.attention_normalisers()}
@@ -197,3 +197,22 @@ def test_attention_gives_nothing_where_every_key_is_ruled_out():
     torch.testing.assert_close(weights.sum(dim=-1), (~nowhere).double())
     output.sum().backward()
     assert queries.grad.isfinite().all()
+
+
+@pytest.mark.parametrize(("name", "weight", "used"), [
+    ("temperature", -0.5, 0.5), ("temperature", 0.0, 1e-3), ("entmax", 0.25, 1.01),
+])  # fmt: skip
+def test_a_learned_parameter_says_what_is_used_where_descent_carried_its_weight_too_far(
+    name, weight, used
+):
+    spec = registry.installed().normaliser(name)
+    (parameter,) = spec.parameters
+    normalise = spec.create()
+    with torch.no_grad():
+        next(normalise.parameters()).fill_(weight)
+    assert float(getattr(normalise, parameter.name).detach()) == pytest.approx(used)
+    weights = normalise(torch.tensor([[0.5, 0.25, -1.0]])).detach()
+    assert weights.sum().item() == pytest.approx(1)
+    assert weights[0].tolist() == sorted(weights[0].tolist(), reverse=True)
+    if used == 0.5:
+        torch.testing.assert_close(weights, torch.tensor([softmax([0.5, 0.25, -1.0], 0.5)]))

@@ -85,3 +85,16 @@ def test_the_list_fits_a_phone(window):
     assert "unknown parameter ‘look’: ignored" in seen.text()
     assert seen.overflow() <= 0
     seen.screenshot("plugins-narrow-dark")
+
+
+def test_what_a_reload_changed_covers_no_button_and_goes_away(window):
+    seen = window("regression?a=gaussian")
+    seen.until(lambda: seen.rows("q", "x", "prediction", key="panel-a"), "the curve")
+    button = seen.page.get_by_role("button", name="Reload plugins").first
+    button.click()  # the pointer rests there
+    toast = seen.page.get_by_test_id("stToast")
+    toast.wait_for(state="visible", timeout=30_000)
+    button_box, box = button.bounding_box(), toast.bounding_box()
+    assert box["y"] > button_box["y"] + button_box["height"]
+    toast.hover(force=True)
+    toast.wait_for(state="detached", timeout=15_000)

@@ -389,3 +389,27 @@ def test_the_dots_can_be_taken_away(opened):
     assert not app.exception
     labels = [one.proto.label for one in app.get("download_button")]
     assert {"PNG", "SVG", "HTML", "seeds", "means"} <= set(labels)
+
+
+def test_every_row_has_the_chosen_normaliser(opened, backend, catalogue):
+    app = opened("experiment", scorings="gaussian,laplacian", seeds="1")
+    assert "by the normaliser" not in words(app)
+    app.selectbox("experiment-normaliser-name").set_value("entmax").run()
+    app.number_input("experiment-normaliser-entmax-alpha").set_value(1.75).run()
+    assert not app.exception
+    assert link(app) == {
+        "scorings": "gaussian,laplacian", "seeds": "1", "normaliser": "entmax",
+        "normaliser.alpha": "1.75",
+    }  # fmt: skip
+    fits = [request for request in backend.submitted.values() if request.task == "regression"]
+    assert {request.scoring for request in fits[-2:]} == {"gaussian", "laplacian"}
+    assert {dict(request.options)["normaliser.alpha"] for request in fits[-2:]} == {1.75}
+    assert "Every row makes weights of its scores by the normaliser Entmax." in words(app)
+
+
+def test_the_file_names_the_normaliser(catalogue):
+    query = {"scorings": "gaussian", "seeds": "1", "normaliser": "sparsemax"}
+    view, _ = LINK.parse(query, catalogue)
+    cells = [Cell(scoring="gaussian", seed=0, state="done")]
+    (row,) = csv.DictReader(io.StringIO(runs.file(view, cells, []).decode()))
+    assert row["normaliser"] == "sparsemax"

@@ -1,0 +1,30 @@
+"""What trainings are called that differ in their normaliser."""
+
+from dashboard.features.training.titles import series_titles, training_title
+from dashboard.records.request import Request
+from dashboard.records.training import Training
+
+
+def training(number, **options):
+    request = Request.make("training", model="bahdanau", scoring="additive", data="pairs",
+                           options=options)  # fmt: skip
+    return Training(id=f"{number:032x}", request=request, created=float(number), state="done",
+                    note="", facts={})  # fmt: skip
+
+
+def test_a_title_names_the_normaliser_with_its_parameters(catalogue):
+    chosen = training(1, normaliser="entmax", **{"normaliser.alpha": 1.75})
+    assert training_title(chosen, catalogue) == "Bahdanau · Additive · Entmax alpha 1.75 · Pairs"
+    assert training_title(training(2), catalogue) == "Bahdanau · Additive · Pairs"
+    theirs = training(3, normaliser="theirs")
+    assert "theirs (not installed)" in training_title(theirs, catalogue)
+
+
+def test_trainings_are_told_apart_by_it_where_there_are_several(catalogue):
+    usual, sparse = training(1), training(2, normaliser="sparsemax")
+    assert series_titles({"a": usual, "b": sparse}, catalogue) == {
+        "a": "a Additive", "b": "b Additive · Sparsemax",
+    }  # fmt: skip
+    assert series_titles({"a": sparse, "b": sparse}, catalogue) == {
+        "a": "a Additive", "b": "b Additive",
+    }  # fmt: skip
