@@ -51,7 +51,7 @@ def normaliser_fields(prefix: str = "") -> tuple[Field[Any, Any], Field[Any, Any
         default=lambda *_: SOFTMAX,
         unknown=NAME,
     )
-    parameters = ForeignSettings(
+    parameters: ForeignSettings[Any] = ForeignSettings(
         name="normaliser_parameters",
         parameters=lambda view, catalogue: parameters_of(catalogue, view.normaliser),
         owner=lambda view: f"normaliser-{view.normaliser}",

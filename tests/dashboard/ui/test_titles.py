@@ -1,0 +1,23 @@
+from dataclasses import replace
+
+from dashboard.records.attending import Attending
+from dashboard.ui.titles import attending_title, checkpoint_title, normaliser_title
+
+
+def test_a_normaliser_is_named_where_it_is_not_the_usual_one(catalogue):
+    usual = Attending(scoring="scaled_dot")
+    assert attending_title(usual, catalogue) == "Scaled dot"
+    assert attending_title(replace(usual, normaliser="entmax"), catalogue) == "Scaled dot, Entmax"
+    theirs = replace(usual, normaliser="theirs")
+    assert attending_title(theirs, catalogue) == "Scaled dot, theirs (not installed)"
+
+
+def test_the_softmax_has_a_title_in_a_catalogue_without_normalisers(catalogue):
+    assert normaliser_title("softmax", replace(catalogue, normalisers={})) == "Softmax"
+
+
+def test_a_checkpoint_is_called_by_the_normaliser_on_its_card(catalogue):
+    one = catalogue.checkpoints["one"]
+    assert checkpoint_title("bahdanau.additive", one, catalogue) == "Additive"
+    sparse = replace(one, card={**one.card, "normaliser": "sparsemax"})
+    assert checkpoint_title("bahdanau.additive", sparse, catalogue) == "Additive, Sparsemax"
