@@ -26,6 +26,8 @@ class Preset:
     held_out: int
 
 
+_QUICK = {"hidden": 64, "heads": 4, "layers": 2, "ffn": 128, "tied": True}
+
 PRESETS: dict[str, Preset] = {
     # A minute or two on one core: the loss falls before one's eyes, and words come right.
     "quick": Preset(
@@ -38,9 +40,12 @@ PRESETS: dict[str, Preset] = {
                 "embed": 64, "hidden": 64, "layers": 1, "bidirectional": True,
                 "deep_readout": True,
             },
-            "transformer": {
-                "hidden": 64, "heads": 4, "layers": 2, "ffn": 128, "pre_norm": True,
-                "tied": True,
+            "luong": {"embed": 64, "hidden": 64},
+            "conv_seq2seq": {"embed": 64, "hidden": 64},
+            "pre_norm": _QUICK,
+            **{
+                name: {**_QUICK, "pre_norm": True}
+                for name in ("transformer", "grouped_query", "shared_layers", "prefix_lm")
             },
         },
         pairs=6000,
