@@ -418,6 +418,11 @@ def runs_in_linear_time(
     return mask.dim() == 1 or mask.shape[-2] == 1 or queries.shape[-2] == 1
 
 
+def needs_memory(model: Any) -> bool:
+    """Whether a scoring in a model (an ``nn.Module``) asks for the weights of earlier queries."""
+    return any("memory" in m.needs for m in model.modules() if isinstance(m, Scoring))
+
+
 def rows_sum_to_one(model: Any) -> bool:
     """Whether every scoring in a model (an ``nn.Module``) makes rows that sum to 1."""
     scorings = [module for module in model.modules() if isinstance(module, Scoring)]

@@ -9,7 +9,7 @@ from typing import NamedTuple
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import rows_sum_to_one
+from attention_plugins.attention import needs_memory, rows_sum_to_one
 from attention_plugins.axes import axes_of, kept, labels, start_of
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
@@ -155,6 +155,8 @@ class Translator:
         Raises:
             ContractError: an empty or over-long sentence (named by its number).
         """
+        if needs_memory(self.model) and hasattr(self.model, "axes"):
+            batch_size = 1  # its keys may follow each other without the padding between two parts
         for start in range(0, len(pairs), batch_size):
             part = list(enumerate(pairs[start : start + batch_size], start=start + 1))
             sources = [self._read(s, f"source {n}") for n, (s, _) in part]

@@ -121,10 +121,10 @@ def test_forced_pairs_give_the_maps_that_each_gives_alone(translator):
         torch.testing.assert_close(sites[CROSS], alone.weights)
 
 
-@pytest.fixture(scope="module")
-def prefix(tmp_path_factory):
+@pytest.fixture(scope="module", params=["scaled_dot", "coverage"])
+def prefix(tmp_path_factory, request):
     plan = experiment.Experiment(
-        model="prefix_lm", scoring="scaled_dot", corpus="animals",
+        model="prefix_lm", scoring=request.param, corpus="animals",
         model_parameters={"hidden": 16, "ffn": 16, "heads": 2, "layers": 2, "dropout": 0.0},
         recipe=Recipe(min_frequency=1, epochs=1, batch_size=9, learning_rate=0.03),
     )  # fmt: skip
