@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import json
 import os
+import random
 import re
 import shlex
 import subprocess
@@ -20,7 +21,9 @@ import torch
 from attention_plugins import ModelSizes, hookspecs
 from attention_plugins.checking import check, check_scoring
 from attention_plugins.commands import main
+from attention_plugins.encoding import batches, encode
 from attention_plugins.models.protocols import Batch
+from attention_plugins.recipe import Recipe
 from attention_plugins.registry import installed, load
 from attention_plugins.scorings.dot import dot_product
 from dashboard.jobs.task_catalogue import perform
@@ -45,6 +48,7 @@ PLUGINS = [text for text in PYTHON if "@hookimpl" in text]
 CODE = [text for text in PLUGINS if "def attention_scorings" in text]
 NORMALISERS = [text for text in PLUGINS if "def attention_normalisers" in text]
 MODELS = [text for text in PLUGINS if "def attention_models" in text]
+DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text]
 KIT = [text for text in PYTHON if "attention_plugins.checking" in text]
 LINES = [line for b in BLOCKS if b.language == "bash" for line in b.text.splitlines()]
@@ -67,7 +71,7 @@ def test_ci_takes_the_test_command_from_here():
 
 
 def test_every_block_of_python_is_run_by_a_test_here():
-    assert sorted([*CODE, *NORMALISERS, *MODELS, *NOTEBOOK, *KIT]) == sorted(PYTHON)
+    assert sorted([*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT]) == sorted(PYTHON)
 
 
 def executed(code: str) -> dict:
@@ -116,6 +120,21 @@ def test_the_model_shown_holds_everywhere_and_learns():
             losses[-1].backward()
             descent.step()
         assert losses[-1] < 0.1 * losses[0]
+
+
+def test_the_data_set_shown_holds_everywhere_and_gives_its_links():
+    (code,) = DATASETS
+    (spec,) = executed(code)["attention_datasets"]()
+    assert [each for each in check("datasets", spec) if not each.passed] == []
+    pairs = spec.load({}, 0)
+    assert len(pairs) == 8 * 7 * 6 * 5
+    encoded = encode(
+        pairs[:3], Recipe(tokeniser=spec.tokeniser, min_frequency=1), counted="spaces"
+    )
+    (learned,) = batches(encoded, 3, random.Random(0), torch.device("cpu"))
+    diagonal = torch.eye(4, dtype=torch.bool).flip(0)
+    assert learned.alignment[:, :4, :4].equal(diagonal.expand(3, 4, 4))
+    assert int(learned.alignment.sum()) == 3 * 4
 
 
 def test_the_kit_is_used_as_shown(monkeypatch):
@@ -281,4 +300,5 @@ def test_everything_that_comes_with_it_is_listed():
     chapter = after.partition("\n## ")[0]
     registry = load(allow=[])
     named = set(re.findall(r"`([a-z0-9_]+)`", chapter))
-    assert named == {*registry.scorings, *registry.normalisers, *registry.models}
+    kinds = ("scorings", "normalisers", "models", "datasets", "tokenisers", "metrics")
+    assert named == {name for kind in kinds for name in registry.records[kind]}
