@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from typing import cast
 
 from attention_plugins.contract import ContractError
 from attention_plugins.text import normalise
@@ -82,9 +83,10 @@ def require_scorable(hypotheses: Sequence[str], references: Sequence[Sequence[st
             )
 
 
-def columns(references: Sequence[Sequence[str]]) -> list[tuple[str | None, ...]]:
+def columns(references: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
     """As sacrebleu wants it: the n-th reference of every sentence, None where there is none."""
-    return list(zip_longest(*([normalise(text) for text in row] for row in references)))
+    found = list(zip_longest(*([normalise(text) for text in row] for row in references)))
+    return cast("list[tuple[str, ...]]", found)  # its annotations do not know of None
 
 
 def bleu_k(prediction: str, reference: str, k: int = 2) -> float:

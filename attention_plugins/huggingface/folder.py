@@ -150,6 +150,8 @@ def read_json(path: Path) -> dict[str, Any]:
 
 def _card(folder: Path, config: Mapping[str, Any], note: Mapping[str, Any]) -> dict[str, Any]:
     family = FAMILIES[config["model_type"]]
+    languages = [str(note.get(side) or "") for side in ("source", "target")]
+    sides = {"sides": languages} if all(languages) else {}
     positions = config.get("max_position_embeddings") or config.get("n_positions")
     return {
         "format": FORMAT,
@@ -162,7 +164,7 @@ def _card(folder: Path, config: Mapping[str, Any], note: Mapping[str, Any]) -> d
         "max_tokens": min(int(positions or _MOST_TOKENS), _MOST_TOKENS),
         # Nothing is known of its sentences but their name: no pair can be shown to be new to it.
         "corpus": {"name": str(note.get("corpus") or ELSEWHERE), "sha256": "", "pairs": 0,
-                   "trained_on": 0, "held_out_sources": 0},
+                   "trained_on": 0, "held_out_sources": 0, **sides},
         "training": {},
         "scores": {},
         "adopted": {

@@ -25,8 +25,12 @@ class WordTokeniser:
     """Splits by a function, and joins with a side's spacing."""
 
     def __init__(self, split: Callable[[str], list[str]], learned: str) -> None:
-        self.tokenise = split
+        self._split = split
         self._spacing = Spacing(**json.loads(learned)) if learned else FRENCH
+
+    def tokenise(self, text: str) -> list[str]:
+        """See the functions of :mod:`attention_plugins.text`."""
+        return self._split(text)
 
     def detokenise(self, tokens: Sequence[str]) -> str:
         """See :func:`attention_plugins.text.detokenise`."""

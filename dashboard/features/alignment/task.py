@@ -72,13 +72,13 @@ def perform(request: Request, context: Context) -> Result:
     context.report(0.1, "reading the pairs")
     corpus = _corpus(request.data, texts)
     pairs = _pairs(request.data, texts, corpus)
-    counted = counted_by(installed().datasets.get(corpus))
+    tokeniser = counted_by(installed().datasets.get(corpus))
     if number:
         if number > len(pairs):
             raise ContractError(f"need 1 <= pair <= {len(pairs):,}, got {number:,}")
-        found = _shown(translator, pairs[number - 1], number, counted)
+        found = _shown(translator, pairs[number - 1], number, tokeniser)
     else:
-        found = _scored(request.data, translator, pairs[:most], context, counted)
+        found = _scored(request.data, translator, pairs[:most], context, tokeniser)
     more = {
         "available": len(pairs),
         **provenance(translator),
@@ -106,10 +106,10 @@ def _scored(
     translator: Translator,
     pairs: Sequence[SentencePair],
     context: Context,
-    counted: str,
+    tokeniser: str,
 ) -> Result:
     """The rates of every head over these pairs, trained and untrained."""
-    kept = readable(translator, pairs, counted)
+    kept = readable(translator, pairs, tokeniser)
     checkpoint = read_checkpoint(installed().checkpoint(name).path)
     untrained = Translator(
         Untrained(checkpoint.folder, checkpoint.card), installed(), translator.device
@@ -180,9 +180,9 @@ def _summed(counted: Sequence[Counts]) -> dict[str, Agreement]:
     return total
 
 
-def _shown(translator: Translator, pair: SentencePair, number: int, counted: str) -> Result:
+def _shown(translator: Translator, pair: SentencePair, number: int, tokeniser: str) -> Result:
     """Where the model looks while it reads this pair, and which links that makes."""
-    readable(translator, [pair], counted)
+    readable(translator, [pair], tokeniser)
     said = translator.explain(pair.source, target=pair.target)
     maps = [found for found in said.maps if found.site.kind == "cross"]
     rows = [

@@ -6,6 +6,7 @@ import shlex
 
 import pytest
 
+from attention_plugins.checkpoints import read
 from attention_plugins.commands import main
 from attention_plugins.home import SHIPPED
 from attention_plugins.hookspecs import HOOKS
@@ -193,3 +194,37 @@ def test_held_out_sources_need_the_card_s_corpus(checkpoint, tmp_path, capsys):
         capsys, "evaluate", "--checkpoint", checkpoint, "--corpus", other, "--held-out"
     )
     assert "is not the corpus of this checkpoint's card (animals, 9 pairs)" in line
+
+
+REVERSE = ["train", "--corpus", "reverse", "--pairs", "100", "--held-out", "10", "--epochs", "1",
+           "--set", "embed=8", "--set", "hidden=8", "--device", "cpu", "--json"]  # fmt: skip
+
+
+def test_a_data_set_brings_its_tokeniser_its_metric_and_its_alignments(tmp_path, capsys):
+    folder = tmp_path / "reverse"
+    assert main([*REVERSE, "--output", str(folder)]) == 0
+    trained = json.loads(capsys.readouterr().out)
+    (score,) = trained["scores"].values()
+    own = score["metric"]
+    assert (own["name"], own["title"], own["unit"]) == ("exact_match", "Exact match", "%")
+    card = read(folder).card
+    assert (card["tokeniser"], card["training"]["tokeniser"]) == ("spaces", "spaces")
+    assert card["corpus"]["sides"] == ["symbols", "the symbols reversed"]
+    assert card["corpus"]["metric"] == "exact_match"
+    asked = ["evaluate", "--checkpoint", str(folder), "--corpus", "reverse", "--held-out"]
+    assert main([*asked, "--json", "--device", "cpu"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert (found["metric"], found["bleu"]) == (own, score["bleu"])
+    assert [0 <= rate <= 1 for rate in found["alignment_error"].values()] == [True]
+    assert main([*asked, "--device", "cpu"]) == 0
+    first, second, *_ = capsys.readouterr().out.splitlines()
+    assert first == f"Exact match {own['value']:.2f} %"
+    assert second.startswith("BLEU ")
+
+
+def test_a_tokeniser_that_is_asked_for_comes_first(tmp_path, capsys):
+    folder = tmp_path / "words"
+    assert main([*REVERSE, "--tokeniser", "words", "--output", str(folder)]) == 0
+    assert read(folder).card["tokeniser"] == "words"
+    assert main([*REVERSE, "--tokeniser", "word", "--output", str(tmp_path / "no")]) == 2
+    assert 'no tokeniser "word"; did you mean "words"?' in capsys.readouterr().err

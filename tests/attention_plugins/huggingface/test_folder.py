@@ -42,6 +42,7 @@ def test_a_folder_is_a_checkpoint_with_a_card(folder, tmp_path):
     assert (card["source_words"], card["target_words"]) == (41, 43)
     assert card["max_tokens"] == 128
     assert card["corpus"]["name"] == "elsewhere"
+    assert "sides" not in card["corpus"]
     assert card["adopted"] == {
         "family": "Marian", "addition": "", "repository": "", "revision": "",
     }  # fmt: skip
@@ -56,6 +57,7 @@ def test_what_is_noted_of_a_model_is_on_its_card(folder):
     assert found.card["scoring"] == "dot"
     assert "bias" in found.card["adopted"]["addition"]
     assert found.card["max_tokens"] == 17
+    assert found.card["corpus"]["sides"] == ["en", "fr"]
     assert found.prefix == "translate: "
 
 

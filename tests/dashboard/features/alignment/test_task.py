@@ -6,11 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from attention_plugins import checkpoints, registry
+from attention_plugins import checkpoints, experiment, registry
 from attention_plugins.contract import CheckpointSpec, DatasetSpec, SentencePair
 from attention_plugins.datasets.parallel import fingerprint
 from attention_plugins.experiment import new_to
 from attention_plugins.home import SHIPPED
+from attention_plugins.recipe import Recipe
 from dashboard.features.alignment import task as alignment
 from dashboard.features.alignment import task_pairs as alignment_pairs
 from dashboard.jobs import task_translator
@@ -257,3 +258,37 @@ def test_a_model_that_counts_other_tokens_is_refused(monkeypatch, upload):
     for pair in (0, 1):
         with pytest.raises(ValueError, match="count the tokens of 'clitics'; this model reads"):
             _perform(corpus=upload, pair=pair)
+
+
+def test_a_corpus_that_counts_tokens_of_its_own_is_scored_by_models_that_read_them(
+    monkeypatch, tmp_path
+):
+    """An untrained model of symbols: what its rates are does not matter here."""
+    plain = registry.load(allow=[])
+    plan = experiment.Experiment(
+        model="bahdanau", scoring="dot", corpus="reverse", dataset="reverse", held_out=10,
+        model_parameters={"embed": 8, "hidden": 8, "layers": 1},
+        recipe=Recipe(tokeniser="spaces", epochs=1, min_frequency=1),
+    )  # fmt: skip
+    pairs = plain.dataset("reverse").load(
+        {p.name: p.default for p in plain.dataset("reverse").parameters}, 0
+    )
+    ready = experiment.prepare(plan, pairs[:100], plain)
+    checkpoints.write(tmp_path / "reverser", ready.model, ready.card)
+    spec = CheckpointSpec(name="reverser", path=tmp_path / "reverser")
+    found = replace(
+        plain, records={**plain.records, "checkpoints": {**plain.checkpoints, "reverser": spec}}
+    )
+    for module in (alignment, alignment_pairs, task_translator):
+        monkeypatch.setattr(module, "installed", lambda: found)
+    result = _perform("reverser", corpus="reverse", pairs=7)
+    assert result.facts["scored"] == 7
+    shown = _perform("reverser", corpus="reverse", pair=1)
+    source, target = shown.facts["source_tokens"], shown.facts["target_tokens"]
+    assert [source[i] for i, _ in shown.facts["sure"]] == [
+        target[j] for _, j in shown.facts["sure"]
+    ]
+    with pytest.raises(
+        ValueError, match="count the tokens of 'clitics'; this model reads 'spaces'"
+    ):
+        _perform("reverser", corpus="phrasebook", pairs=3)
