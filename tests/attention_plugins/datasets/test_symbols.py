@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 
 from attention_plugins import experiment
-from attention_plugins.contract import ContractError
+from attention_plugins.contract import ContractError, DatasetSpec, SentencePair
 from attention_plugins.datasets.parallel import source_key
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load
@@ -123,3 +125,31 @@ def test_a_training_on_it_is_scored_by_its_metric_and_held_against_gold(name):
     assert {"bleu", "signature"} <= score.keys()
     assert 0 <= rates[0] <= 1
     experiment.guard(ready, REGISTRY)
+
+
+def test_links_count_the_tokens_of_their_data_set():
+    """Over clitics, 1 would be the n't of don't."""
+    pair = SentencePair("don't go", "reste ici", ((1, 1),))
+    mine = DatasetSpec(
+        name="mine", title="Mine", task="translation", load=lambda values, seed: [pair],
+        tokeniser="spaces", aligned=True,
+    )  # fmt: skip
+    registry = replace(
+        REGISTRY, records={**REGISTRY.records, "datasets": {**REGISTRY.datasets, "mine": mine}}
+    )
+    plan = experiment.Experiment(
+        model="bahdanau", scoring="dot", corpus="mine", dataset="mine",
+        recipe=Recipe(tokeniser="spaces", min_frequency=1),
+    )  # fmt: skip
+    assert experiment.prepare(plan, [pair], registry).encoded.links == [[(1, 1)]]
+
+
+def test_a_file_brings_examples_of_its_own_and_names_no_sides():
+    pairs = [SentencePair(text, "b") for text in ("a", "a", "x " * 40, "c", "d", "e", "f", "g")]
+    plan = experiment.Experiment(
+        model="bahdanau", scoring="dot", corpus="mine", recipe=Recipe(min_frequency=1)
+    )
+    corpus = experiment.prepare(plan, pairs, REGISTRY).card["corpus"]
+    assert corpus["examples"] == ["a", "c", "d", "e", "f"]
+    assert corpus["metric"] == "bleu"
+    assert "sides" not in corpus
