@@ -236,9 +236,9 @@ def test_a_model_of_many_languages_needs_the_one_to_write_in(broken):
     translator = object.__new__(AdoptedTranslator)
     (broken / "adopted.json").write_text('{"source": "yy", "target": "xx"}')
     with pytest.raises(ContractError, match="need the one to write in, got 'xx'"):
-        translator._read_vocabularies(read_checkpoint(broken))
+        translator._read_vocabularies(read_checkpoint(broken), None)
     (broken / "adopted.json").write_text('{"source": "yy", "target": "</s>"}')
-    translator._read_vocabularies(read_checkpoint(broken))
+    translator._read_vocabularies(read_checkpoint(broken), None)
     assert translator._first == 1
 
 

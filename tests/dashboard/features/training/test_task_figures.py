@@ -32,6 +32,7 @@ def translator(sites, tokeniser="clitics"):
         card={"tokeniser": tokeniser},
         reads=lambda text, target=False: text != "too long",
         look=look,
+        source_keys=lambda site, queries, keys: range(keys - 1),
     )
 
 
