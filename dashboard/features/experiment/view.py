@@ -208,8 +208,8 @@ def _of_task(name: str) -> OfTask:
 LINK = Link(
     default=lambda _: Experiment(),
     fields=(
-        TASK, SEEDS, FIGURE, Setting(name="maps", parameter=Parameter(
+        TASK, SEEDS, Setting(name="maps", parameter=Parameter(
             name="maps", title="Maps of seed", default=0, low=0, high=MOST_SEEDS - 1, step=1,
-        )), *map(_of_task, _NAMES), *normaliser_fields(), DEVICE,
+        )), *map(_of_task, _NAMES), *normaliser_fields(), FIGURE, DEVICE,  # after the data
     ),
 )  # fmt: skip

@@ -8,8 +8,9 @@ from urllib.parse import parse_qs, urlencode
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from support.catalogue import named
 
-from dashboard.features.experiment.view import LINK, obstacle, requests, usual_view
+from dashboard.features.experiment.view import LINK, metrics, obstacle, requests, usual_view
 from dashboard.features.regression import view as regression
 from dashboard.features.training import view as training
 from dashboard.records.catalogue import Catalogue
@@ -163,3 +164,18 @@ def test_a_catalogue_without_metrics_is_read(facts):
     del facts["measured"]
     view, problems = LINK.parse({"scorings": "gaussian"}, Catalogue.of(facts))
     assert (view.figure, problems) == ("", [])
+
+
+def test_a_data_sets_own_metric_stands_in_bleus_place(facts):
+    facts["datasets"].append(named("reverse", "translation", metric="exact_match"))
+    facts["metrics"] = [{"name": "exact_match", "title": "Exact match", "unit": "%"}]
+    here = Catalogue.of(facts)
+    titles = {}
+    for data in ("pairs", "reverse"):
+        link = {"task": "translation", "data": data, "figure": "score"}
+        view, problems = LINK.parse(link, here)
+        titles[data] = [metric.heading for metric in metrics(view, here)]
+        assert (view.figure == "score") is (data == "reverse") is (not problems)
+    places = [titles["pairs"].index("BLEU ↑"), titles["reverse"].index("Exact match, % ↑")]
+    assert places[0] == places[1]
+    assert "BLEU ↑" not in titles["reverse"]
