@@ -32,7 +32,7 @@ from attention_plugins.contract.scorings import (
 )
 from attention_plugins.contract.tokenisers import Tokeniser, TokeniserSpec
 
-CONTRACT_VERSION = (1, 2)
+CONTRACT_VERSION = (1, 1)
 
 __all__ = [
     "CONTRACT_VERSION",
