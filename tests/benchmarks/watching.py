@@ -1,0 +1,139 @@
+"""A page in a real Chromium on a real server: when what was changed is on the screen."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+import urllib.request
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import NamedTuple
+
+from playwright.sync_api import Browser, Page, sync_playwright
+
+ROOT = Path(__file__).resolve().parents[2]
+QUIET = 700  # ms without a painting, after which a change counts as painted
+PATIENCE = 60_000  # ms
+CHART = "[data-testid=stVegaLiteChart] :is(canvas, svg.marks)"
+
+# Notes when a chart's change is on the screen, and counts what goes to the server. A chart is
+# drawn on a canvas or, where it is smaller, as elements of the page.
+WATCH = """
+window.painted = []; window.sent = 0;
+(() => {
+  let dirty = false;
+  const change = () => {
+    if (dirty) return;
+    dirty = true;
+    requestAnimationFrame(() => {
+      // A message arrives after the frame that is now made was painted.
+      const channel = new MessageChannel();
+      channel.port1.onmessage = () => {
+        dirty = false;
+        window.painted.push(performance.now());
+      };
+      channel.port2.postMessage(null);
+    });
+  };
+  const draw = CanvasRenderingContext2D.prototype;
+  for (const name of ['fillRect', 'drawImage', 'fill', 'stroke', 'fillText', 'clearRect']) {
+    const original = draw[name];
+    draw[name] = function (...given) { change(); return original.apply(this, given); };
+  }
+  const send = WebSocket.prototype.send;
+  WebSocket.prototype.send = function (...given) {
+    window.sent += 1; return send.apply(this, given);
+  };
+  for (const name of ['pointermove', 'pointerdown', 'keydown'])
+    document.addEventListener(name, () => { window.acted = performance.now(); }, true);
+  const inChart = (node) => node.parentElement?.closest('[data-testid=stVegaLiteChart]');
+  new MutationObserver((changes) => changes.some((one) => inChart(one.target)) && change())
+    .observe(document, {subtree: true, childList: true, attributes: true});
+})();
+"""
+
+
+class Served(NamedTuple):
+    """A running server: its address and its process number."""
+
+    url: str
+    pid: int
+
+
+@contextmanager
+def served(app: Path) -> Iterator[Served]:
+    """A Streamlit server of this app on a free port of this machine, with a home of its own."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port = probe.getsockname()[1]
+    command = [
+        sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(port),
+        "--server.address", "127.0.0.1", "--server.headless", "true",
+    ]  # fmt: skip
+    with tempfile.TemporaryDirectory() as home:
+        own = {"PYTHONPATH": str(ROOT), "HOME": home, "ATTENTION_WORKBENCH_HOME": home}
+        running = subprocess.Popen(
+            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+            env={**os.environ, **own},
+        )  # fmt: skip
+        url = f"http://127.0.0.1:{port}"
+        try:
+            for _ in range(300):
+                try:
+                    urllib.request.urlopen(f"{url}/_stcore/health", timeout=2).close()
+                    break
+                except OSError:
+                    time.sleep(0.1)
+            yield Served(url, running.pid)
+        finally:
+            running.terminate()
+            running.wait()
+
+
+@contextmanager
+def chromium() -> Iterator[Browser]:
+    """Debian's Chromium, without a window."""
+    with sync_playwright() as playwright:
+        browser = playwright.chromium.launch(
+            executable_path=shutil.which("chromium"), args=["--no-sandbox", "--disable-gpu"]
+        )
+        yield browser
+        browser.close()
+
+
+def opened(browser: Browser, url: str) -> Page:
+    """A page that is watched, once its charts stand still; its browser knew nothing of it."""
+    page = browser.new_context(viewport={"width": 1400, "height": 1300}).new_page()
+    page.add_init_script(WATCH)
+    page.goto(url)
+    page.wait_for_selector("[data-testid=stVegaLiteChart] :is(canvas, svg)", timeout=PATIENCE)
+    quiet(page)
+    return page
+
+
+def quiet(page: Page) -> float:
+    """Wait until nothing was painted for a while; when the last painting was, in ms."""
+    page.wait_for_function(
+        f"window.painted.length && performance.now() - window.painted.at(-1) > {QUIET}",
+        timeout=PATIENCE,
+    )
+    return page.evaluate("window.painted.at(-1)")
+
+
+def timed(page: Page, act: Callable[[Page], float]) -> tuple[float, int]:
+    """Milliseconds from the action to the last painting that follows it, and messages sent.
+
+    Raises:
+        playwright.sync_api.TimeoutError: nothing was painted, so the action met nothing.
+    """
+    quiet(page)
+    sent, count = page.evaluate("[window.sent, window.painted.length]")
+    began = act(page)
+    page.wait_for_function(f"window.painted.length > {count}", timeout=PATIENCE)
+    return quiet(page) - began, page.evaluate("window.sent") - sent
