@@ -97,18 +97,18 @@ class Scoring(nn.Module):
 class KernelScoring(Scoring):
     """A scoring whose weights are a kernel ``phi(q) . psi(k)``, divided by each row's sum.
 
-    Its features are not negative. Where nobody asks for the weights, the output is computed in
-    time and memory linear in queries and keys: ``phi(Q) (psi(K)^T V)``.
+    The kernel is positive; single features need not be. Where nobody asks for the weights, the
+    output is computed in time and memory linear in queries and keys: ``phi(Q) (psi(K)^T V)``.
 
     Katharopoulos et al. 2020, Transformers are RNNs, section 3.2.
     """
 
     def query_features(self, queries: Tensor) -> Tensor:
-        """Projected queries to ``phi(q)``, ``(..., n_q, r)``, not negative."""
+        """Projected queries to ``phi(q)``, ``(..., n_q, r)``."""
         raise NotImplementedError(f"{type(self).__name__} needs query_features(queries)")
 
     def key_features(self, keys: Tensor) -> Tensor:
-        """Projected keys to ``psi(k)``, ``(..., n_k, r)``, not negative."""
+        """Projected keys to ``psi(k)``, ``(..., n_k, r)``."""
         raise NotImplementedError(f"{type(self).__name__} needs key_features(keys)")
 
     def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:

@@ -25,7 +25,7 @@ from attention_plugins.home import SHIPPED, home
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Module, StepModel, as_translation_model
 from attention_plugins.provenance import ORIGIN, PARTS, require_same
-from attention_plugins.text import Vocabulary
+from attention_plugins.text import Vocabulary, copies
 from attention_plugins.training import stored
 
 CARD, WEIGHTS = "card.json", "model.safetensors"
@@ -110,7 +110,7 @@ class Checkpoint:
             return as_translation_model(self._create(registry)).eval()
 
     def _create(self, registry: Any) -> nn.Module:
-        sizes = ModelSizes(*(len(self.card[f"{side}_vocabulary"]) for side in _SIDES))
+        sizes = model_sizes(*self.vocabularies)
         require_same(registry, self.card)
         factory = registry.scoring_factory(
             self.card["scoring"], self.card["scoring_parameters"],
@@ -122,6 +122,11 @@ class Checkpoint:
 
 
 _SIDES = ("source", "target")
+
+
+def model_sizes(source: Vocabulary, target: Vocabulary) -> ModelSizes:
+    """What a translation model between these vocabularies is built for."""
+    return ModelSizes(len(source), len(target), copies(source, target))
 
 
 def read(folder: Path) -> Checkpoint:

@@ -14,12 +14,11 @@ from typing import Any
 import torch
 
 from attention_plugins.agreement import batch_of, losses, require_agreement
-from attention_plugins.checkpoints import Checkpoint, write
+from attention_plugins.checkpoints import Checkpoint, model_sizes, write
 from attention_plugins.contract import (
     ContractError,
     DatasetSpec,
     MetricSpec,
-    ModelSizes,
     Scalar,
     SentencePair,
     Tokeniser,
@@ -37,7 +36,7 @@ from attention_plugins.provenance import provenance
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry
 from attention_plugins.scores import corpus_bleu
-from attention_plugins.text import normalise, truncate
+from attention_plugins.text import Vocabulary, normalise, truncate
 from attention_plugins.training import Progress, train
 from attention_plugins.translator import Translator
 
@@ -131,7 +130,7 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
     metric = registry.metric(data.metric if data else BLEU)
     kept, held_out = divide(pairs, experiment.held_out, experiment.split_seed)
     encoded = encode(kept, experiment.recipe, registry, counted=counted_by(data))
-    sizes = ModelSizes(len(encoded.source_vocabulary), len(encoded.target_vocabulary))
+    sizes = model_sizes(encoded.source_vocabulary, encoded.target_vocabulary)
     torch.manual_seed(experiment.recipe.seed)
     factory = registry.scoring_factory(
         experiment.scoring, experiment.scoring_parameters,
@@ -202,7 +201,7 @@ def guard(prepared: Prepared, registry: Registry) -> None:
     if found.agree:
         return
     card = prepared.card
-    sizes = ModelSizes(len(card["source_vocabulary"]), len(card["target_vocabulary"]))
+    sizes = model_sizes(*(Vocabulary(card[f"{side}_vocabulary"]) for side in ("source", "target")))
     with torch.random.fork_rng(devices=[]):
         plain = registry.model(card["model"]).create(
             registry.scoring(_INNOCENT).factory(), sizes, card["model_parameters"]

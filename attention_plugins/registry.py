@@ -77,7 +77,7 @@ class Registry:
         raise ContractError(
             f'no {noun} "{name}"; '
             + (f'did you mean "{near[0]}"? ' if near else "")
-            + "It may come from a plugin that is not installed here; "
+            + "it may come from a plugin that is not installed here; "
             + f"offered: {', '.join(offered) or 'none'}"
         )
 

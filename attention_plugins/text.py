@@ -130,6 +130,11 @@ class Vocabulary:
         return [self.tokens[index] for index in ids]
 
 
+def copies(source: Vocabulary, target: Vocabulary) -> tuple[int, ...]:
+    """For each id of ``source`` the id of the same token in ``target``, or ``<unk>``'s."""
+    return (*range(len(RESERVED)), *target.ids(source.tokens[len(RESERVED) :]))
+
+
 def truncate(ids: Sequence[int], limit: int) -> list[int]:
     """At most ``limit`` ids, the last of them always ``<eos>``, also when the sentence was cut.
 

@@ -15,7 +15,7 @@ from typing import Any
 
 import torch
 
-from attention_plugins.checking.findings import findings
+from attention_plugins.checking.findings import BESIDE, TRYING, findings
 from attention_plugins.checking.package import contents
 from attention_plugins.contract import ContractError
 from attention_plugins.registry import load
@@ -47,6 +47,8 @@ def main(package: str, first: int) -> None:
         records=[{"kind": offer.kind, "name": offer.spec.name} for offer in found.offers],
         faults=[fault._asdict() for fault in found.faults],
     )
+    BESIDE.set({(offer.kind, offer.spec.name): offer.spec for offer in found.offers})
+    TRYING.set(lambda what: say("trying", tried=what))
     for number, offer in enumerate(found.offers[first:], start=first):
         say("record", number=number)
         for finding in findings(*offer, on_rule=_saying(say)):

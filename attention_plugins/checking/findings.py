@@ -8,6 +8,7 @@ import time
 from collections import defaultdict
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from contextvars import ContextVar
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -20,6 +21,11 @@ from attention_plugins.refusal import last_line, let_go
 ALONE = "mend that; no other rule was tried"  # the advice of rules that decide
 
 Rule = Callable[[Any], None]
+
+# Who hears of what is being tried, so that it can be named if it never ends.
+TRYING: ContextVar[Callable[[str], None]] = ContextVar("TRYING")
+# The records of the package that is checked, by kind and name: one may name another.
+BESIDE: ContextVar[Mapping[tuple[str, str], Spec]] = ContextVar("BESIDE")
 
 
 class Broken(AssertionError):
@@ -149,6 +155,8 @@ def broken(check: Rule, spec: Spec) -> str:
 @contextmanager
 def attempt(what: str, advice: str) -> Iterator[None]:
     """Turn whatever the plugin raises inside into :class:`Broken`, with what to change."""
+    if hears := TRYING.get(None):
+        hears(what)
     try:
         yield
     except Broken:

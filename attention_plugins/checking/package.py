@@ -194,7 +194,8 @@ def _clashes(source: Source, offers: list[Offer]) -> Iterator[Fault]:
                 whose = "a built-in" if other.built_in else f"one of {other.distribution}"
                 yield Fault(
                     source.name, f'{noun} "{spec.name}" has the name of {whose}',
-                    f"give the {noun} another name",
+                    f"give the {noun} another name"
+                    + ("" if other.built_in else f", or uninstall {other.distribution}"),
                 )  # fmt: skip
     for failure in installed.failures:  # it is installed itself, and both are refused already
         if failure.module == source.module and "is claimed by" in failure.message:

@@ -67,7 +67,7 @@ class _Watch:
 
     def __init__(self, package: str, first: int, limit: float, report: Report) -> None:
         self._package, self._limit, self._report = package, limit, report
-        self._first, self._rule = first, ""
+        self._first, self._rule, self._trying = first, "", ""
         self._number: int | None = None
         self._deadline = time.monotonic() + _START
         self._process = subprocess.Popen(
@@ -117,13 +117,16 @@ class _Watch:
             if not self._first:
                 self._report.records = [Checked(**record) for record in said["records"]]
                 self._report.faults = [Fault(**fault) for fault in said["faults"]]
+        elif "tried" in said:
+            self._trying = said["tried"]
+            return
         elif "number" in said:
             self._number = said["number"]
         elif "passed" in said and self._number is not None:
             self._report.records[self._number].findings.append(Finding(**said))
             return
         else:
-            self._rule = said.get("rule", "")
+            self._rule, self._trying = said.get("rule", ""), ""
         if "rule" not in said:
             self._deadline = time.monotonic() + self._limit
 
@@ -133,7 +136,8 @@ class _Watch:
             self._report.faults.append(Fault(self._package, f"importing it {how}", advice))
             return None
         record = self._report.records[self._number]
-        record.findings.append(Finding(rule=self._rule, passed=False, message=f"it {how}"))
+        message = f"{self._trying} it {how}".lstrip()
+        record.findings.append(Finding(rule=self._rule, passed=False, message=message))
         following = self._number + 1
         return following if following < len(self._report.records) else None
 

@@ -1,4 +1,4 @@
-"""Check a package's scorings, models, data sets and checkpoints before others use them."""
+"""Check everything that a package offers before others use it."""
 
 from __future__ import annotations
 

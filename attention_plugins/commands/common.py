@@ -29,7 +29,9 @@ from attention_plugins.registry import Registry
 def add_device(parser: argparse.ArgumentParser) -> None:
     """``--device`` and ``--threads``."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda:0 or mps (auto)")
-    parser.add_argument("--threads", type=int, help="CPU threads to compute with")
+    parser.add_argument(
+        "--threads", type=int, help="CPU threads to compute with (one for each core)"
+    )
 
 
 def device(given: argparse.Namespace) -> torch.device:

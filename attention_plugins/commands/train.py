@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import torch
 from tqdm import tqdm
 
 from attention_plugins import experiment
@@ -74,6 +75,10 @@ def run(given: argparse.Namespace) -> None:
     ) as bar:
 
         def show_step(now: Progress) -> None:
+            if bar.disable and now.epoch == now.step == 1:
+                told = f"{len(pairs):,} pairs, {now.steps:,} steps an epoch, on {device}"
+                threads = torch.get_num_threads()
+                print(f"{told} with {threads} threads", file=sys.stderr, flush=True)
             bar.set_postfix_str(
                 f"loss {now.loss:.3f}, {now.tokens_per_second:,.0f} tokens/s", refresh=False
             )
@@ -107,6 +112,7 @@ def run(given: argparse.Namespace) -> None:
 def _lines(name: str, score: Mapping[str, Any]) -> Iterator[str]:
     if own := score.get("metric"):
         yield f"{own['title']} {own['value']:.1f} {own['unit']}".rstrip() + f" ({name})"
+        return  # what the data set is scored by; BLEU is on the card
     yield f"BLEU {score['bleu']:.1f} ({name}; {score['signature']})"
 
 

@@ -24,10 +24,15 @@ class ModelSizes(NamedTuple):
     """What a model connects: vocabulary sizes in translation, dimensions in regression.
 
     In encoding, the sizes of a sequence's items before and after.
+
+    ``copies`` is for a translation model that copies words: for each id of the source's
+    vocabulary, the id that the same token has in the target's, or that of ``<unk>``. The two
+    sides are numbered each for itself. It is empty in the other tasks.
     """
 
     source: int
     target: int
+    copies: tuple[int, ...] = ()
 
 
 ModelBuild = Callable[[ScoringFactory, ModelSizes, Mapping[str, Scalar]], nn.Module]

@@ -7,9 +7,11 @@ import pytest
 import torch
 from safetensors.torch import load_file, save_file
 
-from attention_plugins import checkpoints
+from attention_plugins import checkpoints, experiment, registry
 from attention_plugins.checkpoints import CARD, WEIGHTS, CheckpointError
-from attention_plugins.contract import ContractError, ModelSizes
+from attention_plugins.contract import ContractError, ModelSizes, ModelSpec, SentencePair
+from attention_plugins.models.bahdanau import BAHDANAU
+from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load
 from attention_plugins.text import RESERVED
 
@@ -198,3 +200,32 @@ def test_what_was_kept_at_home_is_offered_once(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("ATTENTION_CHECKPOINTS", str(tmp_path / "home" / "checkpoints" / "."))
     names = [spec.name for spec in checkpoints.attention_checkpoints()]
     assert names.count("mine") == 1
+
+
+def test_a_model_is_told_which_words_are_the_same_on_both_sides(tmp_path):
+    """In training, when it is loaded, and when its training is looked at again."""
+    told = []
+
+    def build(factory, sizes, values):
+        told.append(sizes)
+        return BAHDANAU.create(factory, sizes, {"embed": 8, "hidden": 8, "dropout": 0.0})
+
+    mine = ModelSpec(name="mine", title="Mine", task="translation", build=build)
+    known = registry.load(allow=[])
+    plugin = registry.Plugin(
+        name="m", distribution="m", version="1", module="m", offers={"models": ("mine",)}
+    )
+    records = {**known.records, "models": {**known.records["models"], "mine": mine}}
+    both = registry.Registry(records=records, plugins=(*known.plugins, plugin))
+    pairs = [SentencePair("a b b c", "c x"), SentencePair("b c", "a c c")]
+    plan = experiment.Experiment(
+        model="mine", scoring="dot", corpus="letters", recipe=Recipe(min_frequency=1, epochs=1)
+    )
+    found = experiment.keep(experiment.run(plan, pairs, both), tmp_path)
+    found.build(both)
+    source, target = (found.card[f"{side}_vocabulary"] for side in ("source", "target"))
+    expected = [target.index(word) if word in target else 0 for word in source]
+    assert 0 in expected[4:]  # b is no target word
+    assert expected[4:] != list(range(4, len(source)))
+    assert len(told) >= 3
+    assert {sizes.copies for sizes in told} == {tuple(expected)}

@@ -463,7 +463,7 @@ def test_a_name_that_is_missing_is_explained(look_up, noun):
         getattr(BUILT_IN, look_up)("zzzz")
     message = str(caught.value)
     assert message.startswith(
-        f'no {noun} "zzzz"; It may come from a plugin that is not installed here; offered: '
+        f'no {noun} "zzzz"; it may come from a plugin that is not installed here; offered: '
     )
     assert "did you mean" not in message
 

@@ -17,6 +17,7 @@ from attention_plugins.text import (
     UNK_ID,
     Spacing,
     Vocabulary,
+    copies,
     detokenise,
     normalise,
     pad,
@@ -219,3 +220,9 @@ def test_reserved_tokens_in_a_text_are_unknown_words():
     vocabulary = Vocabulary.count([["a", "b"]])
     assert vocabulary.ids(["a", "<eos>", "<pad>", "b"]) == [4, UNK_ID, UNK_ID, 5]
     assert "<eos>" in vocabulary
+
+
+def test_the_same_word_of_the_other_side_is_found_whatever_its_number():
+    source = Vocabulary((*RESERVED, "a", "b", "c"))
+    target = Vocabulary((*RESERVED, "c", "d", "a"))
+    assert copies(source, target) == (0, 1, 2, 3, 6, UNK_ID, 4)

@@ -66,12 +66,11 @@ RECORDS = {
         name="mine", title="Mine", score=lambda hypotheses, references: 0.0
     ),
 }
-_SECOND = {"attention_tokenisers", "attention_metrics"}  # since 1.2
+_SINCE_1_1 = {"attention_normalisers", "attention_tokenisers", "attention_metrics"}
 # The arguments that hooks gave in a version of the contract; later minor versions append theirs.
 PROMISED = {
-    (1, 0): dict.fromkeys(RECORDS.keys() - {"attention_normalisers", *_SECOND}, ()),
-    (1, 1): dict.fromkeys(RECORDS.keys() - _SECOND, ()),
-    (1, 2): dict.fromkeys(RECORDS, ()),
+    (1, 0): dict.fromkeys(RECORDS.keys() - _SINCE_1_1, ()),
+    (1, 1): dict.fromkeys(RECORDS, ()),
 }
 
 

@@ -19,6 +19,8 @@ from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID
 
 SOURCE_WORDS, TARGET_WORDS = 19, 13
+# Every source word but the reserved ones is some target word, none the one of its own number.
+_COPIES = (*range(4), *(4 + (7 * id) % 9 for id in range(SOURCE_WORDS - 4)))
 
 
 class Bench(Protocol):
@@ -55,7 +57,7 @@ class Translating(NamedTuple):
     """Three pairs of 19 source and 13 target words, padded on both sides."""
 
     batch: Batch
-    sizes: ModelSizes = ModelSizes(SOURCE_WORDS, TARGET_WORDS)
+    sizes: ModelSizes = ModelSizes(SOURCE_WORDS, TARGET_WORDS, _COPIES)
 
     def outputs(self, model: nn.Module, tap: Tap) -> Tensor:
         """Log-probabilities ``(rows, m, 13)`` of a target that is forced word by word."""

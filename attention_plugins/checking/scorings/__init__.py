@@ -38,10 +38,15 @@ from attention_plugins.checking.scorings.settings import (  # isort: skip
     check_learnable_parameters_are_weights,
     check_the_record_explains_itself,
 )
+from attention_plugins.checking.scorings.weights import (  # isort: skip
+    check_a_sentence_attends_alone_as_among_others,
+    check_weights_are_sound_with_every_number_of_heads,
+)
 
 __all__ = [
     "check_a_checkpoint_restores_it",
     "check_a_masked_key_changes_nothing",
+    "check_a_sentence_attends_alone_as_among_others",
     "check_batch_rows_do_not_meet",
     "check_dimensions_of_one_stay",
     "check_equal_inputs_give_equal_scores",
@@ -65,5 +70,6 @@ __all__ = [
     "check_scores_are_finite",
     "check_scores_have_the_shape_of_queries_by_keys",
     "check_the_record_explains_itself",
+    "check_weights_are_sound_with_every_number_of_heads",
     "check_weights_stay_as_they_are",
 ]

@@ -28,7 +28,7 @@ _POINTS, _WIDTH, _SLOWEST = 64, 32, 200
 _TRIES, _LONGEST = 12, 3.0
 
 
-@rule("scorings")
+@rule("scorings", decides=True)
 def check_nothing_is_drawn_at_random(spec: ScoringSpec) -> None:
     """In evaluation mode the generators that everybody shares stay as they are."""
     scoring = make(spec)

@@ -64,7 +64,10 @@ def fault(rule, phrase, *also, make=plain):
     return plant
 
 
-@fault("scores_have_the_shape_of_queries_by_keys", "keys.mT", "batch_rows_do_not_meet")
+@fault(
+    "scores_have_the_shape_of_queries_by_keys", "keys.mT", "batch_rows_do_not_meet",
+    "weights_are_sound_with_every_number_of_heads", "a_sentence_attends_alone_as_among_others",
+)  # fmt: skip
 def heads_swapped(queries, keys):
     found = queries @ keys.mT
     return found.transpose(0, 1) if found.dim() > 3 else found
@@ -88,7 +91,48 @@ class DoesNotTakeWhatItNeeds(Dot):
     needs = ("memory",)
 
 
-@fault("dimensions_of_one_stay", "squeeze(-1)")
+@fault("weights_are_sound_with_every_number_of_heads", "rows sum to 0.5", make=module)
+class SumsToHalf(Dot):
+    def normalise(self, scores):
+        return super().normalise(scores) / 2
+
+
+@fault("weights_are_sound_with_every_number_of_heads", "which no page can draw", make=module)
+class Negative(Dot):
+    sums_to_one = False
+
+    def normalise(self, scores):
+        return super().normalise(scores) - 0.1
+
+
+@fault("weights_are_sound_with_every_number_of_heads", "with 2 heads weights are", make=module)
+class LosesHeads(Dot):
+    def __init__(self, sizes, values):
+        super().__init__(sizes, values)
+        self.heads = sizes.heads
+
+    def pool(self, weights, values):
+        pooled = super().pool(weights, values)
+        return pooled.mean(dim=-3) if self.heads > 1 else pooled
+
+
+@fault("weights_are_sound_with_every_number_of_heads", "are NaN or infinite", make=module)
+class InfiniteValues(Dot):
+    def pool(self, weights, values):
+        return super().pool(weights, values) / 0.0
+
+
+@fault(
+    "a_sentence_attends_alone_as_among_others", "with 1 head a batch row",
+    "weights_are_sound_with_every_number_of_heads", make=module,
+)  # fmt: skip
+class MixesWhateverStandsThird(Dot):
+    def normalise(self, scores):
+        weights = super().normalise(scores)
+        return (weights + weights.roll(1, dims=-3)) / 2
+
+
+@fault("dimensions_of_one_stay", "squeeze(-1)", "a_sentence_attends_alone_as_among_others")
 def squeezed(queries, keys):
     return (queries @ keys.mT).squeeze()
 
@@ -111,6 +155,7 @@ def float64_only(queries, keys):
 @fault(
     "precision_is_that_of_the_inputs", "cast nothing",
     "a_masked_key_changes_nothing", "every_weight_learns",
+    "weights_are_sound_with_every_number_of_heads", "a_sentence_attends_alone_as_among_others",
 )  # fmt: skip
 def cast_down(queries, keys):
     return queries.float() @ keys.float().mT
@@ -148,7 +193,11 @@ class LeftBehind(Dot):
         return (queries * self.table.to(queries)) @ keys.mT
 
 
-@fault("batch_rows_do_not_meet", "last two dimensions only")
+@fault(
+    "batch_rows_do_not_meet",
+    "last two dimensions only",
+    "a_sentence_attends_alone_as_among_others",
+)
 def batch_leak(queries, keys):
     if queries.dim() > 2:
         queries = queries - queries.mean(dim=0, keepdim=True)
@@ -249,14 +298,7 @@ def wrong_backward(queries, keys):
     return Twice.apply(queries @ keys.mT)
 
 
-DRAWN = (
-    "batch_rows_do_not_meet", "queries_do_not_meet", "moving_a_key_moves_its_scores",
-    "keys_are_projected_one_by_one",
-    "gradients_are_those_of_the_formula", "a_checkpoint_restores_it",
-)  # fmt: skip
-
-
-@fault("nothing_is_drawn_at_random", "self.training", *DRAWN)
+@fault("nothing_is_drawn_at_random", "self.training")
 def hidden_draw(queries, keys):
     return queries @ keys.mT + 0.001 * torch.rand_like(queries[..., :1])
 

@@ -215,3 +215,36 @@ def test_a_package_is_a_module_a_folder_a_project_or_a_distribution(tmp_path, wr
         contents(str(tmp_path / "project"))
     with pytest.raises(ContractError, match=r"need a \.py file, or a folder with"):
         contents(str(tmp_path))
+
+
+OWN_METRIC = """
+from attention_plugins import DatasetSpec, MetricSpec, Parameter, SentencePair
+
+def load(values, seed):
+    while values["pairs"] == 90:
+        time.sleep(0.1)
+    return [SentencePair(f"a b c d{n}", "x y") for n in range(values["pairs"])]
+
+@hookimpl
+def attention_metrics():
+    yield MetricSpec(
+        name="mine", title="Mine", reference="nobody",
+        score=lambda said, right: 100 * sum(a in b for a, b in zip(said, right)) / len(said),
+    )
+
+@hookimpl
+def attention_datasets():
+    yield DatasetSpec(
+        name="data", title="Data", task="translation", load=load, metric="mine",
+        reference="nobody",
+        parameters=(Parameter(name="pairs", title="Pairs", default=20, low=10, high=90),),
+    )
+"""
+
+
+def test_a_value_that_never_ends_is_named_and_a_metric_beside_it_is_known(write, capfd):
+    assert main(["check", write(OWN_METRIC), "--limit", "4"]) == 1
+    said = capfd.readouterr().out
+    assert "every_parameter_is_used: with pairs=90 it did not end within 4 s" in said
+    assert "its_metric_is_installed" not in said
+    assert "metric mine: all 5 rules hold" in said
