@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import math
+from collections.abc import Sequence
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
@@ -11,53 +13,106 @@ from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.lanes import Lane
 from dashboard.charts.regression_tables import Problem
+from dashboard.charts.template import Data
 
 ROOM = 36  # px, for the labels at the left
 _MARGIN = 0.04  # of the range of values, left free above and below
+_STEPS = 40  # of the range of values, at most: an axis begins and ends at one of them
 
 
-def input_axis(drawn: Problem, field: str = "x") -> alt.X:
+class Axes(NamedTuple):
+    """Where curves are drawn: part of a chart's shape.
+
+    Args:
+        x, y: what the axes begin and end with.
+        x_title, y_title: their names.
+        line: whether neighbours in the curve are neighbours in the data.
+        truth: whether it is known.
+    """
+
+    x: tuple[float, float]
+    y: tuple[float, float]
+    x_title: str
+    y_title: str
+    line: bool
+    truth: bool
+
+
+def axes(drawn: Sequence[Problem], y_title: str) -> Axes:
+    """The axes of these curves, the first of which has the queries and the truth.
+
+    The y axis ends at round numbers, so that a curve may move and leave the axes as they are.
+    """
+    first = drawn[0]
+    ends = np.concatenate([first.curve["left"], first.curve["right"], first.points["x"]])
+    values = [p.curve[name] for p in drawn for name in ("prediction", "truth")]
+    values += [p.points["y"] for p in drawn]
+    return Axes(
+        x=(float(np.nanmin(ends)), float(np.nanmax(ends))),
+        y=_round_ends(np.concatenate(values)),
+        x_title=first.x_title,
+        y_title=y_title,
+        line=first.line,
+        truth=not np.isnan(first.curve["truth"]).all(),
+    )
+
+
+def _round_ends(values: np.ndarray) -> tuple[float, float]:
+    values = values[np.isfinite(values)]
+    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
+    margin = (high - low) * _MARGIN or 0.5
+    low, high = low - margin, high + margin
+    finest = (high - low) / _STEPS
+    power = 10.0 ** math.floor(math.log10(finest))
+    step = next(s * power for s in (1, 2, 5, 10) if s * power >= finest)
+    start, end = rounded([math.floor(low / step) * step, math.ceil(high / step) * step]).tolist()
+    return min(start, low), max(end, high)
+
+
+def input_axis(axes: Axes, field: str = "x") -> alt.X:
     """The x axis of queries and training points."""
-    columns = (drawn.curve["left"], drawn.curve["right"], drawn.points["x"])
-    ends = np.concatenate([column.to_numpy(float) for column in columns])
     axis = alt.Axis(
-        title=drawn.x_title,
+        title=axes.x_title,
         orient="bottom",
         grid=False,
         labelFlush=True,
         tickCount=5,
         format=theme.NUMBER,
     )
-    domain = [float(np.nanmin(ends)), float(np.nanmax(ends))]
-    scale = alt.Scale(domain=domain, nice=False, zero=False)
+    scale = alt.Scale(domain=[*axes.x], nice=False, zero=False)
     return alt.X(f"{field}:Q", scale=scale, axis=axis)
 
 
-def value_axis(lane: Lane, drawn: Iterable[Problem], title: str) -> alt.Y:
+def value_axis(lane: Lane, axes: Axes) -> alt.Y:
     """The y axis of predictions, truth and training points."""
-    parts = [p.curve[name] for p in drawn for name in ("prediction", "truth")]
-    parts += [p.points["y"] for p in drawn]
-    values = np.concatenate([part.to_numpy(float) for part in parts])
-    values = values[np.isfinite(values)]
-    low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
-    margin = (high - low) * _MARGIN or 0.5
-    scale = lane.scale(*rounded([low - margin, high + margin]).tolist())
-    return alt.Y("y:Q", scale=scale, axis=lane.axis(title, ROOM, form=theme.NUMBER))
+    axis = lane.axis(axes.y_title, ROOM, form=theme.NUMBER)
+    return alt.Y("y:Q", scale=lane.scale(*axes.y), axis=axis)
 
 
-def strips(drawn: Problem, pointed: alt.Parameter, height: float) -> alt.Chart:
-    """A column per query over the whole height, unseen: what the pointer is on."""
+def strips(
+    queries: Data,
+    axes: Axes,
+    pointed: alt.Parameter,
+    height: float,
+    tooltip: Sequence[alt.Tooltip] | None = None,
+) -> alt.Chart:
+    """A column per query over the whole height, unseen: what the pointer is on.
+
+    Args:
+        tooltip: between the query and the truth; the prediction where None.
+    """
+    told = [alt.Tooltip("prediction:Q", format=".4~g")] if tooltip is None else tooltip
     return (
-        alt.Chart(drawn.curve)
+        alt.Chart(queries)
         .mark_rect(fill="white", fillOpacity=0)
         .encode(
-            x=input_axis(drawn, "left"),
+            x=input_axis(axes, "left"),
             x2=alt.X2("right:Q"),
             y=alt.YValue(0),
             y2=alt.Y2Value(height),
             tooltip=[
-                alt.Tooltip("x:Q", format=".4~g", title=drawn.x_title),
-                alt.Tooltip("prediction:Q", format=".4~g"),
+                alt.Tooltip("x:Q", format=".4~g", title=axes.x_title),
+                *told,
                 alt.Tooltip("truth:Q", format=".4~g"),
             ],
         )
@@ -66,28 +121,28 @@ def strips(drawn: Problem, pointed: alt.Parameter, height: float) -> alt.Chart:
     )
 
 
-def rule(drawn: Problem, pointed: alt.Parameter, lanes: Sequence[Lane]) -> alt.Chart:
+def rule(queries: Data, axes: Axes, pointed: alt.Parameter, lanes: Sequence[Lane]) -> alt.Chart:
     """A line at the hovered query, through all lanes."""
     return (
-        alt.Chart(drawn.curve)
+        alt.Chart(queries)
         .transform_filter(pointed)
         .mark_rule(color=theme.POINTER, strokeWidth=1)
-        .encode(x=input_axis(drawn), y=alt.YValue(lanes[0].top), y2=alt.Y2Value(lanes[-1].bottom))
+        .encode(x=input_axis(axes), y=alt.YValue(lanes[0].top), y2=alt.Y2Value(lanes[-1].bottom))
     )
 
 
-def scatter(drawn: Problem, y: alt.Y) -> list[alt.Chart]:
+def scatter(queries: Data, points: Data, axes: Axes, y: alt.Y) -> list[alt.Chart]:
     """Training points as rings, and the truth as a dashed line; the first has the axis of y."""
-    x = input_axis(drawn)
-    rings = alt.Chart(drawn.points).mark_point(
+    x = input_axis(axes)
+    rings = alt.Chart(points).mark_point(
         size=18, filled=False, strokeWidth=1, opacity=0.8, color=theme.QUIET
     )
     layers = [rings.encode(x=x, y=y)]
-    if not np.isnan(drawn.curve["truth"].to_numpy(float)).all():
-        chart = alt.Chart(drawn.curve).encode(x=x, y=value_of(y, "truth"))
+    if axes.truth:
+        chart = alt.Chart(queries).encode(x=x, y=value_of(y, "truth"))
         layers.append(
             chart.mark_line(strokeWidth=1.5, strokeDash=[4, 3], color=theme.QUIET)
-            if drawn.line
+            if axes.line
             else chart.mark_point(size=18, color=theme.QUIET)
         )
     return layers
@@ -98,9 +153,9 @@ def value_of(y: alt.Y, field: str) -> alt.Y:
     return alt.Y(f"{field}:Q", scale=y["scale"], axis=None)
 
 
-def prediction(drawn: Problem, y: alt.Y, colour: str) -> alt.Chart:
+def prediction(queries: Data, axes: Axes, y: alt.Y, colour: str) -> alt.Chart:
     """The prediction as a line, or as dots where neighbours on the x axis are none in the data."""
-    chart = alt.Chart(drawn.curve).encode(x=input_axis(drawn), y=value_of(y, "prediction"))
-    if drawn.line:
+    chart = alt.Chart(queries).encode(x=input_axis(axes), y=value_of(y, "prediction"))
+    if axes.line:
         return chart.mark_line(strokeWidth=2, color=colour)
     return chart.mark_point(size=18, filled=True, opacity=1, color=colour)

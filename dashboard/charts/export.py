@@ -99,8 +99,9 @@ def html(chart: AnySpec, title: str, note: str = "", scheme: Scheme = "light") -
         ExportError: as :func:`svg`.
     """
     spec = complete(chart, scheme)
-    few = _rows(spec) <= _MOST_SVG_ROWS
-    options = {"renderer": "svg" if few else "canvas", "actions": False, "ast": True}
+    wanted = spec.get("usermeta", {}).get("embedOptions", {}).get("renderer")
+    usual = "svg" if _rows(spec) <= _MOST_SVG_ROWS else "canvas"
+    options = {"renderer": wanted or usual, "actions": False, "ast": True}
     return _PAGE.format(
         title=markup.escape(title),
         note=markup.escape(note),

@@ -71,6 +71,18 @@ def frame_of(table: Table) -> pd.DataFrame:
     return table.to_pandas() if isinstance(table, pa.Table) else table
 
 
+def names_of(table: Table) -> list[str]:
+    """The table's columns."""
+    return table.column_names if isinstance(table, pa.Table) else [*map(str, table.columns)]
+
+
+def column_of(table: Table, name: str) -> np.ndarray:
+    """A column as float64, NaN where it is null."""
+    if isinstance(table, pa.Table):
+        return np.asarray(table[name].to_numpy(zero_copy_only=False), dtype=np.float64)
+    return table[name].to_numpy(np.float64)
+
+
 def frame_with(table: Table, columns: Sequence[str], what: str = "") -> pd.DataFrame:
     """The table as a data frame with rows and with these columns, and maybe others.
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import altair as alt
 import numpy as np
-import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.curves import (
+    Axes,
+    axes,
     input_axis,
     prediction,
     rule,
@@ -19,10 +22,29 @@ from dashboard.charts.curves import (
 from dashboard.charts.frames import Table, top_weight
 from dashboard.charts.lanes import OWN_SCALES, stacked
 from dashboard.charts.pointer import hover
-from dashboard.charts.regression_tables import Problem, problem
-from dashboard.charts.weightlane import cell_table, lists, weight_lane
+from dashboard.charts.regression_tables import problem, table_of
+from dashboard.charts.template import Data, Prepared, Sources
+from dashboard.charts.weightlane import (
+    MapShape,
+    hovered_cells,
+    map_shape,
+    map_tables,
+    weighed_points,
+    weight_lane,
+)
 
 _CURVE, _MAP, _GAP = 170, 150, 40  # px
+
+
+class RegressionShape(NamedTuple):
+    """What a specification follows from; the map's is None where there are no weights."""
+
+    axes: Axes
+    map: MapShape | None
+    colour: str
+    title: str
+    note: str
+    width: int
 
 
 def regression_chart(
@@ -46,9 +68,9 @@ def regression_chart(
     Args:
         curve: ``x0`` …, ``prediction``, ``truth`` (null where unknown); a row per query.
         points: ``x0`` …, ``y``; a row per training point.
-        weights: ``(queries, keys)`` or ``(1, queries, keys)``; None draws the curve alone. More
-            cells than :data:`~dashboard.charts.theme.MAX_RECTS` become an image, on which the
-            pointer finds the query, not the single weight.
+        weights: ``(queries, keys)`` or ``(1, queries, keys)``; None draws the curve alone. Of more
+            than :data:`~dashboard.charts.weightlane.MOST_TOLD` the pointer finds the query, not
+            the single weight.
         colour: of the prediction.
         vmax: the end of the colour scale, as panels share it; the largest weight where None.
         x_title, y_title: names of the data's columns. With inputs of several numbers the x axis
@@ -58,56 +80,80 @@ def regression_chart(
     Raises:
         ValueError: no queries, or weights that do not fit the tables.
     """
+    prepared = prepare_regression(
+        curve, points, weights, colour=colour, vmax=vmax, x_title=x_title, y_title=y_title,
+        title=title, width=width,
+    )  # fmt: skip
+    return draw_regression(prepared.tables, prepared.shape)
+
+
+def prepare_regression(
+    curve: Table,
+    points: Table,
+    weights: np.ndarray | None = None,
+    *,
+    colour: str = theme.PANEL_COLOURS["a"],
+    vmax: float | None = None,
+    x_title: str = "x",
+    y_title: str = "y",
+    title: str = "",
+    width: int = theme.WIDTH,
+) -> Prepared[RegressionShape]:
+    """What :func:`draw_regression` draws; arguments and errors as of :func:`regression_chart`."""
     drawn = problem(curve, points, weights, x_title)
-    weights = drawn.weights
-    lanes = stacked([_CURVE] if weights is None else [_CURVE, _MAP], _GAP)
+    queries, tables, lane = drawn.curve, {}, None
+    if drawn.weights is not None:
+        end = top_weight([drawn.weights]) if vmax is None else theme.checked_end(vmax)
+        lane = map_shape(drawn, _MAP)
+        more, tables = map_tables(drawn, end, lane.told)
+        queries = {**queries, **more}
+    return Prepared(
+        {"queries": table_of(queries), "points": table_of(drawn.points), **tables},
+        RegressionShape(axes([drawn], y_title), lane, colour, title, drawn.note, width),
+    )
+
+
+def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
+    """The chart of ``data``, as :func:`prepare_regression` makes it, or names it."""
+    queries, points, colour = data["queries"], data["points"], shape.colour
+    lanes = stacked([_CURVE] if shape.map is None else [_CURVE, _MAP], _GAP)
     height = lanes[-1].bottom
     pointed = hover("q")
-    y = value_axis(lanes[0], [drawn], y_title)
-    upper = [*scatter(drawn, y), prediction(drawn, y, colour)]
+    y = value_axis(lanes[0], shape.axes)
+    line = prediction(queries, shape.axes, y, colour)
+    upper = [*scatter(queries, points, shape.axes, y), line]
     lower = [theme.ramp()]
-    if weights is not None:
-        vmax = top_weight([weights]) if vmax is None else vmax
-        cells = cell_table(weights) if weights.size <= theme.MAX_RECTS else None
-        if cells is not None:
-            end = max(float(weights.max()), 1e-9)
-            upper.append(_weighed_points(cells, drawn, pointed, y, colour, end))
-        lower = weight_lane(drawn, weights, cells, lanes[1], vmax)
-    upper.append(_hovered_point(drawn, pointed, y, colour))
+    if shape.map is not None:
+        lower = weight_lane(data["picture"], shape.axes, shape.map, lanes[1])
+        if shape.map.told:
+            row = queries, data["keys"], shape.axes
+            lower.append(hovered_cells(*row, shape.map, lanes[1], pointed))
+            if shape.axes.line:
+                upper.append(weighed_points(*row, pointed, y, colour))
+    upper.append(_hovered_point(queries, shape.axes, pointed, y, colour))
     # One flat list: Altair copies the layers of a layer over and over.
-    layers = [strips(drawn, pointed, height), *lower, rule(drawn, pointed, lanes), *upper]
+    layers = [
+        strips(queries, shape.axes, pointed, height),
+        *lower,
+        rule(queries, shape.axes, pointed, lanes),
+        *upper,
+    ]
     return theme.finished(
         alt.LayerChart(layer=layers, resolve=OWN_SCALES),
-        width=width,
+        width=shape.width,
         height=height,
-        title=theme.heading(title, drawn.note),
-        params={} if weights is None else lists(drawn),
+        title=theme.heading(shape.title, shape.note),
+        params={} if shape.map is None else {"inputs": shape.map.labels},
+        canvas=shape.map is not None and shape.map.told,
     )
 
 
-def _hovered_point(drawn: Problem, pointed: alt.Parameter, y: alt.Y, colour: str) -> alt.Chart:
+def _hovered_point(
+    queries: Data, axes: Axes, pointed: alt.Parameter, y: alt.Y, colour: str
+) -> alt.Chart:
     return (
-        alt.Chart(drawn.curve)
+        alt.Chart(queries)
         .transform_filter(pointed)
         .mark_point(size=50, filled=True, opacity=1, fill=colour, stroke="white", strokeWidth=1.5)
-        .encode(x=input_axis(drawn), y=value_of(y, "prediction"))
-    )
-
-
-def _weighed_points(
-    cells: pd.DataFrame, drawn: Problem, pointed: alt.Parameter, y: alt.Y, colour: str, end: float
-) -> alt.Chart:
-    """The training points, their areas as their weights for the hovered query, up to ``end``."""
-    return (
-        alt.Chart(cells)
-        .transform_filter(pointed)
-        .transform_calculate(x="inputs[datum.k]", y="outputs[datum.k]")
-        .mark_point(filled=True, fill=colour, opacity=0.55)
-        .encode(
-            x=input_axis(drawn),
-            y=value_of(y, "y"),
-            size=alt.Size(
-                "weight:Q", scale=alt.Scale(domain=[0, end], range=[0, 260]), legend=None
-            ),
-        )
+        .encode(x=input_axis(axes), y=value_of(y, "prediction"))
     )

@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
-from dashboard.charts.frames import Table, frame_of, rounded
+from dashboard.charts.frames import Table, column_of, names_of, rounded
+
+Columns = dict[str, np.ndarray]
 
 MAX_MARKS = 1_500  # points or queries drawn; more say nothing more on so small a plot
 
@@ -17,23 +19,21 @@ class Problem(NamedTuple):
 
     Args:
         curve: ``q`` (position), ``x``, ``left`` and ``right`` (half way to the neighbours),
-            ``prediction``, ``truth`` (NaN where unknown).
-        points: ``q`` (of the query that is nearest), ``k`` (position), ``x``, ``y``. Empty where
-            the inputs are more than one number: no x axis has a place for them.
+            ``prediction``, ``truth`` (NaN where unknown); a column each.
+        points: ``k`` (position), ``x``, ``y``. Empty where the inputs are more than one number:
+            no x axis has a place for them.
         weights: ``(queries, keys)`` in the same order.
         edges: borders of the queries' columns, ``(queries + 1,)``.
-        x: of every query, ``(queries,)``.
         inputs, y: first input and value of every key, ``(keys,)``.
         x_title: of the x axis.
         line: whether neighbours in the curve are neighbours in the data.
         note: what was left out, for the reader.
     """
 
-    curve: pd.DataFrame
-    points: pd.DataFrame
+    curve: Columns
+    points: Columns
     weights: np.ndarray | None
     edges: np.ndarray
-    x: np.ndarray
     inputs: np.ndarray
     y: np.ndarray
     x_title: str
@@ -49,17 +49,16 @@ def problem(
     Raises:
         ValueError: no queries, or weights that do not fit the tables.
     """
-    curve, points = frame_of(curve), frame_of(points)
-    if curve.empty:
+    if not len(curve):
         raise ValueError("need at least one query, got an empty table of predictions")
-    dimensions = sum(name[0] == "x" and name[1:].isdigit() for name in curve.columns)
-    rows = np.argsort(curve["x0"].to_numpy(float), kind="stable")
-    columns = np.argsort(points["x0"].to_numpy(float), kind="stable")
-    inputs = points["x0"].to_numpy(float)[columns]
-    outputs = points["y"].to_numpy(float)[columns]
+    dimensions = sum(name[0] == "x" and name[1:].isdigit() for name in names_of(curve))
+    rows = np.argsort(column_of(curve, "x0"), kind="stable")
+    columns = np.argsort(column_of(points, "x0"), kind="stable")
+    inputs = column_of(points, "x0")[columns]
+    outputs = column_of(points, "y")[columns]
     line = dimensions == 1
     if line:
-        x = curve["x0"].to_numpy(float)[rows]
+        x = column_of(curve, "x0")[rows]
     else:
         x = np.arange(len(rows), dtype=float)
         x_title = f"query, sorted by {x_title}, the first of {dimensions} inputs"
@@ -69,11 +68,10 @@ def problem(
         "x": x,
         "left": edges[:-1],
         "right": edges[1:],
-        "prediction": curve["prediction"].to_numpy(float)[rows],
-        "truth": curve["truth"].to_numpy(float)[rows],
+        "prediction": column_of(curve, "prediction")[rows],
+        "truth": column_of(curve, "truth")[rows],
     }
     scatter = {
-        "q": np.clip(np.searchsorted(edges, inputs) - 1, 0, len(rows) - 1),
         "k": np.arange(len(columns)),
         "x": inputs,
         "y": outputs,
@@ -84,7 +82,6 @@ def problem(
         points=_thinned(scatter if line else _none_of(scatter), "training points", notes),
         weights=None if weights is None else _ordered(weights, rows, columns),
         edges=edges,
-        x=x,
         inputs=inputs,
         y=outputs,
         x_title=x_title,
@@ -113,20 +110,22 @@ def _edges(x: np.ndarray) -> np.ndarray:
     return np.concatenate([[2 * x[0] - middle[0]], middle, [2 * x[-1] - middle[-1]]])
 
 
-def _none_of(columns: dict[str, np.ndarray]) -> dict[str, np.ndarray]:
+def table_of(columns: Columns) -> pa.Table:
+    """The columns as a table; null for NaN."""
+    return pa.table({name: pa.array(held, from_pandas=True) for name, held in columns.items()})
+
+
+def _none_of(columns: Columns) -> Columns:
     return {name: column[:0] for name, column in columns.items()}
 
 
-def _thinned(columns: dict[str, np.ndarray], what: str, notes: list[str]) -> pd.DataFrame:
-    count = len(columns["q"])
-    kept = np.arange(count)
+def _thinned(columns: Columns, what: str, notes: list[str]) -> Columns:
+    count = len(next(iter(columns.values())))
     if count > MAX_MARKS:
         notes.append(f"{MAX_MARKS:,} of {count:,} {what} drawn")
         kept = np.linspace(0, count - 1, MAX_MARKS).round().astype(int)
-    few = {name: column[kept] for name, column in columns.items()}
-    return pd.DataFrame(
-        {
-            name: rounded(column) if column.dtype == float else column
-            for name, column in few.items()
-        }
-    )
+        columns = {name: column[kept] for name, column in columns.items()}
+    return {
+        name: rounded(column) if column.dtype == float else column.astype(np.int32)
+        for name, column in columns.items()
+    }

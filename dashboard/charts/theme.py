@@ -14,7 +14,6 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal, TypeVar
 
 import altair as alt
-import pandas as pd
 from altair.typing import Optional
 from altair.utils import is_undefined
 
@@ -74,19 +73,24 @@ def sequential(vmax: float = 1.0) -> alt.Scale:
     Raises:
         ValueError: ``vmax`` not above 0.
     """
-    _check_end(vmax)
-    return alt.Scale(domain=[0, vmax], range="heatmap", interpolate="rgb", clamp=True)
+    return alt.Scale(domain=[0, checked_end(vmax)], range="heatmap", interpolate="rgb", clamp=True)
 
 
 def diverging(vmax: float = 1.0) -> alt.Scale:
     """The scale of differences, from ``-vmax`` to ``vmax``; raises as :func:`sequential`."""
-    _check_end(vmax)
-    return alt.Scale(domain=[-vmax, vmax], range="diverging", interpolate="rgb", clamp=True)
+    end = checked_end(vmax)
+    return alt.Scale(domain=[-end, end], range="diverging", interpolate="rgb", clamp=True)
 
 
-def _check_end(vmax: float) -> None:
+def checked_end(vmax: float) -> float:
+    """The end of a colour scale.
+
+    Raises:
+        ValueError: not above 0.
+    """
     if not 0 < vmax < float("inf"):
         raise ValueError(f"need 0 < vmax for a colour scale, got vmax={vmax}")
+    return vmax
 
 
 def finished(
@@ -99,6 +103,7 @@ def finished(
     expressions: Mapping[str, str] | None = None,
     stretch: bool = True,
     marks: int = 0,
+    canvas: bool = False,
 ) -> AnyChart:
     """The chart with the settings that all charts share.
 
@@ -110,6 +115,8 @@ def finished(
         stretch: its width is all of it, axes included, and follows the host's column. False
             for charts of several views, whose sizes are those of their plots.
         marks: how many it draws, where these may be many: a browser is slow with elements.
+        canvas: whether it is painted on a canvas however few they are. Where a mark makes others
+            under the pointer, elements would come and go beneath it and lose it.
     """
     copy = chart.copy(deep=False)
     # Set, not passed to `properties`: that checks each against the schema, which takes longer
@@ -119,7 +126,7 @@ def finished(
     # A dict: Streamlit's page fails on a number.
     copy.padding = {"left": 2, "top": 2, "right": 2, "bottom": 2}
     copy.config = _settings()
-    if marks > MOST_ELEMENTS:
+    if canvas or marks > MOST_ELEMENTS:
         copy.usermeta = {"embedOptions": {"renderer": "canvas"}}
     # Not by `add_params`, which copies and checks every layer once more.
     own = [alt.VariableParameter(name=n, expr=e) for n, e in (expressions or {}).items()]
@@ -132,7 +139,9 @@ def finished(
 def ramp() -> alt.Chart:
     """A layer that is not seen: gives :data:`ON_LIGHT` its scale in charts without a map."""
     colour = alt.Color("zero:Q", scale=sequential(), legend=None)
-    return alt.Chart(pd.DataFrame({"zero": [0]})).mark_point(opacity=0, aria=False).encode(colour)
+    # Not a table: a template has no data of its own.
+    zero = alt.sequence(0, 1, as_="zero")
+    return alt.Chart(zero).mark_point(opacity=0, aria=False).encode(colour)
 
 
 def heading(title: str, note: str = "") -> Optional[alt.Title]:

@@ -1,50 +1,170 @@
-"""The weights of a kernel regression, a column per query, as a lane under its curve."""
+"""The weights of a kernel regression, a column per query, as a lane under its curve.
+
+They are painted as one picture. For the pointer, the row of the query it is on travels as text
+with that query and becomes cells and sized points only while the pointer is there.
+"""
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.curves import ROOM, input_axis
+from dashboard.charts.curves import ROOM, Axes, input_axis, value_of
 from dashboard.charts.frames import rounded
 from dashboard.charts.image import MAX_SIDE, PICK, pictures
 from dashboard.charts.labels import thinned
 from dashboard.charts.lanes import Lane
-from dashboard.charts.regression_tables import Problem
+from dashboard.charts.regression_tables import Columns, Problem
+from dashboard.charts.template import Data
+
+MOST_TOLD = 40_000  # weights that travel as text, so that the pointer finds each
+_LABEL = 34  # px that a label needs
 
 
-def cell_table(weights: np.ndarray) -> pd.DataFrame:
-    """A row per weight of ``(queries, keys)``: ``q``, ``k``, ``weight``."""
-    query, key = (axis.ravel() for axis in np.indices(weights.shape))
-    return pd.DataFrame({"q": query, "k": key, "weight": rounded(weights.ravel())})
+class MapShape(NamedTuple):
+    """What the map's part of a specification follows from.
+
+    Args:
+        keys: how many.
+        step: keys from one label to the next.
+        labels: the inputs of the keys that are labelled.
+        form: their d3 format.
+        told: whether the pointer finds each weight.
+    """
+
+    keys: int
+    step: int
+    labels: tuple[float, ...]
+    form: str
+    told: bool
 
 
-def weight_lane(
-    drawn: Problem, weights: np.ndarray, cells: pd.DataFrame | None, lane: Lane, vmax: float
-) -> list[alt.Chart]:
-    """The layers of the map in its lane: of ``cells`` where given, else as an image."""
-    keys = weights.shape[1]
-    ticks = thinned(keys, lane.height, 34)
+def map_shape(drawn: Problem, height: float) -> MapShape:
+    """The shape of a problem's map in a lane of ``height`` px."""
+    assert drawn.weights is not None
+    keys = drawn.weights.shape[1]
+    ticks = thinned(keys, height, _LABEL)
+    return MapShape(
+        keys=keys,
+        step=ticks[1] if len(ticks) > 1 else 1,
+        labels=tuple(rounded(drawn.inputs[ticks]).tolist()),
+        form=_format(drawn.inputs),
+        told=drawn.weights.size <= MOST_TOLD,
+    )
+
+
+def map_tables(drawn: Problem, vmax: float, told: bool) -> tuple[Columns, dict[str, pa.Table]]:
+    """More columns for the table of queries, and the tables that only the map has.
+
+    Returns:
+        ``weights`` (the query's row: numbers, a space between them) and ``vmax``, where ``told``;
+        ``picture``, whose one row is the map as addresses of images, and where ``told`` also
+        ``keys`` with ``k``, ``input``, ``output``.
+    """
+    assert drawn.weights is not None
+    tables = {"picture": _picture_table(drawn, drawn.weights, vmax)}
+    if not told:
+        return {}, tables
+    rows = drawn.weights[drawn.curve["q"]]
+    form = " ".join(["%.5g"] * rows.shape[1])
+    texts = np.array([form % tuple(row) for row in rows.tolist()], dtype=object)
+    tables["keys"] = pa.table(
+        {
+            "k": np.arange(len(drawn.inputs), dtype=np.int32),
+            "input": rounded(drawn.inputs),
+            "output": rounded(drawn.y),
+        }
+    )
+    return {"weights": texts, "vmax": np.full(len(rows), vmax)}, tables
+
+
+def weight_lane(picture: Data, axes: Axes, shape: MapShape, lane: Lane) -> list[alt.Chart]:
+    """The map in its lane, as a picture."""
     axis = lane.axis(
-        f"weights of the training {'x' if drawn.line else 'points'}",
+        f"weights of the training {'x' if axes.line else 'points'}",
         ROOM,
-        values=[k + 0.5 for k in ticks],
-        count=len(ticks),
-        label=f"format(inputs[floor(datum.value)], '{_format(drawn.inputs)}')",
+        values=[i * shape.step + 0.5 for i in range(len(shape.labels))],
+        count=len(shape.labels),
+        label=f"format(inputs[floor(datum.value / {shape.step})], '{shape.form}')",
         grid=False,
     )
-    y = alt.Y("low:Q", scale=lane.scale(0, keys), axis=axis)
-    if cells is None:
-        return _picture(drawn, weights, y, lane, vmax)
-    return [_grid(drawn, cells, y, vmax)]
+    base = alt.Chart(picture)
+    # Nothing is seen of the frame: it carries the axis, and the ramp that the host has chosen.
+    unseen = base.mark_rect(fillOpacity=0).encode(
+        x=input_axis(axes, "left"),
+        x2=alt.X2("right:Q"),
+        y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=axis),
+        y2=alt.Y2("high:Q"),
+        color=alt.Color("low:Q", scale=theme.sequential(), legend=None),
+    )
+    wide = alt.ExprRef("scale('x', datum.right) - scale('x', datum.left)")
+    painted = (
+        base.transform_calculate(url=PICK)
+        .mark_image(
+            width=wide, height=lane.height, aspect=False, smooth=False,
+            align="left", baseline="top",
+        )
+        .encode(url=alt.Url("url:N"), x=input_axis(axes, "left"), y=alt.YValue(lane.top))
+    )  # fmt: skip
+    return [painted, unseen]
 
 
-def lists(drawn: Problem) -> dict[str, list[float]]:
-    """What the layers look up by the positions of queries and keys, as parameters of the chart."""
-    columns = {"edges": drawn.edges, "at": drawn.x, "inputs": drawn.inputs, "outputs": drawn.y}
-    return {name: rounded(column).tolist() for name, column in columns.items()}
+def hovered_cells(
+    queries: Data, keys: Data, axes: Axes, shape: MapShape, lane: Lane, pointed: alt.Parameter
+) -> alt.Chart:
+    """The cells of the hovered query, unseen: they tell the weight that the pointer is on."""
+    return (
+        _hovered_row(queries, keys, pointed)
+        .transform_calculate(low="datum.k", high="datum.k + 1")
+        .mark_rect(fill="white", fillOpacity=0)
+        .encode(
+            x=input_axis(axes, "left"),
+            x2=alt.X2("right:Q"),
+            y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=None),
+            y2=alt.Y2("high:Q"),
+            tooltip=[
+                alt.Tooltip("x:Q", format=".4~g", title=axes.x_title),
+                alt.Tooltip("input:Q", format=".4~g", title="training x"),
+                alt.Tooltip("weight:Q", format=".3f"),
+            ],
+        )
+        .properties(name="cells")
+    )
+
+
+def weighed_points(
+    queries: Data, keys: Data, axes: Axes, pointed: alt.Parameter, y: alt.Y, colour: str
+) -> alt.Chart:
+    """The training points, their areas as their weights for the hovered query."""
+    size = alt.Scale(domain=[0, 1], range=[0, 260], clamp=True)
+    return (
+        _hovered_row(queries, keys, pointed)
+        .transform_calculate(share="datum.weight / datum.vmax")
+        .mark_point(filled=True, fill=colour, opacity=0.55)
+        .encode(
+            x=input_axis(axes, "input"),
+            y=value_of(y, "output"),
+            size=alt.Size("share:Q", scale=size, legend=None),
+        )
+        .properties(name="weighed")
+    )
+
+
+def _hovered_row(queries: Data, keys: Data, pointed: alt.Parameter) -> alt.Chart:
+    """A row per weight of the hovered query: ``k``, ``input``, ``output``, ``weight``."""
+    return (
+        alt.Chart(queries)
+        .transform_filter(pointed)
+        .transform_calculate(said="split(datum.weights, ' ')")
+        .transform_calculate(k="sequence(length(datum.said))")
+        .transform_flatten(["said", "k"])
+        .transform_lookup("k", from_=alt.LookupData(keys, "k", ["input", "output"]))
+        .transform_calculate(weight="toNumber(datum.said)")
+    )
 
 
 def _format(values: np.ndarray) -> str:
@@ -55,61 +175,16 @@ def _format(values: np.ndarray) -> str:
     return f".{max(0, 1 - int(np.floor(np.log10(spread))))}f"
 
 
-def _grid(drawn: Problem, cells: pd.DataFrame, y: alt.Y, vmax: float) -> alt.Chart:
-    return (
-        alt.Chart(cells)
-        .transform_calculate(
-            left="edges[datum.q]",
-            right="edges[datum.q + 1]",
-            x="at[datum.q]",
-            low="datum.k",
-            high="datum.k + 1",
-            input="inputs[datum.k]",
-        )
-        # Half a pixel over the next cell: no seams between cells of broken widths.
-        .mark_rect(x2Offset=0.5, yOffset=0.5, aria=False)
-        .encode(
-            x=input_axis(drawn, "left"),
-            x2=alt.X2("right:Q"),
-            y=y,
-            y2=alt.Y2("high:Q"),
-            color=alt.Color("weight:Q", scale=theme.sequential(vmax), legend=None),
-            tooltip=[
-                alt.Tooltip("x:Q", format=".4~g", title=drawn.x_title),
-                alt.Tooltip("input:Q", format=".4~g", title="training x"),
-                alt.Tooltip("weight:Q", format=".3f"),
-            ],
-        )
-    )
-
-
-def _picture(
-    drawn: Problem, weights: np.ndarray, y: alt.Y, lane: Lane, vmax: float
-) -> list[alt.Chart]:
+def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table:
     # A pixel column is as wide as any other, a query's column need not be: what lies under the
     # middle of each pixel column is drawn.
-    left, right = float(drawn.edges[0]), float(drawn.edges[-1])
+    edges = drawn.edges
+    left, right = float(edges[0]), float(edges[-1])
     queries, keys = weights.shape
-    columns = min(queries, MAX_SIDE)
+    even = np.allclose(np.diff(edges), (right - left) / queries, rtol=1e-3)
+    columns = queries if even and queries <= MAX_SIDE else MAX_SIDE
     middles = left + (np.arange(columns) + 0.5) * (right - left) / columns
-    under = np.clip(np.searchsorted(drawn.edges, middles) - 1, 0, queries - 1)
+    under = np.clip(np.searchsorted(edges, middles) - 1, 0, queries - 1)
     images, _ = pictures(weights[under].T[::-1], vmax)
-    frame = pd.DataFrame([{"left": left, "right": right, "low": 0, "high": keys, **images}])
-    base = alt.Chart(frame)
-    # Nothing is seen of the frame: it carries the axis, and the ramp that the host has chosen.
-    unseen = base.mark_rect(fillOpacity=0).encode(
-        x=input_axis(drawn, "left"),
-        x2=alt.X2("right:Q"),
-        y=y,
-        y2=alt.Y2("high:Q"),
-        color=alt.Color("low:Q", scale=theme.sequential(vmax), legend=None),
-    )
-    picture = (
-        base.transform_calculate(url=PICK)
-        .mark_image(
-            width=alt.ExprRef(f"scale('x', {right}) - scale('x', {left})"), height=lane.height,
-            aspect=False, smooth=False, align="left", baseline="top",
-        )
-        .encode(url=alt.Url("url:N"), x=input_axis(drawn, "left"), y=alt.YValue(lane.top))
-    )  # fmt: skip
-    return [picture, unseen]
+    places = {"left": left, "right": right, "low": 0, "high": keys}
+    return pa.table({name: [value] for name, value in {**places, **images}.items()})

@@ -1,17 +1,20 @@
-"""Charts on a page: finished specifications, each made once.
+"""Charts on a page: specifications made once, tables changed under them.
 
-Making a specification takes milliseconds and a lock that all sessions share, so each is made once
-and handed to the browser as a plain mapping from then on.
+Making a specification takes tens of milliseconds and a lock that all sessions share, so each is
+made once and handed to the browser as a plain mapping from then on. Where two results differ in
+their tables alone, the browser keeps the chart that it has and changes its data.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import Any
 
 import streamlit as st
+from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from dashboard.charts import weights_legend
+from dashboard.charts.template import Draw, Prepared, template
 
 _SPECS_KEPT = 500
 
@@ -27,12 +30,42 @@ def show(key: str, make: Callable[[], Any], alt: str, *, stretch: bool = True) -
     Args:
         stretch: whether it is as wide as its column; False for a shape that must stay.
     """
-    st.vega_lite_chart(
-        specification(key, make), width="stretch" if stretch else "content", alt=alt
-    )
+    _draw(specification(key, make), alt, stretch)
+
+
+def show_filled(key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str) -> None:
+    """Draw a chart that is a template, see :mod:`dashboard.charts.template`.
+
+    Args:
+        key: of the tables: two results have two.
+        draw: the template's.
+        prepare: makes the tables and the shape, now if nobody needed them before.
+    """
+    _draw(_filled(key, draw, prepare), alt, True)
+
+
+def _draw(spec: dict[str, Any], alt: str, stretch: bool) -> None:
+    st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=alt)
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
 def specification(key: str, _make: Callable[[], Any]) -> dict[str, Any]:
     """The specification of the chart of that key, made now if nobody needed it before."""
-    return _make().to_dict(validate=False)
+    return packed(_make().to_dict(validate=False))
+
+
+def packed(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The specification with its data sets as they are sent, so that no run packs them again."""
+    if "datasets" not in spec:
+        return dict(spec)
+    sets = spec["datasets"].items()
+    return {**spec, "datasets": {n: convert_anything_to_arrow_bytes(rows) for n, rows in sets}}
+
+
+@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
+def _filled(key: str, _draw: Draw, _prepare: Callable[[], Prepared]) -> dict[str, Any]:
+    prepared = _prepare()
+    tables = {
+        name: convert_anything_to_arrow_bytes(table) for name, table in prepared.tables.items()
+    }
+    return {**template(_draw, prepared), "datasets": tables}

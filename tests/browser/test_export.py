@@ -66,12 +66,13 @@ def test_an_exported_page_draws_the_same_data_without_a_network(window, browser,
     assert [url for url in asked if not url.startswith(("file:", "data:", "blob:"))] == []
     assert errors == []
     assert marks > 0
-    for columns in (("q", "x", "prediction"), ("k", "x", "y"), ("q", "k", "weight")):
+    for columns in (("q", "x", "prediction"), ("k", "x", "y"), ("q", "weights")):
         assert rows(outside, *columns) == rows(in_app, *columns)
-    cells = rows(outside, "q", "k", "weight")
+    queries = sorted(rows(outside, "q", "weights"), key=lambda row: row["q"])
+    cells = [float(weight) for row in queries for weight in row["weights"].split(" ")]
     assert len(cells) == len(weights) == 29 * 31
     np.testing.assert_allclose(
-        [cell["weight"] for cell in cells],
+        cells,
         [float(row["weight"]) for row in weights],
         rtol=DIGITS, atol=1e-30,
     )  # fmt: skip
@@ -121,7 +122,7 @@ def test_a_run_that_is_kept_is_seen_again_on_a_page_of_its_own(window):
     drawn(again, "run-chart-curve-and-weights")
     sets = [r for v in again.views("run-chart-curve-and-weights") for r in v.values()]
     first = [r for v in seen.views("panel-a") for r in v.values()]
-    for columns in (("q", "x", "prediction"), ("q", "k", "weight")):
+    for columns in (("q", "x", "prediction"), ("q", "weights")):
         assert rows(sets, *columns) == rows(first, *columns)
     assert "/?a=gaussian&a.width=0.5&points=29&queries=31" in again.text()
     assert again.overflow() <= 0

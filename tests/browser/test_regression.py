@@ -33,11 +33,9 @@ def points(seen, panel):
 
 def weights(seen, panel):
     """A panel's map as painted, ``(queries, keys)``."""
-    rows = seen.rows("q", "k", "weight", key=f"panel-{panel}")[0]
-    found = np.full((max(r["q"] for r in rows) + 1, max(r["k"] for r in rows) + 1), np.nan)
-    for row in rows:
-        found[row["q"], row["k"]] = row["weight"]
-    return found
+    rows = seen.rows("q", "prediction", "weights", key=f"panel-{panel}")[0]
+    texts = [row["weights"] for row in sorted(rows, key=lambda row: row["q"])]
+    return np.array([text.split(" ") for text in texts], dtype=float)
 
 
 def gaussian_weights(queries, keys, width):

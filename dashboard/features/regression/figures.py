@@ -8,11 +8,13 @@ from typing import Any, TypedDict
 import pandas as pd
 import streamlit as st
 
-from dashboard.charts import PANEL_COLOURS, loss_chart, regression_chart
-from dashboard.features.regression.chart_overlay import overlay_curves
+from dashboard.charts import PANEL_COLOURS, loss_chart
+from dashboard.charts.regression import draw_regression, prepare_regression
+from dashboard.charts.template import Prepared
+from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
 from dashboard.jobs.backend import Event
 from dashboard.records.result import Result
-from dashboard.ui.charts import show
+from dashboard.ui.charts import show, show_filled
 from dashboard.ui.maps import frames, shared_scale
 
 PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
@@ -26,9 +28,9 @@ def regression_panel(result: Result, letter: str, shared: Sequence[Result]) -> N
     """One panel's curve over its weights, on the colour scale of all results that are shown."""
     vmax = shared_scale(shared)
 
-    def make() -> Any:
+    def prepare() -> Prepared:
         weights = next((frame.weights for frame in frames(result)), None)
-        return regression_chart(
+        return prepare_regression(
             result.tables["curve"],
             result.tables["points"],
             weights,
@@ -37,8 +39,11 @@ def regression_panel(result: Result, letter: str, shared: Sequence[Result]) -> N
             **_axes(result),
         )
 
-    show(
-        f"regression {result.digest} {letter} {vmax}", make, f"Curve and weights of panel {letter}"
+    show_filled(
+        f"regression {result.digest} {letter} {vmax}",
+        draw_regression,
+        prepare,
+        f"Curve and weights of panel {letter}",
     )
 
 
@@ -63,9 +68,9 @@ def live_learning(events: Sequence[Event], letter: str) -> None:
 def overlay(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
     """All curves in one plot, in the colours of their panels."""
 
-    def make() -> Any:
+    def prepare() -> Prepared:
         first = next(iter(results.values()))
-        return overlay_curves(
+        return prepare_overlay(
             {titles[letter]: result.tables["curve"] for letter, result in results.items()},
             first.tables["points"],
             colours={titles[letter]: PANEL_COLOURS[letter] for letter in results},
@@ -75,7 +80,8 @@ def overlay(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
 
     names = [f"{letter} {results[letter].digest} {title}" for letter, title in titles.items()]
     key = " ".join(names)
-    show(f"overlay {key}", make, "The curves of all panels over the training points")
+    said = "The curves of all panels over the training points"
+    show_filled(f"overlay {key}", draw_overlay, prepare, said)
 
 
 class _Axes(TypedDict):

@@ -9,8 +9,9 @@ import numpy as np
 import pandas as pd
 import pytest
 from PIL import Image
+from support.charts import kernel_tables
 
-from dashboard.charts import attention_heatmap, export
+from dashboard.charts import attention_heatmap, export, regression_chart
 from dashboard.charts.theme import BACKGROUND, SEQUENTIAL
 
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(5), size=3)
@@ -54,6 +55,13 @@ def test_a_complete_specification_holds_its_data_and_its_colours():
     np.testing.assert_allclose([row["value"] for row in rows], WEIGHTS.ravel(), rtol=1e-4)
     again = alt.Chart.from_dict(spec).to_dict()
     assert {**again, "config": {}} == {**spec, "config": {}}
+
+
+def test_a_chart_that_needs_a_canvas_has_one_in_its_page_too():
+    curve, points, weights = kernel_tables()
+    page = export.html(regression_chart(curve, points, weights), "curve").decode()
+    assert '"renderer": "canvas", "actions"' in page
+    assert '"renderer": "svg", "actions"' in export.html(heatmap(), "map").decode()
 
 
 def test_a_specification_and_its_chart_are_exported_alike():

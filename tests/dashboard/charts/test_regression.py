@@ -9,8 +9,9 @@ import pytest
 import vl_convert
 from support.charts import kernel_tables
 
-from dashboard.charts import regression_chart
+from dashboard.charts import regression_chart, top_weight
 from dashboard.charts.regression_tables import MAX_MARKS, problem
+from dashboard.charts.theme import SEQUENTIAL
 
 
 def test_the_numbers_are_those_of_the_tables(survives, rows):
@@ -23,9 +24,8 @@ def test_the_numbers_are_those_of_the_tables(survives, rows):
     scatter = pd.DataFrame(rows(spec, "x", "y"))
     np.testing.assert_allclose(scatter["x"], points["x0"].to_numpy()[columns], rtol=1e-4)
     np.testing.assert_allclose(scatter["y"], points["y"].to_numpy()[columns], rtol=1e-4)
-    for cell in rows(spec, "q", "k", "weight"):
-        expected = weights[order[cell["q"]], columns[cell["k"]]]
-        assert cell["weight"] == pytest.approx(expected, rel=1e-4)
+    told = [[float(weight) for weight in row["weights"].split(" ")] for row in drawn.iloc]
+    np.testing.assert_allclose(told, weights[np.ix_(order, columns)], rtol=1e-4)
 
 
 def test_a_map_of_one_head_needs_no_unpacking():
@@ -41,10 +41,9 @@ def test_the_column_under_a_query_holds_its_weights(painted, q, width):
     order = np.argsort(curve["x0"].to_numpy())
     scene = painted(chart, width=width, hovered={"q": q})
     assert scene.width == pytest.approx(width, abs=1)
-    cells = scene.items("layer_1_marks")
-    assert len(cells) == weights.size
-    (rule,), (dot,) = scene.items("layer_2_marks"), scene.items("layer_7_marks")
-    column = cells[q * 11 : q * 11 + 11]
+    column = scene.items("cells_marks")
+    assert len(column) == 11, "only the cells under the pointer"
+    (rule,), (dot,) = scene.items("layer_4_marks"), scene.items("layer_9_marks")
     left, tops = column[0]["x"], [cell["y"] for cell in column]
     assert all(cell["x"] == left for cell in column)
     assert rule["x"] == pytest.approx(left + column[0]["width"] / 2, abs=1)
@@ -52,20 +51,42 @@ def test_the_column_under_a_query_holds_its_weights(painted, q, width):
     assert tops == sorted(tops, reverse=True), "larger inputs lie higher"
     said = float(dot["description"].rpartition(" ")[2].replace("−", "-"))
     assert said == pytest.approx(curve["prediction"].to_numpy()[order[q]], rel=1e-4)
+    columns = np.argsort(points["x0"].to_numpy())
+    told = [dict(part.split(": ") for part in cell["description"].split("; ")) for cell in column]
+    expected = weights[order[q], columns]
+    assert [float(one["weight"]) for one in told] == pytest.approx(expected, abs=5.1e-4)
+    inputs = points["x0"].to_numpy()[columns]
+    assert [float(one["training x"]) for one in told] == pytest.approx(inputs, rel=1e-3)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_the_picture_has_the_colour_of_each_weight_in_its_cell(painted, scheme):
+    curve, points, weights = kernel_tables()
+    chart = regression_chart(curve, points, weights, vmax=0.6)
+    order, columns = np.argsort(curve["x0"].to_numpy()), np.argsort(points["x0"].to_numpy())
+    ramp = np.array([list(bytes.fromhex(colour[1:])) for colour in SEQUENTIAL[scheme]])
+    pixels = painted(chart, scheme, width=700).pixels()
+    for q in (0, 5, 12):
+        for k, cell in enumerate(painted(chart, width=700, hovered={"q": q}).items("cells_marks")):
+            at = min(weights[order[q], columns[k]] / 0.6, 1) * (len(ramp) - 1)
+            expected = [np.interp(at, range(len(ramp)), channel) for channel in ramp.T]
+            middle = cell["top"] + cell["height"] / 2, cell["left"] + cell["width"] / 2
+            found = pixels[int(middle[0]), int(middle[1])]
+            np.testing.assert_allclose(found, expected, atol=3, err_msg=f"{q} {k}")
 
 
 def test_hovering_sizes_the_training_points_by_their_weights(painted):
     curve, points, weights = kernel_tables()
     chart = regression_chart(curve, points, weights)
-    assert painted(chart).items("layer_6_marks") == []
+    assert painted(chart).items("weighed_marks") == []
     order, columns = np.argsort(curve["x0"].to_numpy()), np.argsort(points["x0"].to_numpy())
     scene = painted(chart, hovered={"q": 4})
-    rings, weighed = scene.items("layer_3_marks"), scene.items("layer_6_marks")
+    rings, weighed = scene.items("layer_5_marks"), scene.items("weighed_marks")
     for axis in "xy":
         np.testing.assert_allclose([p[axis] for p in weighed], [p[axis] for p in rings], atol=0.01)
     sizes = np.array([point["size"] for point in weighed])
     expected = weights[order[4], columns]
-    np.testing.assert_allclose(sizes / sizes.sum(), expected, atol=1e-4)
+    np.testing.assert_allclose(sizes, expected / top_weight([weights]) * 260, atol=1e-2)
 
 
 def test_what_is_only_looked_at_does_not_catch_the_pointer(survives):
@@ -74,7 +95,7 @@ def test_what_is_only_looked_at_does_not_catch_the_pointer(survives):
         json.dumps(regression_chart(curve, points, weights).to_dict())
     )
     touched = {m["name"]: m.get("interactive", True) for m in vega["marks"]}
-    assert [name for name, on in touched.items() if on] == ["queries_marks", "layer_1_marks"]
+    assert [name for name, on in touched.items() if on] == ["queries_marks", "cells_marks"]
 
 
 def test_both_lanes_lie_apart_and_have_their_axes(painted):
@@ -82,7 +103,7 @@ def test_both_lanes_lie_apart_and_have_their_axes(painted):
     titles = {title["text"]: title for title in scene.items(role="axis-title")}
     assert set(titles) == {"price", "weights of the training x", "metres"}
     map_top = min(cell["top"] for cell in scene.items("layer_1_marks"))
-    curve_bottom = max(point["top"] for point in scene.items("layer_3_marks"))
+    curve_bottom = max(point["top"] for point in scene.items("layer_5_marks"))
     assert titles["price"]["top"] < curve_bottom < titles["weights of the training x"]["top"]
     assert titles["weights of the training x"]["top"] < map_top < titles["metres"]["top"]
     assert titles["price"]["left"] >= 0
@@ -111,7 +132,7 @@ def test_many_weights_are_an_image_under_the_curve(painted, survives, scheme):
     order, columns = np.argsort(curve["x0"].to_numpy()), np.argsort(points["x0"].to_numpy())
     weights[order[40], columns[10]] = 1.0  # the 41st query from the left, 11th input from below
     make = lambda: regression_chart(curve, points, weights)  # noqa: E731
-    assert len(json.dumps(survives(make))) < 40_000
+    assert len(json.dumps(survives(make))) < 60_000
     scene = painted(make(), scheme, width=300)
     (frame,) = scene.items("layer_2_marks")
     (picture,) = scene.items("layer_1_marks")
@@ -152,11 +173,11 @@ def test_a_million_points_become_a_few_and_the_chart_says_so():
     drawn = problem(
         pd.DataFrame({"x0": x, "prediction": x, "truth": x}), pd.DataFrame({"x0": x, "y": x})
     )
-    assert len(drawn.curve) == len(drawn.points) == MAX_MARKS
+    assert len(drawn.curve["x"]) == len(drawn.points["x"]) == MAX_MARKS
     assert (
         drawn.note == "1,500 of 1,000,000 queries drawn; 1,500 of 1,000,000 training points drawn"
     )
-    assert (drawn.curve["x"].iloc[0], drawn.curve["x"].iloc[-1]) == (0, 1)
+    assert (drawn.curve["x"][0], drawn.curve["x"][-1]) == (0, 1)
 
 
 @pytest.mark.parametrize("n", [1, 2])
@@ -166,6 +187,7 @@ def test_very_few_queries_and_points_are_drawn(painted, survives, n):
     make = lambda: regression_chart(table, points, np.full((n, n), 1 / n))  # noqa: E731
     survives(make)
     assert painted(make()).items("layer_1_marks")
+    assert len(painted(make(), hovered={"q": n - 1}).items("cells_marks")) == n
 
 
 def test_what_does_not_fit_is_refused():

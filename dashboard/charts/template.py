@@ -1,0 +1,52 @@
+"""Charts as templates: drawn by Altair once per shape, filled with tables from then on.
+
+A chart is a function ``draw(data, shape)``: what its specification says follows from ``shape``
+alone, what changes from result to result stands in named tables. A chart of its own holds its
+tables, ``draw(tables, shape)``; on a page it names them, and its specification is kept.
+"""
+
+from __future__ import annotations
+
+import functools
+import threading
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass
+from typing import Any, Generic, TypeVar
+
+import altair as alt
+import pyarrow as pa
+from altair.utils.schemapi import debug_mode
+
+Data = pa.Table | alt.NamedData
+Sources = Mapping[str, Data]
+Shape = TypeVar("Shape", bound=Hashable)
+Draw = Callable[[Sources, Any], alt.TopLevelMixin]
+
+_KEPT = 300
+_altair = threading.RLock()  # its switch for checks is one for all threads
+
+
+@dataclass(frozen=True)
+class Prepared(Generic[Shape]):
+    """What a chart draws.
+
+    Args:
+        tables: the numbers, by the names under which the specification knows them.
+        shape: everything else; equal shapes have equal specifications.
+    """
+
+    tables: Mapping[str, pa.Table]
+    shape: Shape
+
+
+def template(draw: Draw, prepared: Prepared) -> Mapping[str, Any]:
+    """The specification that ``draw`` makes of the shape, without data; not to be changed."""
+    return _template(draw, tuple(prepared.tables), prepared.shape)
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _template(draw: Draw, names: tuple[str, ...], shape: Hashable) -> Mapping[str, Any]:
+    # Our own charts need no check against the schema; tests make it.
+    with _altair, debug_mode(False):
+        chart = draw({name: alt.NamedData(name) for name in names}, shape)
+        return chart.to_dict(validate=False)
