@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field, fields
+from dataclasses import dataclass, field, fields
 from typing import Any
 
 UPLOAD = "upload:"  # in ``data``, before the sha256 of an uploaded file
@@ -70,7 +71,8 @@ class Request:
 
     def to_json(self) -> str:
         """Return canonical JSON: equal requests give equal text."""
-        return json.dumps(asdict(self), sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        held = {each.name: getattr(self, each.name) for each in fields(self)}
+        return json.dumps(held, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
     @classmethod
     def from_json(cls, text: str) -> Request:
@@ -104,7 +106,7 @@ class Request:
             raise ValueError("not a request: need texts, and a seed that is a whole number")
         return cls(**{**held, **{name: tuple(map(tuple, value)) for name, value in pairs.items()}})
 
-    @property
+    @functools.cached_property
     def key(self) -> str:
         """A key for caches: 32 hexadecimal digits of the canonical JSON's sha256."""
         return hashlib.sha256(self.to_json().encode()).hexdigest()[:32]

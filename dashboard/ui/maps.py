@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import altair as alt
+import numpy as np
 import streamlit as st
 
 from dashboard.charts import (
@@ -25,6 +26,7 @@ from dashboard.ui.charts import show, specification
 
 _SMALLEST_CELL, _LARGEST_CELL, _MAP_SIDE = 24, 44, 270  # px
 _ABOVE_MAP, _BELOW_MAP = 96, 48  # px, for a translation's words and for those it did not know
+_RESULTS_KEPT = 64
 _TITLE = 26  # px, over a map that is one of several
 
 
@@ -185,10 +187,21 @@ def _cell(rows: int, columns: int) -> int:
 
 def shared_scale(results: Sequence[Result]) -> float:
     """The end of the colour scale that panels share: the largest weight that any of them has."""
-    return top_weight([frame.weights for one in results for frame in frames(one)])
+    return top_weight([np.array([_largest(one.digest, one)]) for one in results])
 
 
 def frames(result: Result) -> list[MapFrame]:
     """The attention maps that a result holds."""
-    table = result.tables.get("maps")
+    return _frames(result.digest, result)
+
+
+@st.cache_resource(max_entries=_RESULTS_KEPT, show_spinner=False)
+def _frames(digest: str, _result: Result) -> list[MapFrame]:
+    table = _result.tables.get("maps")
     return maps(table) if table is not None else []
+
+
+@st.cache_resource(max_entries=_RESULTS_KEPT, show_spinner=False)
+def _largest(digest: str, _result: Result) -> float:
+    weights = [frame.weights for frame in frames(_result)]
+    return max((float(np.nanmax(held)) for held in weights if held.size), default=0.0)

@@ -43,15 +43,15 @@ def place(key: str, value: Any, fresh: bool) -> str:
     The value is sent again in the runs that follow at once, until the user changes it: a slow
     browser drops what it was sent when the next run replaces the widget before it was drawn.
     """
-    sent = f"{key} sent"
+    sent = _notes("sent")
     if fresh or key not in st.session_state:
-        st.session_state[key], st.session_state[sent] = value, (value, 1)
+        st.session_state[key], sent[key] = value, (value, 1)
         return key
-    given, times = st.session_state.get(sent, (None, _TIMES_SENT))
+    given, times = sent.get(key, (None, _TIMES_SENT))
     if times < _TIMES_SENT and st.session_state[key] == given:
-        st.session_state[key], st.session_state[sent] = given, (given, times + 1)
+        st.session_state[key], sent[key] = given, (given, times + 1)
     else:
-        st.session_state[sent] = (given, _TIMES_SENT)
+        sent[key] = (given, _TIMES_SENT)
     return key
 
 
@@ -133,9 +133,18 @@ def _bounded(spec: Parameter, value: Any, key: str, fresh: bool) -> tuple[Scalar
     Streamlit takes a slider of other bounds for another widget, which starts at its lowest value.
     """
     bounds = spec.low, spec.high, spec.step
-    moved = st.session_state.get(f"{key} bounds", bounds) != bounds
-    st.session_state[f"{key} bounds"] = bounds
+    known = _notes("bounds")
+    moved = known.get(key, bounds) != bounds
+    known[key] = bounds
     return type(spec.default)(min(max(value, spec.low), spec.high)), fresh or moved
+
+
+def _notes(what: str) -> dict[str, Any]:
+    """What is remembered of this session's widgets, by their keys.
+
+    One entry for all of them: each widget that is drawn reads the whole session state.
+    """
+    return st.session_state.setdefault(f"widgets {what}", {})
 
 
 def _rounded(value: float) -> float:

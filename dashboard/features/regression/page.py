@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
 
-import pandas as pd
+import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
@@ -188,21 +188,17 @@ def _comparison(
 def _figures(
     found: Mapping[str, Result], titles: Mapping[str, str], metrics: Sequence[Metric]
 ) -> None:
-    rows: Sequence[dict[str, Any]] = [
-        {
-            "Panel": titles[letter],
-            **{one.label: result.facts["metrics"].get(one.name) for one in metrics},
-            "Learned": _learned(result.facts["learned"]),
-        }
-        for letter, result in found.items()
-    ]
-    frame = pd.DataFrame(rows).dropna(axis="columns", how="all")
+    held: dict[str, Sequence[Any]] = {"Panel": [titles[letter] for letter in found]}
+    for one in metrics:
+        held[one.label] = [result.facts["metrics"].get(one.name) for result in found.values()]
+    held["Learned"] = [_learned(result.facts["learned"]) for result in found.values()]
+    known = {name: values for name, values in held.items() if any(v is not None for v in values)}
     columns = {
         one.label: st.column_config.NumberColumn(one.label, help=one.help, format="%.3g")
         for one in metrics
     }
     st.dataframe(
-        frame,
+        pa.table(known),
         hide_index=True,
         column_config=columns,
         placeholder="–",
