@@ -1,6 +1,6 @@
 """Charts of results: pure functions, data in, ``alt.Chart`` out.
 
-They need pandas, numpy, pyarrow, pillow and altair, no server: any notebook can call them.
+They need pandas, numpy, pyarrow and altair, no server: any notebook can call them.
 
 In: :func:`maps` decodes a result's table ``maps`` into :class:`MapFrame`; the tables ``curve``,
 ``points`` and ``history`` are taken as they are, as Arrow tables or data frames.

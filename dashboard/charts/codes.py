@@ -40,6 +40,7 @@ def looked_up(cells: alt.Chart, weights: str, keys: int) -> alt.Chart:
 def written(weights: np.ndarray) -> str:
     """Weights from 0 to 1, row by row, to an 8,100th; NaN is masked."""
     steps = np.rint(np.clip(np.nan_to_num(weights), 0, 1) * _STEPS).astype(int).ravel()
-    signs = np.array(list(SIGNS))
-    pairs = np.char.add(signs[steps // len(signs)], signs[steps % len(signs)])
-    return "".join(np.where(np.isnan(weights).ravel(), _MASKED, pairs))
+    signs = np.frombuffer(SIGNS.encode("ascii"), dtype=np.uint8)
+    pairs = np.stack([signs[steps // len(signs)], signs[steps % len(signs)]], axis=1)
+    pairs[np.isnan(weights).ravel()] = ord(_MASKED[0])
+    return pairs.tobytes().decode("ascii")

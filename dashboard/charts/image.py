@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import base64
-import io
+import functools
+import struct
+import zlib
 
 import numpy as np
-from PIL import Image
 
 from dashboard.charts.theme import MASKED_OPACITY, ON_LIGHT, QUIET, SEQUENTIAL, Scheme
 
@@ -18,7 +19,8 @@ _MASKED = 255  # this palette entry is for cells without a weight; weights use t
 def pictures(weights: np.ndarray, vmax: float) -> tuple[dict[Scheme, str], str]:
     """The weights as :func:`palette_png` for each scheme, and the note of :func:`summarised`."""
     small, note = summarised(weights)
-    return {scheme: palette_png(small, vmax, scheme) for scheme in SEQUENTIAL}, note
+    pixels = _pixels(small, vmax)
+    return {scheme: _png(pixels, scheme) for scheme in SEQUENTIAL}, note
 
 
 def palette_png(weights: np.ndarray, vmax: float, scheme: Scheme) -> str:
@@ -26,15 +28,35 @@ def palette_png(weights: np.ndarray, vmax: float, scheme: Scheme) -> str:
 
     Weights from 0 to ``vmax`` take 255 steps of the scheme's sequential ramp.
     """
+    return _png(_pixels(weights, vmax), scheme)
+
+
+def _pixels(weights: np.ndarray, vmax: float) -> tuple[bytes, bytes]:
+    """The chunks that all schemes share: the header and the palette's indices."""
     steps = np.clip(np.nan_to_num(weights) / vmax, 0, 1) * (_MASKED - 1)
     codes = np.where(np.isnan(weights), _MASKED, np.rint(steps)).astype(np.uint8)
-    image = Image.frombytes("P", codes.shape[::-1], codes.tobytes())
-    image.putpalette(_palette(scheme).tobytes())
-    buffer = io.BytesIO()
+    height, width = codes.shape
+    # Eight bits a pixel, colours from a palette; each row begins with a filter, which is none.
+    header = struct.pack("!IIBBBBB", width, height, 8, 3, 0, 0, 0)
+    rows = np.pad(codes, ((0, 0), (1, 0))).tobytes()
+    return _chunk(b"IHDR", header), _chunk(b"IDAT", zlib.compress(rows))
+
+
+def _png(pixels: tuple[bytes, bytes], scheme: Scheme) -> str:
+    header, indices = pixels
+    image = b"\x89PNG\r\n\x1a\n" + header + _colours(scheme) + indices + _chunk(b"IEND", b"")
+    return "data:image/png;base64," + base64.b64encode(image).decode()
+
+
+@functools.cache
+def _colours(scheme: Scheme) -> bytes:
     # Masked cells are half seen through, as they are where cells are drawn one by one.
     opacity = bytes([255] * _MASKED + [round(255 * MASKED_OPACITY)])
-    image.save(buffer, "PNG", transparency=opacity)
-    return "data:image/png;base64," + base64.b64encode(buffer.getvalue()).decode()
+    return _chunk(b"PLTE", _palette(scheme).tobytes()) + _chunk(b"tRNS", opacity)
+
+
+def _chunk(kind: bytes, held: bytes) -> bytes:
+    return struct.pack("!I", len(held)) + kind + held + struct.pack("!I", zlib.crc32(kind + held))
 
 
 def _palette(scheme: Scheme) -> np.ndarray:

@@ -44,9 +44,12 @@ def template(draw: Draw, prepared: Prepared) -> Mapping[str, Any]:
     return _template(draw, tuple(prepared.tables), prepared.shape)
 
 
+def built(make: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
+    """The specification of a chart of ours: it needs no check against the schema, tests make it."""
+    with _altair, debug_mode(False):
+        return make().to_dict(validate=False)
+
+
 @functools.lru_cache(maxsize=_KEPT)
 def _template(draw: Draw, names: tuple[str, ...], shape: Hashable) -> Mapping[str, Any]:
-    # Our own charts need no check against the schema; tests make it.
-    with _altair, debug_mode(False):
-        chart = draw({name: alt.NamedData(name) for name in names}, shape)
-        return chart.to_dict(validate=False)
+    return built(lambda: draw({name: alt.NamedData(name) for name in names}, shape))

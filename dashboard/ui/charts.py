@@ -14,7 +14,7 @@ import streamlit as st
 from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from dashboard.charts import weights_legend
-from dashboard.charts.template import Draw, Prepared, template
+from dashboard.charts.template import Draw, Prepared, built, template
 
 _SPECS_KEPT = 500
 
@@ -51,7 +51,7 @@ def _draw(spec: dict[str, Any], alt: str, stretch: bool) -> None:
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
 def specification(key: str, _make: Callable[[], Any]) -> dict[str, Any]:
     """The specification of the chart of that key, made now if nobody needed it before."""
-    return packed(_make().to_dict(validate=False))
+    return packed(built(_make))
 
 
 def packed(spec: Mapping[str, Any]) -> dict[str, Any]:
