@@ -26,7 +26,8 @@ those of the page's theme. Elsewhere :func:`standalone` gives a chart these, lig
 """
 
 from dashboard.charts.frames import MapFrame, maps, top_weight
-from dashboard.charts.head_grid import grid_height, head_grid, map_names, usual_map
+from dashboard.charts.head_grid import grid_height, head_grid
+from dashboard.charts.head_maps import map_names, usual_map
 from dashboard.charts.heatmap import TALLEST, attention_heatmap, difference_heatmap, label_room
 from dashboard.charts.history import loss_chart
 from dashboard.charts.legend import weights_legend

@@ -11,12 +11,13 @@ import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
-from dashboard.charts.gold import OTHER, outlines
+from dashboard.charts.gold import gold_table, outlines
 from dashboard.charts.grid import boxes, gaps, middles, positions
 from dashboard.charts.image import PICK, pictures
 from dashboard.charts.labels import MOST_ROOM, thinned
 from dashboard.charts.labels import room as label_width
 from dashboard.charts.pointer import hover
+from dashboard.charts.template import Data
 
 _LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
 
@@ -35,8 +36,8 @@ class Plot(NamedTuple):
     """
 
     heads: int
-    queries: list[str]
-    keys: list[str]
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
     quantity: str
     title: str
     row: float
@@ -150,14 +151,20 @@ def images(
     for head, weights in enumerate(values):
         urls, note = pictures(weights, vmax)
         rows.append({"head": head, **urls})
-    layers = picture_layers(alt.Chart(), plot, vmax, links)
+    gold = None if links is None else gold_table(links)
+    layers = picture_layers(alt.Chart(), plot, vmax, gold)
     return _composed(layers, pd.DataFrame(rows), plot, note)
 
 
 def picture_layers(
-    source: alt.Chart, plot: Plot, vmax: float, links: np.ndarray | None = None
+    source: alt.Chart, plot: Plot, vmax: float, gold: Data | None = None
 ) -> list[alt.Chart]:
-    """The one row of ``source`` as an image: ``light`` or ``dark``, whichever the page is."""
+    """The one row of ``source`` as an image: ``light`` or ``dark``, whichever the page is.
+
+    Args:
+        gold: the cells that a gold alignment links, see
+            :func:`~dashboard.charts.gold.gold_table`.
+    """
     # Nothing is seen of this one: it carries the axes, and the ramp that the host has chosen.
     whole = source.transform_calculate(
         left="0", right=f"{len(plot.keys)}", top="0", bottom=f"{len(plot.queries)}"
@@ -175,17 +182,15 @@ def picture_layers(
         )
         .encode(url=alt.Url("url:N"), x=alt.XValue(0), y=alt.YValue(0))
     )  # fmt: skip
-    if links is None:
+    if gold is None:
         return [picture, unseen]
-    query, key = np.nonzero(links != OTHER)
-    table = pd.DataFrame({"q": query, "k": key, "gold": links[query, key]})
-    cells = alt.Chart(table).transform_calculate(
+    cells = alt.Chart(gold).transform_calculate(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         query="queries[datum.q]", key="keys[datum.k]",
     )  # fmt: skip
-    gold = alt.Tooltip("gold:N", title="alignment")
+    said = alt.Tooltip("gold:N", title="alignment")
     placed = _placed(cells, plot).encode(
-        tooltip=[alt.Tooltip("query:N"), alt.Tooltip("key:N"), gold]
+        tooltip=[alt.Tooltip("query:N"), alt.Tooltip("key:N"), said]
     )
     return [picture, unseen, *outlines(placed, plot.row)]
 

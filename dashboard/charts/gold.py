@@ -6,6 +6,7 @@ from collections.abc import Iterable
 
 import altair as alt
 import numpy as np
+import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.grid import SMALL, inset
@@ -36,6 +37,12 @@ def gold_cells(
                 )
             said[query, key] = word
     return said
+
+
+def gold_table(links: np.ndarray) -> pa.Table:
+    """The cells that are linked: ``q``, ``k``, ``gold``, of what :func:`gold_cells` says."""
+    query, key = np.nonzero(links != OTHER)
+    return pa.table({"q": query, "k": key, "gold": pa.array(links[query, key], pa.string())})
 
 
 def outlines(cells: alt.Chart, row: float) -> list[alt.Chart]:

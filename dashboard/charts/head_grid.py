@@ -12,32 +12,53 @@ from typing import NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, cell_layers, picture_layers
 from dashboard.charts.codes import SIGNS, looked_up, written
 from dashboard.charts.frames import MapFrame
-from dashboard.charts.gold import Cell, gold_cells
-from dashboard.charts.heatmap import CELL, map_plot, masked_rows
+from dashboard.charts.gold import Cell, gold_cells, gold_table
+from dashboard.charts.head_maps import MEAN, HeadMap, map_names, named_maps, usual_map
+from dashboard.charts.heatmap import CELL, map_plot
 from dashboard.charts.image import PICK, pictures
-from dashboard.charts.map_picture import pointed_layers, pointed_title
+from dashboard.charts.map_picture import hit_table, pointed_layers, pointed_title
 from dashboard.charts.places import at
+from dashboard.charts.template import Prepared, Sources
 
-MEAN = "mean"
 _SIDE = 54  # px, the height of a small map
 _LABEL, _GAP = 13, 4  # px, above a small map for its name, and beside it
 _ABOVE, _BESIDE = 14, 15  # px, between large and small maps, and for the names of layers
 _WIDEST, _NARROWEST = 2.0, 0.7  # of a small map's height
 
 
-class _Map(NamedTuple):
-    map: str
-    name: str  # over the large map
-    layer: str
-    head: str
-    short: str  # over the small one, where there is no room for its head
-    weights: np.ndarray
+class GridShape(NamedTuple):
+    """What a specification follows from.
+
+    Args:
+        plot: of the large map.
+        maps: in order.
+        start: the one that is large at first.
+        vmax: the end of the colour scale.
+        top: px, where the small maps begin.
+        height: px.
+        masked: whether any weight is.
+        gold: whether a gold alignment is known.
+    """
+
+    plot: Plot
+    maps: tuple[HeadMap, ...]
+    start: str
+    vmax: float
+    top: float
+    height: float
+    masked: bool
+    gold: bool
+
+    @property
+    def cells(self) -> int:
+        """Of one map."""
+        return len(self.plot.queries) * len(self.plot.keys)
 
 
 def head_grid(
@@ -71,67 +92,95 @@ def head_grid(
     Raises:
         ValueError: no maps, maps of different shapes, or outlined cells that they do not have.
     """
-    shapes = [frame.weights.shape[1:] for frame in frames]
-    if len(set(shapes)) != 1:
-        raise ValueError(f"need maps of one shape (queries, keys), got {shapes}")
-    drawn = _maps(frames)
-    first = frames[0]
-    labels = (first.query_labels, first.key_labels)
-    plot = map_plot(drawn[0].weights[None], labels, (query_room, key_room), cell, width=width)
+    prepared = prepare_head_grid(
+        frames, chosen=chosen, outlined=outlined, possible=possible, vmax=vmax, cell=cell,
+        query_room=query_room, key_room=key_room, height=height, width=width,
+    )  # fmt: skip
+    return draw_head_grid(prepared.sources, prepared.shape)
+
+
+def prepare_head_grid(
+    frames: Sequence[MapFrame],
+    *,
+    chosen: str = "",
+    outlined: Iterable[Cell] | None = None,
+    possible: Iterable[Cell] = (),
+    vmax: float = 1.0,
+    cell: int = CELL,
+    query_room: int | None = None,
+    key_room: int | None = None,
+    height: int = 0,
+    width: int = theme.WIDTH,
+) -> Prepared[GridShape]:
+    """What :func:`draw_head_grid` draws; arguments and errors as of :func:`head_grid`."""
+    shapes = {frame.weights.shape[1:] for frame in frames}
+    if len(shapes) != 1:
+        got = [frame.weights.shape[1:] for frame in frames]
+        raise ValueError(f"need maps of one shape (queries, keys), got {got}")
+    drawn, weights = zip(*named_maps(frames), strict=True)
+    values = np.stack(weights)
+    labels = (frames[0].query_labels, frames[0].key_labels)
+    plot = map_plot(values[:1], labels, (query_room, key_room), cell, width=width)
+    links = None if outlined is None else gold_cells(values.shape[1:], outlined, possible)
     top = max(plot.height, height) + _ABOVE
-    small = _thumbnails(drawn, vmax)
-    values = np.stack([one.weights for one in drawn])
-    links = None if outlined is None else gold_cells(shapes[0], outlined, possible)
+    shape = GridShape(
+        plot=plot,
+        maps=drawn,
+        start=chosen if chosen in map_names(frames) else usual_map(frames),
+        vmax=vmax,
+        top=top,
+        height=top + grid_height(frames) - _ABOVE,
+        masked=bool(np.isnan(values).any()),
+        gold=links is not None,
+    )
+    texts = [written(one) for one in values]
+    tables = {"maps": _small_table(drawn, values, vmax)}
+    if shape.cells <= theme.MOST_ELEMENTS:
+        tables["maps"] = tables["maps"].append_column("weights", pa.array(texts))
+        return Prepared({**tables, "cells": _cell_table(*values.shape[1:], links)}, shape)
+    if links is not None:
+        tables["gold"] = gold_table(links)
+    if shape.cells > theme.MAX_RECTS:
+        return Prepared(tables, shape)
+    tables["hit"] = hit_table(*values.shape[1:])
+    return Prepared(tables, shape, {"weights": texts})
+
+
+def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
+    """The chart of ``data``, as :func:`prepare_head_grid` makes it, or names it."""
+    plot, small = shape.plot, alt.Chart(data["maps"])
     title = alt.ExprRef("names[shown]")
     picture = small.transform_filter("datum.map == chosen")
-    if values[0].size <= theme.MOST_ELEMENTS:
-        large = _cells(values, plot, vmax, links)
-    elif values[0].size <= theme.MAX_RECTS:
-        large = pointed_layers(picture, plot, vmax, links)
-        title = pointed_title("names[shown]", plot, "weights[shown]")
-    else:
-        large = picture_layers(picture, plot, vmax, links)
-    start = chosen if chosen in map_names(frames) else usual_map(frames)
-    chart = alt.LayerChart(layer=[*large, *_grid(small, drawn, plot, top, start)])
-    chosen_map = {
-        "chosen": f"isValid(head.map) ? head.map[0] : '{start}'",
-        "shown": "indexof(maps, chosen)",
-    }
     lists = {
         "queries": plot.queries,
         "keys": plot.keys,
-        "maps": [one.map for one in drawn],
-        "names": [one.name for one in drawn],
-        "layers": [one.layer for one in drawn],
-        "heads": [one.head for one in drawn],
-        "weights": [written(one.weights) for one in drawn],
+        "maps": [one.map for one in shape.maps],
+        "names": [one.name for one in shape.maps],
+        "layers": [one.layer for one in shape.maps],
+        "heads": [one.head for one in shape.maps],
         "signs": SIGNS,
     }
+    if "cells" in data:
+        large = _cells(data, shape)
+    elif "hit" in data:
+        large = pointed_layers(picture, data["hit"], plot, shape.vmax, data.get("gold"))
+        title = pointed_title("names[shown]", plot, "weights[shown]")
+        lists["weights"] = data["weights"]
+    else:
+        large = picture_layers(picture, plot, shape.vmax, data.get("gold"))
+    chosen_map = {
+        "chosen": f"isValid(head.map) ? head.map[0] : '{shape.start}'",
+        "shown": "indexof(maps, chosen)",
+    }
     return theme.finished(
-        chart,
-        width=width,
-        height=top + grid_height(frames) - _ABOVE,
+        alt.LayerChart(layer=[*large, *_grid(small, shape)]),
+        width=plot.width,
+        height=shape.height,
         title=alt.Title(title),
         params=lists,
         expressions=chosen_map,
-        marks=values[0].size,
+        marks=shape.cells,
     )
-
-
-def map_names(frames: Sequence[MapFrame]) -> list[str]:
-    """What can be enlarged: ``layer.head`` counted from 1, or ``layer.mean`` for all its heads."""
-    found = []
-    for frame in sorted(frames, key=lambda frame: frame.layer):
-        heads = len(frame.weights)
-        means = [MEAN] if heads > 1 else []
-        found += [f"{frame.layer + 1}.{head}" for head in (*means, *range(1, heads + 1))]
-    return found
-
-
-def usual_map(frames: Sequence[MapFrame]) -> str:
-    """The last layer: the mean of its heads, or its only head."""
-    last = max(frames, key=lambda frame: frame.layer)
-    return map_names([last])[0]
 
 
 def grid_height(frames: Sequence[MapFrame]) -> int:
@@ -139,61 +188,44 @@ def grid_height(frames: Sequence[MapFrame]) -> int:
     return _ABOVE + len(frames) * (_SIDE + _LABEL) if len(map_names(frames)) > 1 else 0
 
 
-def _maps(frames: Sequence[MapFrame]) -> list[_Map]:
-    found = []
-    for frame in sorted(frames, key=lambda frame: frame.layer):
-        layer, heads = f"{frame.layer + 1}", len(frame.weights)
-        if heads > 1:
-            name = f"layer {layer} · mean of {heads} heads, a summary"
-            mean = frame.weights.astype(np.float64).mean(axis=0)
-            found.append(_Map(f"{layer}.{MEAN}", name, layer, f"mean of {heads}", "avg", mean))
-        for head, weights in enumerate(frame.weights, start=1):
-            key, name = f"{layer}.{head}", f"layer {layer} · head {head}"
-            found.append(_Map(key, name, layer, f"{head}", f"{head}", weights))
-    return [one._replace(weights=masked_rows(one.weights)) for one in found]
-
-
-def _thumbnails(drawn: Sequence[_Map], vmax: float) -> alt.Chart:
-    """The data of the small maps: what each is, its row and column, its picture."""
-    layers = list(dict.fromkeys(one.layer for one in drawn))
+def _small_table(drawn: Sequence[HeadMap], values: np.ndarray, vmax: float) -> pa.Table:
+    """What each small map is, its row and column, its picture."""
     rows = []
-    for one in drawn:
-        row = layers.index(one.layer)
-        column = sum(other["row"] == row for other in rows)
-        urls, _ = pictures(one.weights, vmax)
+    for one, weights in zip(drawn, values, strict=True):
+        urls, _ = pictures(weights, vmax)
         long = MEAN if one.map.endswith(MEAN) else f"head {one.head}"
         names = {"name": one.name, "layer": f"layer {one.layer}", "long": long, "short": one.short}
-        rows.append({"map": one.map, "row": row, "column": column, **names, **urls})
-    return alt.Chart(pd.DataFrame(rows))
+        rows.append({"map": one.map, "row": one.row, "column": one.column, **names, **urls})
+    return pa.Table.from_pylist(rows)
 
 
-def _cells(
-    values: np.ndarray, plot: Plot, vmax: float, links: np.ndarray | None
-) -> list[alt.Chart]:
-    """The cells of the chosen map, each with the weight that it has there."""
-    queries, keys = values.shape[1:]
+def _cell_table(queries: int, keys: int, links: np.ndarray | None) -> pa.Table:
     query, key = (axis.ravel() for axis in np.indices((queries, keys)))
-    table = pd.DataFrame({"q": query, "k": key})
-    if links is not None:
-        table["gold"] = links.ravel()
-    source = looked_up(alt.Chart(table), "weights[shown]", keys).transform_calculate(
-        layer="layers[shown]", head="heads[shown]"
+    gold = {} if links is None else {"gold": pa.array(links.ravel(), pa.string())}
+    return pa.table({"q": query, "k": key, **gold})
+
+
+def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
+    """The cells of the chosen map, each with the weight that it has there."""
+    source = alt.Chart(data["cells"]).transform_calculate(
+        map="chosen", layer="layers[shown]", head="heads[shown]"
     )
+    source = source.transform_lookup("map", from_=alt.LookupData(data["maps"], "map", ["weights"]))
+    source = looked_up(source, "datum.weights", len(shape.plot.keys))
     more = [alt.Tooltip("layer:N"), alt.Tooltip("head:N")]
     return cell_layers(
-        plot, theme.sequential(vmax), source=source, more=more,
-        masked=bool(np.isnan(values).any()), gold=links is not None,
+        shape.plot, theme.sequential(shape.vmax), source=source, more=more, masked=shape.masked,
+        gold=shape.gold,
     )  # fmt: skip
 
 
-def _grid(
-    small: alt.Chart, drawn: Sequence[_Map], plot: Plot, top: float, start: str
-) -> list[alt.Chart]:
+def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
     """The small maps with their names, a frame around the chosen one, and what can be clicked."""
-    across = max(sum(one.layer == other.layer for other in drawn) for one in drawn)
-    shape = np.clip(len(plot.keys) / len(plot.queries), _NARROWEST, _WIDEST)
+    plot, top = shape.plot, shape.top
+    across = max(one.column for one in shape.maps) + 1
+    ratio = np.clip(len(plot.keys) / len(plot.queries), _NARROWEST, _WIDEST)
     left = _BESIDE - plot.query_room  # of the first column, under the large map's labels
-    pitch = f"min((width - {left}) / {across}, {shape * _SIDE + _GAP:g})"
+    pitch = f"min((width - {left}) / {across}, {ratio * _SIDE + _GAP:g})"
     x = f"{left} + datum.column * {pitch}"
     y = f"{top + _LABEL} + datum.row * {_SIDE + _LABEL}"
     wide = f"({pitch} - {_GAP})"
@@ -225,7 +257,7 @@ def _grid(
     )  # fmt: skip
     picked = alt.selection_point(
         name="head", fields=["map"], on="@heads_marks:click", clear=False, toggle=False,
-        empty=False, value=[{"map": start}],
+        empty=False, value=[{"map": shape.start}],
     )  # fmt: skip
     is_chosen = "datum.map == chosen"
     click = (

@@ -170,8 +170,8 @@ def map_plot(
         key_room = _FLAT if flat else room(key_labels, MOST_ROOM)
     return Plot(
         heads=heads,
-        queries=query_labels,
-        keys=key_labels,
+        queries=tuple(query_labels),
+        keys=tuple(key_labels),
         quantity=quantity,
         title=title,
         row=min(cell, TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys)),

@@ -8,32 +8,31 @@ from __future__ import annotations
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, picture_layers
 from dashboard.charts.codes import read
 from dashboard.charts.places import at
 from dashboard.charts.pointer import hover
+from dashboard.charts.template import Data
 
 
 def pointed_layers(
-    source: alt.Chart, plot: Plot, vmax: float, links: np.ndarray | None = None
+    source: alt.Chart, hit: Data, plot: Plot, vmax: float, gold: Data | None = None
 ) -> list[alt.Chart]:
     """The one row of ``source`` as an image, and frames around the row and column pointed at.
 
     The selection ``hover`` tells by ``left`` and ``top`` the middle of that cell, in cells.
 
     Args:
-        source, plot, vmax, links: as of :func:`~dashboard.charts.cells.picture_layers`.
+        hit: what :func:`hit_table` makes.
+        source, plot, vmax, gold: as of :func:`~dashboard.charts.cells.picture_layers`.
     """
     queries, keys = len(plot.queries), len(plot.keys)
-    query, key = (axis.ravel() for axis in np.indices((queries, keys)))
-    # The middle of each cell: of half the numbers the browser is twice as quick to place them.
-    table = pd.DataFrame({"left": key + 0.5, "top": query + 0.5})
     across = alt.ExprRef(f"min(width, {plot.widest:g}) / {keys}")
-    hit = (
-        alt.Chart(table)
+    unseen = (
+        alt.Chart(hit)
         .mark_rect(
             width=across, height=plot.height / queries, fill="white", fillOpacity=0, aria=False
         )
@@ -41,7 +40,13 @@ def pointed_layers(
         .add_params(hover("left", "top"))
         .properties(name="hit")
     )
-    return [*picture_layers(source, plot, vmax, links), hit, *_frames(plot)]
+    return [*picture_layers(source, plot, vmax, gold), unseen, *_frames(plot)]
+
+
+def hit_table(queries: int, keys: int) -> pa.Table:
+    """The middle of each cell: of half the numbers the browser is twice as quick to place them."""
+    query, key = (axis.ravel() for axis in np.indices((queries, keys)))
+    return pa.table({"left": key + 0.5, "top": query + 0.5})
 
 
 def pointed_title(name: str, plot: Plot, weights: str) -> alt.ExprRef:
@@ -64,7 +69,7 @@ def _frames(plot: Plot) -> list[alt.Chart]:
     across = f"(min(width, {plot.widest:g}) / {len(plot.keys)})"
     down = plot.height / len(plot.queries)
     base = (
-        alt.Chart(pd.DataFrame({"one": [1]}))
+        alt.Chart(alt.sequence(0, 1, as_="one"))
         .transform_filter("isValid(hover.top)")
         .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1, aria=False)
     )

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 import functools
 import threading
-from collections.abc import Callable, Hashable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Hashable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Generic, TypeVar
 
 import altair as alt
@@ -18,7 +18,7 @@ import pyarrow as pa
 from altair.utils.schemapi import debug_mode
 
 Data = pa.Table | alt.NamedData
-Sources = Mapping[str, Data]
+Sources = Mapping[str, Any]  # tables or their names, and lists
 Shape = TypeVar("Shape", bound=Hashable)
 Draw = Callable[[Sources, Any], alt.TopLevelMixin]
 
@@ -32,24 +32,41 @@ class Prepared(Generic[Shape]):
 
     Args:
         tables: the numbers, by the names under which the specification knows them.
-        shape: everything else; equal shapes have equal specifications.
+        shape: everything else; equal shapes have equal specifications, but for their lists.
+        lists: values of parameters by name, for numbers that no table can hold.
     """
 
     tables: Mapping[str, pa.Table]
     shape: Shape
+    lists: Mapping[str, Sequence[object]] = field(default_factory=dict)
+
+    @property
+    def sources(self) -> Sources:
+        """What a chart that holds its data is drawn of."""
+        return {**self.tables, **self.lists}
 
 
 def template(draw: Draw, prepared: Prepared) -> Mapping[str, Any]:
     """The specification that ``draw`` makes of the shape, without data; not to be changed."""
-    return _template(draw, tuple(prepared.tables), prepared.shape)
+    made = _template(draw, tuple(prepared.tables), tuple(prepared.lists), prepared.shape)
+    if not prepared.lists:
+        return made
+    params = [
+        {**one, "value": [*prepared.lists[one["name"]]]} if one["name"] in prepared.lists else one
+        for one in made["params"]
+    ]
+    return {**made, "params": params}
 
 
 def built(make: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
-    """The specification of a chart of ours: it needs no check against the schema, tests make it."""
+    """The specification of a chart of ours: tests check it against the schema, this does not."""
     with _altair, debug_mode(False):
         return make().to_dict(validate=False)
 
 
 @functools.lru_cache(maxsize=_KEPT)
-def _template(draw: Draw, names: tuple[str, ...], shape: Hashable) -> Mapping[str, Any]:
-    return built(lambda: draw({name: alt.NamedData(name) for name in names}, shape))
+def _template(
+    draw: Draw, tables: tuple[str, ...], lists: tuple[str, ...], shape: Hashable
+) -> Mapping[str, Any]:
+    data: Sources = {name: alt.NamedData(name) for name in tables} | {name: [] for name in lists}
+    return built(lambda: draw(data, shape))
