@@ -6,14 +6,11 @@ from collections.abc import Sequence
 from typing import NamedTuple
 
 import altair as alt
-import numpy as np
-import pandas as pd
 
 from dashboard.charts import theme
-from dashboard.charts.frames import rounded
-from dashboard.charts.gold import gold_table, outlines
+from dashboard.charts.gold import outlines
 from dashboard.charts.grid import boxes, gaps, middles, positions
-from dashboard.charts.image import PICK, pictures
+from dashboard.charts.image import PICK
 from dashboard.charts.labels import MOST_ROOM, thinned
 from dashboard.charts.labels import room as label_width
 from dashboard.charts.pointer import hover
@@ -64,28 +61,22 @@ class Plot(NamedTuple):
 
 
 def rects(
-    values: np.ndarray,
+    data: Data,
     plot: Plot,
     scale: alt.Scale,
-    legend: bool,
-    links: np.ndarray | None = None,
+    *,
+    legend: bool = False,
+    masked: bool = True,
+    gold: bool = False,
 ) -> alt.LayerChart | alt.FacetChart:
-    """Values ``(heads, queries, keys)`` as rectangles, NaN as masked.
+    """Values as rectangles; ``masked`` and ``gold`` as of :func:`cell_layers`.
 
     Args:
-        links: what gold says of the cells, see :func:`~dashboard.charts.gold.gold_cells`.
+        data: what :func:`~dashboard.charts.cell_tables.rect_table` makes.
     """
-    head, query, key = (axis.ravel() for axis in np.indices(values.shape))
-    table = pd.DataFrame({"head": head, "q": query, "k": key, "value": rounded(values.ravel())})
-    table = table if plot.heads > 1 else table.drop(columns="head")
     more = [alt.Tooltip("head:Q")] if plot.heads > 1 else []
-    if links is not None:
-        table["gold"] = np.broadcast_to(links, values.shape).ravel()
-    layers = cell_layers(
-        plot, scale, more=more, legend=legend, masked=bool(np.isnan(values).any()),
-        gold=links is not None,
-    )  # fmt: skip
-    return _composed(layers, table, plot)
+    layers = cell_layers(plot, scale, more=more, legend=legend, masked=masked, gold=gold)
+    return _composed(layers, data, plot, marks=plot.heads * len(plot.queries) * len(plot.keys))
 
 
 def cell_layers(
@@ -144,16 +135,16 @@ def cell_layers(
 
 
 def images(
-    values: np.ndarray, plot: Plot, vmax: float, links: np.ndarray | None = None
+    data: Data, plot: Plot, vmax: float, gold: Data | None = None, note: str = ""
 ) -> alt.LayerChart | alt.FacetChart:
-    """Weights ``(heads, queries, keys)`` as an image per head, NaN as masked."""
-    rows, note = [], ""
-    for head, weights in enumerate(values):
-        urls, note = pictures(weights, vmax)
-        rows.append({"head": head, **urls})
-    gold = None if links is None else gold_table(links)
+    """Weights as an image per head.
+
+    Args:
+        data, note: what :func:`~dashboard.charts.cell_tables.picture_table` makes.
+        gold: as of :func:`picture_layers`.
+    """
     layers = picture_layers(alt.Chart(), plot, vmax, gold)
-    return _composed(layers, pd.DataFrame(rows), plot, note)
+    return _composed(layers, data, plot, note, marks=plot.heads)
 
 
 def picture_layers(
@@ -233,11 +224,11 @@ def _frames(pointed: alt.Chart, plot: Plot) -> list[alt.Chart]:
 
 
 def _composed(
-    layers: list[alt.Chart], data: pd.DataFrame, plot: Plot, note: str = ""
+    layers: list[alt.Chart], data: Data, plot: Plot, note: str = "", *, marks: int
 ) -> alt.LayerChart | alt.FacetChart:
     # Labels travel as data, not inside expressions: a token may hold quotes.
     lists = {"queries": plot.queries, "keys": plot.keys}
-    title, marks = theme.heading(plot.title, note), len(data)
+    title = theme.heading(plot.title, note)
     chart = alt.LayerChart(layer=layers, data=data)
     if plot.heads == 1:
         return theme.finished(

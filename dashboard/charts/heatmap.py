@@ -3,22 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
+from dashboard.charts.cell_tables import picture_table, rect_table
 from dashboard.charts.cells import Plot, images, rects
 from dashboard.charts.frames import array_of
-from dashboard.charts.gold import Cell, gold_cells
+from dashboard.charts.gold import Cell, gold_cells, gold_table
 from dashboard.charts.labels import MOST_ROOM, displayed, labels_of, room
 from dashboard.charts.large import large_map
+from dashboard.charts.template import Prepared, Sources
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
 TALLEST = 420  # px, of a plot; rows get lower above
 _LARGEST = 200  # px, of either side of a plot in a grid of heads
 _FLAT = 16  # px, the room of one line of labels
+
+
+class HeatShape(NamedTuple):
+    """What a specification follows from.
+
+    Args:
+        plot: with the words of rows and columns.
+        vmax: the end of the colour scale.
+        legend: whether the chart has one.
+        masked: whether any weight is.
+        gold: whether a gold alignment is known.
+        note: of what was done to the weights.
+    """
+
+    plot: Plot
+    vmax: float
+    legend: bool
+    masked: bool
+    gold: bool
+    note: str
 
 
 def attention_heatmap(
@@ -65,22 +88,102 @@ def attention_heatmap(
         ValueError: weights of another shape, without cells, or labels, a mask or outlined cells
             that do not fit.
     """
+    values, plot, links = _drawn(
+        weights, (query_labels, key_labels), mask, outlined, possible, (query_room, key_room),
+        cell, title=title, width=width, columns=columns,
+    )  # fmt: skip
+    if is_large(values, links is not None):
+        return large_map(values[0], plot, vmax)
+    prepared = _prepared(values, plot, links, vmax, legend=legend)
+    return draw_heatmap(prepared.tables, prepared.shape)
+
+
+def prepare_heatmap(
+    weights: ArrayLike,
+    query_labels: Sequence[object] | None = None,
+    key_labels: Sequence[object] | None = None,
+    *,
+    outlined: Iterable[Cell] | None = None,
+    possible: Iterable[Cell] = (),
+    vmax: float = 1.0,
+    title: str = "",
+    cell: int = CELL,
+    query_room: int | None = None,
+    key_room: int | None = None,
+) -> Prepared[HeatShape]:
+    """What :func:`draw_heatmap` draws, arguments as of :func:`attention_heatmap`.
+
+    Raises:
+        ValueError: as :func:`attention_heatmap`, or weights that :func:`is_large` holds for.
+    """
+    values, plot, links = _drawn(
+        weights, (query_labels, key_labels), None, outlined, possible, (query_room, key_room),
+        cell, title=title,
+    )  # fmt: skip
+    if is_large(values, links is not None):
+        raise ValueError(f"need a map that is no large one, got {values.size:,} weights")
+    return _prepared(values, plot, links, vmax)
+
+
+def draw_heatmap(data: Sources, shape: HeatShape) -> alt.LayerChart | alt.FacetChart:
+    """The chart of ``data``, as :func:`prepare_heatmap` makes it, or names it."""
+    if "pictures" in data:
+        return images(data["pictures"], shape.plot, shape.vmax, data.get("gold"), shape.note)
+    scale = theme.sequential(shape.vmax)
+    return rects(
+        data["cells"], shape.plot, scale, legend=shape.legend, masked=shape.masked,
+        gold=shape.gold,
+    )  # fmt: skip
+
+
+def is_large(weights: np.ndarray, gold: bool = False) -> bool:
+    """Whether weights ``(heads, queries, keys)`` are drawn as a picture with a window of cells.
+
+    Args:
+        gold: whether a gold alignment is known.
+    """
+    return len(weights) == 1 and weights.size > theme.MAX_RECTS and not gold
+
+
+def _drawn(
+    weights: ArrayLike,
+    labels: tuple[Sequence[object] | None, Sequence[object] | None],
+    mask: np.ndarray | None,
+    outlined: Iterable[Cell] | None,
+    possible: Iterable[Cell],
+    rooms: tuple[int | None, int | None],
+    cell: int,
+    *,
+    title: str,
+    width: int = theme.WIDTH,
+    columns: int = 1,
+) -> tuple[np.ndarray, Plot, np.ndarray | None]:
+    """The weights with NaN where masked, what their layers share, what gold says of the cells."""
     values = _checked(weights)
     if mask is not None:
         if np.shape(mask) != values.shape[1:]:
             raise ValueError(f"need a mask of shape {values.shape[1:]}, got {np.shape(mask)}")
         values[:, ~np.asarray(mask, dtype=bool)] = np.nan
     values = masked_rows(values)
-    plot = map_plot(
-        values, (query_labels, key_labels), (query_room, key_room), cell,
-        title=title, width=width, columns=columns,
-    )  # fmt: skip
+    plot = map_plot(values, labels, rooms, cell, title=title, width=width, columns=columns)
     links = None if outlined is None else gold_cells(values.shape[1:], outlined, possible)
+    return values, plot, links
+
+
+def _prepared(
+    values: np.ndarray,
+    plot: Plot,
+    links: np.ndarray | None,
+    vmax: float,
+    *,
+    legend: bool = False,
+) -> Prepared[HeatShape]:
+    shape = HeatShape(plot, vmax, legend, bool(np.isnan(values).any()), links is not None, "")
     if values.size <= theme.MAX_RECTS:
-        return rects(values, plot, theme.sequential(vmax), legend, links)
-    if len(values) == 1 and links is None:
-        return large_map(values[0], plot, vmax)
-    return images(values, plot, vmax, links)
+        return Prepared({"cells": rect_table(values, links)}, shape)
+    table, note = picture_table(values, theme.checked_end(vmax))
+    gold = {} if links is None else {"gold": gold_table(links)}
+    return Prepared({"pictures": table, **gold}, shape._replace(note=note))
 
 
 def difference_heatmap(
@@ -115,7 +218,9 @@ def difference_heatmap(
         values, (query_labels, key_labels), (query_room, key_room), cell,
         title=title, width=width, columns=columns, quantity="difference",
     )  # fmt: skip
-    return rects(values - subtracted, plot, theme.diverging(vmax), legend)
+    values = values - subtracted
+    masked = bool(np.isnan(values).any())
+    return rects(rect_table(values), plot, theme.diverging(vmax), legend=legend, masked=masked)
 
 
 def label_room(labels: Sequence[object]) -> int:

@@ -41,7 +41,7 @@ def show_filled(key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str)
         draw: the template's.
         prepare: makes the tables and the shape, now if nobody needed them before.
     """
-    _draw(_filled(key, draw, prepare), alt, True)
+    _draw(filled(key, draw, prepare), alt, True)
 
 
 def _draw(spec: dict[str, Any], alt: str, stretch: bool) -> None:
@@ -63,7 +63,8 @@ def packed(spec: Mapping[str, Any]) -> dict[str, Any]:
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
-def _filled(key: str, _draw: Draw, _prepare: Callable[[], Prepared]) -> dict[str, Any]:
+def filled(key: str, _draw: Draw, _prepare: Callable[[], Prepared]) -> dict[str, Any]:
+    """The specification of a template with the tables of that key, as they are sent."""
     prepared = _prepare()
     tables = {
         name: convert_anything_to_arrow_bytes(table) for name, table in prepared.tables.items()

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from functools import partial
+from typing import NamedTuple, TypeVar
 
 import altair as alt
 import numpy as np
@@ -21,8 +22,12 @@ from dashboard.charts import (
     top_weight,
     usual_map,
 )
+from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
+from dashboard.charts.heatmap import draw_heatmap, is_large, prepare_heatmap
 from dashboard.records.result import Result
-from dashboard.ui.charts import show, specification
+from dashboard.ui.charts import filled, show, show_filled
+
+Made = TypeVar("Made")
 
 _SMALLEST_CELL, _LARGEST_CELL, _MAP_SIDE = 24, 44, 270  # px
 _ABOVE_MAP, _BELOW_MAP = 96, 48  # px, for a translation's words and for those it did not know
@@ -89,7 +94,12 @@ def attention_maps(
     key = f"{kind} {result.digest} {layout} {gold}"
     if len(map_names(found)) == 1:
         title = "one layer, one head" if has_grid(shared, kind) else ""
-        show(f"{key} {title}", lambda: maps_chart(found, "", gold, layout, title=title), described)
+        if is_large(found[0].weights, gold is not None):
+            make = partial(maps_chart, found, "", gold, layout, title=title)
+            show(f"{key} {title}", make, described)
+            return
+        prepare = partial(_only, prepare_heatmap, found[0], gold, layout, title)
+        show_filled(f"{key} {title}", draw_heatmap, prepare, described)
         return
     usual = usual_map(found)
     wanted = selected if selected in map_names(found) else usual
@@ -100,7 +110,11 @@ def attention_maps(
         select("" if chosen == usual else chosen)
 
     st.vega_lite_chart(
-        specification(f"{key} {start}", lambda: maps_chart(found, start, gold, layout)),
+        filled(
+            f"{key} {start}",
+            draw_head_grid,
+            partial(_grid, prepare_head_grid, found, start, gold, layout),
+        ),
         width="stretch",
         alt=described,
         key=widget,
@@ -124,14 +138,30 @@ def maps_chart(
         title: of the only map.
     """
     layout = layout or _layout(found)
-    outlined, possible = gold or (None, ())
     if len(map_names(found)) > 1:
-        return head_grid(
-            found, chosen=selected, outlined=outlined, possible=possible, cell=layout.cell,
-            query_room=layout.query_room, key_room=layout.key_room, height=layout.height,
-        )  # fmt: skip
-    frame = found[0]
-    return attention_heatmap(
+        return _grid(head_grid, found, selected, gold, layout)
+    return _only(attention_heatmap, found[0], gold, layout, title)
+
+
+def _grid(
+    make: Callable[..., Made],
+    found: Sequence[MapFrame],
+    selected: str,
+    gold: Gold | None,
+    layout: Layout,
+) -> Made:
+    outlined, possible = gold or (None, ())
+    return make(
+        found, chosen=selected, outlined=outlined, possible=possible, cell=layout.cell,
+        query_room=layout.query_room, key_room=layout.key_room, height=layout.height,
+    )  # fmt: skip
+
+
+def _only(
+    make: Callable[..., Made], frame: MapFrame, gold: Gold | None, layout: Layout, title: str
+) -> Made:
+    outlined, possible = gold or (None, ())
+    return make(
         frame.weights, frame.query_labels, frame.key_labels, outlined=outlined, possible=possible,
         title=title, cell=layout.cell, query_room=layout.query_room, key_room=layout.key_room,
     )  # fmt: skip

@@ -6,6 +6,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts import MapFrame, attention_heatmap, head_grid
+from dashboard.charts.cell_tables import rect_table
 from dashboard.charts.cells import rects
 from dashboard.charts.heatmap import CELL, map_plot
 from dashboard.charts.theme import sequential
@@ -24,7 +25,7 @@ def as_rects(seed):
     """All cells one by one, as every charting library draws them."""
     values = weights(seed, LAYERS * HEADS, WORDS, WORDS)
     plot = map_plot(values, (None, None), (None, None), CELL, width=1300, columns=HEADS)
-    return rects(values, plot, sequential(1.0), legend=False)
+    return rects(rect_table(values), plot, sequential(1.0), masked=False)
 
 
 def as_grid(seed):

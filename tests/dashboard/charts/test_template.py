@@ -10,7 +10,10 @@ import pyarrow as pa
 import pytest
 from support.charts import kernel_tables
 
-from dashboard.charts import regression_chart
+from dashboard.charts import MapFrame, attention_heatmap, head_grid, regression_chart
+from dashboard.charts.codes import written
+from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
+from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.charts.template import template
 from dashboard.features.regression.chart_overlay import (
@@ -36,7 +39,7 @@ KINDS = [(draw_regression, regression), (draw_overlay, overlay)]
 def text(draw, prepared):
     """A template as it is sent; made anew, so that nothing is equal for being the same."""
     names = {name: alt.NamedData(name) for name in prepared.tables}
-    made = draw(names, prepared.shape).to_dict()
+    made = draw({**names, **prepared.lists}, prepared.shape).to_dict()
     assert template(draw, prepared) == made
     return json.dumps(made)
 
@@ -159,3 +162,90 @@ def test_a_chart_of_its_own_is_the_template_with_the_tables():
     spec, sets = whole(overlay_curves(curves, given[1]), prepared.tables)
     assert spec == template(draw_overlay, prepared)
     assert sets == len(prepared.tables) == 3
+
+
+def weights(*shape, seed=0, masked=False):
+    found = np.random.default_rng(seed).dirichlet(np.ones(shape[-1]), size=shape[:-1])
+    if masked:
+        found[:, ~np.tri(*shape[-2:], dtype=bool)] = np.nan
+    return found
+
+
+def grid(shape=(3, 5, 7), seed=0, key="k", **more):
+    keys = tuple(f"{key}{i}" for i in range(shape[-1]))
+    queries = tuple(f"q{i}" for i in range(shape[-2]))
+    return [
+        MapFrame(kind="cross", layer=layer, weights=weights(*shape, seed=seed + layer, **more),
+                 query_labels=queries, key_labels=keys)
+        for layer in (0, 1)
+    ]  # fmt: skip
+
+
+def words(count, letter="w"):
+    return [f"{letter}{i}" for i in range(count)]
+
+
+GOLD = {"outlined": [(1, 2)], "possible": [(0, 0)]}
+MAPS = {
+    "cells": lambda seed, **more: prepare_head_grid(grid(seed=seed), **more),
+    "masked": lambda seed, **more: prepare_head_grid(grid(seed=seed, masked=True), **more),
+    "images": lambda seed, **more: prepare_head_grid(grid((2, 61, 67), seed=seed), **more),
+    "gold": lambda seed, **more: prepare_head_grid(grid(seed=seed), **GOLD, **more),
+    "map": lambda seed, **more: prepare_heatmap(
+        weights(5, 7, seed=seed), words(5), words(7), **more
+    ),
+    "map, gold": lambda seed, **more: prepare_heatmap(weights(5, 7, seed=seed), **GOLD, **more),
+    "heads": lambda seed, **more: prepare_heatmap(weights(2, 61, 67, seed=seed), **more),
+}
+
+
+def drawing(kind):
+    return draw_heatmap if kind in ("map", "map, gold", "heads") else draw_head_grid
+
+
+@pytest.mark.parametrize("kind", MAPS)
+def test_other_weights_for_the_same_words_change_the_tables_alone(kind):
+    draw, one, other = drawing(kind), MAPS[kind](0), MAPS[kind](10)
+    assert text(draw, one) == text(draw, other)
+    assert "datasets" not in template(draw, one)
+    assert [*one.tables] == [*other.tables]
+    changed = [name for name in one.tables if not one.tables[name].equals(other.tables[name])]
+    assert len(changed) == 1
+    assert text(draw, MAPS[kind](0, vmax=0.5)) != text(draw, one)
+
+
+def test_other_words_have_another_specification():
+    one, other = (prepare_head_grid(grid(key=key)) for key in ("k", "j"))
+    assert text(draw_head_grid, one) != text(draw_head_grid, other)
+    one, other = (prepare_heatmap(weights(2, 3), None, words(3, key)) for key in ("k", "j"))
+    assert text(draw_heatmap, one) != text(draw_heatmap, other)
+
+
+def test_weights_of_many_cells_are_filled_into_their_list():
+    frames = [grid((2, 37, 37), seed=seed) for seed in (0, 10)]
+    one, other = (prepare_head_grid(each) for each in frames)
+    assert one.shape == other.shape
+    for prepared, drawn in ((one, frames[0]), (other, frames[1]), (one, frames[0])):
+        spec = template(draw_head_grid, prepared)
+        (held,) = (param["value"] for param in spec["params"] if param["name"] == "weights")
+        assert held[1] == written(drawn[0].weights[0])
+        whole_spec, _ = whole(head_grid(drawn), prepared.tables)
+        assert whole_spec == spec
+
+
+def test_a_map_of_its_own_is_the_template_with_the_tables():
+    prepared = prepare_head_grid(grid(), chosen="1.2", **GOLD)
+    spec, sets = whole(head_grid(grid(), chosen="1.2", **GOLD), prepared.tables)
+    assert spec == template(draw_head_grid, prepared)
+    assert sets == len(prepared.tables) == 2
+    prepared = prepare_heatmap(weights(5, 7), words(5), words(7), title="Additive")
+    spec, sets = whole(
+        attention_heatmap(weights(5, 7), words(5), words(7), title="Additive"), prepared.tables
+    )
+    assert spec == template(draw_heatmap, prepared)
+    assert sets == len(prepared.tables) == 1
+
+
+def test_a_map_that_needs_a_window_is_no_template():
+    with pytest.raises(ValueError, match="need a map that is no large one, got 4,087 weights"):
+        prepare_heatmap(weights(61, 67))

@@ -82,5 +82,29 @@ def test_a_reload_redraws_every_chart_from_the_new_results(opened, backend, char
     assert _predictions(chart_rows(app, "prediction")) == {3.0, 3.5, 4.0, 4.5, 5.0}
 
 
+def test_another_result_of_one_shape_changes_data_alone(opened, backend, chart_rows):
+    """The browser keeps a chart whose specification stays, and draws its new data."""
+    app = opened("regression", a="gaussian", b="laplacian")
+    before, predictions = drawn(app), _predictions(chart_rows(app, "prediction"))
+    made = backend.wait
+
+    def flatter(job, timeout):
+        event = made(job, timeout)
+        if backend.submitted[job].scoring == "gaussian":
+            curve = event.result.tables["curve"]
+            nearly = pc.multiply(curve["prediction"], 0.99)
+            index = curve.column_names.index("prediction")
+            event.result.tables["curve"] = curve.set_column(index, "prediction", nearly)
+        return event
+
+    backend.wait = flatter
+    app.slider("panel-a-gaussian-width").set_value(0.3).run()
+    after = drawn(app)
+    assert [spec for spec, *_ in after] == [spec for spec, *_ in before]
+    same = [one == other for one, other in zip(after, before, strict=True)]
+    assert same == [True, False, True, False]  # colours, panels a and b, side by side
+    assert _predictions(chart_rows(app, "prediction")) == predictions | {0.495, 0.99, 1.485, 1.98}
+
+
 def _predictions(charts):
     return {row["prediction"] for sets in charts for rows in sets for row in rows}
