@@ -39,12 +39,11 @@ def run_charts(
         ValueError: as :func:`~dashboard.charts.frames.maps`; the functions raise as their charts.
     """
     tables = result.tables
-    frames = maps(tables["maps"]) if "maps" in tables else []
     charts: dict[str, Make] = {}
     if {"curve", "points"} <= tables.keys():
-        charts["curve and weights"] = partial(_curve, result, frames, colour, vmax)
+        charts["curve and weights"] = partial(_curve, result, colour, vmax)
     else:
-        for frame in frames:
+        for frame in _frames(result):
             name = f"attention {frame.kind} layer {frame.layer}"
             charts[name] = partial(
                 attention_heatmap,
@@ -60,10 +59,12 @@ def run_charts(
     return charts
 
 
-def _curve(
-    result: Result, frames: list[MapFrame], colour: str, vmax: float | None
-) -> alt.TopLevelMixin:
-    weights = next((frame.weights for frame in frames), None)
+def _frames(result: Result) -> list[MapFrame]:
+    return maps(result.tables["maps"]) if "maps" in result.tables else []
+
+
+def _curve(result: Result, colour: str, vmax: float | None) -> alt.TopLevelMixin:
+    weights = next((frame.weights for frame in _frames(result)), None)
     return regression_chart(
         result.tables["curve"],
         result.tables["points"],
@@ -87,7 +88,7 @@ def check_drawable(result: Result) -> None:
         for column in table.columns:
             if any(map(_holds_infinity, column.chunks)):
                 raise ValueError(f"the table {name} holds infinite numbers")
-    for frame in maps(result.tables["maps"]) if "maps" in result.tables else ():
+    for frame in _frames(result):
         heads, queries, keys = frame.weights.shape
         if heads > _MOST_HEADS or max(queries, keys) > _MOST_LABELS:
             raise ValueError(f"a map of {heads} heads, {queries:,} queries and {keys:,} keys")
