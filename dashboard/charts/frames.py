@@ -79,7 +79,7 @@ def names_of(table: Table) -> list[str]:
 def column_of(table: Table, name: str) -> np.ndarray:
     """A column as float64, NaN where it is null."""
     if isinstance(table, pa.Table):
-        return np.asarray(table[name].to_numpy(zero_copy_only=False), dtype=np.float64)
+        return np.asarray(table[name].to_numpy(), dtype=np.float64)
     return table[name].to_numpy(np.float64)
 
 

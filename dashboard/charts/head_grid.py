@@ -119,9 +119,10 @@ def prepare_head_grid(
         raise ValueError(f"need maps of one shape (queries, keys), got {got}")
     drawn, weights = zip(*named_maps(frames), strict=True)
     values = np.stack(weights)
+    _, queries, keys = values.shape
     labels = (frames[0].query_labels, frames[0].key_labels)
     plot = map_plot(values[:1], labels, (query_room, key_room), cell, width=width)
-    links = None if outlined is None else gold_cells(values.shape[1:], outlined, possible)
+    links = None if outlined is None else gold_cells((queries, keys), outlined, possible)
     top = max(plot.height, height) + _ABOVE
     shape = GridShape(
         plot=plot,
@@ -137,12 +138,12 @@ def prepare_head_grid(
     tables = {"maps": _small_table(drawn, values, vmax)}
     if shape.cells <= theme.MOST_ELEMENTS:
         tables["maps"] = tables["maps"].append_column("weights", pa.array(texts))
-        return Prepared({**tables, "cells": _cell_table(*values.shape[1:], links)}, shape)
+        return Prepared({**tables, "cells": _cell_table(queries, keys, links)}, shape)
     if links is not None:
         tables["gold"] = gold_table(links)
     if shape.cells > theme.MAX_RECTS:
         return Prepared(tables, shape)
-    tables["hit"] = hit_table(*values.shape[1:])
+    tables["hit"] = hit_table(queries, keys)
     return Prepared(tables, shape, {"weights": texts})
 
 
