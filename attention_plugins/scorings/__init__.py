@@ -10,7 +10,7 @@ from attention_plugins.scorings.additive import ADDITIVE, MLP
 from attention_plugins.scorings.alibi import ALIBI
 from attention_plugins.scorings.biaffine import BIAFFINE
 from attention_plugins.scorings.bilinear import BILINEAR
-from attention_plugins.scorings.boxcar import boxcar
+from attention_plugins.scorings.boxcar import BOXCAR
 from attention_plugins.scorings.combination import COMBINATION
 from attention_plugins.scorings.cosine import COSINE
 from attention_plugins.scorings.coverage import COVERAGE
@@ -51,7 +51,7 @@ def attention_scorings() -> Iterator[ScoringSpec]:
         COSINE, GAUSSIAN, LAPLACIAN, average_pooling,
         ALIBI, KERPLE_LOG, local_monotonic, LOCAL_PREDICTED, ROPE, SHAW, SWIN_V2, T5_BIAS,
         TRANSFORMER_XL, TALKING_HEADS,
-        MATERN, INVERSE_MULTIQUADRIC, RATIONAL_QUADRATIC, POLYNOMIAL, EPANECHNIKOV, boxcar,
+        MATERN, INVERSE_MULTIQUADRIC, RATIONAL_QUADRATIC, POLYNOMIAL, EPANECHNIKOV, BOXCAR,
         LOW_RANK_BILINEAR, BIAFFINE, LEARNED_METRIC, LINEAR_ATTENTION, PERFORMER, MIXTURE,
         COMBINATION,
         COVERAGE, LOCATION_SENSITIVE, MONOTONIC, FORWARD_ATTENTION,

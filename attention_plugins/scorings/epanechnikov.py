@@ -6,11 +6,11 @@ import torch
 from torch import Tensor
 
 from attention_plugins.contract import ScoringSpec
+from attention_plugins.radial import LineKernel, Window
 from attention_plugins.scorings.kernels import (
     WINDOW,
     DistanceKernel,
     rule_out,
-    squares_per_dimension,
 )
 
 
@@ -20,9 +20,15 @@ class Epanechnikov(DistanceKernel):
     A query without any key in its window gets no weight at all.
     """
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+    metric = "squared per dimension"
+
+    def line_kernel(self) -> LineKernel:
+        """``1 - u^2`` in its window."""
+        return Window(float(self.width), (1.0, -1.0))
+
+    def profile(self, distances: Tensor) -> Tensor:
         """``log(1 - u^2)``, minus infinity outside the window."""
-        rest = 1.0 - squares_per_dimension(queries, keys) * self.inverse_width.square()
+        rest = 1.0 - self.scaled(distances)
         inside = rest > 0
         # Outside, 1 stands in before the logarithm: its gradient would not be a number there.
         return rule_out(torch.where(inside, rest, 1.0).log(), inside)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from torch import Tensor
 
 from attention_plugins.contract import Parameter, ScoringSpec
-from attention_plugins.scorings.distances import squared_distances
 from attention_plugins.scorings.kernels import DistanceKernel
 
 WIDTH = Parameter(
@@ -26,9 +25,9 @@ class Gaussian(DistanceKernel):
     ``w`` itself is what training changes, so that a step of gradient descent is the textbook's.
     """
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+    def profile(self, distances: Tensor) -> Tensor:
         """``-|q - k|^2 w^2 / 2``."""
-        return squared_distances(queries, keys) * (-0.5 * self.inverse_width.square())
+        return distances * (-0.5 * self.inverse_width.square())
 
 
 GAUSSIAN = ScoringSpec(

@@ -12,9 +12,9 @@ from attention_plugins.scorings.kernels import DistanceKernel
 class InverseMultiquadric(DistanceKernel):
     """``log((1 + |q - k|^2 w^2)^(-1/2))``."""
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+    def profile(self, distances: Tensor) -> Tensor:
         """``-log(1 + |q - k|^2 w^2) / 2``."""
-        return self.squares(queries, keys).log1p() * -0.5
+        return self.scaled(distances).log1p() * -0.5
 
 
 INVERSE_MULTIQUADRIC = ScoringSpec(

@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring
 from attention_plugins.contract import Parameter, Scalar, Sizes
-from attention_plugins.scorings.distances import squared_distances
+from attention_plugins.radial import LineKernel, RadialScoring, Smooth
 
 
-class DistanceKernel(Scoring):
+class DistanceKernel(RadialScoring):
     """A kernel of ``|q - k| |w|`` with one weight, ``w = 1 / width``."""
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
@@ -25,15 +23,13 @@ class DistanceKernel(Scoring):
         """The distance that counts as 1, of one element; positive whatever the weight's sign."""
         return 1.0 / self.inverse_width.abs()
 
-    def squares(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """``|q - k|^2 w^2``, ``(..., n_q, n_k)``."""
-        return squared_distances(queries, keys) * self.inverse_width.square()
+    def line_kernel(self) -> LineKernel | None:
+        """Smooth over one width, unless a kernel says otherwise."""
+        return Smooth(float(self.width))
 
-
-def squares_per_dimension(queries: Tensor, keys: Tensor) -> Tensor:
-    """``|q - k|^2 / d``: a window of one width then holds about as many keys at every size."""
-    scale = math.sqrt(queries.shape[-1])
-    return squared_distances(queries / scale, keys / scale)
+    def scaled(self, squares: Tensor) -> Tensor:
+        """``|q - k|^2 w^2`` of squared distances."""
+        return squares * self.inverse_width.square()
 
 
 def rule_out(scores: Tensor, allowed: Tensor) -> Tensor:

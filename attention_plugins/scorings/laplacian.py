@@ -7,7 +7,7 @@ from dataclasses import replace
 from torch import Tensor
 
 from attention_plugins.contract import ScoringSpec
-from attention_plugins.scorings.distances import absolute_distances
+from attention_plugins.radial import Exponential, LineKernel
 from attention_plugins.scorings.gaussian import WIDTH
 from attention_plugins.scorings.kernels import DistanceKernel
 
@@ -15,9 +15,15 @@ from attention_plugins.scorings.kernels import DistanceKernel
 class Laplacian(DistanceKernel):
     """``-|q - k|_1 |w|`` with one weight, ``w = 1 / width``."""
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+    metric = "absolute"
+
+    def line_kernel(self) -> LineKernel:
+        """``e^-r``, with a kink at distance 0."""
+        return Exponential(1.0 / float(self.width), (1.0,))
+
+    def profile(self, distances: Tensor) -> Tensor:
         """``-|q - k|_1 |w|``."""
-        return absolute_distances(queries, keys) * -self.inverse_width.abs()
+        return distances * -self.inverse_width.abs()
 
 
 LAPLACIAN = ScoringSpec(

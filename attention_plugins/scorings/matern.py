@@ -9,6 +9,7 @@ import torch
 from torch import Tensor
 
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.radial import Exponential, LineKernel
 from attention_plugins.scorings.gaussian import WIDTH
 from attention_plugins.scorings.kernels import DistanceKernel
 
@@ -20,9 +21,14 @@ class Matern(DistanceKernel):
         super().__init__(sizes, values)
         self.smooth = values["smoothness"] == "5/2"
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+    def line_kernel(self) -> LineKernel:
+        """A polynomial in r times ``e^-r``; at distance 0 it has a kink in a derivative."""
+        root = math.sqrt(5.0 if self.smooth else 3.0)
+        return Exponential(root / float(self.width), (1.0, 1.0, 1 / 3) if self.smooth else (1, 1))
+
+    def profile(self, distances: Tensor) -> Tensor:
         """``log(1 + r [+ r^2 / 3]) - r``."""
-        squares = self.squares(queries, keys)
+        squares = self.scaled(distances)
         # The root has no gradient at 0, where the kernel's is 0.
         r = squares.clamp_min(torch.finfo(squares.dtype).tiny).sqrt()
         r = r * math.sqrt(5.0 if self.smooth else 3.0)

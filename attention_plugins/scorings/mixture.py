@@ -10,6 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.distances import squared_distances
 from attention_plugins.scorings.gaussian import WIDTH
 from attention_plugins.scorings.kernels import DistanceKernel
 
@@ -33,7 +34,7 @@ class Mixture(DistanceKernel):
     def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
         """The logarithm of the mixed kernels."""
         dots = (queries / math.sqrt(queries.shape[-1])) @ keys.mT
-        near = self.squares(queries, keys) * -0.5
+        near = self.scaled(squared_distances(queries, keys)) * -0.5
         return torch.logaddexp(dots + logsigmoid(self.logit), near + logsigmoid(-self.logit))
 
 

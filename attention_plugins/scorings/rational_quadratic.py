@@ -25,9 +25,9 @@ class RationalQuadratic(DistanceKernel):
         """How fast the tails fall, of one element; always positive."""
         return self.log_alpha.exp()
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+    def profile(self, distances: Tensor) -> Tensor:
         """``-alpha log(1 + |q - k|^2 w^2 / (2 alpha))``."""
-        return (self.squares(queries, keys) / (2.0 * self.alpha)).log1p() * -self.alpha
+        return (self.scaled(distances) / (2.0 * self.alpha)).log1p() * -self.alpha
 
 
 RATIONAL_QUADRATIC = ScoringSpec(

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 from torch import Tensor
 
 # Up to here differences are formed one by one: exact for close points far from the origin, and
@@ -26,3 +28,9 @@ def squared_distances(queries: Tensor, keys: Tensor) -> Tensor:
 def absolute_distances(queries: Tensor, keys: Tensor) -> Tensor:
     """Sums of absolute differences ``(..., n_q, n_k)``; the gradient at distance 0 is 0."""
     return (queries.unsqueeze(-2) - keys.unsqueeze(-3)).abs().sum(dim=-1)
+
+
+def squares_per_dimension(queries: Tensor, keys: Tensor) -> Tensor:
+    """``|q - k|^2 / d``: a window of one width then holds about as many keys at every size."""
+    scale = math.sqrt(queries.shape[-1])
+    return squared_distances(queries / scale, keys / scale)

@@ -1,0 +1,85 @@
+"""Scorings of a distance alone: what lets kernel regression go without its n x n scores."""
+
+from __future__ import annotations
+
+from typing import Literal, NamedTuple
+
+from torch import Tensor
+
+from attention_plugins.attention import Scoring
+from attention_plugins.distances import (
+    absolute_distances,
+    squared_distances,
+    squares_per_dimension,
+)
+
+Metric = Literal["squared", "squared per dimension", "absolute"]
+_DISTANCES = {
+    "squared": squared_distances,
+    "squared per dimension": squares_per_dimension,
+    "absolute": absolute_distances,
+}
+
+
+class Smooth(NamedTuple):
+    """A kernel without a kink at distance 0, such as the Gaussian.
+
+    Args:
+        scale: a distance over which it changes noticeably, such as its width. Results do not
+            depend on it, only speed does.
+    """
+
+    scale: float
+
+
+class Exponential(NamedTuple):
+    """``(c_0 + c_1 r + c_2 r^2 + ...) e^-r`` where ``r = rate * distance``.
+
+    Args:
+        rate: positive.
+        coefficients: ``c_0`` and on, not negative.
+    """
+
+    rate: float
+    coefficients: tuple[float, ...]
+
+
+class Window(NamedTuple):
+    """``c_0 + c_1 u^2 + c_2 u^4 + ...`` where ``u = distance / width`` is below 1, else 0.
+
+    Which keys are inside is what ``profile`` says: it is minus infinity outside.
+    """
+
+    width: float
+    coefficients: tuple[float, ...]
+
+
+LineKernel = Smooth | Exponential | Window
+
+
+class RadialScoring(Scoring):
+    """A scoring that is a function of the distance of query and key; it never grows with it.
+
+    Where nobody asks for the weights and there are many, the output is computed without them: in
+    time and memory linear in queries and keys where these are numbers (one dimension) and
+    :meth:`line_kernel` says what the kernel is; else block by block with matrix products.
+
+    Attributes:
+        metric: what :meth:`profile` is given: ``"squared"`` Euclidean distances, the same divided
+            by the number of dimensions (``"squared per dimension"``), or the sum of
+            ``"absolute"`` differences.
+    """
+
+    metric: Metric = "squared"
+
+    def profile(self, distances: Tensor) -> Tensor:
+        """Distances as :attr:`metric` says, of any shape, to scores of the same shape."""
+        raise NotImplementedError(f"{type(self).__name__} needs profile(distances)")
+
+    def line_kernel(self) -> LineKernel | None:
+        """The form of ``exp(profile)`` on a line; None: no form that has a fast sum."""
+        return None
+
+    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
+        """The profile of all distances, ``(..., n_q, n_k)``."""
+        return self.profile(_DISTANCES[self.metric](queries, keys))
