@@ -29,6 +29,7 @@ from attention_plugins.contract import (
 )
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Batch
+from attention_plugins.radial import Exponential, RadialScoring, Smooth, Window
 from attention_plugins.record import AttentionMap
 from attention_plugins.registry import get_normaliser, get_scoring
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
@@ -45,6 +46,7 @@ __all__ = [
     "CheckpointSpec",
     "ContractError",
     "DatasetSpec",
+    "Exponential",
     "Intervention",
     "KernelScoring",
     "MetricSpec",
@@ -53,6 +55,7 @@ __all__ = [
     "NormaliserSpec",
     "Parameter",
     "Positions",
+    "RadialScoring",
     "Recorder",
     "RegressionData",
     "Scoring",
@@ -60,9 +63,11 @@ __all__ = [
     "SentencePair",
     "Site",
     "Sizes",
+    "Smooth",
     "Tap",
     "Tokeniser",
     "TokeniserSpec",
+    "Window",
     "as_mask",
     "attend",
     "get_normaliser",

@@ -7,14 +7,17 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.utils.checkpoint import checkpoint
 
 from attention_plugins.axes import Axes, axes_of
 from attention_plugins.contract import RegressionData
-from attention_plugins.models.protocols import RegressionModel
+from attention_plugins.models.protocols import LeavesOneOut, RegressionModel
+from attention_plugins.sums.watching import SummingTap, WeightsNeededError
 from attention_plugins.tap import Recorder, Site, Tap
 
 # Scores that a pass may hold at once, and that leaving out may cost: about 2,000 points' squared.
 _BLOCK_SCORES = 1 << 22
+_PASSING_SCORES = 1 << 19  # the same where the weights are let go at once
 _FEWEST_LEFT_OUT = 500
 # Standardised inputs spread like the built-in problems', uniform on [0, 5], so that one width
 # means the same on both.
@@ -96,23 +99,44 @@ def left_out(n: int) -> Tensor:
 def leave_one_out(model: RegressionModel, x: Tensor, y: Tensor, rows: Tensor) -> Tensor:
     """Predictions ``(r,)`` of the points numbered ``rows (r,)``, each from all points but itself.
 
+    Many are predicted in blocks; a backward pass makes each block's weights again.
+
     Args:
         x, y: training points ``(n, d)`` and ``(n,)``, with 2 <= n.
     """
     rows = rows.to(x.device)
-    others = rows[:, None] != torch.arange(len(x), device=x.device)  # (r, n)
-    return model(x[rows], x, y, others, Tap())
+    if isinstance(model, LeavesOneOut):
+        found = model.leave_one_out(x, y, rows)
+        if found is not None:
+            return found
+    numbers = torch.arange(len(x), device=x.device)
+
+    def one(part: Tensor) -> Tensor:
+        return model(x[part], x, y, part[:, None] != numbers, Tap())
+
+    if len(rows) * len(x) <= _BLOCK_SCORES:
+        return one(rows)
+    blocks = rows.split(max(1, _BLOCK_SCORES // len(x)))
+    return torch.cat([checkpoint(one, part, use_reentrant=False) for part in blocks])
 
 
 @torch.no_grad()
 def predict(model: RegressionModel, data: RegressionData, *, keep_weights: bool) -> Prediction:
-    """Predictions at the queries, in blocks, with the weights that made them."""
+    """Predictions at the queries, in blocks, with the weights that made them.
+
+    Args:
+        keep_weights: whether the weights are returned. Where they are not, memory is linear in
+            queries and points, and many of them may be summed without ever making the weights.
+    """
+    if not keep_weights and (found := _without_weights(model, data)) is not None:
+        return found
+    most = _BLOCK_SCORES if keep_weights else min(_BLOCK_SCORES, _PASSING_SCORES)
     values: list[Tensor] = []
     weights: dict[Site, list[Tensor]] = {}
     axes: dict[Site, Axes] = {}
     neighbours: dict[Site, float] = {}
     ends: list[Tensor] = []
-    for part in data.queries.split(max(1, _BLOCK_SCORES // len(data.x))):
+    for part in data.queries.split(max(1, most // len(data.x))):
         recorder = Recorder()
         values.append(model(part, data.x, data.y, None, Tap(recorder)))
         found = {  # (heads, rows, columns)
@@ -135,6 +159,22 @@ def predict(model: RegressionModel, data: RegressionData, *, keep_weights: bool)
         torch.cat(values), joined, axes, sum(means) / len(means) if means else None,
         (float(min(ends)), float(max(ends))) if ends else (1.0, 1.0),
     )  # fmt: skip
+
+
+def _without_weights(model: RegressionModel, data: RegressionData) -> Prediction | None:
+    """All predictions at once where the model's one site makes no weights; else None."""
+    tap = SummingTap()
+    try:
+        values = model(data.queries, data.x, data.y, None, tap)
+    except WeightsNeededError:
+        return None
+    axes = {site: axes_of(model, site) for site in tap.pooled}
+    if list(axes.values()) != [_ON_POINTS]:
+        return None
+    (pooled,) = tap.pooled.values()
+    neighbours = (pooled.entropies.exp() * pooled.reached).mean()
+    ends = pooled.reached.double().aminmax()
+    return Prediction(values, {}, axes, float(neighbours), (float(ends.min), float(ends.max)))
 
 
 def _neighbours(weights: Tensor) -> Tensor:

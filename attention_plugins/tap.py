@@ -26,6 +26,7 @@ from attention_plugins.attention import (
     pooled,
     runs_in_linear_time,
 )
+from attention_plugins.sums import pool_without_weights, runs_without_weights
 
 # Above this many scores a tap that nobody watches attends in blocks: far less memory, for up to
 # half more time in training; from 3,000 x 3,000 on blocks are the faster way too.
@@ -180,6 +181,9 @@ class Tap:
                 return attend_in_linear_time(
                     scoring, queries, keys, values, mask, keys_projected=keys_projected
                 )
+            if runs_without_weights(scoring, queries, keys, values, mask, dropout):
+                self._count(site, queries)
+                return pool_without_weights(scoring, queries, keys, values).values
             if queries.shape[:-1].numel() * keys.shape[-2] > _MOST_SCORES:
                 return attend_in_blocks(
                     scoring, queries, keys, values, mask,

@@ -19,6 +19,7 @@ from attention_plugins.contract import (
     ScoringFactory,
     Sizes,
 )
+from attention_plugins.sums import pool_without_weights, runs_without_weights
 from attention_plugins.tap import Site, Tap
 
 _SITE = Site("pooling", 0)
@@ -37,6 +38,13 @@ class NadarayaWatson(nn.Module):
         """Predictions ``(m,)`` at ``queries (m, d)``, from ``keys (n, d)`` and ``values (n,)``."""
         pooled = tap.attend(_SITE, self.scoring, queries, keys, values[:, None], mask)  # (m, 1)
         return pooled.squeeze(-1)
+
+    def leave_one_out(self, x: Tensor, y: Tensor, rows: Tensor) -> Tensor | None:
+        """Predictions without a mask over all pairs; see :class:`LeavesOneOut`."""
+        queries, values = x[rows], y[:, None]
+        if not runs_without_weights(self.scoring, queries, x, values):
+            return None
+        return pool_without_weights(self.scoring, queries, x, values, own=rows).values[:, 0]
 
 
 def _build(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import NamedTuple, Protocol, Self, cast
+from typing import NamedTuple, Protocol, Self, cast, runtime_checkable
 
 import torch
 from torch import Tensor, nn
@@ -66,6 +66,22 @@ class RegressionModel(Module, Protocol):
         """Predictions ``(m,)`` at queries ``(m, d)`` from keys ``(n, d)`` and values ``(n,)``.
 
         ``mask`` is boolean, ``(m, n)``, True where a query may see a key; or None.
+        """
+        ...
+
+
+@runtime_checkable
+class LeavesOneOut(Protocol):
+    """A regression model that knows a faster way to leave out points than by a mask."""
+
+    def leave_one_out(self, x: Tensor, y: Tensor, rows: Tensor) -> Tensor | None:
+        """Predictions ``(r,)`` of the points numbered ``rows (r,)``, each from all but itself.
+
+        Args:
+            x, y: training points ``(n, d)`` and ``(n,)``.
+
+        Returns:
+            What a mask would give, or None where that is the way to go.
         """
         ...
 

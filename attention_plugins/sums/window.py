@@ -1,0 +1,127 @@
+"""Kernels that are a polynomial in a window and 0 beyond it: exact sums from prefix sums.
+
+The line is cut into boxes as wide as the window reaches. A window is then the end of one box,
+whole boxes, and the beginning of another: only points in the window are ever added, so nothing
+cancels and no outlier elsewhere costs a digit.
+"""
+
+from __future__ import annotations
+
+import math
+
+import numpy as np
+
+from attention_plugins.radial import RadialScoring, Window
+from attention_plugins.sums.direct import Line, Means, means_over_runs, profile_of
+from attention_plugins.sums.scan import decaying_moments
+
+_MOST_BETWEEN = 2  # whole boxes inside a window
+
+
+def window_means(scoring: RadialScoring, kernel: Window, line: Line, tolerance: float) -> Means:
+    """Means ``(m, c)``, 0 where no key is in the window; entropies of constant kernels alone.
+
+    Which keys are inside is asked of the scoring's profile, so that keys at the very edge are
+    where its scores have them.
+
+    Args:
+        tolerance: rows that may have lost more to cancellation, relative to the sum of their
+            weights, are computed term by term.
+    """
+    first, last = _edges(scoring, kernel.width, line)
+    rows = np.flatnonzero(last > first)
+    sums, certain = _sums(kernel, line, rows, first[rows], last[rows])
+    lost = np.ones(len(rows))
+    if line.own is not None:
+        leaves = np.flatnonzero(line.own[rows] >= 0)
+        own = line.values[line.own[rows[leaves]]]
+        sums[leaves, 0] -= kernel.coefficients[0]
+        sums[leaves, 1:] -= kernel.coefficients[0] * own
+        lost[leaves] += np.abs(own).max(axis=1, initial=0.0)
+    counts = (last - first)[rows]
+    rounding = np.finfo(np.float64).eps * counts * lost
+    certain &= rounding < tolerance * sums[:, 0]
+    values = np.zeros((len(first), line.values.shape[1]))
+    entropies, reached = np.zeros(len(first)), np.zeros(len(first), dtype=bool)
+    good, bad = rows[certain], rows[~certain]
+    values[good] = sums[certain, 1:] / sums[certain, :1]
+    reached[good], entropies[good] = True, np.log(sums[certain, 0])
+    again = means_over_runs(scoring, line, bad, first[bad], last[bad])
+    values[bad], entropies[bad], reached[bad] = again
+    flat = len(kernel.coefficients) == 1  # all keys in the window have the same weight
+    return Means(values, entropies if flat else None, reached)
+
+
+def _edges(scoring: RadialScoring, width: float, line: Line) -> tuple[np.ndarray, np.ndarray]:
+    """The keys in every window, ``first`` to ``last - 1``."""
+    queries, keys = line.queries, line.keys
+    doubt = 1e-12 * width + 4e-16 * np.abs(queries)
+    ends = []
+    for side in (-1.0, 1.0):
+        low = np.searchsorted(keys, queries + side * width - doubt, side="left")
+        high = np.searchsorted(keys, queries + side * width + doubt, side="right")
+        while (open_ := np.flatnonzero(low < high)).size:
+            middle = (low[open_] + high[open_]) // 2
+            inside = profile_of(scoring, queries[open_] - keys[middle]) > -np.inf
+            before = inside == (side < 0)  # the end that is sought is not after the middle
+            high[open_] = np.where(before, middle, high[open_])
+            low[open_] = np.where(before, low[open_], middle + 1)
+        ends.append(low)
+    return ends[0], np.maximum(*ends)
+
+
+def _sums(
+    kernel: Window, line: Line, rows: np.ndarray, first: np.ndarray, last: np.ndarray
+) -> tuple[np.ndarray, np.ndarray]:
+    """Sums ``(r, 1 + c)`` of weights and weighted values; and where they may be believed."""
+    keys, n, powers = line.keys, len(line.keys), 2 * len(kernel.coefficients) - 1
+    cell = np.floor((keys - keys[0]) / kernel.width)
+    opens = np.concatenate([[True], cell[1:] != cell[:-1]])
+    box = np.cumsum(opens) - 1
+    centres = keys[0] + (cell[opens] + 0.5) * kernel.width
+    places = (keys - centres[box]) / kernel.width
+    weighted = np.column_stack([np.ones(n), line.values])
+    moments = np.concatenate([weighted * places[:, None] ** k for k in range(powers)], axis=1)
+    closes = np.concatenate([opens[1:], [True]])
+    prefix = _within(moments, opens)
+    suffix = _within(moments[::-1], closes[::-1])[::-1]
+
+    start, end = box[first], box[last - 1]
+    sums = np.zeros((len(rows), weighted.shape[1]))
+    queries = line.queries[rows]
+
+    def add(chosen: np.ndarray, found: np.ndarray, boxes: np.ndarray) -> None:
+        place = (queries[chosen] - centres[boxes]) / kernel.width
+        sums[chosen] += _polynomial(kernel, place, found)
+
+    same = start == end
+    whole = opens[first]
+    alone, split = np.flatnonzero(same), np.flatnonzero(~same)
+    from_start = whole[alone]
+    add(alone[from_start], prefix[last[alone[from_start]] - 1], end[alone[from_start]])
+    add(alone[~from_start], suffix[first[alone[~from_start]]], start[alone[~from_start]])
+    add(split, suffix[first[split]], start[split])
+    add(split, prefix[last[split] - 1], end[split])
+    total = prefix[closes]
+    for step in range(1, _MOST_BETWEEN + 1):
+        between = np.flatnonzero(start + step < end)
+        add(between, total[start[between] + step], start[between] + step)
+    certain = np.where(same, whole | closes[last - 1], end - start <= _MOST_BETWEEN + 1)
+    return sums, certain
+
+
+def _within(moments: np.ndarray, opens: np.ndarray) -> np.ndarray:
+    """Sums from the beginning of each box to every point, ``(n, c)``."""
+    return decaying_moments(np.where(opens, np.inf, 0.0), moments, 0)[:, 0]
+
+
+def _polynomial(kernel: Window, place: np.ndarray, moments: np.ndarray) -> np.ndarray:
+    """``sum over points of K(place - point) v`` from their moments, ``(r, powers * channels)``."""
+    powers = 2 * len(kernel.coefficients) - 1
+    moments = moments.reshape(len(place), powers, moments.shape[1] // powers)
+    sums = np.zeros((len(place), moments.shape[2]))
+    for i, coefficient in enumerate(kernel.coefficients):
+        for k in range(2 * i + 1):
+            factor = coefficient * math.comb(2 * i, k) * place ** (2 * i - k) * (-1) ** k
+            sums += factor[:, None] * moments[:, k]
+    return sums
