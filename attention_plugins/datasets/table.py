@@ -1,15 +1,16 @@
 """A user's own table as a regression problem: numeric columns, the last one is y.
 
-Reading is line by line and stops at the first fault or at the row limit, so that a huge or
-wrong file costs neither time nor memory. Every fault is one sentence that names its place.
+Reading is by a few lines at a time and stops at the first fault or at the row limit, so that a
+huge or wrong file costs neither time nor memory. Every fault is one sentence that names its place.
 """
 
 from __future__ import annotations
 
 import csv
 import io
-import itertools
 import re
+from array import array
+from collections import deque
 from collections.abc import Iterator
 from pathlib import Path
 from typing import NamedTuple, TextIO
@@ -19,9 +20,10 @@ from torch import Tensor
 
 from attention_plugins.contract import RegressionData
 
-ROW_LIMIT = 20_000
+ROW_LIMIT = 1_000_000
 COLUMN_LIMIT = 33
 _LINE_LIMIT = 100_000  # characters
+_AT_ONCE = 1 << 16  # characters
 _LARGEST = 1e100  # squares of it and sums of those stay finite
 _QUERIES = 100
 _QUERIES_MANY_INPUTS = 1_000
@@ -30,6 +32,8 @@ _QUERIES_MANY_INPUTS = 1_000
 _ENCODING, _ERRORS = "utf-8-sig", "surrogateescape"
 
 _NUMBER = re.compile(r"[+-]?(\d+\.?\d*|\.\d+)(e[+-]?\d+)?\Z", re.ASCII | re.IGNORECASE)
+# A cell of a plain line; possessive, so that nothing is tried twice however long it is.
+_CELL = r" *+[+-]?+(?:\d++\.?+\d*+|\.\d++)(?:e[+-]?+\d++)?+ *+"
 _NOT_UTF8 = re.compile("[\udc80-\udcff]")
 _NOT_FINITE = re.compile(r"[+-]?(nan|inf|infinity)\Z", re.IGNORECASE)
 
@@ -93,16 +97,15 @@ def as_regression(columns: Columns) -> RegressionData:
 
 
 def _read(text: TextIO) -> Columns:
-    lines = _lines(text)
-    opening = []  # up to the first line that is not blank; kept, so that row numbers stay right
+    lines = _Lines(text)
     for line in lines:
-        opening.append(line)
         if line.strip():
+            lines.put_back([line])
             break
     else:
         raise TableError("the table is empty; need at least two rows of numbers")
-    delimiter = next((mark for mark in "\t;" if mark in opening[-1]), ",")
-    rows = _rows(itertools.chain(opening, lines), delimiter)
+    delimiter = next((mark for mark in "\t;" if mark in line), ",")
+    rows = _rows(lines, delimiter)
     first_row, first = next(rows, (1, [""]))
     if not 2 <= len(first) <= COLUMN_LIMIT:
         raise TableError(
@@ -110,22 +113,70 @@ def _read(text: TextIO) -> Columns:
             f"got {len(first)} in row {first_row}"
         )
     header = not any(_NUMBER.match(_plain(c, delimiter)) or _NOT_FINITE.match(c) for c in first)
-    if not header:
-        rows = itertools.chain([(first_row, first)], rows)
-    numbers = []
+    width = len(first)
+    numbers = array("d", [] if header else _numbers(first_row, first, width, delimiter))
+    _read_plain(lines, numbers, width, delimiter)
     for row, cells in rows:
-        if len(numbers) == ROW_LIMIT:
+        if len(numbers) == ROW_LIMIT * width:
             raise TableError(f"more than {ROW_LIMIT:,} rows; take a sample of at most that many")
-        numbers.append(_numbers(row, cells, len(first), delimiter))
-    values = torch.tensor(numbers, dtype=torch.float64).reshape(len(numbers), len(first))
-    return Columns(_names(first if header else [""] * len(first)), values)
+        numbers.extend(_numbers(row, cells, width, delimiter))
+    values = torch.tensor(numbers, dtype=torch.float64).reshape(-1, width)
+    return Columns(_names(first if header else [""] * width), values)
 
 
-def _lines(text: TextIO) -> Iterator[str]:
-    for number in itertools.count(1):
-        line = text.readline(_LINE_LIMIT + 1)
-        if not line:
+def _read_plain(lines: _Lines, numbers: array[float], width: int, delimiter: str) -> None:
+    """Add rows that are nothing but numbers, many at a time, up to the first that may not be."""
+    line = rf"{_CELL}(?:{re.escape(delimiter)}{_CELL}){{{width - 1}}}\n"
+    plain = re.compile(f"(?:{line})++", re.ASCII | re.IGNORECASE)
+    while taken := lines.take():
+        text = _plain("".join(taken).removesuffix("\n") + "\n", delimiter)
+        found = []
+        if plain.fullmatch(text):
+            found = [float(cell) for cell in text[:-1].replace("\n", delimiter).split(delimiter)]
+        small = found and max(map(abs, found)) <= _LARGEST
+        if not small or len(numbers) + len(found) > ROW_LIMIT * width:
+            lines.put_back(taken)
             return
+        numbers.extend(found)
+
+
+class _Lines:
+    """The lines of a file, each checked as it is handed out.
+
+    Attributes:
+        number: of the last line that was handed out, from 1.
+    """
+
+    def __init__(self, text: TextIO) -> None:
+        self._text, self._waiting = text, deque[str]()
+        self.number = 0
+
+    def take(self) -> list[str]:
+        """Return some lines without a check; none at the end."""
+        taken, size = [], 0
+        while size < _AT_ONCE and (line := self._next()):
+            taken.append(line)
+            size += len(line)
+        self.number += len(taken)
+        return taken
+
+    def put_back(self, lines: list[str]) -> None:
+        """Have the last lines handed out again."""
+        self._waiting.extendleft(reversed(lines))
+        self.number -= len(lines)
+
+    def _next(self) -> str:
+        return self._waiting.popleft() if self._waiting else self._text.readline(_LINE_LIMIT + 1)
+
+    def __iter__(self) -> Iterator[str]:
+        return self
+
+    def __next__(self) -> str:
+        line = self._next()
+        if not line:
+            raise StopIteration
+        self.number += 1
+        number = self.number
         if wrong := _NOT_UTF8.search(line):
             byte = ord(wrong[0]) - 0xDC00
             raise TableError(
@@ -137,10 +188,10 @@ def _lines(text: TextIO) -> Iterator[str]:
             raise TableError(f"row {number} is longer than {_LINE_LIMIT:,} characters; need a CSV")
         if number > 2 * ROW_LIMIT:
             raise TableError(f"more than {2 * ROW_LIMIT:,} lines; need at most {ROW_LIMIT:,} rows")
-        yield line
+        return line
 
 
-def _rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+def _rows(lines: _Lines, delimiter: str) -> Iterator[tuple[int, list[str]]]:
     reader = csv.reader(lines, delimiter=delimiter)
     while True:
         try:
@@ -149,10 +200,10 @@ def _rows(lines: Iterator[str], delimiter: str) -> Iterator[tuple[int, list[str]
             return
         except csv.Error as error:
             raise TableError(
-                f"row {reader.line_num} is no CSV ({error}); is a quotation mark left open?"
+                f"row {lines.number} is no CSV ({error}); is a quotation mark left open?"
             ) from error
         if any(cells):
-            yield reader.line_num, cells
+            yield lines.number, cells
 
 
 def _numbers(row: int, cells: list[str], width: int, delimiter: str) -> list[float]:

@@ -11,7 +11,7 @@ from dashboard.records.request import UPLOAD, is_upload
 from dashboard.storage.blobs import Blobs
 from dashboard.ui.widgets import plain
 
-_MEGABYTES = 20
+_MEGABYTES = 50
 
 
 @dataclass(frozen=True)

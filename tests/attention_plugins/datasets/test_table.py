@@ -159,15 +159,28 @@ def table(count):
     return "".join(f"{i},{i % 13}\n" for i in range(count)).encode()
 
 
-def test_the_row_limit_is_exact_with_and_without_a_header():
-    assert read_columns(table(ROW_LIMIT)).values.shape == (20_000, 2)
-    assert read_columns(b"x,y\n" + table(ROW_LIMIT)).values.shape == (20_000, 2)
+@pytest.fixture
+def few_rows(monkeypatch):
+    monkeypatch.setattr("attention_plugins.datasets.table.ROW_LIMIT", 20_000)
+
+
+@pytest.mark.parametrize("tail", [b"7,7\n", b"7,7", b'"7",7\n', b"\n7,7\n"])
+def test_the_row_limit_is_exact_with_and_without_a_header(few_rows, tail):
+    assert read_columns(table(19_999) + tail).values.shape == (20_000, 2)
+    assert read_columns(b"x,y\n" + table(19_999) + tail).values.shape == (20_000, 2)
     sentence = "more than 20,000 rows; take a sample of at most that many"
-    assert refusal(table(ROW_LIMIT + 1)) == sentence
-    assert refusal(b"x,y\n" + table(ROW_LIMIT + 1)) == sentence
+    assert refusal(table(20_000) + tail) == sentence
+    assert refusal(b"x,y\n" + table(20_000) + tail) == sentence
 
 
-def test_reading_stops_at_the_limit_however_long_the_table_is(tmp_path):
+def test_a_million_rows_are_read():
+    rows = b"".join(b"%d.5,%de-3\n" % (i, i % 13) for i in range(1000)) * 1000
+    found = read_columns(rows).values
+    assert found.shape == (ROW_LIMIT, 2)
+    assert found[-1].tolist() == [999.5, 11e-3]
+
+
+def test_reading_stops_at_the_limit_however_long_the_table_is(tmp_path, few_rows):
     path = tmp_path / "long.csv"
     path.write_bytes(b"1.5,2.5\n" * 1_000_000)
     started = time.perf_counter()
@@ -176,8 +189,34 @@ def test_reading_stops_at_the_limit_however_long_the_table_is(tmp_path):
     assert time.perf_counter() - started < 5
 
 
+@pytest.mark.parametrize("row", [1, 2, 3, 4_001, 15_000])
+@pytest.mark.parametrize(
+    ("fault", "sentence"),
+    [
+        (b"1,x\n", "row {} column 2 is 'x'; need a number such as 1.5"),
+        (b"1,2,3\n", "row {} has 3 columns, the first has 2; need 2"),
+        (b"1,\n", "row {} column 2 is empty; need a number there, or remove the row"),
+        (b"1,1e101\n", "row {} column 2 is 1e101; need at most 1e+100 in size"),
+        (b"1,\xe9\n", "row {} is not UTF-8 text (byte 0xE9); save the table as CSV UTF-8"),
+    ],
+)
+def test_the_first_fault_is_named_wherever_it_is(row, fault, sentence):
+    lines = [b"x,y\n", *(b"%d,%d\n" % (i, i) for i in range(15_500))]
+    lines[row] = fault
+    lines[15_300] = b"\xff"  # another one, later
+    assert refusal(b"".join(lines)) == sentence.format(row + 1)
+
+
+@pytest.mark.parametrize("odd", ['"1.5","2"', "", " 1.5 , 2 ", "+1.5,2.", ".5,1E1"])
+def test_plain_rows_and_others_are_read_alike(odd):
+    rows = [f"{i},{i / 8}" for i in range(9_000)]
+    rows[6_000] = odd
+    expected = [[float(c.strip('" ')) for c in row.split(",")] for row in rows if row]
+    assert read_columns("\n".join(rows).encode()).values.tolist() == expected
+
+
 @pytest.mark.parametrize("line", [b"1.5,2.5\n", b"\n", b"7,7", b'"'])
-def test_little_of_a_huge_file_is_read(monkeypatch, line):
+def test_little_of_a_huge_file_is_read(monkeypatch, few_rows, line):
     taken = 0
 
     class Watched(io.BytesIO):
