@@ -116,7 +116,7 @@ def leave_one_out(model: RegressionModel, x: Tensor, y: Tensor, rows: Tensor) ->
 
     if len(rows) * len(x) <= _BLOCK_SCORES:
         return one(rows)
-    blocks = rows.split(max(1, _BLOCK_SCORES // len(x)))
+    blocks = rows.split(max(1, min(_BLOCK_SCORES, _PASSING_SCORES) // len(x)))
     return torch.cat([checkpoint(one, part, use_reentrant=False) for part in blocks])
 
 

@@ -12,7 +12,9 @@ from torch import Tensor
 
 from attention_plugins.radial import RadialScoring
 
-_BLOCK_SCORES = 1 << 17
+_BLOCK_SCORES = 1 << 14  # small enough for the cache, and for memory that is used again
+_FEWEST_ROWS = 8  # of a block: each block passes over all keys
+_LOWEST = -1e4
 _SCORE_ERROR = 1e-9  # that products may make
 
 
@@ -36,23 +38,64 @@ def means_in_blocks(
     means = torch.empty(len(queries), values.shape[1], dtype=values.dtype)
     entropies = torch.empty(len(queries), dtype=values.dtype)
     reached = torch.empty(len(queries), dtype=torch.bool)
-    block = max(1, _BLOCK_SCORES // len(keys))
+    columns = min(len(keys), _BLOCK_SCORES // _FEWEST_ROWS)
+    block = _BLOCK_SCORES // columns
     for start in range(0, len(queries), block):
         part = slice(start, start + block)
-        scores = scoring.profile(distances.of(part))
-        if own is not None:
-            scores[torch.arange(len(scores)), own[part]] = -torch.inf
-        highest = scores.amax(dim=-1, keepdim=True)
-        some = highest > -torch.inf
-        scores -= torch.where(some, highest, 0.0)
-        weights = scores.exp()
-        sums = weights @ weighted
-        total = torch.where(some, sums[:, :1], 1.0)
-        means[part], reached[part] = sums[:, 1:] / total, some[:, 0]
-        if entropy:
-            scores.masked_fill_(weights == 0, 0.0)
-            entropies[part] = total[:, 0].log() - (weights * scores).sum(-1) / total[:, 0]
+        so_far = _SoFar(len(queries[part]), weighted.shape[1], entropy=entropy)
+        for first in range(0, len(keys), columns):
+            chunk = slice(first, first + columns)
+            scores = scoring.profile(distances.of(part, chunk))
+            if own is not None:
+                _leave_out(scores, own[part] - first)
+            so_far.add(scores, weighted[chunk])
+        total = torch.where(so_far.reached, so_far.sums[:, :1], 1.0)
+        means[part], reached[part] = so_far.sums[:, 1:] / total, so_far.reached[:, 0]
+        entropies[part] = (total.log() - so_far.spread / total)[:, 0]
     return means, entropies if entropy else None, reached
+
+
+def _leave_out(scores: Tensor, own: Tensor) -> None:
+    rows = ((own >= 0) & (own < scores.shape[1])).nonzero()[:, 0]
+    scores[rows, own[rows]] = -torch.inf
+
+
+class _SoFar:
+    """Sums over the keys so far, shifted by each row's highest score so far.
+
+    Milakov & Gimelshein 2018, Online normalizer calculation for softmax.
+
+    Attributes:
+        sums: of weights and of weighted values, ``(b, 1 + c)``.
+        spread: of weights times shifted scores, ``(b, 1)``, where asked for.
+        highest: ``(b, 1)``.
+    """
+
+    def __init__(self, rows: int, channels: int, *, entropy: bool) -> None:
+        self.sums = torch.zeros(rows, channels, dtype=torch.float64)
+        self.spread = torch.zeros(rows, 1, dtype=torch.float64)
+        self.highest = torch.full((rows, 1), -torch.inf, dtype=torch.float64)
+        self._entropy = entropy
+
+    @property
+    def reached(self) -> Tensor:
+        """Whether a row has any weight, ``(b, 1)``."""
+        return self.highest > -torch.inf
+
+    def add(self, scores: Tensor, weighted: Tensor) -> None:
+        """Some more keys; ``scores (b, k)`` are used up."""
+        highest = torch.maximum(self.highest, scores.amax(dim=-1, keepdim=True))
+        shift = torch.where(self.reached, self.highest - highest, 0.0)
+        self.highest = highest
+        scores -= torch.where(self.reached, highest, 0.0)
+        weights = scores.exp()
+        if self._entropy:
+            scores.clamp_min_(_LOWEST)  # a weight of 0 times minus infinity is 0
+            self.spread += shift * self.sums[:, :1]
+            self.spread *= shift.exp()
+            self.spread += torch.linalg.vecdot(weights, scores)[:, None]
+        self.sums *= shift.exp()
+        self.sums += weights @ weighted
 
 
 class _Distances:
@@ -78,13 +121,13 @@ class _Distances:
         else:
             self._queries, self._keys = queries, keys.T.contiguous()
 
-    def of(self, part: slice) -> Tensor:
-        """``(b, n)``."""
-        queries = self._queries[part]
+    def of(self, part: slice, chunk: slice) -> Tensor:
+        """``(b, k)`` of some queries and some keys."""
+        queries, keys = self._queries[part], self._keys[:, chunk]
         if self._products:
-            return (queries @ self._keys).clamp_min_(0.0)
-        found = torch.zeros(len(queries), self._keys.shape[1], dtype=queries.dtype)
-        for column, row in zip(queries.T, self._keys, strict=True):
+            return (queries @ keys).clamp_min_(0.0)
+        found = torch.zeros(len(queries), keys.shape[1], dtype=queries.dtype)
+        for column, row in zip(queries.T, keys, strict=True):
             apart = column[:, None] - row
             found = found.add_(apart.abs_()) if self._absolute else found.addcmul_(apart, apart)
         return found

@@ -165,7 +165,8 @@ def _model(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.
     torch.set_default_dtype(dtype)
     try:
         with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(request.seed)
+            # Not torch.manual_seed, which asks after every kind of device; models are built here.
+            torch.default_generator.manual_seed(request.seed)
             return spec.create(asked.factory(of_scoring), ModelSizes(size, 1), of_model)
     finally:
         torch.set_default_dtype(before)
