@@ -3,6 +3,8 @@
 from attention_plugins.attention import (
     KernelScoring,
     Positions,
+    Product,
+    ProductScoring,
     Scoring,
     as_mask,
     attend,
@@ -55,6 +57,8 @@ __all__ = [
     "NormaliserSpec",
     "Parameter",
     "Positions",
+    "Product",
+    "ProductScoring",
     "RadialScoring",
     "Recorder",
     "RegressionData",

@@ -50,11 +50,16 @@ class Scoring(nn.Module):
             query. A scoring with memory meets one query at a time, in training too.
         sums_to_one: whether each row of weights sums to 1 (or to 0, where every key is
             ruled out).
+        elements_per_pair: how many numbers :meth:`forward` makes of each query and key on its
+            way to their score. A matrix product makes 1; an additive scoring makes a vector of
+            the key's size, which None stands for. Blocks of queries are chosen by it so that
+            they stay in cache: a wrong number costs time or memory, never a result.
         normaliser: scores to weights, as chosen beside the scoring; None is the softmax.
     """
 
     needs: tuple[Need, ...] = ()
     sums_to_one: bool = True
+    elements_per_pair: int | None = None
 
     def __init__(self) -> None:
         super().__init__()
@@ -94,6 +99,46 @@ class Scoring(nn.Module):
         return weights @ values
 
 
+class Product(NamedTuple):
+    """Scores as a matrix product: ``scale * queries @ keys.mT``.
+
+    ``queries (..., n_q, r)`` and ``keys (..., n_k, r)``.
+    """
+
+    queries: Tensor
+    keys: Tensor
+    scale: float = 1.0
+
+
+class ProductScoring(Scoring):
+    """A scoring whose scores are products ``q' . k'`` of vectors of the query and of the key.
+
+    Where nobody asks for the weights, the output is computed by
+    :func:`torch.nn.functional.scaled_dot_product_attention`, which never holds all scores. Either
+    :meth:`factors` or the projections say what is multiplied; as they stand, projected queries
+    and keys are. A class that overrides :meth:`forward` alone is attended with by its scores.
+    """
+
+    elements_per_pair = 1
+
+    def factors(self, queries: Tensor, keys: Tensor, **needs: Any) -> Product:
+        """Projected queries ``(..., n_q, d)`` and keys ``(..., n_k, d)`` to what is multiplied.
+
+        Where :meth:`forward` is overridden too, a number for each query may be missing here: the
+        softmax does not see it.
+
+        Args:
+            needs: as in :meth:`forward`.
+        """
+        return Product(queries, keys)
+
+    def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
+        """The product of the :meth:`factors`."""
+        queries, keys, scale = self.factors(queries, keys, **needs)
+        # The queries are scaled, not the scores: fewer numbers, and none grows large on the way.
+        return (queries if scale == 1.0 else queries * scale) @ keys.mT
+
+
 class KernelScoring(Scoring):
     """A scoring whose weights are a kernel ``phi(q) . psi(k)``, divided by each row's sum.
 
@@ -102,6 +147,8 @@ class KernelScoring(Scoring):
 
     Katharopoulos et al. 2020, Transformers are RNNs, section 3.2.
     """
+
+    elements_per_pair = 1
 
     def query_features(self, queries: Tensor) -> Tensor:
         """Projected queries to ``phi(q)``, ``(..., n_q, r)``."""
@@ -327,6 +374,17 @@ def part_of_mask(allowed: Tensor | None, part: slice) -> Tensor | None:
     return allowed
 
 
+def block_of(scoring: Scoring, pairs: int, size: int) -> int:
+    """How many queries of every row of the batch to score at once, at least 1.
+
+    Args:
+        pairs: scores that one query of every row has: batch rows times keys.
+        size: the last dimension of projected keys.
+    """
+    elements = size if scoring.elements_per_pair is None else scoring.elements_per_pair
+    return max(1, _BLOCK_ELEMENTS // max(1, pairs * elements))
+
+
 def attend_in_blocks(
     scoring: Scoring,
     queries: Tensor,
@@ -347,7 +405,8 @@ def attend_in_blocks(
     one query at a time anyway, and is attended with as a whole.
 
     Args:
-        block: queries per block; by default what keeps a block's scores in cache.
+        block: queries per block; by default what keeps in cache all that the scoring makes of
+            them, see :attr:`Scoring.elements_per_pair`.
     """
     projected = keys if keys_projected else scoring.project_keys(keys)
     if "memory" in scoring.needs:
@@ -356,8 +415,8 @@ def attend_in_blocks(
             keys_projected=True, first=first, key_positions=key_positions,
         )[0]  # fmt: skip
     n_queries, n_keys = queries.shape[-2], projected.shape[-2]
-    rows = max(1, projected.shape[:-2].numel())
-    block = block or max(1, _BLOCK_ELEMENTS // max(1, rows * n_keys * projected.shape[-1]))
+    rows = max(queries.shape[:-2].numel(), projected.shape[:-2].numel())
+    block = block or block_of(scoring, rows * n_keys, projected.shape[-1])
     allowed = None if mask is None else as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
 
     def one(block_queries: Tensor, block_mask: Tensor | None, number: int) -> Tensor:
@@ -372,7 +431,7 @@ def attend_in_blocks(
         outputs.append(
             checkpoint(
                 one, queries[..., part, :], part_of_mask(allowed, part), first + start,
-                use_reentrant=False,
+                use_reentrant=False, preserve_rng_state=dropout > 0,
             )
         )  # fmt: skip
     return torch.cat(outputs, dim=-2)

@@ -25,6 +25,11 @@ def squared_distances(queries: Tensor, keys: Tensor) -> Tensor:
     return (squares - 2.0 * queries @ keys.mT).clamp_min(0.0)
 
 
+def elements_of_squares(size: int) -> int:
+    """How many numbers :func:`squared_distances` makes of two points of ``size`` dimensions."""
+    return size if size <= _MOST_DIFFERENCES else 1
+
+
 def absolute_distances(queries: Tensor, keys: Tensor) -> Tensor:
     """Sums of absolute differences ``(..., n_q, n_k)``; the gradient at distance 0 is 0."""
     return (queries.unsqueeze(-2) - keys.unsqueeze(-3)).abs().sum(dim=-1)

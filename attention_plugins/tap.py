@@ -26,6 +26,7 @@ from attention_plugins.attention import (
     pooled,
     runs_in_linear_time,
 )
+from attention_plugins.fused import attend_fused, runs_fused
 from attention_plugins.sums import pool_without_weights, runs_without_weights
 
 # Above this many scores a tap that nobody watches attends in blocks: far less memory, for up to
@@ -184,6 +185,12 @@ class Tap:
             if runs_without_weights(scoring, queries, keys, values, mask, dropout):
                 self._count(site, queries)
                 return pool_without_weights(scoring, queries, keys, values).values
+            if runs_fused(scoring, queries, dropout):
+                return attend_fused(
+                    scoring, queries, keys, values, mask,
+                    dropout=dropout, keys_projected=keys_projected,
+                    first=self._count(site, queries), key_positions=key_positions,
+                )  # fmt: skip
             if queries.shape[:-1].numel() * keys.shape[-2] > _MOST_SCORES:
                 return attend_in_blocks(
                     scoring, queries, keys, values, mask,

@@ -113,6 +113,7 @@ class ScoringSpec:
                 f"scoring {self.name!r}: nothing is called {unknown[0]!r}; "
                 f"needs may name {' and '.join(NEEDS)}"
             )
+        _check_elements(self.name, scoring.elements_per_pair)
         _check_forward(self.name, scoring)
         if normaliser is not None:
             chosen = normaliser()
@@ -127,6 +128,15 @@ class ScoringSpec:
     ) -> ScoringFactory:
         """What a model is given: ``sizes -> Scoring`` with parameters and normaliser chosen."""
         return lambda sizes: self.create(sizes, values, normaliser)
+
+
+def _check_elements(name: str, elements: object) -> None:
+    if elements is not None and (type(elements) is not int or elements < 1):
+        raise ContractError(
+            f"scoring {name!r}: elements_per_pair is how many numbers forward makes of a query "
+            f"and a key: 1 for a matrix product, None for a vector of the key's size; "
+            f"got {elements!r}"
+        )
 
 
 def _check_forward(name: str, scoring: Scoring) -> None:
@@ -159,6 +169,7 @@ class _KeysToQuerySize(Scoring):
         super().__init__()
         self.inner = inner
         self.needs, self.sums_to_one = inner.needs, inner.sums_to_one
+        self.elements_per_pair = inner.elements_per_pair
         self.resize = nn.Linear(sizes.key, sizes.query, bias=False)
 
     def project_queries(self, queries: Tensor) -> Tensor:
@@ -184,9 +195,10 @@ class _FunctionScoring(FunctionModule, Scoring):
         parameters: Sequence[Parameter],
         values: Mapping[str, Scalar],
         needs: tuple[Need, ...],
+        elements_per_pair: int | None,
     ) -> None:
         super().__init__(function, parameters, values)
-        self.needs = needs
+        self.needs, self.elements_per_pair = needs, elements_per_pair
 
     def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
         return self.function(queries, keys, **self.fixed, **self.learned, **needs)
@@ -203,12 +215,14 @@ def scoring(
     same_size: bool = False,
     tasks: tuple[Task, ...] = TASKS,
     needs: tuple[Need, ...] = (),
+    elements_per_pair: int | None = None,
 ) -> Callable[[Callable[..., Tensor]], ScoringSpec]:
     """Turn ``function(queries, keys, **parameters) -> scores`` into a :class:`ScoringSpec`.
 
     The function gets queries ``(..., n_q, d_q)`` and keys ``(..., n_k, d_k)`` and returns raw
     scores ``(..., n_q, n_k)``; a learnable parameter arrives as a tensor of one element, and what
-    ``needs`` names as a keyword argument; see :class:`~attention_plugins.attention.Scoring`.
+    ``needs`` names as a keyword argument. A function that makes no more than matrix products says
+    ``elements_per_pair=1``; see :class:`~attention_plugins.attention.Scoring` for both.
     Scorings with weight matrices write a :class:`Scoring` and a :class:`ScoringSpec` instead.
 
     Raises:
@@ -221,7 +235,9 @@ def scoring(
             name=name,
             title=title or name.replace("_", " ").capitalize(),
             formula=formula,
-            build=lambda sizes, values: _FunctionScoring(function, parameters, values, needs),
+            build=lambda sizes, values: _FunctionScoring(
+                function, parameters, values, needs, elements_per_pair
+            ),
             parameters=parameters,
             reference=reference,
             description=description,

@@ -27,6 +27,7 @@ class Alibi(Scoring):
     """``q . k / sqrt(d) - m |i - j|`` with a slope ``m`` for each head; nothing is learned."""
 
     needs = ("positions",)
+    elements_per_pair = 1
     slopes: Tensor
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:

@@ -7,11 +7,11 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring
+from attention_plugins.attention import ProductScoring
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 
 
-class Biaffine(Scoring):
+class Biaffine(ProductScoring):
     """``q . W k + u . k``; queries and keys may differ in size.
 
     A term of the query alone and a constant would add the same to all keys: the softmax cancels
@@ -30,10 +30,6 @@ class Biaffine(Scoring):
     def project_keys(self, keys: Tensor) -> Tensor:
         """``W k`` and ``u . k`` behind it."""
         return self.from_key(keys)
-
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """``q . W k + 1 (u . k)``."""
-        return queries @ keys.mT
 
 
 BIAFFINE = ScoringSpec(

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring
+from attention_plugins.attention import ProductScoring
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 
 
-class Bilinear(Scoring):
+class Bilinear(ProductScoring):
     """``q . W k``; queries and keys may differ in size."""
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
@@ -22,10 +22,6 @@ class Bilinear(Scoring):
     def project_keys(self, keys: Tensor) -> Tensor:
         """``W k``."""
         return self.from_key(keys)
-
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """``q . W k``."""
-        return queries @ keys.mT
 
 
 BILINEAR = ScoringSpec(

@@ -29,6 +29,8 @@ class Combination(Scoring):
             )
         self.first, self.second = (spec.create(sizes) for spec in specs)
         self.needs = tuple(dict.fromkeys((*self.first.needs, *self.second.needs)))
+        one, other = self.first.elements_per_pair, self.second.elements_per_pair
+        self.elements_per_pair = None if one is None or other is None else max(one, other)
         gate = float(values["gate"])
         self.logit = nn.Parameter(torch.tensor(math.log(gate / (1.0 - gate))))
 
@@ -64,12 +66,7 @@ COMBINATION = ScoringSpec(
         _part("first", "First scoring a", "scaled_dot"),
         _part("second", "Second scoring b", "gaussian"),
         Parameter(
-            name="gate",
-            title="Gate g",
-            default=0.5,
-            low=0.01,
-            high=0.99,
-            step=0.01,
+            name="gate", title="Gate g", default=0.5, low=0.01, high=0.99, step=0.01,
             learnable=True,
             help="1 is the first scoring alone, 0 the second.",
         ),
@@ -77,4 +74,4 @@ COMBINATION = ScoringSpec(
     reference="Hinton 2002, Training products of experts by minimizing contrastive divergence, "
     "equation 1",
     description="Favours keys that both of two scorings favour.",
-)
+)  # fmt: skip

@@ -8,14 +8,14 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import normalize
 
-from attention_plugins.attention import Scoring
+from attention_plugins.attention import Product, ProductScoring
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
 
 # Shorter vectors have no direction; a smaller bound would make their gradients explode.
 _SHORTEST = 1e-6
 
 
-class Cosine(Scoring):
+class Cosine(ProductScoring):
     """``s cos(q, k)``; a vector of length 0 scores 0."""
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
@@ -30,9 +30,9 @@ class Cosine(Scoring):
         """Keys of length 1."""
         return normalize(keys, dim=-1, eps=_SHORTEST)
 
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """``s q . k`` of queries and keys of length 1."""
-        return (self.scale * queries) @ keys.mT
+    def factors(self, queries: Tensor, keys: Tensor) -> Product:
+        """Both of length 1, the queries times ``s``."""
+        return Product(self.scale * queries, keys)
 
 
 COSINE = ScoringSpec(

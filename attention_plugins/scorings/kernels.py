@@ -8,6 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.contract import Parameter, Scalar, Sizes
+from attention_plugins.distances import elements_of_squares
 from attention_plugins.radial import LineKernel, RadialScoring, Smooth
 
 
@@ -16,6 +17,7 @@ class DistanceKernel(RadialScoring):
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
+        self.elements_per_pair = elements_of_squares(sizes.key)
         self.inverse_width = nn.Parameter(torch.tensor(1.0 / float(values["width"])))
 
     @property

@@ -16,6 +16,7 @@ class KerpleLog(Scoring):
     """``q . k / sqrt(d) - r log(1 + s |i - j|)`` with positive ``r`` and ``s`` for each head."""
 
     needs = ("positions",)
+    elements_per_pair = 1
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import replace
 
 from torch import Tensor
 
-from attention_plugins.contract import ScoringSpec
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 from attention_plugins.radial import Exponential, LineKernel
 from attention_plugins.scorings.gaussian import WIDTH
 from attention_plugins.scorings.kernels import DistanceKernel
@@ -16,6 +17,10 @@ class Laplacian(DistanceKernel):
     """``-|q - k|_1 |w|`` with one weight, ``w = 1 / width``."""
 
     metric = "absolute"
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__(sizes, values)
+        self.elements_per_pair = sizes.key  # differences along every axis, at any size
 
     def line_kernel(self) -> LineKernel:
         """``e^-r``, with a kink at distance 0."""

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
-from attention_plugins.distances import squared_distances
+from attention_plugins.distances import elements_of_squares, squared_distances
 
 
 class LearnedMetric(Scoring):
@@ -16,6 +16,7 @@ class LearnedMetric(Scoring):
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
+        self.elements_per_pair = elements_of_squares(sizes.query)
         self.metric = nn.Linear(sizes.key, sizes.query, bias=False)
         nn.init.eye_(self.metric.weight)
 

@@ -34,6 +34,7 @@ _STEEP = 1e6
     same_size=True,
     tasks=("translation", "encoding"),
     needs=("positions",),
+    elements_per_pair=1,
 )
 def local_monotonic(queries: Tensor, keys: Tensor, *, positions: Positions, window: int) -> Tensor:
     """``q . k / sqrt(d)`` inside ``[i - D, i + D]``; no weight elsewhere.

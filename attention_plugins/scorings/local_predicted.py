@@ -22,6 +22,7 @@ class LocalPredicted(Scoring):
     """
 
     needs = ("positions",)
+    elements_per_pair = 1
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()

@@ -6,11 +6,11 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring
+from attention_plugins.attention import ProductScoring
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
 
 
-class LowRankBilinear(Scoring):
+class LowRankBilinear(ProductScoring):
     """``U q . V k``; queries and keys may differ in size."""
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
@@ -29,10 +29,6 @@ class LowRankBilinear(Scoring):
     def project_keys(self, keys: Tensor) -> Tensor:
         """``V k``, of as many numbers as the rank."""
         return self.from_key(keys)
-
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """``U q . V k``."""
-        return queries @ keys.mT
 
 
 LOW_RANK_BILINEAR = ScoringSpec(

@@ -15,6 +15,8 @@ from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
 class Polynomial(Scoring):
     """``log((q . k / sqrt(d) + c)^p)``: the degree is even, so that the kernel is positive."""
 
+    elements_per_pair = 1
+
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
         self.half_degree = int(values["degree"]) // 2

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import Positions, Scoring
+from attention_plugins.attention import Positions, Product, ProductScoring
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
-from attention_plugins.scorings.places import scaled_dot, sines_and_cosines
+from attention_plugins.scorings.places import sines_and_cosines
 
 
 def turn(vectors: Tensor, places: Tensor) -> Tensor:
@@ -24,7 +25,7 @@ def turn(vectors: Tensor, places: Tensor) -> Tensor:
     return torch.cat([turned, vectors[..., paired:]], dim=-1)
 
 
-class Rope(Scoring):
+class Rope(ProductScoring):
     """``(R_i q) . (R_j k) / sqrt(d)``, which depends on ``j - i`` alone."""
 
     needs = ("positions",)
@@ -32,9 +33,10 @@ class Rope(Scoring):
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
 
-    def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
-        """``(R_i q) . (R_j k) / sqrt(d)``."""
-        return scaled_dot(turn(queries, positions.queries), turn(keys, positions.keys))
+    def factors(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Product:
+        """``R_i q``, ``R_j k`` and ``1 / sqrt(d)``."""
+        turned = turn(queries, positions.queries), turn(keys, positions.keys)
+        return Product(*turned, 1.0 / math.sqrt(queries.shape[-1]))
 
 
 ROPE = ScoringSpec(

@@ -3,21 +3,31 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 from torch import Tensor
 
-from attention_plugins.contract import scoring
+from attention_plugins.attention import Product, ProductScoring
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
 
 
-@scoring(
-    "scaled_dot",
+class ScaledDot(ProductScoring):
+    """``q . k / sqrt(d)``."""
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+
+    def factors(self, queries: Tensor, keys: Tensor) -> Product:
+        """Queries and keys as they are, and ``1 / sqrt(d)``."""
+        return Product(queries, keys, 1.0 / math.sqrt(queries.shape[-1]))
+
+
+scaled_dot_product = ScoringSpec(
+    name="scaled_dot",
     title="Scaled dot product",
     formula=r"\frac{q^\top k}{\sqrt{d}}",
+    build=ScaledDot,
     reference="Vaswani et al. 2017, Attention is all you need, section 3.2.1",
     description="Favours keys that point the way of the query, equally strongly at every size.",
     same_size=True,
 )
-def scaled_dot_product(queries: Tensor, keys: Tensor) -> Tensor:
-    """``q . k / sqrt(d)``."""
-    # The queries are divided, not the scores: fewer numbers, and none grows large on the way.
-    return (queries / math.sqrt(queries.shape[-1])) @ keys.mT

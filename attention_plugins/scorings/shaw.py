@@ -19,6 +19,7 @@ class Shaw(Scoring):
     """
 
     needs = ("positions",)
+    elements_per_pair = 1
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()

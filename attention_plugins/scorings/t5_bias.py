@@ -32,6 +32,7 @@ class T5Bias(Scoring):
     """``q . k / sqrt(d) + b``, where ``b`` belongs to the head and the bucket of ``j - i``."""
 
     needs = ("positions",)
+    elements_per_pair = 1
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()

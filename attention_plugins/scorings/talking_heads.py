@@ -22,6 +22,8 @@ class TalkingHeads(Scoring):
     head alone has nobody to talk to; its scores are scaled.
     """
 
+    elements_per_pair = 1
+
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
         self.mix_scores = nn.Parameter(torch.eye(sizes.heads))

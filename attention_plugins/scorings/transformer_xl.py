@@ -20,6 +20,7 @@ class TransformerXL(Scoring):
     """
 
     needs = ("positions",)
+    elements_per_pair = 1
 
     def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()

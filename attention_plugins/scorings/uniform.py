@@ -14,6 +14,7 @@ from attention_plugins.contract import scoring
     formula=r"0",
     reference="Dive into Deep Learning, section 11.2",
     description="Every key counts the same, whatever the query: the output is the mean value.",
+    elements_per_pair=1,
 )
 def average_pooling(queries: Tensor, keys: Tensor) -> Tensor:
     """Zeros, which the softmax turns into equal weights."""
