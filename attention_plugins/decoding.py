@@ -7,13 +7,16 @@ so that every way of searching records alike.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 
-from attention_plugins.models.protocols import State, StepModel
+from attention_plugins.models.protocols import ForcedModel, State, StepModel
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID
 
@@ -22,6 +25,9 @@ _NEVER_CHOSEN = (UNK_ID, PAD_ID, BOS_ID)
 
 # Wu et al. 2016, equation 14: 0 prefers short outputs, 1 the best mean per token.
 LENGTH_PENALTY = 0.6
+
+# Greedy search drops finished rows once so many are left: copying a state costs about a step.
+_FEW_LEFT = 0.75
 
 
 @dataclass(frozen=True)
@@ -54,24 +60,30 @@ def greedy(
     """
     tap = Tap(interventions=interventions)
     state = model.start(source, lengths, tap)
+    rows = torch.arange(len(source), device=source.device)  # those still being written
     tokens = torch.full_like(lengths, BOS_ID)
     finished = torch.zeros_like(tokens, dtype=torch.bool)
-    totals = torch.zeros((), device=source.device)
-    columns = []
-    for _ in range(limit):
+    written = torch.full((len(source), limit), PAD_ID, device=source.device)
+    totals = torch.zeros(len(source), device=source.device)
+    for place in range(limit):
         scores, state = model.step(state, tokens, tap)
         scores[:, _NEVER_CHOSEN] = -torch.inf
         best, tokens = scores.max(dim=-1)
         tokens = tokens.masked_fill(finished, PAD_ID)
-        totals = totals + best.masked_fill(finished, 0.0)
-        columns.append(tokens)
+        written[rows, place] = tokens
+        totals = totals.to(best.dtype).index_add(0, rows, best.masked_fill(finished, 0.0))
         finished |= tokens == EOS_ID
-        if finished.all():
+        going = int((~finished).sum())
+        if not going:
             break
-    rows = torch.stack(columns, dim=1).tolist()
+        if going <= _FEW_LEFT * len(rows):
+            left = (~finished).nonzero()[:, 0]
+            state = pick(state, left)
+            tap.reorder(left)
+            rows, tokens, finished = rows[left], tokens[left], finished[left]
     return [
-        Decoded([i for i in row if i != PAD_ID], total)
-        for row, total in zip(rows, totals.tolist(), strict=True)
+        Decoded(_without_padding(row), total)
+        for row, total in zip(written.tolist(), totals.tolist(), strict=True)
     ]
 
 
@@ -87,71 +99,140 @@ def beam(
 ) -> list[list[Decoded]]:
     """The ``width`` best hypotheses found for each row of ``source (B, n)``, best first.
 
+    What a step hands on as the very tensor that it was given is alike for all hypotheses of a
+    sentence, as the source's keys are, and is not reordered with them.
+
     Hypotheses are compared by log-probability over ``((5 + length) / 6) ** LENGTH_PENALTY``.
     A row's search ends when its finished hypotheses beat whatever its open ones could reach.
     """
     tap = Tap(interventions=interventions)
-    n, device = len(source), source.device
+    device = source.device
     state = model.start(source, lengths, tap)
-    copies = torch.arange(n, device=device).repeat_interleave(width)
-    state = pick(state, copies)
-    tap.reorder(copies)
-    # At first all hypotheses of a row are equal: only one may go on.
-    totals = torch.full((n, width), -torch.inf, device=device)
-    totals[:, 0] = 0.0
-    tokens = torch.full((n * width,), BOS_ID, device=device)
-    histories = torch.empty((n * width, 0), dtype=torch.long, device=device)
-    found: list[list[tuple[float, Decoded]]] = [[] for _ in range(n)]
+    same = set(state)  # parts that are alike for all hypotheses of a sentence
+    searching = torch.arange(len(source), device=device)  # sentences
+    tokens = torch.full((len(source),), BOS_ID, device=device)
+    # At first all hypotheses of a sentence would be equal: there is one, of nothing.
+    totals = torch.zeros((len(source), 1), device=device)
+    histories = torch.empty((len(source), 1, 0), dtype=torch.long, device=device)
+    finished = _Finished.none(len(source), width, device)
+    results: list[list[Decoded]] = [[] for _ in range(len(source))]
     for length in range(1, limit + 1):
-        scores, state = model.step(state, tokens, tap)  # (n * width, words)
+        before = state
+        scores, state = model.step(state, tokens, tap)  # (sentences * hypotheses, words)
+        same = {name for name in same if state.get(name) is before[name]}
         scores[:, _NEVER_CHOSEN] = -torch.inf
-        words = scores.shape[-1]
-        candidates = (totals.view(-1, 1) + scores).view(n, -1)
-        # Twice the width: at most one candidate per hypothesis ends, so enough stay open.
-        best, where = candidates.topk(2 * width, dim=-1)
-        parents = (
-            where.div(words, rounding_mode="floor")
-            + torch.arange(n, device=device)[:, None] * width
-        )
-        chosen = where % words
+        best, parents, chosen = _candidates(totals, scores, width)
+        longer = torch.cat([_picked(histories, parents), chosen[..., None]], dim=-1)
         ends = (chosen == EOS_ID) | (length == limit)
-        _collect(found, best, parents, chosen, ends, histories, length)
-        best = best.masked_fill(chosen == EOS_ID, -torch.inf)
-        totals, kept = best.topk(width, dim=-1)  # (n, width)
-        rows, tokens = parents.gather(1, kept).flatten(), chosen.gather(1, kept).flatten()
-        state = pick(state, rows)
+        finished = finished.joined_by(best.masked_fill(~ends, -torch.inf), longer)
+        totals, kept = best.masked_fill(chosen == EOS_ID, -torch.inf).topk(width, dim=-1)
+        histories, tokens = _picked(longer, kept), chosen.gather(1, kept)
+        rows = parents.gather(1, kept)  # the rows of the batch that go on, (sentences, width)
+        rows = rows + torch.arange(len(rows), device=device)[:, None] * (len(scores) // len(rows))
+        done = finished.beat(totals[:, 0], limit)
+        dropped = bool(done.any())
+        if dropped:
+            finished.at(done).write(results, searching[done])
+            if done.all():
+                return results
+            left = (~done).nonzero()[:, 0]
+            searching, finished = searching[left], finished.at(left)
+            totals, histories, tokens, rows = (t[left] for t in (totals, histories, tokens, rows))
+        rows, tokens = rows.flatten(), tokens.flatten()
+        # Hypotheses change places with those of their sentence alone.
+        stays = set() if dropped or length == 1 else same
+        state = {n: t if n in stays else t.index_select(0, rows) for n, t in state.items()}
         tap.reorder(rows)
-        histories = torch.cat([histories[rows], tokens[:, None]], dim=1)
-        if all(
-            len(hypotheses) >= width and hypotheses[0][0] >= _normalised(open_total, limit)
-            for hypotheses, open_total in zip(found, totals[:, 0].tolist(), strict=True)
-        ):
-            break
-    return [[decoded for _, decoded in hypotheses[:width]] for hypotheses in found]
+    finished.write(results, searching)
+    return results
 
 
-def _normalised(total: float, length: int) -> float:
-    return total / ((5 + length) / 6) ** LENGTH_PENALTY
+def _candidates(totals: Tensor, scores: Tensor, width: int) -> tuple[Tensor, Tensor, Tensor]:
+    """The ``2 * width`` best words to go on with, of all hypotheses of each sentence.
+
+    At most one candidate per hypothesis ends, so enough stay open.
+
+    Args:
+        totals: log-probabilities of the hypotheses ``(sentences, hypotheses)``.
+        scores: of their next words ``(sentences * hypotheses, words)``.
+
+    Returns:
+        Log-probabilities, hypotheses and words, each ``(sentences, 2 * width)``, best first.
+    """
+    words = scores.shape[-1]
+    candidates = (totals.view(-1, 1) + scores).view(len(totals), -1)
+    if (missing := 2 * width - candidates.shape[-1]) > 0:
+        candidates = pad(candidates, (0, missing), value=-torch.inf)
+    best, where = candidates.topk(2 * width, dim=-1)
+    parents = where.div(words, rounding_mode="floor").clamp_max(totals.shape[-1] - 1)
+    return best, parents, where % words
 
 
-def _collect(
-    found: list[list[tuple[float, Decoded]]],
-    best: Tensor,
-    parents: Tensor,
-    chosen: Tensor,
-    ends: Tensor,
-    histories: Tensor,
-    length: int,
-) -> None:
-    """Move the candidates that end into ``found``, which stays sorted, best first."""
-    for row, place in ends.nonzero().tolist():
-        total = best[row, place].item()
-        if total == -torch.inf:  # a row with fewer open hypotheses than the width
-            continue
-        ids = [*histories[parents[row, place]].tolist(), chosen[row, place].item()]
-        found[row].append((_normalised(total, length), Decoded(ids, total)))
-    for hypotheses in found:
-        hypotheses.sort(key=lambda item: -item[0])
+def _picked(histories: Tensor, places: Tensor) -> Tensor:
+    """The ``(sentences, k, length)`` histories at ``places (sentences, k)``."""
+    return histories.gather(1, places[..., None].expand(-1, -1, histories.shape[-1]))
+
+
+class _Finished(NamedTuple):
+    """The best finished hypotheses of each sentence, best first: what a search has found so far.
+
+    ``ranks`` are their log-probabilities by length, minus infinity where there are fewer, and
+    ``totals`` those as they are, both ``(sentences, width)``; ``ids (sentences, width, length)``.
+    """
+
+    ranks: Tensor
+    totals: Tensor
+    ids: Tensor
+
+    @classmethod
+    def none(cls, sentences: int, width: int, device: torch.device) -> _Finished:
+        nothing = torch.full((sentences, width), -torch.inf, dtype=torch.float64, device=device)
+        ids = torch.empty((sentences, width, 0), dtype=torch.long, device=device)
+        return cls(nothing, nothing, ids)
+
+    def joined_by(self, totals: Tensor, ids: Tensor) -> _Finished:
+        """The best of these and of ``ids (sentences, k, length)``; those of no rank do not end."""
+        known = pad(self.ids, (0, ids.shape[-1] - self.ids.shape[-1]), value=PAD_ID)
+        if not (totals > -torch.inf).any():
+            return self._replace(ids=known)
+        ranks = torch.cat([self.ranks, _normalised(totals.double(), ids.shape[-1])], dim=1)
+        order = ranks.argsort(dim=1, descending=True, stable=True)[:, : self.ranks.shape[1]]
+        totals = torch.cat([self.totals, totals.double()], dim=1)
+        return _Finished(
+            ranks.gather(1, order), totals.gather(1, order),
+            _picked(torch.cat([known, ids], dim=1), order),
+        )  # fmt: skip
+
+    def beat(self, best_open: Tensor, limit: int) -> Tensor:
+        """Which sentences need no further search, ``(sentences,)``.
+
+        Args:
+            best_open: the log-probability of each one's best open hypothesis.
+        """
+        reachable = _normalised(best_open.double(), limit)
+        return (self.ranks[:, -1] > -torch.inf) & (self.ranks[:, 0] >= reachable)
+
+    def at(self, sentences: Tensor) -> _Finished:
+        """Those of some sentences, by number or by mask."""
+        return _Finished(*(part[sentences] for part in self))
+
+    def write(self, results: list[list[Decoded]], sentences: Tensor) -> None:
+        """Put what was found into the results of these sentences."""
+        found = zip(self.totals.tolist(), self.ids.tolist(), strict=True)
+        for sentence, (totals, ids) in zip(sentences.tolist(), found, strict=True):
+            results[sentence] = [
+                Decoded(_without_padding(row), total)
+                for total, row in zip(totals, ids, strict=True)
+                if total > -math.inf
+            ]
+
+
+def _without_padding(ids: list[int]) -> list[int]:
+    return [i for i in ids if i != PAD_ID]
+
+
+def _normalised(totals: Tensor, length: int) -> Tensor:
+    return totals / ((5 + length) / 6) ** LENGTH_PENALTY
 
 
 @torch.no_grad()
@@ -162,12 +243,16 @@ def force(
     target: Tensor,
     *,
     interventions: Sequence[Intervention] = (),
+    by_steps: bool = False,
 ) -> tuple[Tensor, dict[Site, Tensor]]:
     """Decode given words and record every site.
+
+    A :class:`~attention_plugins.models.protocols.ForcedModel` is given all words at once.
 
     Args:
         source, lengths: ``(B, n)`` and ``(B,)``.
         target: ``(B, m)`` ids, padded.
+        by_steps: word by word whatever the model, as when it searches.
 
     Returns:
         Log-probabilities of the given words ``(B, m)``, and each site's weights
@@ -175,6 +260,9 @@ def force(
     """
     recorder = Recorder()
     tap = Tap(recorder, interventions)
+    if not by_steps and isinstance(model, ForcedModel):
+        found = model.forced_log_probabilities(source, lengths, target, tap)
+        return found, recorder.weights()
     state = model.start(source, lengths, tap)
     begin = torch.full_like(target[:, :1], BOS_ID)
     columns = []

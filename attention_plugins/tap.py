@@ -34,6 +34,10 @@ from attention_plugins.sums import pool_without_weights, runs_without_weights
 _MOST_SCORES = 1 << 21
 
 
+# Kinds of sites whose keys may join word by word.
+_JOINING = ("decoder", "cross")
+
+
 class Site(NamedTuple):
     """Where in a model attention happens."""
 
@@ -69,15 +73,20 @@ class Intervention:
         if self.action == "pin" and self.key is None:
             raise ValueError("an intervention that pins needs the key to pin to")
 
-    def apply(self, weights: Tensor, mask: Tensor | None, first_row: int) -> Tensor:
+    def apply(
+        self, weights: Tensor, mask: Tensor | None, first_row: int, ahead: Tensor | None = None
+    ) -> Tensor:
         """The changed weights ``(batch, [heads,] n_q, n_k)``, as a new tensor.
 
         Args:
             first_row: how many queries this site had answered before these.
+            ahead: the boolean mask of these queries and of all that come in the same call, where
+                these are not all of them.
 
         Raises:
             IndexError: a head or a key that the site does not have. Keys of sites in a decoder
-                may join word by word: a row that is older than the key stays as it is.
+                may join word by word: a row that is older than the key stays as it is, also
+                where all rows come at once and a mask keeps it from the key.
         """
         n_queries, n_keys = weights.shape[-2:]
         if self._too_early(n_keys):
@@ -94,10 +103,13 @@ class Intervention:
         if self.head is not None and weights.dim() > 3:
             head_numbers = torch.arange(heads, device=weights.device)
             chosen = chosen & (head_numbers == self.head)[:, None, None]
+        if self.key is not None and mask is not None and self.site.kind in _JOINING:
+            allowed = as_mask(mask, weights.shape) if ahead is None else ahead
+            chosen = chosen & ~_older(allowed, self.key)[..., :n_queries, :]
         return torch.where(chosen, self._replacement(weights, mask), weights)
 
     def _too_early(self, n_keys: int) -> bool:
-        joins = self.site.kind in ("decoder", "cross")
+        joins = self.site.kind in _JOINING
         return joins and self.key is not None and self.key >= n_keys
 
     def _replacement(self, weights: Tensor, mask: Tensor | None) -> Tensor:
@@ -108,6 +120,15 @@ class Intervention:
         pinned = torch.zeros_like(weights)
         pinned[..., self.key] = 1.0
         return pinned
+
+
+def _older(allowed: Tensor, key: int) -> Tensor:
+    """Which rows ``(..., n_q or 1, 1)`` may not look at a key that a later row may look at."""
+    if allowed.dim() < 2 or allowed.shape[-2] == 1:
+        return torch.zeros((1, 1), dtype=torch.bool, device=allowed.device)
+    column = allowed[..., key if allowed.shape[-1] > 1 else 0, None].long()
+    later = column.flip(-2).cummax(dim=-2).values.flip(-2)
+    return later > column
 
 
 class Recorder:
@@ -258,6 +279,7 @@ class Tap:
         first: int,
         memory: Tensor | None,
         key_positions: Tensor | None,
+        ahead: Tensor | None = None,
     ) -> tuple[Tensor, Tensor]:
         """Output and weights of queries that share one memory."""
         output, weights = attend(
@@ -266,7 +288,7 @@ class Tap:
         )  # fmt: skip
         if changes := self._interventions.get(site, ()):
             for change in changes:
-                weights = change.apply(weights, mask, first)
+                weights = change.apply(weights, mask, first, ahead)
             needs = needs_of(scoring, queries.shape[-2], keys, first, memory, key_positions)
             output = pooled(scoring, weights, values, needs, dropout=dropout)
         if self.recorder is not None:
@@ -298,6 +320,7 @@ class Tap:
             output, weights = self._attend_at_once(
                 site, scoring, queries[..., part, :], keys, values, part_of_mask(allowed, part),
                 dropout, first + number, torch.cat(rows, dim=-2) if rows else None, key_positions,
+                part_of_mask(allowed, slice(number, None)),
             )  # fmt: skip
             outputs.append(output)
             new.append(weights)

@@ -26,7 +26,12 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
-from attention_plugins.models.losses import projected_cross_entropy, shifted, valid_positions
+from attention_plugins.models.losses import (
+    projected_cross_entropy,
+    shifted,
+    target_log_probabilities,
+    valid_positions,
+)
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
 from attention_plugins.models.words import tie
@@ -152,9 +157,29 @@ class Bahdanau(nn.Module):
 
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
         """Mean cross-entropy in nats per target token, with the right words forced."""
-        tap = Tap()
-        state = self.start(batch.source, batch.source_lengths, tap)
-        words = self._words(shifted(batch.target))  # (B, m, embed)
+        parts = self._forced(batch.source, batch.source_lengths, batch.target, Tap())
+        counts = valid_positions(batch.target_lengths, batch.target.shape[1])  # (B, m)
+        features = self._features(*(part[counts] for part in parts))
+        return projected_cross_entropy(
+            features, self.output.weight, self.output.bias, batch.target[counts], label_smoothing
+        )
+
+    def forced_log_probabilities(
+        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
+    ) -> Tensor:
+        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
+        features = self._features(*self._forced(source, source_lengths, target, tap))
+        return target_log_probabilities(features, self.output, target)
+
+    def _forced(
+        self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap
+    ) -> tuple[Tensor, Tensor, Tensor]:
+        """Last layer's states, contexts and words before each word of ``target (B, m)``.
+
+        Each ``(B, m, h)``, words ``(B, m, embed)``.
+        """
+        state = self.start(source, lengths, tap)
+        words = self._words(shifted(target))  # (B, m, embed)
         weights = self._first_layer_weights()
         layers = list(state["hidden"].unbind(dim=1))
         tops, contexts = [], []
@@ -162,13 +187,7 @@ class Bahdanau(nn.Module):
             layers, context = self._advance(state, layers, from_words, weights, tap)
             tops.append(layers[-1])
             contexts.append(context)
-        counts = valid_positions(batch.target_lengths, batch.target.shape[1])  # (B, m)
-        features = self._features(
-            torch.stack(tops, dim=1)[counts], torch.stack(contexts, dim=1)[counts], words[counts]
-        )
-        return projected_cross_entropy(
-            features, self.output.weight, self.output.bias, batch.target[counts], label_smoothing
-        )
+        return torch.stack(tops, dim=1), torch.stack(contexts, dim=1), words
 
     def _words(self, tokens: Tensor) -> Tensor:
         # Tied embeddings start small; the GRU wants inputs near unit size.

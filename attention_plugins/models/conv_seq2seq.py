@@ -27,7 +27,7 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
-from attention_plugins.models.losses import shifted, target_loss
+from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
 from attention_plugins.models.words import placed
@@ -150,6 +150,14 @@ class ConvSeq2Seq(nn.Module):
         state = self.start(batch.source, batch.source_lengths, tap)
         features, _ = self._decode(shifted(batch.target), state, tap)
         return target_loss(features, self.output, batch, label_smoothing)
+
+    def forced_log_probabilities(
+        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
+    ) -> Tensor:
+        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
+        state = self.start(source, source_lengths, tap)
+        features, _ = self._decode(shifted(target), state, tap)
+        return target_log_probabilities(features, self.output, target)
 
     def _decode(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
         """What the output layer reads after ``tokens (B, m)``, ``(B, m, embed)``; the state."""

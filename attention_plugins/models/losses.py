@@ -39,6 +39,22 @@ def target_loss(
     )
 
 
+def target_log_probabilities(features: Tensor, output: nn.Linear, target: Tensor) -> Tensor:
+    """Log-probabilities of the words ``target (B, m)``, ``(B, m)``; those of padding too.
+
+    Args:
+        features: ``(B, m, h)``, what the layer ``output`` reads before each word.
+    """
+    found = [
+        logits.gather(1, words[:, None])[:, 0] - logits.logsumexp(dim=-1)
+        for rows, words in zip(
+            features.flatten(0, 1).split(_CHUNK), target.flatten().split(_CHUNK), strict=True
+        )
+        for logits in [output(rows)]
+    ]
+    return torch.cat(found).view_as(target)
+
+
 def projected_cross_entropy(
     features: Tensor, weight: Tensor, bias: Tensor, target: Tensor, label_smoothing: float = 0.0
 ) -> Tensor:

@@ -25,7 +25,7 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
-from attention_plugins.models.losses import shifted, target_loss
+from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.tap import Site, Tap
 
@@ -91,14 +91,25 @@ class Luong(nn.Module):
 
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
         """Mean cross-entropy in nats per target token, with the right words forced."""
-        tap = Tap()
-        state = self.start(batch.source, batch.source_lengths, tap)
-        words = self.target_embedding(shifted(batch.target))  # (B, m, embed)
+        seen = self._forced(batch.source, batch.source_lengths, batch.target, Tap())
+        return target_loss(seen, self.output, batch, label_smoothing)
+
+    def forced_log_probabilities(
+        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
+    ) -> Tensor:
+        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
+        seen = self._forced(source, source_lengths, target, tap)
+        return target_log_probabilities(seen, self.output, target)
+
+    def _forced(self, source: Tensor, lengths: Tensor, target: Tensor, tap: Tap) -> Tensor:
+        """What the output layer reads when ``target (B, m)`` is forced, ``(B, m, h)``."""
+        state = self.start(source, lengths, tap)
+        words = self.target_embedding(shifted(target))  # (B, m, embed)
         seen = []
         for word in dropout(words, self.rate, self.training).unbind(dim=1):
             state = self._advance(state, word, tap)
             seen.append(state["seen"])
-        return target_loss(torch.stack(seen, dim=1), self.output, batch, label_smoothing)
+        return torch.stack(seen, dim=1)
 
     def _advance(self, state: State, words: Tensor, tap: Tap) -> State:
         """The state after reading ``words (B, embed)``."""

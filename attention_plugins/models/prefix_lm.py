@@ -15,7 +15,7 @@ from torch.nn.functional import pad
 from attention_plugins.attention import as_mask
 from attention_plugins.axes import Axes
 from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, as_record
-from attention_plugins.models.losses import shifted, target_loss
+from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
 from attention_plugins.models.transformer import TRANSFORMER
@@ -96,6 +96,14 @@ class PrefixLM(nn.Module):
         state = self.start(batch.source, batch.source_lengths, tap)
         features, _ = self._write(shifted(batch.target), state, tap)
         return target_loss(features, self.output, batch, label_smoothing)
+
+    def forced_log_probabilities(
+        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
+    ) -> Tensor:
+        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
+        state = self.start(source, source_lengths, tap)
+        features, _ = self._write(shifted(target), state, tap)
+        return target_log_probabilities(features, self.output, target)
 
     def _write(self, tokens: Tensor, state: State, tap: Tap) -> tuple[Tensor, State]:
         """What the output layer reads after ``tokens (B, m)``, ``(B, m, size)``; the state."""

@@ -119,7 +119,8 @@ class StepModel(Module, Protocol):
     """What decoding needs: an encoder-decoder that writes one word at a time.
 
     A state is a dict of tensors with the batch first, so that rows can be picked and repeated.
-    It must hold everything that a step needs: the module itself keeps nothing.
+    It must hold everything that a step needs: the module itself keeps nothing. What a step hands
+    on as the very tensor that it was given is not reordered among a sentence's hypotheses.
     """
 
     def start(self, source: Tensor, source_lengths: Tensor, tap: Tap) -> State:
@@ -135,6 +136,27 @@ class StepModel(Module, Protocol):
 
         Returns:
             Log-probabilities of the next token ``(B, vocabulary)`` and the next state.
+        """
+        ...
+
+
+@runtime_checkable
+class ForcedModel(Protocol):
+    """What a model may offer besides steps: all words of a target at once, which is faster.
+
+    It must say and attend what steps would; forced targets are recorded by way of it.
+    """
+
+    def forced_log_probabilities(
+        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
+    ) -> Tensor:
+        """Log-probabilities ``(B, m)`` of ``target (B, m)``, in evaluation mode.
+
+        Args:
+            source, source_lengths: ``(B, n)`` and ``(B,)``.
+            target: ids, padded; those of padding have log-probabilities too.
+            tap: at every site the queries are in the order of the steps, and where keys join word
+                by word the mask keeps each query from those that come later.
         """
         ...
 

@@ -16,7 +16,7 @@ from attention_plugins.contract import (
     ScoringFactory,
     as_record,
 )
-from attention_plugins.models.losses import shifted, target_loss
+from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
 from attention_plugins.models.transformer_layers import (
@@ -91,6 +91,13 @@ class Transformer(nn.Module):
         words = target.shape[1]
         causal = torch.ones(words, words, dtype=torch.bool, device=target.device).tril()
         return self._decode(inputs, state, causal, tap)
+
+    def forced_log_probabilities(
+        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
+    ) -> Tensor:
+        """Of all words of ``target (B, m)`` at once, ``(B, m)``."""
+        features = self.forced(source, source_lengths, target, tap)
+        return target_log_probabilities(features, self.output, target)
 
     def _decode(self, inputs: Tensor, state: State, causal: Tensor | None, tap: Tap) -> Tensor:
         for number, layer in enumerate(self.decoder):

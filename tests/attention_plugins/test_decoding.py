@@ -1,5 +1,6 @@
 """Searching against trying everything: a model so small that all translations can be listed."""
 
+import copy
 import itertools
 
 import pytest
@@ -10,7 +11,7 @@ from attention_plugins.decoding import LENGTH_PENALTY, beam, force, greedy
 from attention_plugins.models.bahdanau import BAHDANAU, CROSS
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention, Site
-from attention_plugins.text import EOS_ID, PAD_ID
+from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID
 
 LIMIT = 4
 WORDS = (4, 5, 6)
@@ -144,3 +145,97 @@ def test_a_row_is_pinned_by_its_number_through_decoding(model, sources):
     assert sites[CROSS][:, 1, 0].eq(1).all()
     assert torch.equal(plain[:, 0], pinned[:, 0])
     assert not torch.allclose(plain[:3, 1], pinned[:3, 1])
+
+
+def _reordered(model, monkeypatch):
+    """What a beam search reorders: a set of names for each step."""
+    seen = []
+    plain = torch.Tensor.index_select
+    step = model.step
+
+    def watched_step(state, tokens, tap):
+        seen.append(set())
+        names = {id(tensor): name for name, tensor in state.items()}
+        scores, after = step(state, tokens, tap)
+        names |= {id(tensor): name for name, tensor in after.items()}
+        seen_names.update(names)
+        return scores, after
+
+    seen_names = {}
+
+    def index_select(tensor, dim, rows):
+        if id(tensor) in seen_names and seen:
+            seen[-1].add(seen_names[id(tensor)])
+        return plain(tensor, dim, rows)
+
+    monkeypatch.setattr(model, "step", watched_step)
+    monkeypatch.setattr(torch.Tensor, "index_select", index_select)
+    return seen
+
+
+def test_only_what_differs_between_hypotheses_is_reordered(model, sources, monkeypatch):
+    seen = _reordered(model, monkeypatch)
+    source, lengths = sources
+    beam(model, source[:1], lengths[:1], width=3, limit=7)
+    assert seen[0] == {"hidden", "memory", "keys", "mask"}  # one row becomes three
+    assert seen[1:-1] == [{"hidden"}] * (len(seen) - 2)
+    assert len(seen) > 3
+
+
+class _Remembers(torch.nn.Module):
+    """Writes a word by those before, but knows them only from some place on."""
+
+    def __init__(self, change_from):
+        super().__init__()
+        self.change_from = change_from
+        torch.manual_seed(4)
+        self.table = torch.randn(50, 9).double()
+
+    def start(self, source, lengths, tap):
+        return {"said": source[:, 0], "place": torch.zeros_like(lengths)}
+
+    def step(self, state, tokens, tap):
+        place = state["place"] + 1
+        said = state["said"]
+        if int(place[0]) >= self.change_from:
+            said = (3 * said + tokens) % 50
+        return self.table[said].log_softmax(-1), {"said": said, "place": place}
+
+
+@pytest.mark.parametrize("change_from", [1, 2, 3])
+def test_a_part_that_begins_to_differ_is_reordered_from_then_on(change_from):
+    model = _Remembers(change_from)
+    source = torch.tensor([[11], [23], [5]])
+    found = beam(model, source, torch.ones(3, dtype=torch.long), width=4, limit=9)
+    for row, hypotheses in enumerate(found):
+        for hypothesis in hypotheses:
+            state = model.start(source[row : row + 1], torch.ones(1, dtype=torch.long), None)
+            total, last = 0.0, torch.full((1,), BOS_ID)
+            for word in hypothesis.ids:
+                scores, state = model.step(state, last, None)
+                total, last = total + scores[0, word].item(), torch.tensor([word])
+            assert hypothesis.log_probability == pytest.approx(total, abs=1e-12)
+
+
+@pytest.mark.parametrize("width", [1, 3])
+def test_finished_sentences_leave_the_batch(model, sources, width, monkeypatch):
+    """Rows only become fewer, and the last step is not made for all."""
+    model = copy.deepcopy(model)
+    with torch.no_grad():  # sentences that end, at different places
+        model.output.bias[EOS_ID] += 6.0
+    rows, step = [], model.step
+
+    def watched(state, tokens, tap):
+        rows.append(len(tokens))
+        return step(state, tokens, tap)
+
+    monkeypatch.setattr(model, "step", watched)
+    source, lengths = (part.repeat(3, *[1] * (part.dim() - 1)) for part in sources)
+    if width == 1:
+        ends = [len(found.ids) for found in greedy(model, source, lengths, limit=11)]
+        assert len(set(ends)) > 1
+    else:
+        beam(model, source, lengths, width=width, limit=11)
+    assert rows[0] == 15
+    assert rows[1:] == sorted(rows[1:], reverse=True)
+    assert rows[-1] < 15 * width

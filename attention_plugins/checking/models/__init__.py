@@ -15,6 +15,7 @@ from attention_plugins.checking.models.attending import (  # isort: skip
 from attention_plugins.checking.models.translating import (  # isort: skip
     check_a_later_word_changes_no_earlier_one,
     check_a_state_can_be_picked,
+    check_forced_words_equal_steps,
     check_it_overfits_one_batch,
     check_steps_give_log_probabilities,
     check_word_by_word_equals_all_at_once,
@@ -46,6 +47,7 @@ __all__ = [
     "check_equal_seeds_give_equal_models",
     "check_every_parameter_is_used",
     "check_every_weight_learns",
+    "check_forced_words_equal_steps",
     "check_interventions_change_the_output",
     "check_it_is_built_without_memory",
     "check_it_moves_as_a_whole",

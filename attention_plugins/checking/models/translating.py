@@ -17,8 +17,8 @@ from attention_plugins.checking.models.benches import (
 )
 from attention_plugins.checking.models.common import make
 from attention_plugins.contract import ModelSpec
-from attention_plugins.decoding import beam, pick
-from attention_plugins.models.protocols import Batch, as_translation_model
+from attention_plugins.decoding import beam, force, pick
+from attention_plugins.models.protocols import Batch, ForcedModel, as_translation_model
 from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID, PAD_ID
 
@@ -53,6 +53,29 @@ def check_word_by_word_equals_all_at_once(spec: ModelSpec) -> None:
             f"the loss is {loss:.6f} nats per token, but step by step it is {stepwise:.6f}; "
             "compute positions, masks and states alike in loss and in step, and take the mean "
             "over valid tokens"
+        )
+
+
+@rule("models", applies=_translates)
+def check_forced_words_equal_steps(spec: ModelSpec) -> None:
+    """``forced_log_probabilities``, where there is one, says and attends what steps do."""
+    task = translating()
+    batch, model = task.batch, as_translation_model(make(spec))
+    if not isinstance(model, ForcedModel):
+        return
+    given = batch.source, batch.source_lengths, batch.target
+    (stepwise, maps), (at_once, found) = (
+        force(model, *given, by_steps=steps) for steps in (True, False)
+    )
+    if not equal(at_once, stepwise):
+        raise Broken(
+            "forced_log_probabilities differs from what steps say of the same words; shift the "
+            "target by one (<bos> first) and let each position see only those before it"
+        )
+    if found.keys() != maps.keys() or not all(equal(found[s], maps[s]) for s in maps):
+        raise Broken(
+            "forced_log_probabilities attends otherwise than steps do; pass the given tap at "
+            "every site, with the queries in the order of the steps"
         )
 
 

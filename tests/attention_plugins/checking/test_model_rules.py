@@ -231,6 +231,31 @@ class KeepsItsMemory(Plain):
         return super().look({**state, "memory": memory}, query, tap)
 
 
+class Forced(Plain):
+    def forced_log_probabilities(self, source, source_lengths, target, tap):
+        state = self.start(source, source_lengths, tap)
+        found = []
+        for tokens, words in zip(self.inputs(target).T, target.T, strict=True):
+            scores, state = self.step(state, tokens, tap)
+            found.append(scores.gather(1, words[:, None]))
+        return torch.cat(found, dim=1)
+
+
+@fault("forced_words_equal_steps", "shift the target by one")
+class PeeksWhereForced(Forced):
+    def forced_log_probabilities(self, source, source_lengths, target, tap):
+        self.inputs = lambda target: target
+        found = super().forced_log_probabilities(source, source_lengths, target, tap)
+        del self.inputs
+        return found
+
+
+@fault("forced_words_equal_steps", "pass the given tap at every site")
+class IgnoresTheTapWhereForced(Forced):
+    def forced_log_probabilities(self, source, source_lengths, target, tap):
+        return super().forced_log_probabilities(source, source_lengths, target, Tap())
+
+
 @fault("it_overfits_one_batch", "weights that start far too large")
 class HardlyLearns(Plain):
     def normalise(self, logits):
@@ -347,7 +372,7 @@ def test_a_planted_fault_breaks_its_rule_which_says_what_to_change(name):
     assert phrase in str(caught.value)
 
 
-@pytest.mark.parametrize("kind", [Plain, Kernel])
+@pytest.mark.parametrize("kind", [Plain, Kernel, Forced])
 def test_what_the_faults_are_planted_in_is_without_fault(kind):
     assert [f for f in check_model(record(kind)) if not f.passed] == []
 

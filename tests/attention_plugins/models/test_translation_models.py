@@ -16,11 +16,12 @@ from attention_plugins.models.grouped_query import GROUPED_QUERY
 from attention_plugins.models.luong import LUONG
 from attention_plugins.models.pre_norm import PRE_NORM
 from attention_plugins.models.prefix_lm import PREFIX_LM
-from attention_plugins.models.protocols import Batch
+from attention_plugins.models.protocols import Batch, ForcedModel
 from attention_plugins.models.shared_layers import SHARED_LAYERS
 from attention_plugins.models.transformer import TRANSFORMER
 from attention_plugins.registry import load
 from attention_plugins.scorings.additive import ADDITIVE
+from attention_plugins.tap import Intervention
 from attention_plugins.text import EOS_ID
 
 BUILT_IN = load(allow=[])
@@ -134,3 +135,38 @@ def test_two_users_may_share_one_model(kind, batch):
     with ThreadPoolExecutor(4) as pool:
         together = list(pool.map(decode, [0, 1, 2] * 8))
     assert together == alone
+
+
+@every_kind
+@pytest.mark.parametrize("scoring", ["additive", "rope", "coverage"])
+def test_forced_at_once_every_word_and_weight_is_that_of_the_steps(kind, scoring, batch):
+    model = _model(kind, BUILT_IN.scorings[scoring])
+    assert isinstance(model, ForcedModel)
+    given = batch.source, batch.source_lengths, batch.target
+    if getattr(model, "joined", False):  # what a column is depends on the row's length
+        given = tuple(part[:1] for part in given)
+    _, sites = force(model, *given)
+    changes = [
+        [],
+        *(
+            [Intervention(site=site, action=action, key=key, **where) for site in sites]
+            for action, key in (("off", None), ("uniform", None), ("pin", 0), ("pin", 2))
+            for where in ({}, {"row": 1})
+        ),
+        [Intervention(site=site, action="pin", key=6) for site in sites if site.kind == "cross"],
+    ]
+    for change in changes:
+        stepwise, maps = force(model, *given, interventions=change, by_steps=True)
+        at_once, found = force(model, *given, interventions=change)
+        torch.testing.assert_close(at_once, stepwise, atol=1e-11, rtol=1e-11)
+        assert found.keys() == maps.keys()
+        for site in maps:
+            torch.testing.assert_close(found[site], maps[site], atol=1e-11, rtol=1e-11)
+
+
+@every_kind
+def test_steps_are_asked_where_steps_are_wanted(kind, batch, monkeypatch):
+    """The comparison of training with decoding would otherwise compare training with itself."""
+    model = _model(kind)
+    monkeypatch.setattr(type(model), "forced_log_probabilities", None)
+    assert losses(model, batch).agree
