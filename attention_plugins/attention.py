@@ -7,8 +7,10 @@ from typing import Any, Literal, NamedTuple, TypeGuard
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout as drop
 from torch.utils.checkpoint import checkpoint
+
+from attention_plugins.dropping import dropout as drop
+from attention_plugins.dropping import pooled_draws
 
 # Scores of one block of queries: about what stays in a core's cache, in elements.
 _BLOCK_ELEMENTS = 1 << 20
@@ -420,10 +422,11 @@ def attend_in_blocks(
     allowed = None if mask is None else as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
 
     def one(block_queries: Tensor, block_mask: Tensor | None, number: int) -> Tensor:
-        return attend(
-            scoring, block_queries, projected, values, block_mask, dropout=dropout,
-            keys_projected=True, first=number, key_positions=key_positions,
-        )[0]  # fmt: skip
+        with pooled_draws(False):  # the backward pass drops the same again
+            return attend(
+                scoring, block_queries, projected, values, block_mask, dropout=dropout,
+                keys_projected=True, first=number, key_positions=key_positions,
+            )[0]  # fmt: skip
 
     outputs = []
     for start in range(0, n_queries, block):

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, linear
+from torch.nn.functional import linear
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_plugins.attention import as_mask
@@ -26,6 +26,7 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
+from attention_plugins.dropping import dropout, pooled_draws
 from attention_plugins.models.losses import (
     projected_cross_entropy,
     shifted,
@@ -155,6 +156,7 @@ class Bahdanau(nn.Module):
         log_probabilities = self.output(features).log_softmax(dim=-1)
         return log_probabilities, {**state, "hidden": torch.stack(layers, dim=1)}
 
+    @pooled_draws()
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
         """Mean cross-entropy in nats per target token, with the right words forced."""
         parts = self._forced(batch.source, batch.source_lengths, batch.target, Tap())

@@ -15,7 +15,7 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, glu, pad
+from torch.nn.functional import glu, pad
 
 from attention_plugins.attention import as_mask
 from attention_plugins.contract import (
@@ -27,6 +27,7 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
+from attention_plugins.dropping import dropout, pooled_draws
 from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
@@ -144,6 +145,7 @@ class ConvSeq2Seq(nn.Module):
         features, new = self._decode(tokens[:, None], state, tap)
         return self.output(features[:, 0]).log_softmax(dim=-1), new
 
+    @pooled_draws()
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
         """Mean cross-entropy in nats per target token, with the right words forced."""
         tap = Tap()

@@ -12,7 +12,6 @@ from typing import NamedTuple
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 from torch.nn.utils.rnn import pack_padded_sequence, pad_packed_sequence
 
 from attention_plugins.attention import as_mask
@@ -25,6 +24,7 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
+from attention_plugins.dropping import dropout, pooled_draws
 from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.tap import Site, Tap
@@ -89,6 +89,7 @@ class Luong(nn.Module):
         new = self._advance(state, words, tap)
         return self.output(new["seen"]).log_softmax(dim=-1), new
 
+    @pooled_draws()
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
         """Mean cross-entropy in nats per target token, with the right words forced."""
         seen = self._forced(batch.source, batch.source_lengths, batch.target, Tap())

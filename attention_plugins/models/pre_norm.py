@@ -7,9 +7,10 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout, gelu, relu, silu
+from torch.nn.functional import gelu, relu, silu
 
 from attention_plugins.contract import ModelSpec, Parameter
+from attention_plugins.dropping import dropout
 from attention_plugins.models.transformer import TRANSFORMER, Transformer
 from attention_plugins.models.transformer_layers import FeedForward, Hyperparameters
 

@@ -15,6 +15,7 @@ from torch.nn.functional import pad
 from attention_plugins.attention import as_mask
 from attention_plugins.axes import Axes
 from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, as_record
+from attention_plugins.dropping import pooled_draws
 from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
@@ -90,6 +91,7 @@ class PrefixLM(nn.Module):
         features, new = self._write(tokens[:, None], state, tap)
         return self.output(features[:, 0]).log_softmax(dim=-1), new
 
+    @pooled_draws()
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
         """Mean cross-entropy in nats per target token, with the right words forced."""
         tap = Tap()

@@ -16,6 +16,7 @@ from attention_plugins.contract import (
     ScoringFactory,
     as_record,
 )
+from attention_plugins.dropping import pooled_draws
 from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
@@ -75,6 +76,7 @@ class Transformer(nn.Module):
         features = self._decode(inputs, new, None, tap)[:, 0]
         return self.output(features).log_softmax(dim=-1), new
 
+    @pooled_draws()
     def loss(self, batch: Batch, label_smoothing: float = 0.0) -> Tensor:
         """Mean cross-entropy in nats per target token, with the right words forced."""
         features = self.forced(batch.source, batch.source_lengths, batch.target, Tap())

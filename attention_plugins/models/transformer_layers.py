@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 
 from attention_plugins.contract import ScoringFactory
+from attention_plugins.dropping import dropout
 from attention_plugins.models.multi_head import MultiHead
 from attention_plugins.models.protocols import State
 from attention_plugins.models.stack import Part, Stack

@@ -6,8 +6,8 @@ import math
 from collections.abc import Iterable
 
 from torch import Tensor, nn
-from torch.nn.functional import dropout
 
+from attention_plugins.dropping import dropout
 from attention_plugins.models.positions import sinusoidal_positions
 
 

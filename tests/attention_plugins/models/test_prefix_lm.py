@@ -124,7 +124,7 @@ def test_source_and_target_are_counted_each_from_its_start(batch):
     model.loss(batch)
     assert seen[0].queries.tolist() == [*range(5)]
     assert seen[0].keys.tolist() == expected
-    force(model, batch.source, batch.source_lengths, batch.target)
+    force(model, batch.source, batch.source_lengths, batch.target, by_steps=True)
     assert [one.queries.tolist() for one in seen[1:]] == [[t] for t in range(5)]
     assert [one.keys.tolist() for one in seen[1:]] == [expected[: 8 + t] for t in range(5)]
 
