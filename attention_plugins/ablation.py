@@ -68,7 +68,9 @@ class _Off(Intervention):
 
     heads: tuple[tuple[int, int], ...] = ()  # (row of the batch, head)
 
-    def apply(self, weights: Tensor, mask: Tensor | None, first_row: int) -> Tensor:
+    def apply(
+        self, weights: Tensor, mask: Tensor | None, first_row: int, ahead: Tensor | None = None
+    ) -> Tensor:
         changed = weights.clone()
         for row, head in self.heads:
             changed[(row, head) if weights.dim() == 4 else row] = 0.0
