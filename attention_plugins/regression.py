@@ -172,6 +172,7 @@ def _without_weights(model: RegressionModel, data: RegressionData) -> Prediction
     if list(axes.values()) != [_ON_POINTS]:
         return None
     (pooled,) = tap.pooled.values()
+    assert pooled.entropies is not None  # the tap asks for them
     neighbours = (pooled.entropies.exp() * pooled.reached).mean()
     ends = pooled.reached.double().aminmax()
     return Prediction(values, {}, axes, float(neighbours), (float(ends.min), float(ends.max)))

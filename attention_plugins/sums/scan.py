@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Any
 
 import numpy as np
 
@@ -57,7 +58,7 @@ def _shift(r: np.ndarray, degree: int) -> list[list[np.ndarray]]:
     return [[math.comb(k, j) * powers[k - j] for j in range(k + 1)] for k in range(degree + 1)]
 
 
-def _moved(state: np.ndarray, shifts: list[list[np.ndarray]], at: object) -> np.ndarray:
+def _moved(state: np.ndarray, shifts: list[list[np.ndarray]], at: Any) -> np.ndarray:
     """The state ``(..., degree + 1, c)`` after the distances that ``shifts`` was made of."""
     if len(shifts) == 1:
         return state * shifts[0][0][at][..., None, None]

@@ -137,5 +137,6 @@ def space() -> list[Row]:
 
 if __name__ == "__main__":
     torch.set_num_threads(1)
-    for row in [*lines(), *space()]:
-        print(json.dumps(row))
+    for measure in (lines, space):
+        for row in measure():
+            print(json.dumps(row), flush=True)
