@@ -23,8 +23,7 @@ import torch
 from tests.benchmarks.rows import Row
 
 # In the order in which they run; each module has rows(quick) -> Iterator[Row].
-PARTS = ("attention", "decoding", "training", "regression", "page", "painting", "sessions",
-         "large_maps")  # fmt: skip
+PARTS = ("attention", "decoding", "regression", "page", "painting", "sessions", "large_maps")
 
 
 def main() -> None:

@@ -6,15 +6,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
-from typing import Any
+from collections.abc import Callable, Iterator
 
 import torch
 from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from attention_plugins import Site, Sizes, Tap, get_scoring
-from tests.benchmarks.measuring import interleaved, peak_growth
+from tests.benchmarks.memory import peak_growth
+from tests.benchmarks.rows import Row, interleaved
 
 SITE = Site("cross")
 Way = Callable[[], None]
@@ -68,49 +68,22 @@ def theirs(name: str, n: int) -> Way:
     return _learning(ways[name], n)
 
 
-def _compared(name: str, against: str, n: int) -> dict[str, Any]:
-    found = interleaved(
-        f"{name} against {against}, 4 x {n} x {n} x 64",
-        ours(name, n),
-        theirs(against, n),
-        rounds=3,
-    )
+def rows(quick: bool) -> Iterator[Row]:
+    """Additive and scaled dot product attention, and what else is a product, as in training."""
+    long, short = (512, 256) if quick else (2048, 1024)
+    yield _compared("additive", "additive", short)
+    yield _compared("scaled_dot", "scaled_dot", long)
+    yield _compared("scaled_dot", "torch", long)
+    yield _compared("cosine", "torch", long)
+    yield _compared("alibi", "scaled_dot", long)  # in blocks, against plain scaled dot products
+
+
+def _compared(name: str, against: str, n: int) -> Row:
     here = "tests.benchmarks.attention"
-    taken = (
-        peak_growth(here, f"ours({name!r}, {n})"),
-        peak_growth(here, f"theirs({against!r}, {n})"),
-    )
-    found["memory"] = {"ours": taken[0], "theirs": taken[1], "ratio": taken[1] / taken[0]}
-    return found
-
-
-def additive() -> dict[str, Any]:
-    """Additive attention in blocks against the textbook's."""
-    return _compared("additive", "additive", 1024)
-
-
-def scaled_dot() -> dict[str, Any]:
-    """Scaled dot product attention against the textbook's."""
-    return _compared("scaled_dot", "scaled_dot", 2048)
-
-
-def scaled_dot_and_torch() -> dict[str, Any]:
-    """Scaled dot product attention against torch's own: what the way there costs."""
-    return _compared("scaled_dot", "torch", 2048)
-
-
-def cosine_and_torch() -> dict[str, Any]:
-    """Cosine attention, a product of vectors of length 1, against torch's scaled dot product."""
-    return _compared("cosine", "torch", 2048)
-
-
-def alibi() -> dict[str, Any]:
-    """A scoring with positions, in blocks, against the textbook's plain scaled dot product."""
-    return _compared("alibi", "scaled_dot", 2048)
-
-
-ALL = (additive, scaled_dot, scaled_dot_and_torch, cosine_and_torch, alibi)
-
-if __name__ == "__main__":
-    for measure in ALL:
-        print(measure())
+    mine = peak_growth(here, f"ours({name!r}, {n})")
+    other = peak_growth(here, f"theirs({against!r}, {n})")
+    return interleaved(
+        f"{name}, 4 x {n} x {n} x 64, forward and backward",
+        "torch's scaled_dot_product_attention" if against == "torch" else "the textbook",
+        ours(name, n), theirs(against, n), rounds=3, note=f"{mine:.0f} MB against {other:.0f}",
+    )  # fmt: skip

@@ -1,11 +1,11 @@
 """Decoding beside the textbook's loop, beams beside greedy search, one pass beside steps.
 
-``python -m tests.benchmarks.decoding`` prints all of it; each function measures one comparison.
 Models are untrained and of the textbook's size, so every sentence is written to the limit.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from contextlib import nullcontext
 from typing import Any
 from unittest.mock import patch
@@ -19,7 +19,7 @@ from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import load
 from attention_plugins.text import BOS_ID
 from tests.benchmarks.attention import TextbookAdditive
-from tests.benchmarks.measuring import interleaved
+from tests.benchmarks.rows import Row, interleaved
 
 WORDS, SIZE, LIMIT, TOKENS = 400, 32, 10, 9
 REGISTRY = load(allow=[])
@@ -65,57 +65,45 @@ def _sentences(count: int) -> tuple[Tensor, Tensor]:
     return source, torch.full((count,), TOKENS)
 
 
-def greedy_search() -> dict[str, Any]:
-    """Greedy search of 100 sentences in a batch against the textbook's, sentence by sentence."""
-    model, textbook, given = _model("bahdanau"), TextbookBahdanau().eval(), _sentences(100)
+def rows(quick: bool) -> Iterator[Row]:
+    """Greedy search, what a beam costs, forced words, and masks of dropout."""
+    count = 30 if quick else 100
+    yield _greedy(count)
+    for name in ("bahdanau", "transformer"):
+        yield _beam(name, count)
+        yield _forced(name)
+    yield _dropout()
+
+
+def _greedy(count: int) -> Row:
+    model, textbook, given = _model("bahdanau"), TextbookBahdanau().eval(), _sentences(count)
     return interleaved(
-        "greedy, bahdanau, 100 sentences",
+        f"greedy search, {count} sentences, Bahdanau", "the textbook, one by one",
         lambda: greedy(model, *given, limit=LIMIT),
         lambda: [textbook.predict(source) for source in given[0]],
-    )
+    )  # fmt: skip
 
 
-def _beam(name: str) -> dict[str, Any]:
-    model, given = _model(name), _sentences(100)
+def _beam(name: str, count: int) -> Row:
+    model, given = _model(name), _sentences(count)
     return interleaved(
-        f"beam of 5 against our own greedy search, {name}, 100 sentences",
+        f"beam of 5, {count} sentences, {name}", "our greedy search",
         lambda: beam(model, *given, width=5, limit=LIMIT),
         lambda: greedy(model, *given, limit=LIMIT),
-    )
+    )  # fmt: skip
 
 
-def beam_bahdanau() -> dict[str, Any]:
-    """What a beam costs: the inverse of the ratio is how many greedy searches."""
-    return _beam("bahdanau")
-
-
-def beam_transformer() -> dict[str, Any]:
-    """The same for the Transformer."""
-    return _beam("transformer")
-
-
-def _forced(name: str) -> dict[str, Any]:
+def _forced(name: str) -> Row:
     model, (source, lengths) = _model(name), _sentences(1)
     target = source.clone()
     return interleaved(
-        f"one recorded sentence at once against steps, {name}",
+        f"a forced sentence with its maps, 20 times, {name}", "word by word",
         lambda: [force(model, source, lengths, target) for _ in range(20)],
         lambda: [force(model, source, lengths, target, by_steps=True) for _ in range(20)],
-    )
+    )  # fmt: skip
 
 
-def forced_bahdanau() -> dict[str, Any]:
-    """Forced words, recorded."""
-    return _forced("bahdanau")
-
-
-def forced_transformer() -> dict[str, Any]:
-    """Forced words, recorded."""
-    return _forced("transformer")
-
-
-def dropout_masks() -> dict[str, Any]:
-    """A Transformer's loss and gradients with masks from one draw, and with torch's dropout."""
+def _dropout() -> Row:
     model = _model("transformer", hidden=128, ffn=256).train()
     source, lengths = _sentences(64)
     batch = Batch(source, lengths, source, lengths)
@@ -126,14 +114,7 @@ def dropout_masks() -> dict[str, Any]:
         with nullcontext() if pooled else off:
             model.loss(batch).backward()
 
-    return interleaved("dropout, transformer", lambda: learn(True), lambda: learn(False))
-
-
-ALL = (
-    greedy_search, beam_bahdanau, beam_transformer, forced_bahdanau, forced_transformer,
-    dropout_masks,
-)  # fmt: skip
-
-if __name__ == "__main__":
-    for measure in ALL:
-        print(measure())
+    return interleaved(
+        "a step of a Transformer with dropout, masks from one draw", "a draw for each place",
+        lambda: learn(True), lambda: learn(False),
+    )  # fmt: skip

@@ -1,6 +1,5 @@
 """Kernel regression of many points, ours beside its peers, interleaved in one process.
 
-``python tests/benchmarks/regression.py`` from the project root prints one line per measurement.
 Times are the best of a few rounds in which all take turns; KeOps and scikit-learn are measured
 where they are installed and where one round takes less than minutes. Accuracy is measured against
 sums written out in NumPy at some of the queries.
@@ -8,12 +7,10 @@ sums written out in NumPy at some of the queries.
 
 from __future__ import annotations
 
-import json
 import resource
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from importlib.util import find_spec
-from typing import Any
 
 import numpy as np
 import torch
@@ -23,8 +20,8 @@ from attention_plugins import ModelSizes, RegressionData, registry
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 from attention_plugins.regression import predict
 from attention_plugins.tap import Tap
+from tests.benchmarks.rows import Row
 
-Row = dict[str, Any]
 Run = Callable[[], Tensor]
 
 WIDTH = 0.3
@@ -96,13 +93,8 @@ def exact(data: RegressionData) -> tuple[Tensor, Tensor]:
     return rows, torch.tensor(found)
 
 
-def measured(n: int, dimensions: int, rounds: int = _ROUNDS) -> list[Row]:
-    """Ours beside every peer that is installed; a single row where n is too large for them.
-
-    Returns:
-        ``name``; ``ours``, ``ours_with_neighbours`` and ``theirs`` in seconds; ``ratio``, theirs
-        by ours; ``error``, relative to the values' spread; ``peak_mb`` of this process so far.
-    """
+def measured(n: int, dimensions: int) -> list[Row]:
+    """Ours beside every peer that is installed; a single row where n is too large for them."""
     data = problem(n, dimensions)
     alone, whole = ours(data)
     runs = {"ours": alone, "ours with neighbours": whole}
@@ -110,41 +102,28 @@ def measured(n: int, dimensions: int, rounds: int = _ROUNDS) -> list[Row]:
         runs |= {name: make(data) for name, make in PEERS.items() if find_spec(name)}
     best = dict.fromkeys(runs, np.inf)
     found = {name: run() for name, run in runs.items()}  # compiles and warms up
-    for _ in range(rounds):
+    for _ in range(_ROUNDS):
         for name, run in runs.items():
             began = time.perf_counter()
             found[name] = run()
             best[name] = min(best[name], time.perf_counter() - began)
-    rows, expected = exact(data)
+    picked, expected = exact(data)
+    error = float((found["ours"][picked] - expected).abs().max() / data.y.std())
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
     shared = {
+        "work": f"Gaussian regression, n = m = {n:,}, d = {dimensions}",
         "ours": best["ours"],
-        "ours_with_neighbours": best["ours with neighbours"],
-        "error": float((found["ours"][rows] - expected).abs().max() / data.y.std()),
-        "peak_mb": resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024,
+        "note": f"error {error:.0e} of y's spread; with neighbours counted "
+        f"{1e3 * best['ours with neighbours']:.3g} ms; peak so far {peak:.0f} MB",
     }
-    of = f"gaussian, n = {n:,}, d = {dimensions}"
     peers = [name for name in runs if name in PEERS]
     if not peers:
-        return [{"name": of, **shared, "theirs": None, "ratio": None}]
-    return [
-        {"name": f"{of}, {name}", **shared, "theirs": best[name],
-         "ratio": best[name] / best["ours"]}
-        for name in peers
-    ]  # fmt: skip
+        return [Row(**shared)]
+    return [Row(**shared, against=name, theirs=best[name]) for name in peers]
 
 
-def lines() -> list[Row]:
-    """1-D problems of 10^4, 10^5 and 10^6 points and as many queries."""
-    return [row for n in (10**4, 10**5, 10**6) for row in measured(n, 1)]
-
-
-def space() -> list[Row]:
-    """10^4 points and as many queries in three dimensions."""
-    return measured(10**4, 3)
-
-
-if __name__ == "__main__":
-    torch.set_num_threads(1)
-    for measure in (lines, space):
-        for row in measure():
-            print(json.dumps(row), flush=True)
+def rows(quick: bool) -> Iterator[Row]:
+    """On a line and in space, from 10^4 points on."""
+    for n in (10**4,) if quick else (10**4, 10**5, 10**6):
+        yield from measured(n, 1)
+    yield from measured(10**4, 3)

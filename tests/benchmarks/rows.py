@@ -36,19 +36,25 @@ class Row:
         return None if self.theirs is None else self.theirs / self.ours
 
 
-def alternating(
-    ours: Callable[[], object], theirs: Callable[[], object], rounds: int
-) -> tuple[list[float], list[float]]:
-    """Seconds of every round, one after the other in turn; each is called once before."""
+def interleaved(
+    work: str,
+    against: str,
+    ours: Callable[[], object],
+    theirs: Callable[[], object],
+    *,
+    rounds: int = 5,
+    note: str = "",
+) -> Row:
+    """Seconds of both, each called once before: they take turns, so a busy machine slows both."""
     ours()
     theirs()
     taken: tuple[list[float], list[float]] = ([], [])
     for _ in range(rounds):
-        for seconds, work in zip(taken, (ours, theirs), strict=True):
+        for seconds, way in zip(taken, (ours, theirs), strict=True):
             began = time.perf_counter()
-            work()
+            way()
             seconds.append(time.perf_counter() - began)
-    return taken
+    return compared(work, against, taken, note=note)
 
 
 def compared(
