@@ -60,7 +60,9 @@ def losses(model: TranslationModel, batch: Batch) -> Losses:
     A copy in double precision on the CPU is measured, as the batch lies there.
     """
     model = copy.deepcopy(model).to(torch.device("cpu")).double().eval()
-    batch = batch._replace(alignment=None)  # a loss with more terms than cross-entropy drops them
+    batch = Batch(
+        *batch
+    )  # without alignment: a loss with more terms than cross-entropy drops them
     wider = batch._replace(source=_wider(batch.source), target=_wider(batch.target))
     return Losses(
         float(model.loss(batch)), _word_by_word(model, batch),

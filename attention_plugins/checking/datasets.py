@@ -5,7 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Mapping, Sequence
 from types import MappingProxyType
-from typing import Any
+from typing import Any, cast
 
 import torch
 from torch import Tensor
@@ -22,6 +22,7 @@ from attention_plugins.contract import (
     Scalar,
     SentencePair,
     Tokeniser,
+    TokeniserSpec,
     settle,
 )
 from attention_plugins.experiment import counted_by
@@ -198,7 +199,8 @@ def _load(
 def _tokenisers(name: str, pairs: Sequence[SentencePair]) -> tuple[Tokeniser, Tokeniser]:
     """Of both sides, with what they learn from these pairs."""
     with attempt(f"with the tokeniser {name!r}", "name one that is installed"):
-        spec = BESIDE.get({}).get(("tokenisers", name)) or installed().tokeniser(name)
+        beside = BESIDE.get({}).get(("tokenisers", name))
+        spec = cast("TokeniserSpec", beside) if beside else installed().tokeniser(name)
         source = spec.create(spec.learned_from([pair.source for pair in pairs]))
         return source, spec.create(spec.learned_from([pair.target for pair in pairs]))
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, Self
 
 from torch import Tensor, nn
 
@@ -20,7 +20,12 @@ from attention_plugins.contract.parameters import (
 from attention_plugins.contract.scorings import ScoringFactory
 
 
-class ModelSizes(NamedTuple):
+class _Ends(NamedTuple):
+    source: int
+    target: int
+
+
+class ModelSizes(_Ends):
     """What a model connects: vocabulary sizes in translation, dimensions in regression.
 
     In encoding, the sizes of a sequence's items before and after.
@@ -30,9 +35,13 @@ class ModelSizes(NamedTuple):
     sides are numbered each for itself. It is empty in the other tasks.
     """
 
-    source: int
-    target: int
-    copies: tuple[int, ...] = ()
+    copies: tuple[int, ...] = ()  # no part of the tuple, which models of 1.0 unpack in two
+
+    def __new__(cls, source: int, target: int, copies: tuple[int, ...] = ()) -> Self:
+        """The tuple of the two sizes, and which words are the same on both sides."""
+        made = super().__new__(cls, source, target)
+        made.copies = copies
+        return made
 
 
 ModelBuild = Callable[[ScoringFactory, ModelSizes, Mapping[str, Scalar]], nn.Module]

@@ -97,7 +97,14 @@ class EncodingModel(Module, Protocol):
         ...
 
 
-class Batch(NamedTuple):
+class _Tokens(NamedTuple):
+    source: Tensor
+    source_lengths: Tensor
+    target: Tensor
+    target_lengths: Tensor
+
+
+class Batch(_Tokens):
     """Sentence pairs as padded token ids.
 
     ``source (B, n)``, ``source_lengths (B,)``, ``target (B, m)``, ``target_lengths (B,)``. Both
@@ -108,11 +115,20 @@ class Batch(NamedTuple):
     has no links, and where a loss is measured, not learned from.
     """
 
-    source: Tensor
-    source_lengths: Tensor
-    target: Tensor
-    target_lengths: Tensor
-    alignment: Tensor | None = None
+    alignment: Tensor | None = None  # no part of the tuple, which models of 1.0 unpack in four
+
+    def __new__(
+        cls,
+        source: Tensor,
+        source_lengths: Tensor,
+        target: Tensor,
+        target_lengths: Tensor,
+        alignment: Tensor | None = None,
+    ) -> Self:
+        """The tuple of the first four, and the alignment."""
+        made = super().__new__(cls, source, source_lengths, target, target_lengths)
+        made.alignment = alignment
+        return made
 
 
 class StepModel(Module, Protocol):

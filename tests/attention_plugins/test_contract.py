@@ -20,6 +20,7 @@ from attention_plugins import (
     scoring,
 )
 from attention_plugins.contract import settle
+from attention_plugins.models.protocols import Batch
 
 WIDTH = Parameter(name="width", title="Width", default=1.0, low=0.5, high=8.0, learnable=True)
 LAYERS = Parameter(name="layers", title="Layers", default=2, low=1, high=4)
@@ -399,3 +400,13 @@ def test_a_parameter_that_names_a_scoring_takes_names_alone():
 def test_a_data_set_that_says_something_else_of_itself_is_refused(changes, message):
     with pytest.raises(ContractError, match=message):
         DatasetSpec(name="mine", title="Mine", task="translation", load=lambda p, s: [], **changes)
+
+
+def test_models_of_the_first_contract_unpack_sizes_and_batches_as_they_did():
+    source, target = ModelSizes(3, 5, (0, 1, 2))
+    assert (source, target) == (3, 5) == ModelSizes(3, 5)
+    assert ModelSizes(3, 5, (0, 1, 2)).copies == (0, 1, 2)
+    tensors = [torch.ones(1, 1) * number for number in range(5)]
+    assert [*Batch(*tensors)] == tensors[:4]
+    assert Batch(*tensors).alignment is tensors[4]
+    assert Batch(*tensors[:4]).alignment is None

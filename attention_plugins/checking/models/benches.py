@@ -83,12 +83,12 @@ class Translating(NamedTuple):
 
     def row(self, number: int) -> Translating:
         """One pair."""
-        source, n, target, m = (part[number : number + 1] for part in self.batch[:4])
+        source, n, target, m = (part[number : number + 1] for part in self.batch)
         return Translating(Batch(source[:, : int(n)], n, target[:, : int(m)], m))
 
     def wider(self) -> Translating:
         """Four more places in the sources, two in the targets."""
-        source, n, target, m = self.batch[:4]
+        source, n, target, m = self.batch
         return Translating(
             Batch(pad(source, (0, 4), value=PAD_ID), n, pad(target, (0, 2), value=PAD_ID), m)
         )

@@ -83,7 +83,7 @@ def check_forced_words_equal_steps(spec: ModelSpec) -> None:
 def check_a_later_word_changes_no_earlier_one(spec: ModelSpec) -> None:
     """In the loss, the probabilities of all words after a beginning add up to the beginning's."""
     task, model = translating().row(1), make(spec)
-    source, lengths, target, _ = task.batch[:4]
+    source, lengths, target, _ = task.batch
     for length in (1, 2):
         beginning = target[:, :length]
         longer = [

@@ -85,7 +85,8 @@ def _attended(scoring: Scoring, heads: int, row: int | None = None) -> tuple[Ten
         tensors, lengths = [part[row : row + 1] for part in tensors], lengths[row : row + 1]
     advice = "let every part follow sizes.heads; with one head there is no axis of heads"
     with attempt(f"with {heads} head{'s' * (heads > 1)}", advice):
-        return attend(scoring, *tensors, lengths)
+        queries, keys, values = tensors
+        return attend(scoring, queries, keys, values, lengths)
 
 
 def _shape(heads: int, *last: int) -> tuple[int, ...]:
