@@ -55,7 +55,7 @@ PAGES = (
     ),
     Entry(
         name="training", title="Train", icon="model_training", path="train",
-        section="Train", purpose="loss, speed and BLEU while scorings learn",
+        section="Train", purpose="loss, speed and score while scorings learn",
     ),
     Entry(
         name="experiment", title="Experiment", icon="science", path="experiment",
