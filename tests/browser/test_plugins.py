@@ -88,7 +88,7 @@ def test_the_list_fits_a_phone(window):
 
 
 def test_what_a_reload_changed_covers_no_button_and_goes_away(window):
-    seen = window("regression?a=gaussian")
+    seen = window("?a=gaussian")
     seen.until(lambda: seen.rows("q", "x", "prediction", key="panel-a"), "the curve")
     button = seen.page.get_by_role("button", name="Reload plugins").first
     button.click()  # the pointer rests there
