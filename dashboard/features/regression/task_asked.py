@@ -85,10 +85,17 @@ def read_asked(request: Request) -> Asked:
     """
     installed = registry.installed()
     scoring = installed.scoring(request.scoring or _DEFAULT_SCORING)
-    if "regression" not in scoring.tasks:
-        raise ValueError(
-            f"scoring {scoring.name!r} is for {' and '.join(scoring.tasks)}; points of a "
-            "regression have no order: choose another"
-        )
+    given = dict(request.parameters)
+    parts = [
+        installed.scoring(str(given.get(parameter.name, parameter.default)))
+        for parameter in scoring.parameters
+        if parameter.names == "scorings"
+    ]
+    for each in (scoring, *parts):
+        if "regression" not in each.tasks:
+            raise ValueError(
+                f"scoring {each.name!r} is for {' and '.join(each.tasks)}; points of a "
+                "regression have no order: choose another"
+            )
     name, values = normaliser_of(dict(request.options))
     return Asked(scoring, installed.normaliser(name), values)

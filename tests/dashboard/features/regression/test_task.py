@@ -33,6 +33,8 @@ WITHOUT_WEIGHTS = {
 def test_a_scoring_of_positions_is_refused():
     with pytest.raises(ValueError, match="points of a regression have no order: choose another"):
         ask(scoring="alibi")
+    with pytest.raises(ValueError, match=r"scoring 'alibi' is for .*points of a regression have"):
+        ask(scoring="combination", parameters={"second": "alibi"})
 
 
 class Watcher:
