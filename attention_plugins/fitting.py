@@ -11,10 +11,11 @@ from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
 import torch
-from torch import Tensor, nn, optim
+from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
 from attention_plugins.contract import Parameter, RegressionData
+from attention_plugins.descent import adam_steps, sgd_steps
 from attention_plugins.models.protocols import Module, RegressionModel
 from attention_plugins.regression import leave_one_out, left_out
 
@@ -168,22 +169,24 @@ def _descent(
     """One update of the weights by the gradient of the error that it is given."""
     rate = lr or _RATES[loss, optimiser]
     plain = loss == "sum"
-    if optimiser == "adam":
-        stepper = optim.Adam(weights, lr=rate)
-    else:
-        momentum = 0.0 if plain else _MOMENTUM
-        stepper = optim.SGD(weights, lr=rate, momentum=momentum, nesterov=not plain)
-    decay = None if plain else optim.lr_scheduler.CosineAnnealingLR(stepper, T_max=epochs)
+    move = (
+        adam_steps(weights)
+        if optimiser == "adam"
+        else sgd_steps(weights, 0.0 if plain else _MOMENTUM)
+    )
+    done = 0
 
     def update(error: Tensor) -> None:
-        stepper.zero_grad()
+        nonlocal done
+        for weight in weights:
+            weight.grad = None
         error.backward()
-        if decay is None:
-            stepper.step()
+        if plain:
+            move(rate)
             return
         nn.utils.clip_grad_norm_(weights, _LONGEST_GRADIENT)
-        stepper.step()
-        decay.step()
+        move(rate * (1.0 + math.cos(math.pi * done / epochs)) / 2.0)  # from the rate to 0
+        done += 1
 
     return update
 

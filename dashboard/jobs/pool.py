@@ -38,6 +38,8 @@ class LocalPool:
         warm: import torch in workers before their first job.
         cache: bytes of results with which equal requests are answered.
         nice: the niceness of the workers, 0 to 19.
+        head_start: seconds after its first job begins for which the first worker has the machine
+            to itself; then the others start.
         environment: variables for the workers, besides this process's own.
 
     Raises:
@@ -58,6 +60,7 @@ class LocalPool:
         warm: bool = True,
         cache: int = 256 * 2**20,
         nice: int = 0,
+        head_start: float = 3.0,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         size = launch.workers(workers)
@@ -81,6 +84,7 @@ class LocalPool:
                 silence=launch.silence(silence, _SILENCE),
                 plugin=launch.plugin_limit(plugin_limit),
             ),
+            head_start=head_start,
         )
         atexit.register(self.close)
 

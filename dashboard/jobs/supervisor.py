@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Mapping, Sequence
 from threading import Condition, RLock, Thread
@@ -34,6 +35,8 @@ class Supervisor:
         job_ended: notified whenever jobs have ended.
         lock: guards the scheduler, and is the lock of ``job_ended``.
         timeouts: how long to wait for a worker.
+        head_start: seconds after its first job begins for which the first worker, of those that
+            start together, has the machine to itself.
     """
 
     def __init__(
@@ -46,6 +49,7 @@ class Supervisor:
         job_ended: Condition,
         lock: RLock,
         timeouts: Timeouts,
+        head_start: float,
     ) -> None:
         self._command, self._environment = command, environment
         self._scheduler, self._lock, self._job_ended = scheduler, lock, job_ended
@@ -55,6 +59,8 @@ class Supervisor:
         self._wakeup = Condition(lock)  # there is work, or a worker must end
         self._workers: list[WorkerState] = []
         self._watchdog = Watchdog(self._workers, timeouts, scheduler, lock)
+        self._head_start = head_start
+        self._first_accepted = math.inf  # when a worker of this generation accepted its first job
         self._start_failures = 0  # in a row
         self._generation = 0
         self._closed = False
@@ -93,6 +99,7 @@ class Supervisor:
         if retry_quarantined:
             self._quarantine.clear()
         self._generation += 1
+        self._first_accepted = math.inf
         for worker in self._workers:
             if worker.computation:
                 self._scheduler.stop_sharing(worker.computation)
@@ -117,13 +124,15 @@ class Supervisor:
     # A worker's thread: starts the process, gives it work, handles its messages, replaces it
 
     def _serve(self) -> None:
-        while self._wait_to_start():
+        while True:
             try:
                 worker = self._start()
             except OSError as error:
                 with self._lock:
                     self._count_start_failure(str(error))
                 continue
+            if worker is None:
+                return
             try:
                 worker.process.receive()  # ready
                 self._watchdog.check_in(worker)
@@ -134,23 +143,27 @@ class Supervisor:
                 self._watchdog.check_in(worker)
             self._reap(worker)
 
-    def _wait_to_start(self) -> bool:
+    def _start(self) -> WorkerState | None:
+        """Start a worker when it is time; None once the pool is closed."""
         with self._lock:
-            self._wakeup.wait_for(lambda: self._closed or self._start_failures < _MAX_STARTS)
-            return not self._closed
-
-    def _start(self) -> WorkerState:
-        with self._lock:
-            generation = self._generation
+            while not self._closed and (seconds := self._seconds_to_start()) > 0:
+                self._wakeup.wait(None if math.isinf(seconds) else seconds)
+            if self._closed:
+                return None
             command = [*self._command, *self._quarantine.arguments()]
-        process = WorkerProcess(command, self._environment, self._wake_threads)
-        worker = WorkerState(process=process, generation=generation)
-        with self._lock:
+            process = WorkerProcess(command, self._environment, self._wake_threads)
+            worker = WorkerState(process=process, generation=self._generation)
             self._workers.append(worker)
             self._watchdog.check_in(worker, self._timeouts.start)
-            if self._closed:
-                process.kill()
-        return worker
+            return worker
+
+    def _seconds_to_start(self) -> float:
+        """Until one more worker may start; infinite if something must happen first."""
+        if self._start_failures >= _MAX_STARTS:
+            return math.inf
+        if not any(each.generation == self._generation for each in self._workers):
+            return 0.0
+        return self._first_accepted + self._head_start - time.monotonic()
 
     def _wake_threads(self) -> None:
         with self._lock:
@@ -184,6 +197,9 @@ class Supervisor:
                 computation.started = worker.last_message
                 worker.has_accepted = True
                 self._start_failures = 0
+                if math.isinf(self._first_accepted) and worker.generation == self._generation:
+                    self._first_accepted = worker.last_message
+                    self._wakeup.notify_all()
                 computation.publish("started")
                 if computation.stopping:
                     self._watchdog.ask_to_stop(worker, computation)

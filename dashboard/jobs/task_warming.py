@@ -12,14 +12,3 @@ def import_torch() -> None:
     Result().to_bytes()
     with suppress(Exception):  # without torch each job still fails with a sentence of its own
         import torch  # noqa: F401
-
-
-def run_optimiser() -> None:
-    """Run an optimiser once; the first one of a process imports as much again as torch."""
-    with suppress(Exception):
-        import torch
-
-        weight = torch.zeros(2, requires_grad=True)
-        optimiser = torch.optim.Adam([weight])
-        weight.square().sum().backward()
-        optimiser.step()

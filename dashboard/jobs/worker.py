@@ -22,8 +22,6 @@ import os
 import signal
 import sys
 from collections.abc import Callable, Mapping
-from contextlib import suppress
-from queue import Empty, SimpleQueue
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
@@ -34,8 +32,6 @@ from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR
 from dashboard.jobs.quarantine import PluginSource
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-
-_IDLE_SECONDS = 0.5
 
 
 class PluginReporter:
@@ -101,14 +97,13 @@ def main(argv: list[str] | None = None) -> None:
     tasks = importlib.import_module(arguments.tasks)
     outbox, inbox = Outbox(stdout), Inbox(stdin)
     reporter = PluginReporter(outbox)
-    idle_steps = [] if arguments.cold else [task_warming.run_optimiser]
     if not arguments.cold:
         task_warming.import_torch()
     if hasattr(tasks, "watch"):
         tasks.watch(reporter.report, arguments.quarantined)
     outbox.send({"type": "ready"})
     while True:
-        number, request = next_request(inbox.requests, idle_steps)
+        number, request = inbox.requests.get()
         os.write(2, JOB_SEPARATOR)
         outbox.send({"type": "accepted", "computation": number})
         context = JobContext(number, outbox, inbox)
@@ -163,17 +158,6 @@ def _take_pipes() -> tuple[BinaryIO, BinaryIO]:
         # A child that a plugin forks would keep the pipe open after our end, or write into it.
         os.register_at_fork(after_in_child=lambda: os.close(stdout))
     return os.fdopen(stdin, "rb"), os.fdopen(stdout, "wb")
-
-
-def next_request(
-    requests: SimpleQueue[tuple[int, Request]], idle_steps: list[Callable[[], None]]
-) -> tuple[int, Request]:
-    """Wait for the next computation's number and request; when idle, run an idle step first."""
-    while idle_steps:
-        with suppress(Empty):
-            return requests.get(timeout=_IDLE_SECONDS)
-        idle_steps.pop(0)()
-    return requests.get()
 
 
 if __name__ == "__main__":

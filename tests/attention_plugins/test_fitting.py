@@ -1,16 +1,22 @@
 from __future__ import annotations
 
 import math
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 import torch
+from torch import nn
 
 from attention_plugins import ModelSizes, Parameter, registry, scoring
 from attention_plugins.datasets.regression import PROBLEMS
-from attention_plugins.fitting import NotFiniteError, fit, learned_values
+from attention_plugins.descent import adam_steps, sgd_steps
+from attention_plugins.fitting import NotFiniteError, _descent, fit, learned_values
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 
+ROOT = Path(__file__).parents[2]
 SINE = next(problem for problem in PROBLEMS if problem.name == "sine")
 GAUSSIAN = registry.installed().scoring("gaussian")
 
@@ -163,3 +169,67 @@ def test_a_constant_y_is_no_division_by_zero():
 def test_points_left_out_are_counted_in_the_note():
     done = fit(model(), sine(points=2503), GAUSSIAN.parameters, epochs=1)
     assert "leaving out 1,675 of 2,503 points, evenly picked, in turn" in done.note
+
+
+# torch's own optimisers are what the steps are compared with
+
+
+def quadratic(weights):
+    """Steeper in some directions than in others, and the second weight has no gradient."""
+    return (torch.arange(1.0, 4.0) * (weights[0] - 1).square()).sum() + weights[2].pow(4).sum()
+
+
+@pytest.mark.parametrize(
+    ("ours", "theirs"),
+    [
+        (sgd_steps, lambda weights: torch.optim.SGD(weights, lr=1.0)),
+        (
+            lambda weights: sgd_steps(weights, 0.9),
+            lambda weights: torch.optim.SGD(weights, lr=1.0, momentum=0.9, nesterov=True),
+        ),
+        (adam_steps, lambda weights: torch.optim.Adam(weights, lr=1.0)),
+    ],
+    ids=["sgd", "momentum", "adam"],
+)
+def test_steps_are_those_of_the_optimisers_of_torch(ours, theirs):
+    starts = [torch.zeros(3), torch.ones(2), torch.full((2, 2), 2.0)]
+    mine, other = ([nn.Parameter(s.clone()) for s in starts] for _ in range(2))
+    move, optimiser = ours(mine), theirs(other)
+    for rate in (0.01, 0.03, 0.02, 0.001):
+        for weight in [*mine, *other]:
+            weight.grad = None
+        quadratic(mine).backward()
+        quadratic(other).backward()
+        move(rate)
+        optimiser.param_groups[0]["lr"] = rate
+        optimiser.step()
+        for moved, expected in zip(mine, other, strict=True):
+            assert torch.equal(moved, expected)
+    assert not torch.equal(mine[0], starts[0])
+    assert torch.equal(mine[1], starts[1])
+
+
+def test_learning_leaves_the_compiler_of_torch_alone():
+    code = (
+        "import sys\n"
+        "from tests.attention_plugins.test_fitting import GAUSSIAN, fit, model, sine\n"
+        "for optimiser in ('sgd', 'adam'):\n"
+        "    assert len(fit(model(), sine(), epochs=2, optimiser=optimiser).history) == 3\n"
+        "print('torch._dynamo' in sys.modules)\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    assert done.stdout == "False\n"
+
+
+def test_the_rate_falls_along_a_cosine_to_nothing():
+    weight = nn.Parameter(torch.ones(()))
+    update = _descent([weight], "mean", "adam", 0.1, epochs=4)
+    rates = []
+    for _ in range(4):
+        before = weight.item()
+        update(weight * 1e-3)  # a constant gradient, along which Adam moves by the rate itself
+        rates.append(before - weight.item())
+    expected = [0.1 * (1 + math.cos(math.pi * done / 4)) / 2 for done in range(4)]
+    assert rates == pytest.approx(expected, rel=1e-3)

@@ -19,7 +19,9 @@ def make_pool():
 
     @functools.wraps(LocalPool)
     def make(workers=1, *, environment=None, **settings):
-        settings = {"tasks": "fake_tasks", "warm": False, "grace": GRACE, **settings}
+        settings = {
+            "tasks": "fake_tasks", "warm": False, "grace": GRACE, "head_start": 0.0, **settings
+        }  # fmt: skip
         variables = {"PYTHONPATH": str(Path(__file__).parent), **(environment or {})}
         pools.append(LocalPool(workers, environment=variables, **settings))
         return pools[-1]

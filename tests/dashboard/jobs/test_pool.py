@@ -585,7 +585,7 @@ print(sorted(heavy & set(sys.modules)), "dashboard.jobs.tasks" in sys.modules)
     assert done.stdout == "[] False\n", done.stderr
 
 
-def test_a_warm_worker_has_torch_at_its_first_job_and_an_optimiser_when_idle(
+def test_a_warm_worker_has_torch_at_its_first_job_and_no_compiler(
     make_pool, request_for, tmp_path
 ):
     (tmp_path / "torch_tasks.py").write_text(
@@ -596,13 +596,29 @@ def test_a_warm_worker_has_torch_at_its_first_job_and_an_optimiser_when_idle(
         "    return Result(facts={'heavy': heavy, 'cacheable': False})\n"
     )
     pool = make_pool(tasks="torch_tasks", warm=True, environment={"PYTHONPATH": str(tmp_path)})
+    event = pool.wait(pool.submit(request_for("any")), PATIENCE)
+    assert event.result.facts["heavy"] == ["torch"]
 
-    def heavy():
-        return pool.wait(pool.submit(request_for("any")), PATIENCE).result.facts["heavy"]
 
-    assert "torch" in heavy()
-    for _ in range(20):
-        time.sleep(0.6)  # longer than a worker waits before it uses the time
-        if "torch._dynamo" in heavy():
-            return
-    pytest.fail("the worker stayed idle")
+# Which workers start, and when
+
+
+def test_the_first_worker_has_the_machine_to_itself_for_a_while(make_pool, request_for):
+    pool = make_pool(3, head_start=1.5)
+    until(lambda: pool.capacity().workers)
+    time.sleep(0.3)
+    assert pool.capacity().workers == 1  # without a job the others are not needed
+    began = time.monotonic()
+    assert pool.wait(pool.submit(request_for("echo", n=1)), PATIENCE).stage == "done"
+    assert time.monotonic() - began > 1.5 or pool.capacity().workers == 1
+    until(lambda: pool.capacity().workers == 3)
+    assert time.monotonic() - began >= 1.5
+
+
+def test_after_a_reload_a_busy_worker_keeps_nobody_waiting(make_pool, request_for):
+    pool = make_pool(2, head_start=60.0)
+    busy = pool.submit(request_for("sleep", seconds=PATIENCE))
+    started(pool, busy)
+    pool.reload()
+    assert pool.wait(pool.submit(request_for("echo", n=2)), PATIENCE).stage == "done"
+    pool.cancel(busy)

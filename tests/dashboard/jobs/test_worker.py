@@ -2,7 +2,6 @@ import io
 import subprocess
 import time
 from pathlib import Path
-from queue import SimpleQueue
 
 import pytest
 
@@ -99,21 +98,3 @@ def test_a_worker_ends_when_nobody_can_send_it_anything():
         assert wire.read(child.stdout)[0] == {"type": "ready"}
         child.stdin.close()
         assert child.wait(120) == 0
-
-
-def test_queued_requests_come_before_idle_steps():
-    queue, done = SimpleQueue(), []
-    queue.put((2, "request"))
-    steps = [lambda: done.append("step")]
-    assert worker.next_request(queue, steps) == (2, "request")
-    assert done == []
-    assert len(steps) == 1
-
-
-def test_an_idle_worker_runs_its_idle_steps_once(monkeypatch):
-    monkeypatch.setattr(worker, "_IDLE_SECONDS", 0.01)
-    queue, done = SimpleQueue(), []
-    steps = [lambda: done.append("first"), lambda: queue.put((3, "request"))]
-    assert worker.next_request(queue, steps) == (3, "request")
-    assert done == ["first"]
-    assert steps == []
