@@ -1,5 +1,7 @@
 """Starts the dashboard: ``streamlit run streamlit_app.py``."""
 
-from dashboard.app import main
+import streamlit as st
 
-main()
+from dashboard.starting import lifespan
+
+app = st.App("dashboard/app.py", lifespan=lifespan)

@@ -1,4 +1,4 @@
-"""The frame around the pages: the window's title and the way from one page to another."""
+"""The frame around the pages, run for each visitor: the window's title, and the menu."""
 
 from __future__ import annotations
 
@@ -52,3 +52,7 @@ def _logo() -> str:
         f'fill="{_LOGO_BLUE}">{cells}<text x="33" y="21" font-size="16" font-weight="600" '
         f'font-family="Source Sans, Helvetica, Arial, sans-serif">{TITLE}</text></svg>'
     )
+
+
+if __name__ == "__main__":
+    main()

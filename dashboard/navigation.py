@@ -8,6 +8,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from types import ModuleType
 
 import streamlit as st
 
@@ -118,6 +119,11 @@ def link_to(name: str, query: Mapping[str, str], label: str, icon: str = "") -> 
     )
 
 
+def import_first() -> None:
+    """Import the first page before anybody visits it."""
+    _module(PAGES[0].name)
+
+
 def current() -> Entry:
     """The page that this session is shown."""
     name = st.session_state.get(_CURRENT, PAGES[0].name)
@@ -142,6 +148,10 @@ def _page(entry: Entry) -> st.Page:
 def _opener(name: str) -> Callable[[], None]:
     def show() -> None:
         st.session_state[_CURRENT] = name
-        importlib.import_module(f"dashboard.features.{name}.page").PAGE.show()
+        _module(name).PAGE.show()
 
     return show
+
+
+def _module(name: str) -> ModuleType:
+    return importlib.import_module(f"dashboard.features.{name}.page")

@@ -38,8 +38,8 @@ class LocalPool:
         warm: import torch in workers before their first job.
         cache: bytes of results with which equal requests are answered.
         nice: the niceness of the workers, 0 to 19.
-        head_start: seconds after its first job begins for which the first worker has the machine
-            to itself; then the others start.
+        head_start: the first worker has the machine to itself until it has taken no new job for
+            so many seconds, since it waits or has a long one; at most four times as long.
         environment: variables for the workers, besides this process's own.
 
     Raises:

@@ -35,8 +35,8 @@ class Supervisor:
         job_ended: notified whenever jobs have ended.
         lock: guards the scheduler, and is the lock of ``job_ended``.
         timeouts: how long to wait for a worker.
-        head_start: seconds after its first job begins for which the first worker, of those that
-            start together, has the machine to itself.
+        head_start: the first worker has the machine to itself until it has taken no new job for
+            so many seconds, since it waits or has a long one; at most four times as long.
     """
 
     def __init__(
@@ -60,7 +60,7 @@ class Supervisor:
         self._workers: list[WorkerState] = []
         self._watchdog = Watchdog(self._workers, timeouts, scheduler, lock)
         self._head_start = head_start
-        self._first_accepted = math.inf  # when a worker of this generation accepted its first job
+        self._accepted: list[float] = []  # when this generation took its first job, and its last
         self._start_failures = 0  # in a row
         self._generation = 0
         self._closed = False
@@ -99,7 +99,7 @@ class Supervisor:
         if retry_quarantined:
             self._quarantine.clear()
         self._generation += 1
-        self._first_accepted = math.inf
+        self._accepted = []
         for worker in self._workers:
             if worker.computation:
                 self._scheduler.stop_sharing(worker.computation)
@@ -163,7 +163,10 @@ class Supervisor:
             return math.inf
         if not any(each.generation == self._generation for each in self._workers):
             return 0.0
-        return self._first_accepted + self._head_start - time.monotonic()
+        if not self._accepted:
+            return math.inf
+        latest = self._accepted[0] + 4 * self._head_start
+        return min(self._accepted[-1] + self._head_start, latest) - time.monotonic()
 
     def _wake_threads(self) -> None:
         with self._lock:
@@ -197,8 +200,8 @@ class Supervisor:
                 computation.started = worker.last_message
                 worker.has_accepted = True
                 self._start_failures = 0
-                if math.isinf(self._first_accepted) and worker.generation == self._generation:
-                    self._first_accepted = worker.last_message
+                if worker.generation == self._generation:
+                    self._accepted = [*self._accepted[:1], worker.last_message]
                     self._wakeup.notify_all()
                 computation.publish("started")
                 if computation.stopping:

@@ -1,20 +1,28 @@
+import asyncio
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import pytest
 import streamlit
 from streamlit.testing.v1 import AppTest
 
+import streamlit_app
+from dashboard import navigation
 from dashboard.jobs.pool import LocalPool
+from dashboard.starting import lifespan
 from dashboard.ui import workbench
+from tests.support.catalogue import FACTS
+from tests.support.pages import Backend
 
 ROOT = Path(__file__).parents[2]
 
 
 def test_the_page_process_loads_neither_torch_nor_a_plugin():
     code = (
-        "import sys, dashboard.app\n"
+        "import sys, streamlit_app, dashboard.app, dashboard.navigation\n"
+        "dashboard.navigation.import_first()\n"
         "heavy = {'torch', 'attention_plugins', 'pluggy', 'sacrebleu', 'safetensors'}\n"
         "print(*sorted(heavy & {name.partition('.')[0] for name in sys.modules}))"
     )
@@ -39,7 +47,7 @@ def pool():
 
 
 def test_the_app_starts_with_a_finished_comparison_by_real_workers(pool):
-    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=120).run()
+    app = AppTest.from_file(str(ROOT / streamlit_app.app.script_path), default_timeout=120).run()
     assert not app.exception
     assert [title.value for title in app.title] == ["Kernel regression"]
     (table,) = app.dataframe
@@ -49,9 +57,25 @@ def test_the_app_starts_with_a_finished_comparison_by_real_workers(pool):
 
 
 def test_a_table_that_is_not_kept_here_is_named_in_every_panel(pool):
-    app = AppTest.from_file(str(ROOT / "streamlit_app.py"), default_timeout=120)
+    app = AppTest.from_file(str(ROOT / streamlit_app.app.script_path), default_timeout=120)
     app.query_params["data"] = "upload:" + "0" * 64
     app.query_params["a"] = "gaussian"
     app.run()
     assert not app.exception
     assert "upload it again" in "\n".join(text.value for text in app.text)
+
+
+def test_the_workers_start_before_the_first_visitor(monkeypatch):
+    asked, imported = [], threading.Event()
+    backend = Backend(FACTS)
+    bench = workbench.Workbench(backend)
+    monkeypatch.setattr(workbench, "_shared", lambda: bench)
+    monkeypatch.setattr(navigation, "import_first", imported.set)
+
+    async def start():
+        async with lifespan(streamlit_app.app):
+            asked.extend(request.task for request in backend.submitted.values())
+
+    asyncio.run(start())
+    assert asked == ["catalogue"]
+    assert imported.wait(10)

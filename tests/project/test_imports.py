@@ -65,7 +65,13 @@ def names(module: str, forbidden: tuple[str, ...]) -> bool:
 # In the dashboard a file's name says where it runs: these in a worker, all others in the page.
 IN_WORKER = ("dashboard/**/task*.py", "dashboard/jobs/worker.py")
 HEAVY = ("torch", "attention_plugins")
-SCREEN = ("streamlit", "dashboard.ui", "dashboard.app", "dashboard.navigation")
+SCREEN = (
+    "streamlit",
+    "dashboard.ui",
+    "dashboard.app",
+    "dashboard.navigation",
+    "dashboard.starting",
+)
 FEATURES = sorted(path.parent.name for path in ROOT.glob("dashboard/features/*/__init__.py"))
 # What they are, what they must not import even inside a function, and those excepted.
 LAYERS = {

@@ -1,0 +1,20 @@
+"""What a server does before its first visitor comes."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+import streamlit as st
+
+from dashboard import navigation
+from dashboard.ui.workbench import workbench
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    """Start the workers, have them read what is installed, and import the first page."""
+    workbench().catalogue()
+    threading.Thread(target=navigation.import_first, name="first page", daemon=True).start()
+    yield
