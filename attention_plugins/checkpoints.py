@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -19,6 +19,7 @@ import torch
 from safetensors import SafetensorError, safe_open
 from safetensors.torch import save
 from torch import nn
+from torch.overrides import TorchFunctionMode
 
 from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes, Tokeniser
 from attention_plugins.home import SHIPPED, home
@@ -92,7 +93,8 @@ class Checkpoint:
                 finite, a file that is not safetensors.
             ContractError: a model or scoring that is not installed.
         """
-        with torch.device("meta"):  # takes no memory: shapes are checked before any is taken
+        # Takes no memory: shapes are checked before any is taken.
+        with torch.device("meta"), _NoDraws():
             wanted = {name: t.shape for name, t in stored(self._create(registry)).items()}
         weights = _read_weights(self.folder, wanted)
         with torch.random.fork_rng(devices=[]):
@@ -119,6 +121,26 @@ class Checkpoint:
         return registry.model(self.card["model"]).create(
             factory, sizes, self.card["model_parameters"]
         )
+
+
+class _NoDraws(TorchFunctionMode):
+    """Leaves new weights as they are: on the device ``meta`` there is nothing to draw.
+
+    torch would import its compiler to draw normal numbers there: 1.3 s and 70 MB.
+    """
+
+    def __torch_function__(
+        self,
+        func: Callable[..., Any],
+        types: Any,
+        args: tuple[Any, ...] = (),
+        kwargs: Mapping[str, Any] | None = None,
+    ) -> Any:
+        """``func``, unless it is one of :mod:`torch.nn.init`, or :meth:`torch.Tensor.normal_`."""
+        given = dict(kwargs or {})
+        if func is torch.Tensor.normal_ or getattr(func, "__module__", "") == nn.init.__name__:
+            return args[0] if args else given["tensor"]
+        return func(*args, **given)
 
 
 _SIDES = ("source", "target")

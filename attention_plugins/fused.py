@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
+import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
@@ -52,14 +53,14 @@ def attend_fused(
     left, right, scale = scoring.factors(scoring.project_queries(queries), projected, **needs)
     allowed = None
     if mask is not None:
-        rows = torch.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+        rows = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
         allowed = as_mask(mask, torch.Size((*rows, left.shape[-2], right.shape[-2])))
         allowed = allowed[None] if allowed.dim() == 1 else allowed
         allowed = allowed.expand(*allowed.shape[:-1], right.shape[-2])
     # The kernels want a batch and heads in front, of one shape, and one size for all vectors. A
     # mask may have more rows than queries and keys.
     shapes = [part.shape[:-2] for part in (left, right, values, allowed) if part is not None]
-    leading = torch.broadcast_shapes(*shapes)
+    leading = np.broadcast_shapes(*shapes)
     size = max(left.shape[-1], values.shape[-1])
     parts = [
         pad(part.expand(*leading, -1, -1), (0, size - part.shape[-1]))

@@ -2,6 +2,9 @@
 
 import json
 import shutil
+import subprocess
+import sys
+from pathlib import Path
 
 import pytest
 import torch
@@ -15,6 +18,7 @@ from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load
 from attention_plugins.text import RESERVED
 
+ROOT = Path(__file__).parents[2]
 REGISTRY = load(allow=[])
 DEEP = {"embed": 6, "hidden": 10, "layers": 2, "deep_readout": True, "bidirectional": True}
 
@@ -229,3 +233,23 @@ def test_a_model_is_told_which_words_are_the_same_on_both_sides(tmp_path):
     assert expected[4:] != list(range(4, len(source)))
     assert len(told) >= 3
     assert {sizes.copies for sizes in told} == {tuple(expected)}
+
+
+def test_opening_a_checkpoint_and_translating_imports_no_compiler():
+    code = (
+        "import sys\n"
+        "from attention_plugins.opening import open_checkpoint, read_checkpoint\n"
+        "from attention_plugins.registry import load\n"
+        "registry = load(allow=[])\n"
+        "for name in ('bahdanau_additive_phrasebook', 'transformer_scaled_dot_phrasebook'):\n"
+        "    checkpoint = read_checkpoint(registry.checkpoint(name).path)\n"
+        "    print(open_checkpoint(checkpoint, registry).explain('they are reading .').text)\n"
+        "print({'sympy', 'torch._dynamo'} & set(sys.modules))\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True
+    )
+    first, second, compilers = done.stdout.splitlines()
+    assert first
+    assert second
+    assert compilers == "set()"

@@ -23,7 +23,10 @@ import torch
 from tests.benchmarks.rows import Row
 
 # In the order in which they run; each module has rows(quick) -> Iterator[Row].
-PARTS = ("attention", "decoding", "regression", "page", "painting", "sessions", "large_maps")
+PARTS = (
+    "attention", "decoding", "regression", "page", "painting", "footprint", "sessions",
+    "large_maps",
+)  # fmt: skip
 
 
 def main() -> None:

@@ -1,0 +1,52 @@
+"""Memory of all processes of a server: the page's and the workers'. Needs Linux."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from dashboard.navigation import PAGES, location
+from tests.benchmarks.rows import Row
+from tests.benchmarks.watching import ROOT, chromium, opened, served
+
+_SETTLED = 5.0  # seconds: by then every worker has started, and a page's jobs are done
+
+
+def rows(quick: bool) -> Iterator[Row]:
+    """After the first page, and after a visit to every page, which ``quick`` leaves out."""
+    with served(ROOT / "streamlit_app.py") as ours, chromium() as browser:
+        page = opened(browser, ours.url)
+        time.sleep(_SETTLED)
+        yield _row("memory of all processes, after the first page", ours.pid)
+        if quick:
+            return
+        for entry in PAGES:
+            page.goto(ours.url + location(entry))
+            page.wait_for_load_state("networkidle")
+            time.sleep(_SETTLED)
+        yield _row("the same, after all pages", ours.pid)
+
+
+def _row(work: str, pid: int) -> Row:
+    parts = [_megabytes(each) for each in (pid, *_children(pid))]
+    note = "page " + " MB, workers ".join([f"{parts[0]:.0f}", *(f"{p:.0f}" for p in parts[1:])])
+    return Row(work=work, ours=sum(parts), unit="MB", note=f"{note} MB")
+
+
+def _children(pid: int) -> list[int]:
+    """Of all threads of the process, with their own children."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            found += [child, *_children(child)]
+    return found
+
+
+def _megabytes(pid: int) -> float:
+    """The process's share of memory: a page that several hold counts once among them."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "Pss":
+            return int(value.split()[0]) / 1024
+    raise RuntimeError(f"no proportional set size of process {pid}")
