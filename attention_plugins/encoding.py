@@ -126,14 +126,8 @@ def alignment_of(
     return found.to(device)
 
 
-def batches(
-    corpus: Encoded, size: int, generator: random.Random, device: torch.device, start: int = 0
-) -> Iterator[Batch]:
-    """One epoch: every pair once, in random order, sentences of like length together.
-
-    Args:
-        start: how many batches at the beginning are left out.
-    """
+def grouped(corpus: Encoded, size: int, generator: random.Random) -> list[list[int]]:
+    """One epoch's batches as numbers of pairs: random order, sentences of like length together."""
     order = list(range(len(corpus.source)))
     generator.shuffle(order)
     groups = []
@@ -142,7 +136,18 @@ def batches(
         pool.sort(key=lambda i: (len(corpus.target[i]), len(corpus.source[i])))
         groups += [pool[i : i + size] for i in range(0, len(pool), size)]
     generator.shuffle(groups)
-    for group in groups[start:]:
+    return groups
+
+
+def batches(
+    corpus: Encoded, size: int, generator: random.Random, device: torch.device, start: int = 0
+) -> Iterator[Batch]:
+    """One epoch: every pair once, see :func:`grouped`.
+
+    Args:
+        start: how many batches at the beginning are left out.
+    """
+    for group in grouped(corpus, size, generator)[start:]:
         source = collate([corpus.source[i] for i in group], device)
         target = collate([corpus.target[i] for i in group], device)
         alignment = None

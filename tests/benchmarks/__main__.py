@@ -24,8 +24,10 @@ from tests.benchmarks.rows import Row
 
 # In the order in which they run; each module has rows(quick) -> Iterator[Row].
 PARTS = (
-    "attention", "decoding", "regression", "page", "painting", "footprint", "sessions",
-    "large_maps",
+PARTS = (
+    "attention", "training", "decoding", "regression", "page", "painting", "footprint",
+    "sessions", "large_maps",
+)  # fmt: skip
 )  # fmt: skip
 
 

@@ -1,6 +1,7 @@
 """Decoding beside the textbook's loop, beams beside greedy search, one pass beside steps.
 
-Models are untrained and of the textbook's size, so every sentence is written to the limit.
+Models are untrained and of the textbook's size. Where they are compared with the textbook's, none
+can write ``<eos>``, so that every sentence is written to the limit.
 """
 
 from __future__ import annotations
@@ -17,40 +18,13 @@ from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.models.protocols import Batch
 from attention_plugins.registry import load
-from attention_plugins.text import BOS_ID
-from tests.benchmarks.attention import TextbookAdditive
+from attention_plugins.text import EOS_ID
+from tests.benchmarks import textbook
 from tests.benchmarks.rows import Row, interleaved
 
-WORDS, SIZE, LIMIT, TOKENS = 400, 32, 10, 9
+WORDS, SIZE, LIMIT, TOKENS = 400, 32, textbook.STEPS, 9
 REGISTRY = load(allow=[])
 SCORINGS = {"bahdanau": "additive", "transformer": "scaled_dot"}
-
-
-class TextbookBahdanau(nn.Module):
-    """d2l.ai, section 11.4, one sentence at a time; keys are projected at every step."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.read, self.written = nn.Embedding(WORDS, SIZE), nn.Embedding(WORDS, SIZE)
-        self.encoder = nn.GRU(SIZE, SIZE, 2)
-        self.attention = TextbookAdditive(SIZE)
-        self.rnn = nn.GRU(2 * SIZE, SIZE, 2)
-        self.dense = nn.Linear(SIZE, WORDS)
-
-    @torch.no_grad()
-    def predict(self, source: Tensor) -> list[int]:
-        """The likeliest words after ``source (n,)``, up to the limit."""
-        outputs, hidden = self.encoder(self.read(source)[:, None])
-        outputs = outputs.permute(1, 0, 2)
-        word, words = torch.full((1, 1), BOS_ID), []
-        for _ in range(LIMIT):
-            query = torch.unsqueeze(hidden[-1], dim=1)
-            context = self.attention(query, outputs, outputs)
-            x = torch.cat((context, self.written(word)), dim=-1)
-            out, hidden = self.rnn(x.permute(1, 0, 2), hidden)
-            word = self.dense(out).argmax(dim=2)
-            words.append(word.squeeze().item())
-        return words
 
 
 def _model(name: str, **values: object) -> Any:
@@ -68,20 +42,30 @@ def _sentences(count: int) -> tuple[Tensor, Tensor]:
 def rows(quick: bool) -> Iterator[Row]:
     """Greedy search, what a beam costs, forced words, and masks of dropout."""
     count = 30 if quick else 100
-    yield _greedy(count)
-    for name in ("bahdanau", "transformer"):
+    for name in SCORINGS:
+        yield _greedy(name, 30 if quick else 200)
+    for name in SCORINGS:
         yield _beam(name, count)
         yield _forced(name)
     yield _dropout()
 
 
-def _greedy(count: int) -> Row:
-    model, textbook, given = _model("bahdanau"), TextbookBahdanau().eval(), _sentences(count)
+def _greedy(name: str, count: int) -> Row:
+    model, given = _model(name), _sentences(count)
+    net = getattr(textbook, name)((WORDS, WORDS), SIZE)
+    for output in (model.output, net.decoder.dense):
+        _never_end(output)
+    sentences = given[0].tolist()
     return interleaved(
-        f"greedy search, {count} sentences, Bahdanau", "the textbook, one by one",
+        f"greedy search, {count} sentences, {name}", "the textbook, one by one",
         lambda: greedy(model, *given, limit=LIMIT),
-        lambda: [textbook.predict(source) for source in given[0]],
+        lambda: [textbook.predict(net, source) for source in sentences],
     )  # fmt: skip
+
+
+@torch.no_grad()
+def _never_end(output: nn.Linear) -> None:
+    output.bias[EOS_ID] = -1e6
 
 
 def _beam(name: str, count: int) -> Row:
