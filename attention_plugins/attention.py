@@ -14,6 +14,10 @@ from attention_plugins.dropping import pooled_draws
 
 # Scores of one block of queries: about what stays in a core's cache, in elements.
 _BLOCK_ELEMENTS = 1 << 20
+# On a CPU torch's softmax takes the numbers of a row that do not fill a vector one by one. It is
+# several times as fast over the first dimension, unless there are only a few scores.
+_SHORT_ROW = 16
+_FEW_SCORES = 1 << 10
 
 Need = Literal["positions", "memory"]
 NEEDS: tuple[Need, ...] = ("positions", "memory")
@@ -90,7 +94,7 @@ class Scoring(nn.Module):
         whatever is returned for them. Override this to change the weights of whatever normaliser
         was chosen, by way of ``super().normalise(scores)``.
         """
-        return scores.softmax(dim=-1) if self.normaliser is None else self.normaliser(scores)
+        return softmax(scores) if self.normaliser is None else self.normaliser(scores)
 
     def pool(self, weights: Tensor, values: Tensor, **needs: Any) -> Tensor:
         """Weights ``(..., n_q, n_k)`` and values ``(..., n_k, d_v)`` to ``(..., n_q, d_v)``.
@@ -200,7 +204,9 @@ def as_mask(mask: Tensor, scores_shape: torch.Size) -> Tensor:
 
 def softmax(scores: Tensor) -> Tensor:
     """Over the keys, the last dimension."""
-    return scores.softmax(dim=-1)
+    if scores.is_cuda or scores.shape[-1] >= _SHORT_ROW or scores.numel() < _FEW_SCORES:
+        return scores.softmax(dim=-1)
+    return scores.movedim(-1, 0).contiguous().softmax(dim=0).movedim(0, -1)
 
 
 def masked_softmax(scores: Tensor, mask: Tensor | None = None) -> Tensor:

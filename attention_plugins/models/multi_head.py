@@ -10,8 +10,8 @@ from attention_plugins.tap import Site, Tap
 
 
 def split_heads(tensor: Tensor, heads: int) -> Tensor:
-    """``(B, n, heads * d)`` to ``(B, heads, n, d)``."""
-    return tensor.unflatten(-1, (heads, -1)).transpose(-3, -2)
+    """``(B, n, heads * d)`` to ``(B, heads, n, d)``, each head's rows in one stretch of memory."""
+    return tensor.unflatten(-1, (heads, -1)).transpose(-3, -2).contiguous()
 
 
 def merge_heads(tensor: Tensor) -> Tensor:
