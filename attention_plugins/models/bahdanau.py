@@ -86,10 +86,11 @@ def gru_step(from_input: Tensor, hidden: Tensor, weight: Tensor, bias: Tensor) -
     ``from_input`` is ``(B, 3 h)``: reset, update and new gate, in the order of ``nn.GRUCell``.
     """
     size = hidden.shape[-1]
-    from_hidden = linear(hidden, weight, bias)
-    gates = torch.sigmoid(from_input[:, : 2 * size] + from_hidden[:, : 2 * size])
-    reset, update = gates.chunk(2, dim=-1)
-    new = torch.tanh(torch.addcmul(from_input[:, 2 * size :], reset, from_hidden[:, 2 * size :]))
+    parts = (2 * size, size)  # split, not sliced: one gradient then joins both parts
+    gates, candidate = from_input.split(parts, dim=-1)
+    own_gates, own_candidate = linear(hidden, weight, bias).split(parts, dim=-1)
+    reset, update = torch.sigmoid(gates + own_gates).chunk(2, dim=-1)
+    new = torch.tanh(torch.addcmul(candidate, reset, own_candidate))
     return torch.lerp(new, hidden, update)
 
 

@@ -11,8 +11,13 @@ from torch.nn.functional import cross_entropy, linear
 from attention_plugins.models.protocols import Batch
 from attention_plugins.text import BOS_ID
 
-# Rows of logits that exist at once: with some thousand words about what a core's cache holds.
-_CHUNK = 64
+# Logits that exist at once: about what a core's cache holds.
+_CHUNK = 1 << 17
+
+
+def _rows(words: int) -> int:
+    """How many tokens' logits over a vocabulary exist at once."""
+    return max(1, _CHUNK // words)
 
 
 def valid_positions(lengths: Tensor, longest: int) -> Tensor:
@@ -45,10 +50,11 @@ def target_log_probabilities(features: Tensor, output: nn.Linear, target: Tensor
     Args:
         features: ``(B, m, h)``, what the layer ``output`` reads before each word.
     """
+    chunk = _rows(output.out_features)
     found = [
         logits.gather(1, words[:, None])[:, 0] - logits.logsumexp(dim=-1)
         for rows, words in zip(
-            features.flatten(0, 1).split(_CHUNK), target.flatten().split(_CHUNK), strict=True
+            features.flatten(0, 1).split(chunk), target.flatten().split(chunk), strict=True
         )
         for logits in [output(rows)]
     ]
@@ -83,7 +89,7 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
         ctx: Any, features: Tensor, weight: Tensor, bias: Tensor, target: Tensor, smoothing: float
     ) -> Tensor:
         n, words = len(features), len(weight)
-        chunk = _CHUNK if features.device.type == "cpu" else max(n, 1)
+        chunk = _rows(words) if features.device.type == "cpu" else max(n, 1)
         total = features.new_zeros(())
         d_features, d_weight = torch.empty_like(features), torch.zeros_like(weight)
         d_bias = torch.zeros_like(bias)
@@ -91,11 +97,14 @@ class _ProjectedCrossEntropy(torch.autograd.Function):
             part = slice(start, start + chunk)
             rows, picked = features[part], target[part, None]
             logits = linear(rows, weight, bias)  # (chunk, words)
-            normaliser = logits.logsumexp(dim=-1, keepdim=True)
-            total += normaliser.sum() - (1 - smoothing) * logits.gather(1, picked).sum()
+            total -= (1 - smoothing) * logits.gather(1, picked).sum()
             if smoothing:
                 total -= smoothing / words * logits.sum()
-            d_logits = logits.sub_(normaliser).exp_()  # the probabilities
+            largest = logits.amax(dim=-1, keepdim=True)
+            d_logits = logits.sub_(largest).exp_()
+            sums = d_logits.sum(dim=-1, keepdim=True)
+            total += largest.sum() + sums.log().sum()
+            d_logits.div_(sums)  # the probabilities
             if smoothing:
                 d_logits.sub_(smoothing / words)
             rest = torch.full_like(picked, smoothing - 1, dtype=bias.dtype)
