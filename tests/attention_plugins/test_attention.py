@@ -134,6 +134,20 @@ def test_every_row_sums_to_one_or_is_zero(data):
     assert (weights[beyond] == 0).all()
 
 
+@pytest.mark.parametrize("keys", [1, 3, 15, 16, 17])  # around the length of a short row
+@pytest.mark.parametrize("rows", [3, 1031])
+def test_rows_of_any_length_have_the_weights_and_gradients_of_the_formula(rows, keys):
+    torch.manual_seed(0)
+    scores = (9 * torch.randn(rows, keys, dtype=torch.float64)).requires_grad_()
+    weights = masked_softmax(scores)
+    powers = scores.exp()
+    expected = powers / powers.sum(dim=-1, keepdim=True)
+    torch.testing.assert_close(weights, expected, rtol=1e-12, atol=1e-15)
+    wanted = torch.randn(rows, keys, dtype=torch.float64)
+    found = [torch.autograd.grad((way * wanted).sum(), scores)[0] for way in (weights, expected)]
+    torch.testing.assert_close(*found, rtol=1e-9, atol=1e-12)
+
+
 def test_a_masked_score_does_not_matter_however_large():
     scores = torch.tensor([[[1.0, 2.0, 1e30]]])
     changed = torch.tensor([[[1.0, 2.0, -1e30]]])

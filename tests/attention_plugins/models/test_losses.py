@@ -2,6 +2,7 @@ import pytest
 import torch
 from torch.nn.functional import cross_entropy, linear
 
+from attention_plugins.models import losses
 from attention_plugins.models.losses import projected_cross_entropy, valid_positions
 
 
@@ -14,7 +15,8 @@ def _case(tokens):
 
 @pytest.mark.parametrize("smoothing", [0.0, 0.1])
 @pytest.mark.parametrize("tokens", [1, 64, 131])  # below, at and above the size of a chunk
-def test_loss_and_gradients_equal_torch(tokens, smoothing):
+def test_loss_and_gradients_equal_torch(tokens, smoothing, monkeypatch):
+    monkeypatch.setattr(losses, "_CHUNK", 64 * 17)
     leaves, target = _case(tokens)
     ours = projected_cross_entropy(*leaves, target, smoothing)
     theirs = cross_entropy(linear(*leaves), target, label_smoothing=smoothing)
@@ -24,6 +26,15 @@ def test_loss_and_gradients_equal_torch(tokens, smoothing):
         torch.autograd.grad(3 * ours, leaves), torch.autograd.grad(3 * theirs, leaves), strict=True
     ):
         torch.testing.assert_close(mine, reference, rtol=1e-10, atol=1e-12)
+
+
+@pytest.mark.parametrize("shift", [-1e4, 1e4])
+def test_large_logits_stay_finite(shift):
+    leaves, target = _case(67)
+    leaves[2] = (leaves[2].detach() + shift).requires_grad_()
+    ours = projected_cross_entropy(*leaves, target)
+    torch.testing.assert_close(ours, cross_entropy(linear(*leaves), target), rtol=1e-9, atol=1e-9)
+    assert all(found.isfinite().all() for found in torch.autograd.grad(ours, leaves))
 
 
 def test_without_gradients_the_loss_is_the_same():
