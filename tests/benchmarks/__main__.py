@@ -24,10 +24,8 @@ from tests.benchmarks.rows import Row
 
 # In the order in which they run; each module has rows(quick) -> Iterator[Row].
 PARTS = (
-PARTS = (
     "attention", "training", "decoding", "regression", "page", "painting", "footprint",
     "sessions", "large_maps",
-)  # fmt: skip
 )  # fmt: skip
 
 

@@ -14,6 +14,7 @@ from torch import Tensor, nn
 from torch.nn.functional import cross_entropy
 from torch.utils.data import DataLoader, TensorDataset
 
+from attention_plugins.models.stack import Stack
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID
 
 STEPS = 10  # tokens to which every sentence is padded or cut
@@ -211,9 +212,7 @@ class TransformerEncoder(nn.Module):
         super().__init__()
         self.size, self.embedding = size, nn.Embedding(words, size)
         self.pos_encoding = PositionalEncoding(size, dropout)
-        self.blks = nn.Sequential(
-            *(EncoderBlock(size, inner, heads, dropout) for _ in range(layers))
-        )
+        self.blks = Stack(EncoderBlock(size, inner, heads, dropout) for _ in range(layers))
 
     def forward(self, tokens: Tensor, lengths: Tensor) -> Tensor:
         x = self.pos_encoding(self.embedding(tokens) * math.sqrt(self.size))
@@ -233,8 +232,8 @@ class TransformerDecoder(nn.Module):
         super().__init__()
         self.size, self.embedding = size, nn.Embedding(words, size)
         self.pos_encoding = PositionalEncoding(size, dropout)
-        self.blks = nn.Sequential(
-            *(DecoderBlock(size, inner, heads, dropout, number) for number in range(layers))
+        self.blks = Stack(
+            DecoderBlock(size, inner, heads, dropout, number) for number in range(layers)
         )
         self.dense = nn.Linear(size, words)
 

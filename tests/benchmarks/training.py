@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Iterator
 from dataclasses import replace
+from typing import Any
 
 import torch
 
@@ -41,7 +42,7 @@ def compared(name: str, corpus: Encoded, size: int, rounds: int) -> Row:
     words = len(corpus.source_vocabulary), len(corpus.target_vocabulary)
     values = {"hidden": size, **({"embed": size} if name == "bahdanau" else {"ffn": 2 * size})}
     factory = REGISTRY.scorings[SCORINGS[name]].factory()
-    model = REGISTRY.models[name].create(factory, ModelSizes(*words), values)
+    model: Any = REGISTRY.models[name].create(factory, ModelSizes(*words), values)
     epochs = Trainer(model, corpus, RECIPE).epochs()
     net = getattr(textbook, name)(words, size)
     training = textbook.Training(net, corpus.source, corpus.target)
