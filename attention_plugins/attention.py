@@ -7,13 +7,9 @@ from typing import Any, Literal, NamedTuple, TypeGuard
 
 import torch
 from torch import Tensor, nn
-from torch.utils.checkpoint import checkpoint
 
 from attention_plugins.dropping import dropout as drop
-from attention_plugins.dropping import pooled_draws
 
-# Scores of one block of queries: about what stays in a core's cache, in elements.
-_BLOCK_ELEMENTS = 1 << 20
 # On a CPU torch's softmax takes the numbers of a row that do not fill a vector one by one. It is
 # several times as fast over the first dimension, unless there are only a few scores.
 _SHORT_ROW = 16
@@ -243,9 +239,11 @@ def masked_weights(scores: Tensor, mask: Tensor | None, normalise: Normaliser) -
 def _ruled_out(scores: Tensor, mask: Tensor | None) -> Tensor | None:
     """Which keys get no weight, broadcasting to the scores; None if all may get some."""
     masked = None if mask is None else ~as_mask(mask, scores.shape)
-    infinite = torch.isneginf(scores.detach())
-    if not infinite.is_cuda and not infinite.any():  # asking a GPU would stall it
+    scores = scores.detach()
+    # Asking a GPU would stall it. The lowest number is found far sooner than all infinite ones.
+    if not scores.is_cuda and scores.numel() and scores.amin() > -torch.inf:
         return masked
+    infinite = torch.isneginf(scores)
     return infinite if masked is None else masked | infinite
 
 
@@ -380,70 +378,6 @@ def part_of_mask(allowed: Tensor | None, part: slice) -> Tensor | None:
     if allowed is not None and allowed.dim() > 1 and allowed.shape[-2] > 1:
         return allowed[..., part, :]
     return allowed
-
-
-def block_of(scoring: Scoring, pairs: int, size: int) -> int:
-    """How many queries of every row of the batch to score at once, at least 1.
-
-    Args:
-        pairs: scores that one query of every row has: batch rows times keys.
-        size: the last dimension of projected keys.
-    """
-    elements = size if scoring.elements_per_pair is None else scoring.elements_per_pair
-    return max(1, _BLOCK_ELEMENTS // max(1, pairs * elements))
-
-
-def attend_in_blocks(
-    scoring: Scoring,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None = None,
-    *,
-    dropout: float = 0.0,
-    keys_projected: bool = False,
-    first: int = 0,
-    key_positions: Tensor | None = None,
-    block: int | None = None,
-) -> Tensor:
-    """:func:`attend`'s output alone, a block of queries at a time.
-
-    The scores of all queries never exist at once; the backward pass makes each block's again.
-    Memory is then linear in the number of queries. A scoring that needs earlier weights meets
-    one query at a time anyway, and is attended with as a whole.
-
-    Args:
-        block: queries per block; by default what keeps in cache all that the scoring makes of
-            them, see :attr:`Scoring.elements_per_pair`.
-    """
-    projected = keys if keys_projected else scoring.project_keys(keys)
-    if "memory" in scoring.needs:
-        return attend(
-            scoring, queries, projected, values, mask, dropout=dropout,
-            keys_projected=True, first=first, key_positions=key_positions,
-        )[0]  # fmt: skip
-    n_queries, n_keys = queries.shape[-2], projected.shape[-2]
-    rows = max(queries.shape[:-2].numel(), projected.shape[:-2].numel())
-    block = block or block_of(scoring, rows * n_keys, projected.shape[-1])
-    allowed = None if mask is None else as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
-
-    def one(block_queries: Tensor, block_mask: Tensor | None, number: int) -> Tensor:
-        with pooled_draws(False):  # the backward pass drops the same again
-            return attend(
-                scoring, block_queries, projected, values, block_mask, dropout=dropout,
-                keys_projected=True, first=number, key_positions=key_positions,
-            )[0]  # fmt: skip
-
-    outputs = []
-    for start in range(0, n_queries, block):
-        part = slice(start, start + block)
-        outputs.append(
-            checkpoint(
-                one, queries[..., part, :], part_of_mask(allowed, part), first + start,
-                use_reentrant=False, preserve_rng_state=dropout > 0,
-            )
-        )  # fmt: skip
-    return torch.cat(outputs, dim=-2)
 
 
 def attend_in_linear_time(

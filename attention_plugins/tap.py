@@ -18,7 +18,6 @@ from attention_plugins.attention import (
     Scoring,
     as_mask,
     attend,
-    attend_in_blocks,
     attend_in_linear_time,
     masked_softmax,
     needs_of,
@@ -26,6 +25,7 @@ from attention_plugins.attention import (
     pooled,
     runs_in_linear_time,
 )
+from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.fused import attend_fused, runs_fused
 from attention_plugins.sums import pool_without_weights, runs_without_weights
 

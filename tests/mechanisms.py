@@ -19,7 +19,8 @@ import torch
 
 import attention_plugins
 from attention_plugins.agreement import losses
-from attention_plugins.attention import attend, attend_in_blocks
+from attention_plugins.attention import attend
+from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.checking import check
 from attention_plugins.contract import ModelSizes, ModelSpec, ScoringSpec, Sizes, Spec
 from attention_plugins.decoding import beam, force

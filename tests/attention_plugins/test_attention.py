@@ -16,7 +16,8 @@ from attention_plugins import (
     attend,
     masked_softmax,
 )
-from attention_plugins.attention import as_mask, attend_in_blocks
+from attention_plugins.attention import as_mask
+from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.scorings import ADDITIVE
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 
@@ -289,7 +290,7 @@ def test_blocks_never_hold_all_scores():
 
     queries, keys, values = (part.requires_grad_() for part in inputs(2))
     attend_in_blocks(Watched(), queries, keys, values, block=3).sum().backward()
-    assert sizes == [3, 3, 1, 1, 3, 3]  # made again in the backward pass
+    assert sizes == [3, 3, 1, 3, 3, 1]  # made again in the backward pass
 
 
 def test_a_scoring_without_forward_says_so():
@@ -308,3 +309,9 @@ def test_a_scoring_with_memory_is_told_where_keys_stand_too():
     _, weights = attend(Both(), torch.randn(2, 2, 4), keys, keys, key_positions=places)
     first = places.float().softmax(-1)
     torch.testing.assert_close(weights[0], torch.stack([first, (places + first).softmax(-1)]))
+
+
+def test_a_key_ruled_out_by_its_score_has_no_weight_where_another_row_is_no_number():
+    scores = torch.tensor([[0.0, torch.nan, 0.0], [-torch.inf] * 3, [0.0, -torch.inf, 0.0]])
+    weights = masked_softmax(scores)
+    assert weights[1:].tolist() == [[0.0, 0.0, 0.0], [0.5, 0.0, 0.5]]

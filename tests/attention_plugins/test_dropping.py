@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_plugins import Scoring, Sizes, attention
-from attention_plugins.attention import attend_in_blocks
+from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.contract import ModelSizes
 from attention_plugins.dropping import dropout, pooled_draws
 from attention_plugins.models.protocols import Batch

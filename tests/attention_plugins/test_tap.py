@@ -26,7 +26,7 @@ def inputs(*leading):
 
 def test_an_unwatched_tap_attends_to_much_in_blocks(monkeypatch):
     monkeypatch.setattr("attention_plugins.tap._MOST_SCORES", 2 * 7 * 11 - 1)
-    monkeypatch.setattr("attention_plugins.attention._BLOCK_ELEMENTS", 2 * 11 * 5 * 2)
+    monkeypatch.setattr("attention_plugins.blocks._BLOCK_ELEMENTS", 2 * 11 * 5 * 2)
     sizes = []
 
     class Watched(Scoring):

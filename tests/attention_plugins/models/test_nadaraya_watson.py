@@ -9,6 +9,7 @@ from statsmodels.nonparametric.kernel_regression import KernelReg
 
 from attention_plugins import ContractError, ModelSizes, Recorder, Site, Sizes, Tap, registry
 from attention_plugins import attention as core
+from attention_plugins import blocks as in_blocks
 from attention_plugins import tap as taps
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 
@@ -106,16 +107,16 @@ def test_an_unwatched_tap_attends_in_blocks_to_the_same_numbers(monkeypatch, sco
     expected = whole(keys, keys, values, mask, Tap())
     expected.square().sum().backward()
     blocks = []
-    attend = core.attend
+    weigh = core.weigh
 
-    def spy(scoring, queries, *rest, **options):
+    def spy(scoring, queries, *rest):
         blocks.append(len(queries))
-        return attend(scoring, queries, *rest, **options)
+        return weigh(scoring, queries, *rest)
 
-    monkeypatch.setattr(taps, "attend", spy)
-    monkeypatch.setattr(core, "attend", spy)
+    monkeypatch.setattr(core, "weigh", spy)
+    monkeypatch.setattr(in_blocks, "weigh", spy)
     monkeypatch.setattr(taps, "_MOST_SCORES", 37 * 37 - 1)
-    monkeypatch.setattr(core, "_BLOCK_ELEMENTS", 37 * 16)
+    monkeypatch.setattr(in_blocks, "_BLOCK_ELEMENTS", 37 * 16)
     blocked = model(scoring, size=2)
     found = blocked(keys, keys, values, mask, Tap())
     forward = list(blocks)

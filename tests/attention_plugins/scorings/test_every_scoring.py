@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention_plugins import Scoring, ScoringSpec, Sizes, attend, scorings
-from attention_plugins.attention import attend_in_blocks
+from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.checking import check_scoring
 
 SPECS = {spec.name: spec for spec in scorings.attention_scorings()}

@@ -8,7 +8,8 @@ import pytest
 import torch
 
 from attention_plugins import Sizes, attend, scorings
-from attention_plugins.attention import Positions, attend_in_blocks, needs_of
+from attention_plugins.attention import Positions, needs_of
+from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import beam, force
 from attention_plugins.models.protocols import Batch

@@ -1,0 +1,217 @@
+"""Attention a block of queries at a time: the scores of all queries never exist at once."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager, nullcontext
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor
+from torch.amp import autocast, is_autocast_available
+from torch.autograd.function import once_differentiable
+from torch.utils.checkpoint import get_device_states, set_device_states
+
+from attention_plugins.attention import (
+    Scoring,
+    as_mask,
+    attend,
+    needs_of,
+    part_of_mask,
+    weigh,
+)
+from attention_plugins.dropping import dropout as drop
+from attention_plugins.dropping import pooled_draws
+
+# Scores of one block of queries: about what stays in a core's cache, in elements.
+_BLOCK_ELEMENTS = 1 << 20
+
+
+def block_of(scoring: Scoring, pairs: int, size: int) -> int:
+    """How many queries of every row of the batch to score at once, at least 1.
+
+    Args:
+        pairs: scores that one query of every row has: batch rows times keys.
+        size: the last dimension of projected keys.
+    """
+    elements = size if scoring.elements_per_pair is None else scoring.elements_per_pair
+    return max(1, _BLOCK_ELEMENTS // max(1, pairs * elements))
+
+
+def attend_in_blocks(
+    scoring: Scoring,
+    queries: Tensor,
+    keys: Tensor,
+    values: Tensor,
+    mask: Tensor | None = None,
+    *,
+    dropout: float = 0.0,
+    keys_projected: bool = False,
+    first: int = 0,
+    key_positions: Tensor | None = None,
+    block: int | None = None,
+) -> Tensor:
+    """``attend``'s output alone, a block of queries at a time.
+
+    The scores of all queries never exist at once; the backward pass makes each block's again.
+    Memory is then linear in the number of queries. A scoring that needs earlier weights meets
+    one query at a time anyway, and is attended with as a whole.
+
+    Args:
+        block: queries per block; by default what keeps in cache all that the scoring makes of
+            them, see :attr:`Scoring.elements_per_pair`.
+
+    Raises:
+        RuntimeError: in the backward pass, where the scoring learns by a tensor that is no
+            parameter of it, or where the gradient is to be differentiated again.
+    """
+    projected = keys if keys_projected else scoring.project_keys(keys)
+    if "memory" in scoring.needs:
+        return attend(
+            scoring, queries, projected, values, mask, dropout=dropout,
+            keys_projected=True, first=first, key_positions=key_positions,
+        )[0]  # fmt: skip
+    n_queries, n_keys = queries.shape[-2], projected.shape[-2]
+    rows = max(queries.shape[:-2].numel(), projected.shape[:-2].numel())
+    block = block or block_of(scoring, rows * n_keys, projected.shape[-1])
+    allowed = None if mask is None else as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
+    parts = [slice(start, start + block) for start in range(0, max(1, n_queries), block)]
+    blocks = _Blocks(scoring, parts, allowed, dropout, first, key_positions)
+    asked = scoring.project_queries(queries)
+    return _InBlocks.apply(blocks, asked, projected, values, *scoring.parameters())
+
+
+@dataclass(frozen=True)
+class _Blocks:
+    """What the blocks are made by, besides the tensors that learn."""
+
+    scoring: Scoring
+    parts: list[slice]
+    allowed: Tensor | None
+    dropout: float
+    first: int
+    key_positions: Tensor | None
+
+    def weights(self, part: slice, queries: Tensor, keys: Tensor) -> tuple[Tensor, dict[str, Any]]:
+        """Of a block's queries, after dropout; and what the scoring asked for."""
+        needs = needs_of(
+            self.scoring, queries.shape[-2], keys,
+            first=self.first + part.start, key_positions=self.key_positions,
+        )  # fmt: skip
+        weights = weigh(self.scoring, queries, keys, part_of_mask(self.allowed, part), needs)
+        return (drop(weights, self.dropout) if self.dropout else weights), needs
+
+
+class _Pass:
+    """The random numbers and the precision of a forward pass, so that it can be made again."""
+
+    def __init__(self, device: torch.device) -> None:
+        self._kind = device.type
+        self._state = torch.get_rng_state()
+        self._devices, self._states = get_device_states(torch.empty(0, device=device))
+        self._casts = is_autocast_available(self._kind) and torch.is_autocast_enabled(self._kind)
+        self._dtype = torch.get_autocast_dtype(self._kind) if self._casts else None
+
+    @contextmanager
+    def made(self) -> Iterator[None]:
+        """The first time, in here."""
+        casts = autocast(self._kind, self._dtype) if self._casts else None
+        with pooled_draws(False), casts or nullcontext():
+            yield
+
+    @contextmanager
+    def made_again(self) -> Iterator[None]:
+        """In the backward pass, in here."""
+        with torch.random.fork_rng(self._devices), self.made(), torch.enable_grad():
+            torch.set_rng_state(self._state)
+            set_device_states(self._devices, self._states)
+            yield
+
+
+class _InBlocks(torch.autograd.Function):
+    """One step of autograd for all blocks: nothing that a block makes outlives it.
+
+    Checkpoints of :mod:`torch.utils.checkpoint` would do the same, but the first backward pass
+    through one imports torch's compiler, which takes seconds and 90 MB.
+    """
+
+    @staticmethod
+    def forward(
+        ctx: Any, blocks: _Blocks, queries: Tensor, keys: Tensor, values: Tensor, *learned: Tensor
+    ) -> Tensor:
+        ctx.blocks, ctx.run = blocks, _Pass(queries.device)
+        ctx.save_for_backward(queries, keys, values, *learned)
+        output = None
+        with ctx.run.made():
+            for part in blocks.parts:
+                weights, needs = blocks.weights(part, queries[..., part, :], keys)
+                found = blocks.scoring.pool(weights, values, **needs)
+                if output is None:
+                    shape = *found.shape[:-2], queries.shape[-2], found.shape[-1]
+                    output = found.new_empty(shape)
+                output[..., part, :] = found
+        assert output is not None  # there is a block, though it may be empty
+        return output
+
+    @staticmethod
+    @once_differentiable
+    def backward(ctx: Any, gradient: Tensor) -> tuple[Tensor | None, ...]:
+        whole: tuple[Tensor, ...] = ctx.saved_tensors
+        queries, *others = whole
+        keys, values = (one.detach().requires_grad_(one.requires_grad) for one in others[:2])
+        totals: list[Tensor | None] = [None] * len(whole)
+        with ctx.run.made_again():
+            for part in ctx.blocks.parts:
+                asked = queries[..., part, :].detach().requires_grad_(queries.requires_grad)
+                inputs = asked, keys, values, *others[2:]
+                for number, new in _gradients(
+                    ctx.blocks, part, inputs, gradient[..., part, :]
+                ).items():
+                    total = totals[number]
+                    if total is None:
+                        total = totals[number] = torch.zeros_like(whole[number])
+                    (total if number else total[..., part, :]).add_(new)
+        return None, *totals
+
+
+def _gradients(
+    blocks: _Blocks, part: slice, inputs: tuple[Tensor, ...], gradient: Tensor
+) -> dict[int, Tensor]:
+    """What each of a block's inputs learns, by its number; none where it plays no part."""
+    asked, keys, values, *_ = inputs
+    found: dict[int, Tensor] = {}
+    made, needs = blocks.weights(part, asked, keys)
+    if type(blocks.scoring).pool is not Scoring.pool:
+        made = blocks.scoring.pool(made, values, **needs)
+    else:  # autograd would multiply weights and values again, only to differentiate the product
+        with torch.no_grad():
+            if values.requires_grad:
+                found[2] = (made.mT @ gradient).sum_to_size(values.shape)
+            gradient = (gradient @ values.mT).sum_to_size(made.shape)
+    if not made.requires_grad:
+        return found
+    if part.start == 0:
+        _check_parameters(blocks.scoring, made, inputs)
+    wanted = [number for number, tensor in enumerate(inputs) if tensor.requires_grad]
+    learning = [inputs[number] for number in wanted]
+    new = torch.autograd.grad(made, learning, gradient, allow_unused=True)
+    return found | {n: one for n, one in zip(wanted, new, strict=True) if one is not None}
+
+
+def _check_parameters(scoring: Scoring, made: Tensor, inputs: tuple[Tensor, ...]) -> None:
+    """See that what was made learns by the inputs alone: others would learn nothing, unnoticed."""
+    known = {id(tensor) for tensor in inputs}
+    steps, seen = [made.grad_fn], set()
+    while steps:
+        step = steps.pop()
+        if step is None or step in seen:
+            continue
+        seen.add(step)
+        steps += [before for before, _ in step.next_functions]
+        leaf = getattr(step, "variable", None)
+        if leaf is not None and id(leaf) not in known:
+            raise RuntimeError(
+                f"{type(scoring).__name__} learns by a tensor {tuple(leaf.shape)} that is none of "
+                "its parameters; make it an nn.Parameter of the scoring, or of a module in it"
+            )
