@@ -37,7 +37,7 @@ class Alibi(Scoring):
     def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
         """``q . k / sqrt(d) - m |i - j|``; the paper's distances only look back."""
         away = positions.distances.abs().to(queries.dtype)
-        return scaled_dot(queries, keys) - by_heads(self.slopes) * away
+        return scaled_dot(queries, keys).addcmul_(by_heads(self.slopes), away, value=-1.0)
 
 
 ALIBI = ScoringSpec(
