@@ -196,31 +196,30 @@ class Tap:
         Returns:
             The output ``(..., n_q, d_v)``.
         """
+        first = self._count(site, queries)
         changes = self._interventions.get(site, ())
         if self.recorder is None and not changes and "memory" not in scoring.needs:
             if runs_in_linear_time(scoring, queries, mask, dropout):
-                self._count(site, queries)
                 return attend_in_linear_time(
                     scoring, queries, keys, values, mask, keys_projected=keys_projected
                 )
             if runs_without_weights(scoring, queries, keys, values, mask, dropout):
-                self._count(site, queries)
                 return pool_without_weights(scoring, queries, keys, values).values
             if runs_fused(scoring, queries, dropout):
                 return attend_fused(
                     scoring, queries, keys, values, mask,
                     dropout=dropout, keys_projected=keys_projected,
-                    first=self._count(site, queries), key_positions=key_positions,
+                    first=first, key_positions=key_positions,
                 )  # fmt: skip
             if queries.shape[:-1].numel() * keys.shape[-2] > _MOST_SCORES:
                 return attend_in_blocks(
                     scoring, queries, keys, values, mask,
                     dropout=dropout, keys_projected=keys_projected,
-                    first=self._count(site, queries), key_positions=key_positions,
+                    first=first, key_positions=key_positions,
                 )  # fmt: skip
-        return self.attend_with_weights(
+        return self._attend_with_weights(
             site, scoring, queries, keys, values, mask,
-            dropout=dropout, keys_projected=keys_projected, key_positions=key_positions,
+            dropout, keys_projected, first, key_positions,
         )[0]  # fmt: skip
 
     def attend_with_weights(
@@ -244,7 +243,24 @@ class Tap:
             The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)``: those that met the
             values, interventions included, but before dropout.
         """
-        first = self._count(site, queries)
+        return self._attend_with_weights(
+            site, scoring, queries, keys, values, mask,
+            dropout, keys_projected, self._count(site, queries), key_positions,
+        )  # fmt: skip
+
+    def _attend_with_weights(
+        self,
+        site: Site,
+        scoring: Scoring,
+        queries: Tensor,
+        keys: Tensor,
+        values: Tensor,
+        mask: Tensor | None,
+        dropout: float,
+        keys_projected: bool,
+        first: int,
+        key_positions: Tensor | None,
+    ) -> tuple[Tensor, Tensor]:
         projected = keys if keys_projected else scoring.project_keys(keys)
         if "memory" in scoring.needs:
             return self._attend_in_turn(

@@ -6,7 +6,16 @@ import math
 import pytest
 import torch
 
-from attention_plugins import Intervention, Recorder, Scoring, Site, Sizes, Tap, attend
+from attention_plugins import (
+    Intervention,
+    Recorder,
+    Scoring,
+    Site,
+    Sizes,
+    Tap,
+    attend,
+    get_scoring,
+)
 from attention_plugins.scorings import ADDITIVE
 from attention_plugins.scorings.coverage import COVERAGE
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
@@ -236,3 +245,30 @@ def test_a_model_may_say_where_its_keys_stand(monkeypatch):
     torch.testing.assert_close(asked(), expected @ keys)
     monkeypatch.setattr("attention_plugins.tap._MOST_SCORES", 1)
     torch.testing.assert_close(asked(), expected @ keys)
+
+
+@pytest.mark.parametrize(
+    ("name", "most"),
+    [("linear_attention", 1000), ("gaussian", 1000), ("dot", 1000), ("alibi", 1), ("alibi", 1000)],
+)
+@pytest.mark.parametrize("weights", [False, True])
+def test_queries_are_counted_however_they_are_attended_with(name, most, weights, monkeypatch):
+    """In linear time, as a fast sum, fused, in blocks and by the weights."""
+    monkeypatch.setattr("attention_plugins.tap._MOST_SCORES", most)
+    monkeypatch.setattr("attention_plugins.sums.attending.MANY_SCORES", 7 * 11 - 1)
+    asked = []
+
+    class Positional(Scoring):
+        needs = ("positions",)
+
+        def forward(self, queries, keys, positions):
+            asked.append(positions.queries.tolist())
+            return queries @ keys.mT
+
+    queries, keys, values = inputs()
+    tap, scoring = Tap(), get_scoring(name).create(Sizes(5, 5, 5)).double()
+    with torch.no_grad():
+        (tap.attend_with_weights if weights else tap.attend)(CROSS, scoring, queries, keys, values)
+        tap.attend(DECODER, Positional(), queries, keys, values)
+        tap.attend(CROSS, Positional(), queries[:3], keys, values)
+    assert [number for part in asked for number in part] == [*range(7), 7, 8, 9]
