@@ -21,8 +21,11 @@ def squared_distances(queries: Tensor, keys: Tensor) -> Tensor:
         return (queries.unsqueeze(-2) - keys.unsqueeze(-3)).square().sum(dim=-1)
     centre = keys.detach().mean(dim=-2, keepdim=True)
     queries, keys = queries - centre, keys - centre
-    squares = queries.square().sum(-1).unsqueeze(-1) + keys.square().sum(-1).unsqueeze(-2)
-    return (squares - 2.0 * queries @ keys.mT).clamp_min(0.0)
+    squares = (-2.0 * queries) @ keys.mT
+    # In place: the product is needed by nothing else. Rounding may leave a little below 0.
+    squares += queries.square().sum(-1).unsqueeze(-1)
+    squares += keys.square().sum(-1).unsqueeze(-2)
+    return squares.relu_()
 
 
 def elements_of_squares(size: int) -> int:
