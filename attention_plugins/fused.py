@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from typing import TypeGuard
 
-import numpy as np
 import torch
 from torch import Tensor
 from torch.nn.functional import pad, scaled_dot_product_attention
@@ -53,14 +52,14 @@ def attend_fused(
     left, right, scale = scoring.factors(scoring.project_queries(queries), projected, **needs)
     allowed = None
     if mask is not None:
-        rows = np.broadcast_shapes(left.shape[:-2], right.shape[:-2])
+        rows = _together(left.shape[:-2], right.shape[:-2])
         allowed = as_mask(mask, torch.Size((*rows, left.shape[-2], right.shape[-2])))
         allowed = allowed[None] if allowed.dim() == 1 else allowed
         allowed = allowed.expand(*allowed.shape[:-1], right.shape[-2])
     # The kernels want a batch and heads in front, of one shape, and one size for all vectors. A
     # mask may have more rows than queries and keys.
     shapes = [part.shape[:-2] for part in (left, right, values, allowed) if part is not None]
-    leading = np.broadcast_shapes(*shapes)
+    leading = _together(*shapes)
     size = max(left.shape[-1], values.shape[-1])
     parts = [
         pad(part.expand(*leading, -1, -1), (0, size - part.shape[-1]))
@@ -79,3 +78,10 @@ def attend_fused(
     for _ in missing:
         output = output.squeeze(-3)
     return output[..., : values.shape[-1]]
+
+
+def _together(*shapes: torch.Size) -> tuple[int, ...]:
+    """What tensors of these shapes broadcast to; torch's own way imports sympy."""
+    rank = max(map(len, shapes))
+    filled = ((1,) * (rank - len(shape)) + tuple(shape) for shape in shapes)
+    return tuple(next((n for n in sizes if n != 1), 1) for sizes in zip(*filled, strict=True))
