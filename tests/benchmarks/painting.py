@@ -1,41 +1,61 @@
-"""From a slider step to the last painted pixel, in Chromium, beside plain Streamlit."""
+"""From a change to the last painted pixel, in Chromium, beside plain Streamlit.
+
+A slider step on *Kernel regression*, another sentence on *Translation*, and first loads.
+"""
 
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 
 from playwright.sync_api import Browser, Page
 
 from tests.benchmarks.rows import Row, compared
-from tests.benchmarks.watching import ROOT, chromium, opened, served, timed
+from tests.benchmarks.watching import CHART, PATIENCE, ROOT, chromium, opened, served, timed
 
 ONE_CHART = ROOT / "tests/benchmarks/one_chart_app.py"
 EMPTY = ROOT / "tests/benchmarks/empty_app.py"
 FOUR = "/?a=gaussian&b=laplacian&c=epanechnikov&d=boxcar"
+THREE = "/translation"  # its usual panels, two Bahdanau models and a Transformer
+# Of several lengths, so that every one needs a map of another shape.
+SENTENCES = (
+    "where is the station ?", "i like this old house .", "he has lost his keys again .",
+    "do you want to eat with us ?", "she is very tired .", "we will leave tomorrow morning .",
+    "my brother works in a large hospital .", "open the window , please .",
+    "they are looking for a cheap hotel .", "it is raining .", "nobody knows where he went .",
+    "i read this book last year .", "what time is it ?",
+)  # fmt: skip
 
 
 def rows(quick: bool) -> Iterator[Row]:
-    """A slider step on *Kernel regression*, one panel and four, and the first load."""
+    """A slider step with one panel and with four, a sentence, and the first load."""
     steps = 5 if quick else 12
     app = ROOT / "streamlit_app.py"
     with served(app) as ours, served(ONE_CHART) as plain, chromium() as browser:
         other = opened(browser, plain.url)
         for name, link in (("one panel", "/?a=gaussian"), ("four panels", FOUR)):
             page = opened(browser, ours.url + link)
-            yield _steps(f"a slider step, {name}, to painted", page, other, steps)
+            work = f"a slider step, {name}, to painted"
+            yield _steps(work, page, other, [_step] * (steps + 1))
             page.close()
+        page = opened(browser, ours.url + THREE)
+        page.locator(CHART).nth(3).wait_for(timeout=PATIENCE)  # the colours', and each model's
+        typed = [partial(_enter, sentence) for sentence in SENTENCES[: steps + 1]]
+        yield _steps("translation: text to painted, three models", page, other, typed)
+        page.close()
     with served(app) as ours, served(EMPTY) as empty, chromium() as browser:
         for name, loads in (("first load of a fresh server", 1), ("another visitor's load", 3)):
             taken = [[_loaded(browser, s.url) for _ in range(loads)] for s in (ours, empty)]
             yield compared(f"{name}, finished", "an empty app", (taken[0], taken[1]))
 
 
-def _steps(name: str, page: Page, other: Page, steps: int) -> Row:
+def _steps(name: str, page: Page, other: Page, acts: Sequence[Callable[[Page], float]]) -> Row:
+    """Each change of ours in turn with a slider step of the other app."""
     taken: tuple[list[float], list[float]] = ([], [])
-    for number in range(steps + 1):
-        for found, each in zip(taken, (page, other), strict=True):
-            milliseconds, _ = timed(each, _step)
+    for number, act in enumerate(acts):
+        for found, each, change in zip(taken, (page, other), (act, _step), strict=True):
+            milliseconds, _ = timed(each, change)
             if number:  # the first one compiles
                 found.append(milliseconds / 1e3)
     return compared(name, "a slider and a chart", taken)
@@ -45,6 +65,14 @@ def _step(page: Page) -> float:
     """The slider of a width moves by one; of the first panel, where there are several."""
     slider = page.get_by_role("slider", name="Width").first
     slider.press("ArrowRight")
+    return page.evaluate("window.acted")
+
+
+def _enter(sentence: str, page: Page) -> float:
+    """The sentence is written, and the clock starts as Enter is pressed."""
+    field = page.get_by_role("textbox", name="Source")
+    field.fill(sentence)
+    field.press("Enter")
     return page.evaluate("window.acted")
 
 
