@@ -9,74 +9,120 @@ import altair as alt
 
 from dashboard.charts import theme
 from dashboard.charts.gold import outlines
-from dashboard.charts.grid import boxes, gaps, middles, positions
+from dashboard.charts.grid import GAP, Every, boxes, inset, middles, positions
 from dashboard.charts.image import PICK
-from dashboard.charts.labels import MOST_ROOM, thinned
+from dashboard.charts.labels import MOST_ROOM, step
 from dashboard.charts.labels import room as label_width
 from dashboard.charts.pointer import hover
-from dashboard.charts.template import Data
+from dashboard.charts.template import Data, Sources, Value
 
 _LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
 
 
+# Vega expressions, of the parameters that Sizes.values names.
+WIDEST = "(length(keys) * side)"  # px, the plot with square cells
+HEIGHT = "(length(queries) * side)"  # px
+VMAX = alt.ExprRef("vmax")
+
+
 class Plot(NamedTuple):
-    """What all layers of a heatmap share.
+    """What the specification of a heatmap follows from.
 
     Args:
-        queries, keys: the labels of rows and columns.
         quantity: what a cell holds, for the tooltip and the legend.
-        row: px, the height of a row, and the width of a column where there is room.
         width: px, of the whole chart.
-        query_room, key_room: px for the labels.
-        flat: whether the keys' labels lie level.
+        small: whether cells have no room for gaps between them.
+        panel: px, width and height of a head's plot where there are several, else None.
         columns: heads in a row.
     """
 
-    heads: int
-    queries: tuple[str, ...]
-    keys: tuple[str, ...]
     quantity: str
     title: str
-    row: float
     width: int
+    small: bool
+    panel: tuple[float, float] | None
+    columns: int
+
+    @property
+    def end(self) -> str:
+        """Where the columns end, in px: squares, or less where the host has no room for them."""
+        return WIDEST if self.panel else f"min(width, {WIDEST})"
+
+    @property
+    def across(self) -> str:
+        """The width of a column, in px."""
+        return f"({self.end} / length(keys))"
+
+
+class Sizes(NamedTuple):
+    """The words of a heatmap, and the numbers that follow from them.
+
+    Args:
+        queries, keys: the labels of rows and columns.
+        side: px, the height of a row, and the width of a column where there is room.
+        query_room, key_room: px for the labels.
+        flat: whether the keys' labels lie level.
+        room: px, that the columns have in a chart of its own width.
+    """
+
+    queries: tuple[str, ...]
+    keys: tuple[str, ...]
+    side: float
     query_room: int
     key_room: int
     flat: bool
-    columns: int
+    room: float
 
     @property
     def height(self) -> float:
         """Of the plot, in px."""
-        return len(self.queries) * self.row
+        return len(self.queries) * self.side
 
     @property
     def widest(self) -> float:
         """Of the plot with square cells, in px."""
-        return len(self.keys) * self.row
+        return len(self.keys) * self.side
 
     @property
-    def end(self) -> alt.ExprRef | float:
-        """Where the columns end, in px: squares, or less where the host has no room for them."""
-        return alt.ExprRef(f"min(width, {self.widest})") if self.heads == 1 else self.widest
+    def values(self) -> dict[str, Value]:
+        """The chart's parameters; ``query_step`` and ``key_step`` lie between two labels."""
+        # Level labels need their width side by side, upright ones that of a line.
+        each = label_width(self.keys, MOST_ROOM) if self.flat else _LINE
+        return {
+            "queries": self.queries,
+            "keys": self.keys,
+            "side": self.side,
+            "height": self.height,
+            "query_room": self.query_room,
+            "key_room": self.key_room,
+            "key_limit": each if self.flat else self.key_room,
+            "key_angle": 0 if self.flat else 270,
+            "query_step": step(len(self.queries), self.height, _LINE),
+            "key_step": step(len(self.keys), min(self.room, self.widest), each),
+        }
 
 
 def rects(
     data: Data,
     plot: Plot,
+    values: Sources,
     scale: alt.Scale,
     *,
     legend: bool = False,
     masked: bool = True,
     gold: bool = False,
+    canvas: bool = False,
 ) -> alt.LayerChart | alt.FacetChart:
     """Values as rectangles; ``masked`` and ``gold`` as of :func:`cell_layers`.
 
     Args:
         data: what :func:`~dashboard.charts.cell_tables.rect_table` makes.
+        values: of :attr:`Sizes.values`, and of what ``scale`` says.
+        canvas: whether they are painted on a canvas.
     """
-    more = [alt.Tooltip("head:Q")] if plot.heads > 1 else []
+    more = [alt.Tooltip("head:Q")] if plot.panel else []
     layers = cell_layers(plot, scale, more=more, legend=legend, masked=masked, gold=gold)
-    return _composed(layers, data, plot, marks=plot.heads * len(plot.queries) * len(plot.keys))
+    return _composed(layers, data, plot, values, canvas=canvas)
 
 
 def cell_layers(
@@ -111,15 +157,15 @@ def cell_layers(
     tooltip += [alt.Tooltip("gold:N", title="alignment")] if gold else []
     bare = _placed(base, plot)
     placed = bare.encode(tooltip=tooltip, description=alt.Description("said:N"))
-    within = gaps(plot.row)
+    within = inset(0 if plot.small else GAP)
     layers = [
         placed.transform_filter("isValid(datum.value)")
         .mark_rect(**within)
         .encode(color=alt.Color("value:Q", scale=scale, legend=_legend(plot) if legend else None))
         .add_params(pointed)
         .properties(name="cells"),
-        *(outlines(placed, plot.row) if gold else ()),
-        *_frames(base.transform_filter(pointed), plot),
+        *(outlines(placed, plot.small) if gold else ()),
+        *_frames(base.transform_filter(pointed)),
     ]
     if masked:
         invalid = "!isValid(datum.value)"
@@ -135,21 +181,19 @@ def cell_layers(
 
 
 def images(
-    data: Data, plot: Plot, vmax: float, gold: Data | None = None, note: str = ""
+    data: Data, plot: Plot, values: Sources, gold: Data | None = None, note: str = ""
 ) -> alt.LayerChart | alt.FacetChart:
     """Weights as an image per head.
 
     Args:
         data, note: what :func:`~dashboard.charts.cell_tables.picture_table` makes.
+        values: as of :func:`rects`.
         gold: as of :func:`picture_layers`.
     """
-    layers = picture_layers(alt.Chart(), plot, vmax, gold)
-    return _composed(layers, data, plot, note, marks=plot.heads)
+    return _composed(picture_layers(alt.Chart(), plot, gold), data, plot, values, note)
 
 
-def picture_layers(
-    source: alt.Chart, plot: Plot, vmax: float, gold: Data | None = None
-) -> list[alt.Chart]:
+def picture_layers(source: alt.Chart, plot: Plot, gold: Data | None = None) -> list[alt.Chart]:
     """The one row of ``source`` as an image: ``light`` or ``dark``, whichever the page is.
 
     Args:
@@ -158,18 +202,18 @@ def picture_layers(
     """
     # Nothing is seen of this one: it carries the axes, and the ramp that the host has chosen.
     whole = source.transform_calculate(
-        left="0", right=f"{len(plot.keys)}", top="0", bottom=f"{len(plot.queries)}"
+        left="0", right="length(keys)", top="0", bottom="length(queries)"
     )
     unseen = (
         _placed(whole, plot)
         .mark_rect(fillOpacity=0)
-        .encode(color=alt.Color("left:Q", scale=theme.sequential(vmax), legend=None))
+        .encode(color=alt.Color("left:Q", scale=theme.sequential(VMAX), legend=None))
     )
     picture = (
         source.transform_calculate(url=PICK)
         .mark_image(
-            width=plot.end, height=plot.height, aspect=False, smooth=False,
-            align="left", baseline="top",
+            width=alt.ExprRef(plot.end), height=alt.ExprRef(HEIGHT), aspect=False,
+            smooth=False, align="left", baseline="top",
         )
         .encode(url=alt.Url("url:N"), x=alt.XValue(0), y=alt.YValue(0))
     )  # fmt: skip
@@ -183,25 +227,23 @@ def picture_layers(
     placed = _placed(cells, plot).encode(
         tooltip=[alt.Tooltip("query:N"), alt.Tooltip("key:N"), said]
     )
-    return [picture, unseen, *outlines(placed, plot.row)]
+    return [picture, unseen, *outlines(placed, plot.small)]
 
 
 def _placed(chart: alt.Chart, plot: Plot) -> alt.Chart:
     """The chart with its marks from ``left`` and ``top`` to ``right`` and ``bottom``, in cells."""
-    room = plot.width - plot.query_room if plot.heads == 1 else plot.widest
-    # Level labels need their width side by side, upright ones that of a line.
-    each = label_width(plot.keys, MOST_ROOM) if plot.flat else _LINE
     columns = middles(
-        "keys", thinned(len(plot.keys), min(room, plot.widest), each), orient="top",
-        room=plot.key_room, limit=each if plot.flat else plot.key_room,
-        angle=0 if plot.flat else -90,
+        "keys", Every("key_step"), orient="top", room=alt.ExprRef("key_room"),
+        limit=alt.ExprRef("key_limit"), angle=alt.ExprRef("key_angle"),
     )  # fmt: skip
-    rows = middles(
-        "queries", thinned(len(plot.queries), plot.height, _LINE), room=plot.query_room,
-        limit=plot.query_room,
-    )  # fmt: skip
-    x = alt.X("left:Q", scale=positions(len(plot.keys), plot.end), axis=columns)
-    y = alt.Y("top:Q", scale=positions(len(plot.queries), plot.height), axis=rows)
+    # Vega-Lite knows how labels of a known angle are aligned.
+    columns.labelAlign = alt.ExprRef("key_angle ? 'left' : 'center'")
+    room = alt.ExprRef("query_room")
+    rows = middles("queries", Every("query_step"), room=room, limit=room)
+    across = positions(alt.ExprRef("length(keys)"), alt.ExprRef(plot.end))
+    down = positions(alt.ExprRef("length(queries)"), alt.ExprRef(HEIGHT))
+    x = alt.X("left:Q", scale=across, axis=columns)
+    y = alt.Y("top:Q", scale=down, axis=rows)
     return boxes(chart, x, y)
 
 
@@ -212,30 +254,38 @@ def _legend(plot: Plot) -> alt.Legend:
     )  # fmt: skip
 
 
-def _frames(pointed: alt.Chart, plot: Plot) -> list[alt.Chart]:
+def _frames(pointed: alt.Chart) -> list[alt.Chart]:
     """Frames around the row and the column of the cell that is pointed at."""
     frame = boxes(pointed, alt.X("left:Q"), alt.Y("top:Q")).mark_rect(
         filled=False, stroke=theme.POINTER, strokeWidth=1
     )
     return [
-        frame.transform_calculate(left="0", right=f"{len(plot.keys)}"),
-        frame.transform_calculate(top="0", bottom=f"{len(plot.queries)}"),
+        frame.transform_calculate(left="0", right="length(keys)"),
+        frame.transform_calculate(top="0", bottom="length(queries)"),
     ]
 
 
 def _composed(
-    layers: list[alt.Chart], data: Data, plot: Plot, note: str = "", *, marks: int
+    layers: list[alt.Chart],
+    data: Data,
+    plot: Plot,
+    values: Sources,
+    note: str = "",
+    *,
+    canvas: bool = False,
 ) -> alt.LayerChart | alt.FacetChart:
     # Labels travel as data, not inside expressions: a token may hold quotes.
-    lists = {"queries": plot.queries, "keys": plot.keys}
+    own = {name: value for name, value in values.items() if name != "height"}
     title = theme.heading(plot.title, note)
     chart = alt.LayerChart(layer=layers, data=data)
-    if plot.heads == 1:
+    if not plot.panel:
         return theme.finished(
-            chart, width=plot.width, height=plot.height, title=title, params=lists, marks=marks
-        )
+            chart, width=plot.width, height=values["height"], title=title, params=own,
+            canvas=canvas,
+        )  # fmt: skip
+    width, height = plot.panel
     header = alt.Header(labelExpr="'head ' + datum.value", labelOrient="bottom")
-    grid = chart.properties(width=plot.widest, height=plot.height).facet(
+    grid = chart.properties(width=width, height=height).facet(
         facet=alt.Facet("head:N", title=None, header=header), columns=plot.columns
     )
-    return theme.finished(grid, title=title, params=lists, stretch=False, marks=marks)
+    return theme.finished(grid, title=title, params=own, stretch=False, canvas=canvas)

@@ -23,15 +23,15 @@ def read(code: str) -> str:
     return f"({code}) === '{_MASKED}' ? null : ({high} * {len(SIGNS)} + {low}) / {_STEPS}"
 
 
-def looked_up(cells: alt.Chart, weights: str, keys: int) -> alt.Chart:
+def looked_up(cells: alt.Chart, weights: str) -> alt.Chart:
     """The chart with the column ``value``: the weight of each row's cell ``q``, ``k``.
 
     Args:
+        cells: of a chart with the list ``keys``, a text per column of the map.
         weights: a Vega expression for the text of all weights.
-        keys: how many weights are in a row of the map.
     """
     return cells.transform_calculate(
-        at=f"2 * (datum.q * {keys} + datum.k)",
+        at="2 * (datum.q * length(keys) + datum.k)",
         code=f"substring({weights}, datum.at, datum.at + 2)",
         value=read("datum.code"),
     )

@@ -9,7 +9,7 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.grid import SMALL, inset
+from dashboard.charts.grid import inset
 
 SURE, POSSIBLE, OTHER = "gold", "gold, possible", "not gold"  # as a tooltip says it
 
@@ -45,14 +45,14 @@ def gold_table(links: np.ndarray) -> pa.Table:
     return pa.table({"q": query, "k": key, "gold": pa.array(links[query, key], pa.string())})
 
 
-def outlines(cells: alt.Chart, row: float) -> list[alt.Chart]:
+def outlines(cells: alt.Chart, small: bool) -> list[alt.Chart]:
     """Gold cells within their sides: a line with a dark edge, broken where a link is possible.
 
     Args:
         cells: with places and tooltips; their column ``gold`` holds what :func:`gold_cells` says.
-        row: px, the height of a cell.
+        small: whether cells have no room for thick lines.
     """
-    thick = 2 if row >= SMALL else 1
+    thick = 1 if small else 2
     return [
         cells.transform_filter(f"datum.gold {which}")
         .mark_rect(

@@ -15,7 +15,7 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.cells import Plot, cell_layers, picture_layers
+from dashboard.charts.cells import VMAX, Plot, cell_layers, picture_layers
 from dashboard.charts.codes import SIGNS, looked_up, written
 from dashboard.charts.frames import MapFrame
 from dashboard.charts.gold import Cell, gold_cells, gold_table
@@ -24,12 +24,13 @@ from dashboard.charts.heatmap import CELL, map_plot
 from dashboard.charts.image import PICK, pictures
 from dashboard.charts.map_picture import hit_table, pointed_layers, pointed_title
 from dashboard.charts.places import at
-from dashboard.charts.template import Prepared, Sources
+from dashboard.charts.template import Prepared, Sources, values_of
 
 _SIDE = 54  # px, the height of a small map
 _LABEL, _GAP = 13, 4  # px, above a small map for its name, and beside it
 _ABOVE, _BESIDE = 14, 15  # px, between large and small maps, and for the names of layers
 _WIDEST, _NARROWEST = 2.0, 0.7  # of a small map's height
+_LEFT = f"({_BESIDE} - query_room)"  # of the first column, under the large map's labels
 
 
 class GridShape(NamedTuple):
@@ -39,9 +40,6 @@ class GridShape(NamedTuple):
         plot: of the large map.
         maps: in order.
         start: the one that is large at first.
-        vmax: the end of the colour scale.
-        top: px, where the small maps begin.
-        height: px.
         masked: whether any weight is.
         gold: whether a gold alignment is known.
     """
@@ -49,16 +47,8 @@ class GridShape(NamedTuple):
     plot: Plot
     maps: tuple[HeadMap, ...]
     start: str
-    vmax: float
-    top: float
-    height: float
     masked: bool
     gold: bool
-
-    @property
-    def cells(self) -> int:
-        """Of one map."""
-        return len(self.plot.queries) * len(self.plot.keys)
 
 
 def head_grid(
@@ -121,30 +111,29 @@ def prepare_head_grid(
     values = np.stack(weights)
     _, queries, keys = values.shape
     labels = (frames[0].query_labels, frames[0].key_labels)
-    plot = map_plot(values[:1], labels, (query_room, key_room), cell, width=width)
+    plot, sizes = map_plot(values[:1], labels, (query_room, key_room), cell, width=width)
     links = None if outlined is None else gold_cells((queries, keys), outlined, possible)
-    top = max(plot.height, height) + _ABOVE
+    top = max(sizes.height, height) + _ABOVE
     shape = GridShape(
         plot=plot,
         maps=drawn,
         start=chosen if chosen in map_names(frames) else usual_map(frames),
-        vmax=vmax,
-        top=top,
-        height=top + grid_height(frames) - _ABOVE,
         masked=bool(np.isnan(values).any()),
         gold=links is not None,
     )
+    told = {**sizes.values, "vmax": theme.checked_end(vmax), "top": float(top)}
+    told["height"] = top + grid_height(frames) - _ABOVE
     texts = [written(one) for one in values]
     tables = {"maps": _small_table(drawn, values, vmax)}
-    if shape.cells <= theme.MOST_ELEMENTS:
+    if queries * keys <= theme.MOST_ELEMENTS:
         tables["maps"] = tables["maps"].append_column("weights", pa.array(texts))
-        return Prepared({**tables, "cells": _cell_table(queries, keys, links)}, shape)
+        return Prepared({**tables, "cells": _cell_table(queries, keys, links)}, shape, told)
     if links is not None:
         tables["gold"] = gold_table(links)
-    if shape.cells > theme.MAX_RECTS:
-        return Prepared(tables, shape)
+    if queries * keys > theme.MAX_RECTS:
+        return Prepared(tables, shape, told)
     tables["hit"] = hit_table(queries, keys)
-    return Prepared(tables, shape, {"weights": texts})
+    return Prepared(tables, shape, {**told, "weights": texts})
 
 
 def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
@@ -152,9 +141,9 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
     plot, small = shape.plot, alt.Chart(data["maps"])
     title = alt.ExprRef("names[shown]")
     picture = small.transform_filter("datum.map == chosen")
+    values = values_of(data)
+    height = values.pop("height")
     lists = {
-        "queries": plot.queries,
-        "keys": plot.keys,
         "maps": [one.map for one in shape.maps],
         "names": [one.name for one in shape.maps],
         "layers": [one.layer for one in shape.maps],
@@ -164,23 +153,25 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
     if "cells" in data:
         large = _cells(data, shape)
     elif "hit" in data:
-        large = pointed_layers(picture, data["hit"], plot, shape.vmax, data.get("gold"))
-        title = pointed_title("names[shown]", plot, "weights[shown]")
-        lists["weights"] = data["weights"]
+        large = pointed_layers(picture, data["hit"], plot, data.get("gold"))
+        title = pointed_title("names[shown]", "weights[shown]")
     else:
-        large = picture_layers(picture, plot, shape.vmax, data.get("gold"))
-    chosen_map = {
+        large = picture_layers(picture, plot, data.get("gold"))
+    across = max(one.column for one in shape.maps) + 1
+    ratio = f"clamp(length(keys) / length(queries), {_NARROWEST}, {_WIDEST})"
+    expressions = {
         "chosen": f"isValid(head.map) ? head.map[0] : '{shape.start}'",
         "shown": "indexof(maps, chosen)",
+        "pitch": f"min((width - {_LEFT}) / {across}, {ratio} * {_SIDE} + {_GAP})",
     }
     return theme.finished(
         alt.LayerChart(layer=[*large, *_grid(small, shape)]),
         width=plot.width,
-        height=shape.height,
+        height=height,
         title=alt.Title(title),
-        params=lists,
-        expressions=chosen_map,
-        marks=shape.cells,
+        params={**lists, **values},
+        expressions=expressions,
+        canvas="cells" not in data,
     )
 
 
@@ -212,24 +203,19 @@ def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
         map="chosen", layer="layers[shown]", head="heads[shown]"
     )
     source = source.transform_lookup("map", from_=alt.LookupData(data["maps"], "map", ["weights"]))
-    source = looked_up(source, "datum.weights", len(shape.plot.keys))
+    source = looked_up(source, "datum.weights")
     more = [alt.Tooltip("layer:N"), alt.Tooltip("head:N")]
     return cell_layers(
-        shape.plot, theme.sequential(shape.vmax), source=source, more=more, masked=shape.masked,
+        shape.plot, theme.sequential(VMAX), source=source, more=more, masked=shape.masked,
         gold=shape.gold,
     )  # fmt: skip
 
 
 def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
     """The small maps with their names, a frame around the chosen one, and what can be clicked."""
-    plot, top = shape.plot, shape.top
-    across = max(one.column for one in shape.maps) + 1
-    ratio = np.clip(len(plot.keys) / len(plot.queries), _NARROWEST, _WIDEST)
-    left = _BESIDE - plot.query_room  # of the first column, under the large map's labels
-    pitch = f"min((width - {left}) / {across}, {ratio * _SIDE + _GAP:g})"
-    x = f"{left} + datum.column * {pitch}"
-    y = f"{top + _LABEL} + datum.row * {_SIDE + _LABEL}"
-    wide = f"({pitch} - {_GAP})"
+    x = f"{_LEFT} + datum.column * pitch"
+    y = f"top + {_LABEL} + datum.row * {_SIDE + _LABEL}"
+    wide = f"(pitch - {_GAP})"
     image = (
         at(small.transform_calculate(url=PICK), x, y)
         .mark_image(
@@ -248,7 +234,7 @@ def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
         .encode(text=alt.TextValue(alt.ExprRef(f"{wide} >= 38 ? datum.long : datum.short")))
     )
     layer = (
-        at(small, f"{-plot.query_room}", f"{y} + {_SIDE / 2}")
+        at(small, "-query_room", f"{y} + {_SIDE / 2}")
         .transform_filter("datum.column == 0")
         .mark_text(
             angle=270, align="center", baseline="top", fontSize=theme.FONT_SIZE - 1, fill=ink,

@@ -11,12 +11,13 @@ from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
 from dashboard.charts.cell_tables import picture_table, rect_table
-from dashboard.charts.cells import Plot, images, rects
+from dashboard.charts.cells import VMAX, Plot, Sizes, images, rects
 from dashboard.charts.frames import array_of
 from dashboard.charts.gold import Cell, gold_cells, gold_table
+from dashboard.charts.grid import SMALL
 from dashboard.charts.labels import MOST_ROOM, displayed, labels_of, room
-from dashboard.charts.large import large_map
-from dashboard.charts.template import Prepared, Sources
+from dashboard.charts.large import LargeShape, draw_large, prepare_large
+from dashboard.charts.template import Prepared, Sources, values_of
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
 TALLEST = 420  # px, of a plot; rows get lower above
@@ -28,19 +29,18 @@ class HeatShape(NamedTuple):
     """What a specification follows from.
 
     Args:
-        plot: with the words of rows and columns.
-        vmax: the end of the colour scale.
         legend: whether the chart has one.
         masked: whether any weight is.
         gold: whether a gold alignment is known.
+        canvas: whether cells are painted on a canvas.
         note: of what was done to the weights.
     """
 
     plot: Plot
-    vmax: float
     legend: bool
     masked: bool
     gold: bool
+    canvas: bool
     note: str
 
 
@@ -88,14 +88,12 @@ def attention_heatmap(
         ValueError: weights of another shape, without cells, or labels, a mask or outlined cells
             that do not fit.
     """
-    values, plot, links = _drawn(
+    values, plot, sizes, links = _drawn(
         weights, (query_labels, key_labels), mask, outlined, possible, (query_room, key_room),
         cell, title=title, width=width, columns=columns,
     )  # fmt: skip
-    if is_large(values, links is not None):
-        return large_map(values[0], plot, vmax)
-    prepared = _prepared(values, plot, links, vmax, legend=legend)
-    return draw_heatmap(prepared.tables, prepared.shape)
+    prepared = _prepared(values, plot, sizes, links, vmax, legend=legend)
+    return draw_heatmap(prepared.sources, prepared.shape)
 
 
 def prepare_heatmap(
@@ -110,39 +108,26 @@ def prepare_heatmap(
     cell: int = CELL,
     query_room: int | None = None,
     key_room: int | None = None,
-) -> Prepared[HeatShape]:
-    """What :func:`draw_heatmap` draws, arguments as of :func:`attention_heatmap`.
-
-    Raises:
-        ValueError: as :func:`attention_heatmap`, or weights that :func:`is_large` holds for.
-    """
-    values, plot, links = _drawn(
+) -> Prepared[HeatShape | LargeShape]:
+    """What :func:`draw_heatmap` draws, arguments and errors as of :func:`attention_heatmap`."""
+    values, plot, sizes, links = _drawn(
         weights, (query_labels, key_labels), None, outlined, possible, (query_room, key_room),
         cell, title=title,
     )  # fmt: skip
-    if is_large(values, links is not None):
-        raise ValueError(f"need a map that is no large one, got {values.size:,} weights")
-    return _prepared(values, plot, links, vmax)
+    return _prepared(values, plot, sizes, links, vmax)
 
 
-def draw_heatmap(data: Sources, shape: HeatShape) -> alt.LayerChart | alt.FacetChart:
+def draw_heatmap(data: Sources, shape: HeatShape | LargeShape) -> alt.LayerChart | alt.FacetChart:
     """The chart of ``data``, as :func:`prepare_heatmap` makes it, or names it."""
+    if isinstance(shape, LargeShape):
+        return draw_large(data, shape)
+    values = values_of(data)
     if "pictures" in data:
-        return images(data["pictures"], shape.plot, shape.vmax, data.get("gold"), shape.note)
-    scale = theme.sequential(shape.vmax)
+        return images(data["pictures"], shape.plot, values, data.get("gold"), shape.note)
     return rects(
-        data["cells"], shape.plot, scale, legend=shape.legend, masked=shape.masked,
-        gold=shape.gold,
+        data["cells"], shape.plot, values, theme.sequential(VMAX), legend=shape.legend,
+        masked=shape.masked, gold=shape.gold, canvas=shape.canvas,
     )  # fmt: skip
-
-
-def is_large(weights: np.ndarray, gold: bool = False) -> bool:
-    """Whether weights ``(heads, queries, keys)`` are drawn as a picture with a window of cells.
-
-    Args:
-        gold: whether a gold alignment is known.
-    """
-    return len(weights) == 1 and weights.size > theme.MAX_RECTS and not gold
 
 
 def _drawn(
@@ -157,33 +142,45 @@ def _drawn(
     title: str,
     width: int = theme.WIDTH,
     columns: int = 1,
-) -> tuple[np.ndarray, Plot, np.ndarray | None]:
-    """The weights with NaN where masked, what their layers share, what gold says of the cells."""
+) -> tuple[np.ndarray, Plot, Sizes, np.ndarray | None]:
+    """The weights with NaN where masked, their chart and its sizes, what gold says of cells."""
     values = _checked(weights)
     if mask is not None:
         if np.shape(mask) != values.shape[1:]:
             raise ValueError(f"need a mask of shape {values.shape[1:]}, got {np.shape(mask)}")
         values[:, ~np.asarray(mask, dtype=bool)] = np.nan
     values = masked_rows(values)
-    plot = map_plot(values, labels, rooms, cell, title=title, width=width, columns=columns)
+    plot, sizes = map_plot(values, labels, rooms, cell, title=title, width=width, columns=columns)
     links = None if outlined is None else gold_cells(values.shape[1:], outlined, possible)
-    return values, plot, links
+    return values, plot, sizes, links
 
 
 def _prepared(
     values: np.ndarray,
     plot: Plot,
+    sizes: Sizes,
     links: np.ndarray | None,
     vmax: float,
     *,
     legend: bool = False,
-) -> Prepared[HeatShape]:
-    shape = HeatShape(plot, vmax, legend, bool(np.isnan(values).any()), links is not None, "")
+) -> Prepared[HeatShape | LargeShape]:
+    end = theme.checked_end(vmax)
+    if len(values) == 1 and values.size > theme.MAX_RECTS and links is None:
+        return prepare_large(values[0], plot, sizes, end)
+    shape = HeatShape(
+        plot=plot,
+        legend=legend,
+        masked=bool(np.isnan(values).any()),
+        gold=links is not None,
+        canvas=theme.MOST_ELEMENTS < values.size <= theme.MAX_RECTS,
+        note="",
+    )
+    told = {**sizes.values, "vmax": end}
     if values.size <= theme.MAX_RECTS:
-        return Prepared({"cells": rect_table(values, links)}, shape)
-    table, note = picture_table(values, theme.checked_end(vmax))
+        return Prepared({"cells": rect_table(values, links)}, shape, told)
+    table, note = picture_table(values, end)
     gold = {} if links is None else {"gold": gold_table(links)}
-    return Prepared({"pictures": table, **gold}, shape._replace(note=note))
+    return Prepared({"pictures": table, **gold}, shape._replace(note=note), told)
 
 
 def difference_heatmap(
@@ -214,13 +211,15 @@ def difference_heatmap(
         )
     if values.size > theme.MAX_RECTS:
         raise ValueError(f"need at most {theme.MAX_RECTS:,} differences, got {values.size:,}")
-    plot = map_plot(
+    plot, sizes = map_plot(
         values, (query_labels, key_labels), (query_room, key_room), cell,
         title=title, width=width, columns=columns, quantity="difference",
     )  # fmt: skip
     values = values - subtracted
-    masked = bool(np.isnan(values).any())
-    return rects(rect_table(values), plot, theme.diverging(vmax), legend=legend, masked=masked)
+    return rects(
+        rect_table(values), plot, sizes.values, theme.diverging(vmax), legend=legend,
+        masked=bool(np.isnan(values).any()), canvas=values.size > theme.MOST_ELEMENTS,
+    )  # fmt: skip
 
 
 def label_room(labels: Sequence[object]) -> int:
@@ -255,8 +254,8 @@ def map_plot(
     width: int = theme.WIDTH,
     columns: int = 1,
     quantity: str = "weight",
-) -> Plot:
-    """What the layers of a heatmap of ``(heads, queries, keys)`` share: sizes, labels, looks.
+) -> tuple[Plot, Sizes]:
+    """What the layers of a heatmap of ``(heads, queries, keys)`` share: looks, labels and sizes.
 
     Args:
         labels, rooms: of queries and of keys; None for positions, and for the room they need.
@@ -273,16 +272,22 @@ def map_plot(
     flat = room(key_labels, MOST_ROOM) <= cell
     if key_room is None:
         key_room = _FLAT if flat else room(key_labels, MOST_ROOM)
-    return Plot(
-        heads=heads,
+    left = room(query_labels, MOST_ROOM) if query_room is None else query_room
+    sizes = Sizes(
         queries=tuple(query_labels),
         keys=tuple(key_labels),
-        quantity=quantity,
-        title=title,
-        row=min(cell, TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys)),
-        width=width,
-        query_room=room(query_labels, MOST_ROOM) if query_room is None else query_room,
+        side=float(min(cell, TALLEST / queries if heads == 1 else _LARGEST / max(queries, keys))),
+        query_room=left,
         key_room=key_room,
         flat=flat,
+        room=width - left if heads == 1 else np.inf,
+    )
+    plot = Plot(
+        quantity=quantity,
+        title=title,
+        width=width,
+        small=sizes.side < SMALL,
+        panel=None if heads == 1 else (sizes.widest, sizes.height),
         columns=columns,
     )
+    return plot, sizes

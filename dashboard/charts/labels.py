@@ -57,5 +57,9 @@ def room(labels: Sequence[str], limit: int) -> int:
 
 def thinned(count: int, available: float, each: float) -> list[int]:
     """Evenly spaced positions out of ``count``, so that labels of ``each`` px fit."""
-    step = max(1, int(np.ceil(count * each / max(available, 1))))
-    return list(range(0, count, step))
+    return list(range(0, count, step(count, available, each)))
+
+
+def step(count: int, available: float, each: float) -> int:
+    """How far apart labels of ``each`` px stand, so that those of ``count`` positions fit."""
+    return max(1, int(np.ceil(count * each / max(available, 1))))

@@ -7,17 +7,19 @@ the chart as text, so that moving the window asks nobody.
 from __future__ import annotations
 
 import math
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.cells import Plot, picture_layers
+from dashboard.charts.cells import VMAX, Plot, Sizes, picture_layers
 from dashboard.charts.codes import SIGNS, looked_up, written
 from dashboard.charts.image import pictures
 from dashboard.charts.labels import MOST_ROOM, room
 from dashboard.charts.places import at
+from dashboard.charts.template import Data, Prepared, Sources, values_of
 
 WINDOW = 24  # rows and columns of the window, at most
 _TILES = 25  # in each direction, at most: each answers the pointer by itself
@@ -26,78 +28,122 @@ _ABOVE = 18  # px, between the picture and the words above the window
 _GAP = 0.5
 
 
-def large_map(values: np.ndarray, plot: Plot, vmax: float) -> alt.LayerChart:
-    """Weights ``(queries, keys)``, NaN where masked, as a picture with a window under it.
-
-    The window starts at the largest weight. The selection ``tile`` tells where it is.
+class LargeShape(NamedTuple):
+    """What a specification follows from.
 
     Args:
-        plot: of one head; its labels name rows and columns of the window.
+        queries, keys: the size of the map.
+        note: of what was done to the weights.
     """
-    queries, keys = values.shape
+
+    plot: Plot
+    queries: int
+    keys: int
+    note: str
+
+    @property
+    def window(self) -> tuple[int, int]:
+        """Rows and columns of the window."""
+        return min(WINDOW, self.queries), min(WINDOW, self.keys)
+
+    @property
+    def tile(self) -> tuple[int, int]:
+        """Rows and columns of a tile."""
+        return math.ceil(self.queries / _TILES), math.ceil(self.keys / _TILES)
+
+
+def prepare_large(
+    values: np.ndarray, plot: Plot, sizes: Sizes, vmax: float
+) -> Prepared[LargeShape]:
+    """What :func:`draw_large` draws of weights ``(queries, keys)``, NaN where masked.
+
+    Args:
+        plot, sizes: of one head; the labels name rows and columns of the window.
+    """
     urls, note = pictures(values, vmax)
-    rows, columns = min(WINDOW, queries), min(WINDOW, keys)
-    tall, wide = math.ceil(queries / _TILES), math.ceil(keys / _TILES)
-    largest = np.unravel_index(np.argmax(np.nan_to_num(values)), values.shape)
-    start = int(largest[0]) // tall, int(largest[1]) // wide
-    top = plot.height + _ABOVE + room(plot.keys, MOST_ROOM)
+    shape = LargeShape(plot, *values.shape, note)
+    (tall, wide), size = shape.tile, shape.window
+    i, j = (axis.ravel() for axis in np.indices(size))
+    row, column = np.unravel_index(np.argmax(np.nan_to_num(values)), values.shape)
+    top = sizes.height + _ABOVE + room(sizes.keys, MOST_ROOM)
+    tables = {
+        "picture": pa.Table.from_pylist([urls]),
+        "tiles": _tile_table(values, tall, wide),
+        "window": pa.table({"i": i, "j": j}),
+    }
+    told = {
+        **sizes.values,
+        "vmax": vmax,
+        "weights": written(values),
+        "start_row": float(row // tall),
+        "start_column": float(column // wide),
+        "top": top,
+        "height": top + size[0] * _CELL,
+    }
+    return Prepared(tables, shape, told)
+
+
+def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
+    """A picture with a window under it, of what :func:`prepare_large` makes, or names.
+
+    The window starts at the largest weight. The selection ``tile`` tells where it is.
+    """
+    plot, (rows, columns), (tall, wide) = shape.plot, shape.window, shape.tile
+    values = values_of(data)
+    height = values.pop("height")
     layers = [
-        *picture_layers(alt.Chart(pd.DataFrame([urls])), plot, vmax),
-        _tiles(values, plot, (tall, wide), start),
-        _frame(plot, (rows, columns)),
-        *_window(plot, (rows, columns), top, vmax),
+        *picture_layers(alt.Chart(data["picture"]), plot),
+        _tiles(data["tiles"], shape),
+        _frame(shape),
+        *_window(data["window"], shape),
     ]
     corner = {
-        "row0": _corner("tq", start[0], tall, rows, queries),
-        "column0": _corner("tk", start[1], wide, columns, keys),
+        "row0": _corner("tq", "start_row", tall, rows, shape.queries),
+        "column0": _corner("tk", "start_column", wide, columns, shape.keys),
     }
-    lists = {
-        "queries": plot.queries,
-        "keys": plot.keys,
-        "weights": [written(values)],
-        "signs": SIGNS,
-    }
-    said = f"{queries:,} × {keys:,} weights; below, the {rows} × {columns} that the pointer is on"
+    said = (
+        f"{shape.queries:,} × {shape.keys:,} weights; "
+        f"below, the {rows} × {columns} that the pointer is on"
+    )
     return theme.finished(
         alt.LayerChart(layer=layers),
         width=plot.width,
-        height=top + rows * _CELL,
-        title=theme.heading(plot.title, f"{said}; {note}" if note else said),
-        params=lists,
+        height=height,
+        title=theme.heading(plot.title, f"{said}; {shape.note}" if shape.note else said),
+        params={**values, "signs": SIGNS},
         expressions=corner,
         marks=_TILES**2 + rows * columns,
     )
 
 
-def _corner(field: str, start: int, tile: int, side: int, size: int) -> str:
+def _corner(field: str, start: str, tile: int, side: int, size: int) -> str:
     """Where the window begins: with the tile in its middle, as far as the map goes."""
     tile_at = f"(isValid(tile.{field}) ? tile.{field}[0] : {start})"
     return f"clamp(floor(({tile_at} + 0.5) * {tile} - {side / 2}), 0, {size - side})"
 
 
-def _tiles(
-    values: np.ndarray, plot: Plot, size: tuple[int, int], start: tuple[int, int]
-) -> alt.Chart:
-    """What answers the pointer over the picture; nothing of it is seen."""
-    tall, wide = size
+def _tile_table(values: np.ndarray, tall: int, wide: int) -> pa.Table:
+    """The place of each tile, and the largest of its weights."""
     low = np.where(np.isnan(values), 0, values)
     low = np.maximum.reduceat(low, np.arange(0, low.shape[0], tall), axis=0)
     low = np.maximum.reduceat(low, np.arange(0, low.shape[1], wide), axis=1)
     row, column = (axis.ravel() for axis in np.indices(low.shape))
-    table = pd.DataFrame({"tq": row, "tk": column, "most": np.round(low.ravel(), 4)})
-    queries, keys = len(plot.queries), len(plot.keys)
-    across = f"(min(width, {plot.widest:g}) / {keys})"
-    down = plot.height / queries
+    return pa.table({"tq": row, "tk": column, "most": np.round(low.ravel(), 4)})
+
+
+def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
+    """What answers the pointer over the picture; nothing of it is seen."""
+    (tall, wide), across = shape.tile, shape.plot.across
     selection = alt.selection_point(
         name="tile", fields=["tq", "tk"], on="pointerover", clear=False, toggle=False,
-        empty=False, value=[{"tq": start[0], "tk": start[1]}],
+        empty=False,
     )  # fmt: skip
     placed = at(
-        alt.Chart(table),
+        alt.Chart(tiles),
         f"datum.tk * {wide} * {across}",
-        f"datum.tq * {tall * down}",
-        f"min({keys}, (datum.tk + 1) * {wide}) * {across}",
-        f"min({queries}, (datum.tq + 1) * {tall}) * {down}",
+        f"datum.tq * {tall} * side",
+        f"min({shape.keys}, (datum.tk + 1) * {wide}) * {across}",
+        f"min({shape.queries}, (datum.tq + 1) * {tall}) * side",
     )
     return (
         placed.transform_calculate(
@@ -116,52 +162,46 @@ def _tiles(
     )  # fmt: skip
 
 
-def _frame(plot: Plot, size: tuple[int, int]) -> alt.Chart:
+def _frame(shape: LargeShape) -> alt.Chart:
     """Where in the picture the window is."""
-    rows, columns = size
-    across = f"(min(width, {plot.widest:g}) / {len(plot.keys)})"
-    down = plot.height / len(plot.queries)
+    (rows, columns), across = shape.window, shape.plot.across
     placed = at(
-        alt.Chart(pd.DataFrame({"one": [1]})),
+        alt.Chart(alt.sequence(0, 1, as_="one")),
         f"column0 * {across}",
-        f"row0 * {down}",
+        "row0 * side",
         f"(column0 + {columns}) * {across}",
-        f"(row0 + {rows}) * {down}",
+        f"(row0 + {rows}) * side",
     )
     return placed.mark_rect(
         filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False
     ).properties(name="frame")
 
 
-def _window(plot: Plot, size: tuple[int, int], top: float, vmax: float) -> list[alt.Chart]:
+def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
     """The cells under the pointer, with the words of their rows and columns."""
-    columns = size[1]
-    row, column = (axis.ravel() for axis in np.indices(size))
-    side = f"min({_CELL}, width / {columns})"
-    source = alt.Chart(pd.DataFrame({"i": row, "j": column})).transform_calculate(
-        q="row0 + datum.i", k="column0 + datum.j"
-    )
-    cells = looked_up(source, "weights[0]", len(plot.keys)).transform_calculate(
+    wide = f"min({_CELL}, width / {shape.window[1]})"
+    source = alt.Chart(window).transform_calculate(q="row0 + datum.i", k="column0 + datum.j")
+    cells = looked_up(source, "weights").transform_calculate(
         query="queries[datum.q]", key="keys[datum.k]",
         shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
     )  # fmt: skip
     placed = at(
         cells,
-        f"datum.j * {side} + {_GAP}",
-        f"{top + _GAP} + datum.i * {_CELL}",
-        f"(datum.j + 1) * {side} - {_GAP}",
-        f"{top - _GAP} + (datum.i + 1) * {_CELL}",
+        f"datum.j * {wide} + {_GAP}",
+        f"top + {_GAP} + datum.i * {_CELL}",
+        f"(datum.j + 1) * {wide} - {_GAP}",
+        f"top - {_GAP} + (datum.i + 1) * {_CELL}",
     ).encode(
         tooltip=[
             alt.Tooltip("query:N"),
             alt.Tooltip("key:N"),
-            alt.Tooltip("shown:N", title=plot.quantity),
+            alt.Tooltip("shown:N", title=shape.plot.quantity),
         ]
     )
     drawn = (
         placed.transform_filter("isValid(datum.value)")
         .mark_rect(aria=False)
-        .encode(color=alt.Color("value:Q", scale=theme.sequential(vmax), legend=None))
+        .encode(color=alt.Color("value:Q", scale=theme.sequential(VMAX), legend=None))
         .properties(name="window")
     )
     masked = (
@@ -173,12 +213,12 @@ def _window(plot: Plot, size: tuple[int, int], top: float, vmax: float) -> list[
     beside = (
         cells.transform_filter("datum.j == 0")
         .mark_text(
-            align="right", baseline="middle", limit=plot.query_room, fontSize=theme.FONT_SIZE,
-            fill=ink, aria=False,
+            align="right", baseline="middle", limit=alt.ExprRef("query_room"),
+            fontSize=theme.FONT_SIZE, fill=ink, aria=False,
         )
         .encode(
             x=alt.XValue(-4),
-            y=alt.YValue(alt.ExprRef(f"{top} + (datum.i + 0.5) * {_CELL}")),
+            y=alt.YValue(alt.ExprRef(f"top + (datum.i + 0.5) * {_CELL}")),
             text="query:N",
         )
         .properties(name="beside")
@@ -190,8 +230,8 @@ def _window(plot: Plot, size: tuple[int, int], top: float, vmax: float) -> list[
             fontSize=theme.FONT_SIZE, fill=ink, aria=False,
         )
         .encode(
-            x=alt.XValue(alt.ExprRef(f"(datum.j + 0.5) * {side}")),
-            y=alt.YValue(top - 4),
+            x=alt.XValue(alt.ExprRef(f"(datum.j + 0.5) * {wide}")),
+            y=alt.YValue(alt.ExprRef("top - 4")),
             text="key:N",
         )
         .properties(name="above")

@@ -1,8 +1,10 @@
 """Charts as templates: drawn by Altair once per shape, filled with tables from then on.
 
 A chart is a function ``draw(data, shape)``: what its specification says follows from ``shape``
-alone, what changes from result to result stands in named tables. A chart of its own holds its
-tables, ``draw(tables, shape)``; on a page it names them, and its specification is kept.
+alone, what changes from result to result stands in named tables and in values of parameters. A
+chart of its own holds them, ``draw(sources, shape)``. On a page it names them, its specification
+is kept, and the values travel as one more table: then the browser keeps the chart and changes the
+data under it.
 """
 
 from __future__ import annotations
@@ -11,17 +13,20 @@ import functools
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeGuard, TypeVar
 
 import altair as alt
 import pyarrow as pa
 from altair.utils.schemapi import debug_mode
 
 Data = pa.Table | alt.NamedData
-Sources = Mapping[str, Any]  # tables or their names, and lists
+Value = float | str | Sequence[str]  # of a parameter
+Sources = Mapping[str, Any]  # tables or their names, and values of parameters
 Shape = TypeVar("Shape", bound=Hashable)
 Draw = Callable[[Sources, Any], alt.TopLevelMixin]
 
+PARAMETERS = "parameters"  # the table of the values: one row, a column each
+_BETWEEN = "\n"  # two texts of a list; `displayed` leaves none in a label
 _KEPT = 300
 _altair = threading.RLock()  # its switch for checks is one for all threads
 
@@ -32,30 +37,38 @@ class Prepared(Generic[Shape]):
 
     Args:
         tables: the numbers, by the names under which the specification knows them.
-        shape: everything else; equal shapes have equal specifications, but for their lists.
-        lists: values of parameters by name, for numbers that no table can hold.
+        shape: everything else; equal shapes have equal specifications.
+        values: of the chart's parameters by name; ``height`` is that of the plot, in px. The
+            texts of a list are single lines.
     """
 
     tables: Mapping[str, pa.Table]
     shape: Shape
-    lists: Mapping[str, Sequence[object]] = field(default_factory=dict)
+    values: Mapping[str, Value] = field(default_factory=dict)
 
     @property
     def sources(self) -> Sources:
         """What a chart that holds its data is drawn of."""
-        return {**self.tables, **self.lists}
+        return {**self.tables, **self.values}
+
+    @property
+    def sent(self) -> Mapping[str, pa.Table]:
+        """The tables of its :func:`template`, that of the values among them."""
+        if not self.values:
+            return self.tables
+        row = {name: [_cell(value)] for name, value in self.values.items()}
+        return {**self.tables, PARAMETERS: pa.table(row)}
+
+
+def values_of(data: Sources) -> dict[str, Value]:
+    """The values of parameters among what a chart is drawn of."""
+    return {name: it for name, it in data.items() if not isinstance(it, Data)}
 
 
 def template(draw: Draw, prepared: Prepared) -> Mapping[str, Any]:
     """The specification that ``draw`` makes of the shape, without data; not to be changed."""
-    made = _template(draw, tuple(prepared.tables), tuple(prepared.lists), prepared.shape)
-    if not prepared.lists:
-        return made
-    params = [
-        {**one, "value": [*prepared.lists[one["name"]]]} if one["name"] in prepared.lists else one
-        for one in made["params"]
-    ]
-    return {**made, "params": params}
+    values = tuple((name, _is_list(value)) for name, value in prepared.values.items())
+    return _template(draw, tuple(prepared.tables), values, prepared.shape)
 
 
 def built(make: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
@@ -66,7 +79,37 @@ def built(make: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=_KEPT)
 def _template(
-    draw: Draw, tables: tuple[str, ...], lists: tuple[str, ...], shape: Hashable
+    draw: Draw, tables: tuple[str, ...], values: tuple[tuple[str, bool], ...], shape: Hashable
 ) -> Mapping[str, Any]:
-    data: Sources = {name: alt.NamedData(name) for name in tables} | {name: [] for name in lists}
-    return built(lambda: draw(data, shape))
+    data: Sources = {name: alt.NamedData(name) for name in tables}
+    data |= {name: [] if is_list else 1 for name, is_list in values}
+    made = built(lambda: draw(data, shape))
+    return _reading(made, values) if values else made
+
+
+def _reading(made: dict[str, Any], values: Sequence[tuple[str, bool]]) -> dict[str, Any]:
+    """The specification with parameters that follow the table of their values.
+
+    ``height`` becomes a parameter too: to Vega it is a signal like any other.
+    """
+    names = {name for name, _ in values}
+    others = [one for one in made.get("params", ()) if one["name"] not in names]
+    # A table that no layer draws of would not be there for expressions.
+    unseen = {"data": {"name": PARAMETERS}, "mark": {"type": "point", "opacity": 0, "aria": False}}
+    follow = [{"name": name, "expr": _read(name, is_list)} for name, is_list in values]
+    return {**made, "params": [*others, *follow], "layer": [*made["layer"], unseen]}
+
+
+def _read(name: str, is_list: bool) -> str:
+    held = f"data('{PARAMETERS}')[0].{name}"
+    return f"split({held}, '\\n')" if is_list else held
+
+
+def _is_list(value: Value) -> TypeGuard[Sequence[str]]:
+    return not isinstance(value, (str, float, int))
+
+
+def _cell(value: Value) -> float | str:
+    if isinstance(value, str):
+        return value
+    return _BETWEEN.join(value) if _is_list(value) else float(value)

@@ -10,7 +10,7 @@ an exported file, :func:`standalone` supplies it.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any, Literal, TypeVar
 
 import altair as alt
@@ -67,13 +67,14 @@ MOST_ELEMENTS = 900  # of a page, for one chart; more marks are painted on a can
 MAX_RECTS = 3_600  # above, restyling on hover takes longer than a frame or two
 
 
-def sequential(vmax: float = 1.0) -> alt.Scale:
-    """The scale of attention weights, from 0 to ``vmax``.
+def sequential(vmax: float | alt.ExprRef = 1.0) -> alt.Scale:
+    """The scale of attention weights, from 0 to ``vmax``, or to what an expression says.
 
     Raises:
         ValueError: ``vmax`` not above 0.
     """
-    return alt.Scale(domain=[0, checked_end(vmax)], range="heatmap", interpolate="rgb", clamp=True)
+    end = vmax if isinstance(vmax, alt.ExprRef) else checked_end(vmax)
+    return alt.Scale(domain=[0, end], range="heatmap", interpolate="rgb", clamp=True)
 
 
 def diverging(vmax: float = 1.0) -> alt.Scale:
@@ -99,7 +100,7 @@ def finished(
     width: Optional[float] = alt.Undefined,
     height: Optional[float] = alt.Undefined,
     title: Optional[alt.Title] = alt.Undefined,
-    params: Mapping[str, Sequence[object]] | None = None,
+    params: Mapping[str, Any] | None = None,
     expressions: Mapping[str, str] | None = None,
     stretch: bool = True,
     marks: int = 0,
@@ -110,7 +111,7 @@ def finished(
     Args:
         width, height: px.
         title: see :func:`heading`.
-        params: lists that its expressions look things up in, by name.
+        params: lists that its expressions look things up in, and numbers, by name.
         expressions: parameters that follow others, by name: Vega expressions.
         stretch: its width is all of it, axes included, and follows the host's column. False
             for charts of several views, whose sizes are those of their plots.

@@ -67,6 +67,6 @@ def filled(key: str, _draw: Draw, _prepare: Callable[[], Prepared]) -> dict[str,
     """The specification of a template with the tables of that key, as they are sent."""
     prepared = _prepare()
     tables = {
-        name: convert_anything_to_arrow_bytes(table) for name, table in prepared.tables.items()
+        name: convert_anything_to_arrow_bytes(table) for name, table in prepared.sent.items()
     }
     return {**template(_draw, prepared), "datasets": tables}

@@ -23,9 +23,9 @@ from dashboard.charts import (
     usual_map,
 )
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
-from dashboard.charts.heatmap import draw_heatmap, is_large, prepare_heatmap
+from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.records.result import Result
-from dashboard.ui.charts import filled, show, show_filled
+from dashboard.ui.charts import filled, show_filled
 
 Made = TypeVar("Made")
 
@@ -94,10 +94,6 @@ def attention_maps(
     key = f"{kind} {result.digest} {layout} {gold}"
     if len(map_names(found)) == 1:
         title = "one layer, one head" if has_grid(shared, kind) else ""
-        if is_large(found[0].weights, gold is not None):
-            make = partial(maps_chart, found, "", gold, layout, title=title)
-            show(f"{key} {title}", make, described)
-            return
         prepare = partial(_only, prepare_heatmap, found[0], gold, layout, title)
         show_filled(f"{key} {title}", draw_heatmap, prepare, described)
         return

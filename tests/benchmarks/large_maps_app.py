@@ -24,8 +24,8 @@ def weights(seed, *shape):
 def as_rects(seed):
     """All cells one by one, as every charting library draws them."""
     values = weights(seed, LAYERS * HEADS, WORDS, WORDS)
-    plot = map_plot(values, (None, None), (None, None), CELL, width=1300, columns=HEADS)
-    return rects(rect_table(values), plot, sequential(1.0), masked=False)
+    plot, sizes = map_plot(values, (None, None), (None, None), CELL, width=1300, columns=HEADS)
+    return rects(rect_table(values), plot, sizes.values, sequential(1.0), masked=False)
 
 
 def as_grid(seed):

@@ -5,7 +5,7 @@ import pytest
 
 from dashboard.charts.codes import SIGNS, read, written
 from dashboard.charts.heatmap import map_plot
-from dashboard.charts.large import WINDOW, large_map
+from dashboard.charts.large import WINDOW, draw_large, prepare_large
 
 QUERIES, KEYS = 211, 173
 
@@ -20,8 +20,10 @@ def weights():
 def chart(values=None, at=None):
     values = weights() if values is None else values
     labels = [f"q{n}" for n in range(len(values))], [f"k{n}" for n in range(values.shape[1])]
-    plot = map_plot(values[None], labels, (None, None), 24, width=420)
-    made = large_map(values, plot, 1.0)
+    prepared = prepare_large(
+        values, *map_plot(values[None], labels, (None, None), 24, width=420), 1
+    )
+    made = draw_large(prepared.sources, prepared.shape)
     if at is not None:
         assert isinstance(made.params, list)
         (tile,) = (p for p in made.params if p.name == "tile")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from functools import partial
 
 import altair as alt
 import numpy as np
@@ -11,9 +12,9 @@ import pytest
 from support.charts import kernel_tables
 
 from dashboard.charts import MapFrame, attention_heatmap, head_grid, regression_chart
-from dashboard.charts.codes import written
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
+from dashboard.charts.labels import displayed
 from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.charts.template import template
 from dashboard.features.regression.chart_overlay import (
@@ -38,10 +39,7 @@ KINDS = [(draw_regression, regression), (draw_overlay, overlay)]
 
 def text(draw, prepared):
     """A template as it is sent; made anew, so that nothing is equal for being the same."""
-    names = {name: alt.NamedData(name) for name in prepared.tables}
-    made = draw({**names, **prepared.lists}, prepared.shape).to_dict()
-    assert template(draw, prepared) == made
-    return json.dumps(made)
+    return json.dumps(template(partial(draw), prepared))
 
 
 @pytest.mark.parametrize(("draw", "prepare"), KINDS)
@@ -186,66 +184,83 @@ def words(count, letter="w"):
 
 
 GOLD = {"outlined": [(1, 2)], "possible": [(0, 0)]}
+
+
+def cells(q, k, seed, **more):
+    given = {"cell": 44, **more}
+    return attention_heatmap, (weights(q, k, seed=seed), words(q), words(k)), given
+
+
+def heads(q, k, seed, masked=False, **more):
+    return head_grid, (grid((3, q, k), seed=seed, masked=masked),), more
+
+
+# By kind: two sizes of it, and how it is drawn.
 MAPS = {
-    "cells": lambda seed, **more: prepare_head_grid(grid(seed=seed), **more),
-    "masked": lambda seed, **more: prepare_head_grid(grid(seed=seed, masked=True), **more),
-    "images": lambda seed, **more: prepare_head_grid(grid((2, 61, 67), seed=seed), **more),
-    "gold": lambda seed, **more: prepare_head_grid(grid(seed=seed), **GOLD, **more),
-    "map": lambda seed, **more: prepare_heatmap(
-        weights(5, 7, seed=seed), words(5), words(7), **more
-    ),
-    "map, gold": lambda seed, **more: prepare_heatmap(weights(5, 7, seed=seed), **GOLD, **more),
-    "heads": lambda seed, **more: prepare_heatmap(weights(2, 61, 67, seed=seed), **more),
+    "cells": ((5, 7), (3, 4), cells),
+    "gold": ((5, 7), (3, 6), lambda *given, **more: cells(*given, **GOLD, **more)),
+    "canvas": ((31, 37), (32, 30), cells),
+    "gold, picture": ((61, 67), (64, 59), lambda *given, **more: cells(*given, **GOLD, **more)),
+    "grid": ((5, 7), (11, 3), heads),
+    "grid, masked": ((5, 5), (7, 7), lambda *given, **more: heads(*given, masked=True, **more)),
+    "grid, gold": ((5, 7), (3, 6), lambda *given, **more: heads(*given, **GOLD, **more)),
+    "grid, pointed": ((37, 31), (31, 41), heads),
+    "grid, picture": ((61, 67), (67, 61), heads),
 }
+PREPARE = {attention_heatmap: prepare_heatmap, head_grid: prepare_head_grid}
+DRAW = {attention_heatmap: draw_heatmap, head_grid: draw_head_grid}
 
 
-def drawing(kind):
-    return draw_heatmap if kind in ("map", "map, gold", "heads") else draw_head_grid
+def prepared_map(kind, size, seed=0, **more):
+    chart, given, options = MAPS[kind][2](*size, seed, **more)
+    return DRAW[chart], PREPARE[chart](*given, **options)
 
 
 @pytest.mark.parametrize("kind", MAPS)
-def test_other_weights_for_the_same_words_change_the_tables_alone(kind):
-    draw, one, other = drawing(kind), MAPS[kind](0), MAPS[kind](10)
+def test_maps_of_other_words_and_sizes_have_one_specification(kind):
+    draw, one = prepared_map(kind, MAPS[kind][0])
+    _, other = prepared_map(kind, MAPS[kind][1], seed=3, vmax=0.5)
     assert text(draw, one) == text(draw, other)
     assert "datasets" not in template(draw, one)
-    assert [*one.tables] == [*other.tables]
-    changed = [name for name in one.tables if not one.tables[name].equals(other.tables[name])]
-    assert len(changed) == 1
-    assert text(draw, MAPS[kind](0, vmax=0.5)) != text(draw, one)
+    assert [*one.sent] == [*other.sent]
+    assert not one.sent["parameters"].equals(other.sent["parameters"])
 
 
-def test_other_words_have_another_specification():
-    one, other = (prepare_head_grid(grid(key=key)) for key in ("k", "j"))
-    assert text(draw_head_grid, one) != text(draw_head_grid, other)
-    one, other = (prepare_heatmap(weights(2, 3), None, words(3, key)) for key in ("k", "j"))
-    assert text(draw_heatmap, one) != text(draw_heatmap, other)
+@pytest.mark.parametrize("which", [0, 1])
+@pytest.mark.parametrize("kind", MAPS)
+def test_a_template_with_its_tables_is_painted_as_the_chart_of_its_own(kind, which, painted):
+    chart, given, options = MAPS[kind][2](*MAPS[kind][which], 5, vmax=0.7)
+    draw, prepared = prepared_map(kind, MAPS[kind][which], 5, vmax=0.7)
+    rows = {name: table.to_pylist() for name, table in prepared.sent.items()}
+    filled = alt.LayerChart.from_dict({**template(draw, prepared), "datasets": rows})
+    for width in (None, 230):
+        theirs, ours = painted(chart(*given, **options), width=width), painted(filled, width=width)
+        assert (ours.width, ours.height) == (theirs.width, theirs.height)
+        assert np.array_equal(ours.pixels(), theirs.pixels())
+    labels = [label["text"] for label in ours.items(role="axis-label")]
+    assert labels == [label["text"] for label in theirs.items(role="axis-label")]
+    assert labels
 
 
-def test_weights_of_many_cells_are_filled_into_their_list():
-    frames = [grid((2, 37, 37), seed=seed) for seed in (0, 10)]
-    one, other = (prepare_head_grid(each) for each in frames)
-    assert one.shape == other.shape
-    for prepared, drawn in ((one, frames[0]), (other, frames[1]), (one, frames[0])):
-        spec = template(draw_head_grid, prepared)
-        (held,) = (param["value"] for param in spec["params"] if param["name"] == "weights")
-        assert held[1] == written(drawn[0].weights[0])
-        whole_spec, _ = whole(head_grid(drawn), prepared.tables)
-        assert whole_spec == spec
+def test_another_kind_of_map_has_another_specification():
+    found = {text(*prepared_map(kind, MAPS[kind][0])) for kind in MAPS}
+    assert len(found) == len(MAPS)
+    draw, named = prepared_map("cells", (5, 7), title="Additive")
+    assert text(draw, named) not in found
 
 
-def test_a_map_of_its_own_is_the_template_with_the_tables():
-    prepared = prepare_head_grid(grid(), chosen="1.2", **GOLD)
-    spec, sets = whole(head_grid(grid(), chosen="1.2", **GOLD), prepared.tables)
-    assert spec == template(draw_head_grid, prepared)
-    assert sets == len(prepared.tables) == 2
-    prepared = prepare_heatmap(weights(5, 7), words(5), words(7), title="Additive")
-    spec, sets = whole(
-        attention_heatmap(weights(5, 7), words(5), words(7), title="Additive"), prepared.tables
-    )
-    assert spec == template(draw_heatmap, prepared)
-    assert sets == len(prepared.tables) == 1
+def test_a_map_that_needs_a_window_is_a_template_by_its_size(painted):
+    one, other = (prepare_heatmap(weights(61, 67, seed=n), vmax=0.5 + n / 9) for n in (0, 1))
+    assert text(draw_heatmap, one) == text(draw_heatmap, other)
+    rows = {name: table.to_pylist() for name, table in other.sent.items()}
+    filled = alt.LayerChart.from_dict({**template(draw_heatmap, other), "datasets": rows})
+    theirs = painted(attention_heatmap(weights(61, 67, seed=1), vmax=0.5 + 1 / 9))
+    assert np.array_equal(painted(filled).pixels(), theirs.pixels())
+    assert text(draw_heatmap, prepare_heatmap(weights(67, 61))) != text(draw_heatmap, one)
 
 
-def test_a_map_that_needs_a_window_is_no_template():
-    with pytest.raises(ValueError, match="need a map that is no large one, got 4,087 weights"):
-        prepare_heatmap(weights(61, 67))
+def test_words_travel_as_they_are():
+    odd = ["it's", 'a "b"', "c\\d", "e\nf", "", "${x}"]
+    prepared = prepare_heatmap(weights(2, 6), None, odd)
+    (row,) = prepared.sent["parameters"].to_pylist()
+    assert row["keys"].split("\n") == list(prepared.values["keys"]) == displayed(odd)
