@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import functools
 import unicodedata
 from collections.abc import Sequence
 
 import numpy as np
 
 MOST_ROOM = 96  # px, for the labels of one axis
+_TOKENS_KEPT = 4_096
 _LONGEST = 120  # characters, in a tooltip; an axis cuts by pixels
 _CHARACTER = 6.3  # px, the mean width of a letter at the charts' font size
 _STANDS_FOR = {"": "∅", " ": "␣", "\t": "⇥", "\n": "⏎", "\r": "⏎"}
@@ -36,6 +38,7 @@ def labels_of(labels: Sequence[object] | None, count: int, name: str) -> list[st
     return shown
 
 
+@functools.lru_cache(maxsize=_TOKENS_KEPT)
 def _displayed(token: str) -> str:
     if token in _STANDS_FOR:
         return _STANDS_FOR[token]

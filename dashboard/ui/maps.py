@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable, Sequence
 from functools import partial
 from typing import NamedTuple, TypeVar
@@ -213,21 +214,38 @@ def _cell(rows: int, columns: int) -> int:
 
 def shared_scale(results: Sequence[Result]) -> float:
     """The end of the colour scale that panels share: the largest weight that any of them has."""
-    return top_weight([np.array([_largest(one.digest, one)]) for one in results])
+    return top_weight([np.array([_largest(_Key(one))]) for one in results])
 
 
 def frames(result: Result) -> list[MapFrame]:
     """The attention maps that a result holds."""
-    return _frames(result.digest, result)
+    return _frames(_Key(result))
 
 
-@st.cache_resource(max_entries=_RESULTS_KEPT, show_spinner=False)
-def _frames(digest: str, _result: Result) -> list[MapFrame]:
-    table = _result.tables.get("maps")
+class _Key:
+    """A result as the key of a cache: what is equal has one digest.
+
+    A run asks for the same frames dozens of times, and Streamlit's caches take a third of a
+    millisecond for each answer.
+    """
+
+    def __init__(self, result: Result) -> None:
+        self.result = result
+
+    def __hash__(self) -> int:
+        return hash(self.result.digest)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Key) and other.result.digest == self.result.digest
+
+
+@functools.lru_cache(maxsize=_RESULTS_KEPT)
+def _frames(key: _Key) -> list[MapFrame]:
+    table = key.result.tables.get("maps")
     return maps(table) if table is not None else []
 
 
-@st.cache_resource(max_entries=_RESULTS_KEPT, show_spinner=False)
-def _largest(digest: str, _result: Result) -> float:
-    weights = [frame.weights for frame in frames(_result)]
+@functools.lru_cache(maxsize=_RESULTS_KEPT)
+def _largest(key: _Key) -> float:
+    weights = [frame.weights for frame in frames(key.result)]
     return max((float(np.nanmax(held)) for held in weights if held.size), default=0.0)
