@@ -4,11 +4,14 @@ import altair as alt
 import numpy as np
 import pandas as pd
 import streamlit as st
+from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
-from dashboard.charts import MapFrame, attention_heatmap, head_grid
+from dashboard.charts import MapFrame
 from dashboard.charts.cell_tables import rect_table
 from dashboard.charts.cells import rects
-from dashboard.charts.heatmap import CELL, map_plot
+from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
+from dashboard.charts.heatmap import CELL, draw_heatmap, map_plot, prepare_heatmap
+from dashboard.charts.template import template
 from dashboard.charts.theme import sequential
 
 LAYERS, HEADS, WORDS, LARGE = 6, 8, 60, 500
@@ -25,7 +28,10 @@ def as_rects(seed):
     """All cells one by one, as every charting library draws them."""
     values = weights(seed, LAYERS * HEADS, WORDS, WORDS)
     plot, sizes = map_plot(values, (None, None), (None, None), CELL, width=1300, columns=HEADS)
-    return rects(rect_table(values), plot, sizes.values, sequential(1.0), masked=False)
+    made = rects(rect_table(values), plot, sizes.values, sequential(1.0), masked=False)
+    canvas = {"usermeta": {"embedOptions": {"renderer": "canvas"}}}
+    # Numbers as short as they can be, since this is what everything else is measured against.
+    return short(made.to_dict(validate=False)) | canvas
 
 
 def as_grid(seed):
@@ -36,11 +42,26 @@ def as_grid(seed):
                  query_labels=words, key_labels=words)
         for layer in range(LAYERS)
     ]  # fmt: skip
-    return head_grid(frames, cell=12, chosen="6.1")
+    return filled(draw_head_grid, prepare_head_grid(frames, cell=12, chosen="6.1"))
 
 
 def as_one_map(seed):
-    return attention_heatmap(weights(seed, LARGE, LARGE))
+    return filled(draw_heatmap, prepare_heatmap(weights(seed, LARGE, LARGE)))
+
+
+def filled(draw, prepared):
+    """As on a page, where another result changes the data of a chart that stays."""
+    return {**template(draw, prepared), "datasets": prepared.sent}
+
+
+def short(made):
+    sets = {name: pd.DataFrame(rows) for name, rows in made["datasets"].items()}
+    return made | {"datasets": {name: narrow(table) for name, table in sets.items()}}
+
+
+def narrow(table):
+    whole = table.select_dtypes("int64").astype("int16")
+    return table.assign(**whole, **table.select_dtypes("float64").astype("float32"))
 
 
 VARIANTS = {"rects": as_rects, "grid": as_grid, "large": as_one_map}
@@ -48,17 +69,10 @@ VARIANTS = {"rects": as_rects, "grid": as_grid, "large": as_one_map}
 
 @st.cache_resource(show_spinner=False)
 def spec(variant, seed):
-    made = VARIANTS[variant](seed).to_dict(validate=False)
-    if variant == "rects":
-        made["usermeta"] = {"embedOptions": {"renderer": "canvas"}}
-    # As Arrow, the fastest way to a page; numbers as short as they can be.
-    tables = {name: pd.DataFrame(rows) for name, rows in made["datasets"].items()}
-    return made | {"datasets": {name: short(table) for name, table in tables.items()}}
-
-
-def short(table):
-    whole = table.select_dtypes("int64").astype("int16")
-    return table.assign(**whole, **table.select_dtypes("float64").astype("float32"))
+    made = VARIANTS[variant](seed)
+    # As Arrow, the fastest way to a page.
+    sets = made["datasets"].items()
+    return made | {"datasets": {n: convert_anything_to_arrow_bytes(rows) for n, rows in sets}}
 
 
 chosen = st.query_params.get("variant", "grid")

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard.charts import MapFrame, attention_heatmap, label_room, maps, top_weight
+from dashboard.charts import MapFrame, label_room, maps, top_weight
+from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
+from dashboard.charts.template import Prepared
 from dashboard.features.experiment.cells import AT_WORK, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment
 from dashboard.records.catalogue import Catalogue
@@ -147,14 +149,14 @@ def _panel(
     if drawn.words:
         st.caption(plain(drawn.words))
 
-    def make() -> Any:
+    def prepare() -> Prepared:
         frame = drawn.frame
-        return attention_heatmap(
+        return prepare_heatmap(
             frame.weights.mean(axis=0), frame.query_labels, frame.key_labels,
             vmax=vmax, **sizes._asdict(),
         )  # fmt: skip
 
-    charts.show(
-        f"experiment {drawn.digest} {vmax} {tuple(sizes)}", make,
+    charts.show_filled(
+        f"experiment {drawn.digest} {vmax} {tuple(sizes)}", draw_heatmap, prepare,
         f"Attention of {cell.scoring}, seed {cell.seed}: queries down, keys across",
     )  # fmt: skip
