@@ -18,6 +18,9 @@ OWN_SCALES = {"scale": {"y": "independent"}}  # of the layers of a view with lan
 TITLE = 20  # px above a lane, for its title
 
 
+End = float | alt.ExprRef  # of a scale
+
+
 class Lane(NamedTuple):
     """From ``top`` to ``bottom``, in px from the view's top."""
 
@@ -29,9 +32,7 @@ class Lane(NamedTuple):
         """In px."""
         return self.bottom - self.top
 
-    def scale(
-        self, low: float, high: float, kind: Literal["linear", "log"] = "linear"
-    ) -> alt.Scale:
+    def scale(self, low: End, high: End, kind: Literal["linear", "log"] = "linear") -> alt.Scale:
         """A y scale that has ``low`` at the lane's bottom and ``high`` at its top."""
         return alt.Scale(domain=[low, high], range=[self.bottom, self.top], nice=False, type=kind)
 

@@ -44,6 +44,11 @@ def show_filled(key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str)
     _draw(filled(key, draw, prepare), alt, True)
 
 
+def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:
+    """Draw a template with tables that are not drawn again."""
+    _draw(_filled(draw, prepared), alt, True)
+
+
 def _draw(spec: dict[str, Any], alt: str, stretch: bool) -> None:
     st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=alt)
 
@@ -65,8 +70,11 @@ def packed(spec: Mapping[str, Any]) -> dict[str, Any]:
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
 def filled(key: str, _draw: Draw, _prepare: Callable[[], Prepared]) -> dict[str, Any]:
     """The specification of a template with the tables of that key, as they are sent."""
-    prepared = _prepare()
+    return _filled(_draw, _prepare())
+
+
+def _filled(draw: Draw, prepared: Prepared) -> dict[str, Any]:
     tables = {
         name: convert_anything_to_arrow_bytes(table) for name, table in prepared.sent.items()
     }
-    return {**template(_draw, prepared), "datasets": tables}
+    return {**template(draw, prepared), "datasets": tables}

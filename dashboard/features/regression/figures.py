@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, TypedDict
+from functools import partial
+from typing import TypedDict
 
 import pandas as pd
-import streamlit as st
 
-from dashboard.charts import PANEL_COLOURS, loss_chart
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.frames import Table
+from dashboard.charts.history import draw_loss, prepare_loss
 from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.charts.template import Prepared
 from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
 from dashboard.jobs.backend import Event
 from dashboard.records.result import Result
-from dashboard.ui.charts import show, show_filled
+from dashboard.ui.charts import show_filled, show_prepared
 from dashboard.ui.maps import frames, shared_scale
 
 PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
@@ -22,6 +24,7 @@ LEARNING_HEIGHT = 300
 OVERLAY_HEIGHT = 370  # with its axis and legend
 _OVERLAY = 260
 _LOSS = "loss, points left out"
+_LEARNING = "Learning curve of panel {}"
 
 
 def regression_panel(result: Result, letter: str, shared: Sequence[Result]) -> None:
@@ -50,19 +53,24 @@ def regression_panel(result: Result, letter: str, shared: Sequence[Result]) -> N
 def learning(result: Result, letter: str) -> None:
     """How the error fell while a panel learned, and where its parameters went."""
 
-    def make() -> Any:
-        history = result.tables["history"]
-        return loss_chart(history, colour=PANEL_COLOURS[letter], loss_title=_LOSS)
-
-    show(f"learning {result.digest} {letter}", make, f"Learning curve of panel {letter}")
+    show_filled(
+        f"learning {result.digest} {letter}",
+        draw_loss,
+        partial(_learned, result.tables["history"], letter),
+        _LEARNING.format(letter),
+    )
 
 
 def live_learning(events: Sequence[Event], letter: str) -> None:
     """The same while it still learns, as far as it has come."""
     steps = [event.facts for event in events if "loss" in event.facts]
     if len(steps) > 1:
-        chart = loss_chart(pd.DataFrame(steps), colour=PANEL_COLOURS[letter], loss_title=_LOSS)
-        st.vega_lite_chart(chart.to_dict(validate=False), width="stretch")
+        # Each look has its own numbers, so nothing of them is kept.
+        show_prepared(draw_loss, _learned(pd.DataFrame(steps), letter), _LEARNING.format(letter))
+
+
+def _learned(history: Table, letter: str) -> Prepared:
+    return prepare_loss(history, colour=PANEL_COLOURS[letter], loss_title=_LOSS)
 
 
 def overlay(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:

@@ -11,9 +11,16 @@ import pyarrow as pa
 import pytest
 from support.charts import kernel_tables
 
-from dashboard.charts import MapFrame, attention_heatmap, head_grid, regression_chart
+from dashboard.charts import (
+    MapFrame,
+    attention_heatmap,
+    head_grid,
+    loss_chart,
+    regression_chart,
+)
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
+from dashboard.charts.history import draw_loss, prepare_loss
 from dashboard.charts.labels import displayed
 from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.charts.template import template
@@ -264,3 +271,19 @@ def test_words_travel_as_they_are():
     prepared = prepare_heatmap(weights(2, 6), None, odd)
     (row,) = prepared.sent["parameters"].to_pylist()
     assert row["keys"].split("\n") == list(prepared.values["keys"]) == displayed(odd)
+
+
+def history(steps, scale=1.0):
+    step = np.arange(1, steps + 1)
+    return pa.table({"step": step, "loss": scale / step, "w[0].σ": 1 - scale * step / 90})
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_a_loss_that_goes_on_falling_keeps_its_specification(log, painted):
+    one, other = (prepare_loss(each, log=log) for each in (history(5), history(37, 11.0)))
+    assert text(draw_loss, one) == text(draw_loss, other)
+    for given, prepared in ((history(5), one), (history(37, 11.0), other)):
+        rows = {name: table.to_pylist() for name, table in prepared.sent.items()}
+        filled = alt.LayerChart.from_dict({**template(draw_loss, prepared), "datasets": rows})
+        theirs = painted(loss_chart(given, log=log), width=260)
+        assert np.array_equal(painted(filled, width=260).pixels(), theirs.pixels())
