@@ -79,6 +79,15 @@ def test_labels_stand_at_their_rows_and_columns(painted):
         assert label["left"] < cells[0]["left"]
 
 
+def test_short_words_lie_level_over_the_middles_of_their_columns(painted):
+    scene = painted(attention_heatmap(weights(2, 3), ["a", "b"], ["x", "y", "z"], cell=44))
+    cells = scene.items("cells_marks")
+    for label, cell in zip(scene.items(role="axis-label")[:3], cells, strict=False):
+        assert label.get("angle", 0) == 0
+        assert label["align"] == "center"
+        assert abs(label["left"] - cell["left"] - cell["width"] / 2) <= 1
+
+
 @pytest.mark.parametrize("width", [190, 700])
 def test_the_chart_is_as_wide_as_its_host_and_cells_grow_no_further(painted, width):
     scene = painted(attention_heatmap(weights(5, 13)), width=width)

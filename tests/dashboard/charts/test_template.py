@@ -243,6 +243,8 @@ def test_a_template_with_its_tables_is_painted_as_the_chart_of_its_own(kind, whi
     for width in (None, 230):
         theirs, ours = painted(chart(*given, **options), width=width), painted(filled, width=width)
         assert (ours.width, ours.height) == (theirs.width, theirs.height)
+        (frame,), (expected,) = (one.items(role="frame") for one in (ours, theirs))
+        assert (frame["width"], frame["height"]) == (expected["width"], expected["height"])
         assert np.array_equal(ours.pixels(), theirs.pixels())
     labels = [label["text"] for label in ours.items(role="axis-label")]
     assert labels == [label["text"] for label in theirs.items(role="axis-label")]
