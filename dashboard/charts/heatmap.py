@@ -108,12 +108,18 @@ def prepare_heatmap(
     cell: int = CELL,
     query_room: int | None = None,
     key_room: int | None = None,
-) -> Prepared[HeatShape | LargeShape]:
-    """What :func:`draw_heatmap` draws, arguments and errors as of :func:`attention_heatmap`."""
+) -> Prepared[HeatShape] | Prepared[LargeShape]:
+    """What :func:`draw_heatmap` draws, arguments as of :func:`attention_heatmap`.
+
+    Raises:
+        ValueError: as :func:`attention_heatmap`, or weights of several heads.
+    """
     values, plot, sizes, links = _drawn(
         weights, (query_labels, key_labels), None, outlined, possible, (query_room, key_room),
         cell, title=title,
     )  # fmt: skip
+    if plot.panel:
+        raise ValueError(f"need the weights of one head, got those of {len(values)}")
     return _prepared(values, plot, sizes, links, vmax)
 
 
@@ -163,7 +169,7 @@ def _prepared(
     vmax: float,
     *,
     legend: bool = False,
-) -> Prepared[HeatShape | LargeShape]:
+) -> Prepared[HeatShape] | Prepared[LargeShape]:
     end = theme.checked_end(vmax)
     if len(values) == 1 and values.size > theme.MAX_RECTS and links is None:
         return prepare_large(values[0], plot, sizes, end)

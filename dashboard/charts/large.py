@@ -61,7 +61,8 @@ def prepare_large(
         plot, sizes: of one head; the labels name rows and columns of the window.
     """
     urls, note = pictures(values, vmax)
-    shape = LargeShape(plot, *values.shape, note)
+    queries, keys = values.shape
+    shape = LargeShape(plot, queries, keys, note)
     (tall, wide), size = shape.tile, shape.window
     i, j = (axis.ravel() for axis in np.indices(size))
     row, column = np.unravel_index(np.argmax(np.nan_to_num(values)), values.shape)

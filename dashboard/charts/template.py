@@ -13,7 +13,7 @@ import functools
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeGuard, TypeVar
+from typing import Any, Generic, TypeVar
 
 import altair as alt
 import pyarrow as pa
@@ -60,7 +60,7 @@ class Prepared(Generic[Shape]):
         return {**self.tables, PARAMETERS: pa.table(row)}
 
 
-def values_of(data: Sources) -> dict[str, Value]:
+def values_of(data: Sources) -> dict[str, Any]:
     """The values of parameters among what a chart is drawn of."""
     return {name: it for name, it in data.items() if not isinstance(it, Data)}
 
@@ -105,11 +105,11 @@ def _read(name: str, is_list: bool) -> str:
     return f"split({held}, '\\n')" if is_list else held
 
 
-def _is_list(value: Value) -> TypeGuard[Sequence[str]]:
+def _is_list(value: Value) -> bool:
     return not isinstance(value, (str, float, int))
 
 
 def _cell(value: Value) -> float | str:
     if isinstance(value, str):
         return value
-    return _BETWEEN.join(value) if _is_list(value) else float(value)
+    return float(value) if isinstance(value, (float, int)) else _BETWEEN.join(value)

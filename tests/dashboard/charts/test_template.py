@@ -268,6 +268,11 @@ def test_a_map_that_needs_a_window_is_a_template_by_its_size(painted):
     assert text(draw_heatmap, prepare_heatmap(weights(67, 61))) != text(draw_heatmap, one)
 
 
+def test_several_heads_are_no_template():
+    with pytest.raises(ValueError, match="need the weights of one head, got those of 3"):
+        prepare_heatmap(weights(3, 5, 7))
+
+
 def test_words_travel_as_they_are():
     odd = ["it's", 'a "b"', "c\\d", "e\nf", "", "${x}"]
     prepared = prepare_heatmap(weights(2, 6), None, odd)
