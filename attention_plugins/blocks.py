@@ -133,7 +133,7 @@ class _InBlocks(torch.autograd.Function):
     """One step of autograd for all blocks: nothing that a block makes outlives it.
 
     Checkpoints of :mod:`torch.utils.checkpoint` would do the same, but the first backward pass
-    through one imports torch's compiler, which takes seconds and 90 MB.
+    through one imports torch's compiler, which takes more than a second and some 70 MB.
     """
 
     @staticmethod
