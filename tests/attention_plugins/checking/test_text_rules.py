@@ -133,5 +133,5 @@ def test_what_is_lower_where_it_is_better_is_judged_so():
     found = metric(
         lambda s, w: 1 - right(s, w), higher_is_better=False, best=0.0, worst=1.0, unit="%"
     )
-    for rule in rules("metrics", found).values():
-        rule(found)
+    kept = [rule(found) for rule in rules("metrics", found).values()]
+    assert kept == [None] * len(rules("metrics", metric(right)))

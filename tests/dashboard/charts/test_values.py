@@ -72,4 +72,5 @@ def test_what_is_no_matrix_is_refused(values, labels):
 
 
 def test_the_largest_matrix_can_be_sent():
-    values_heatmap(np.ones((50, MOST_CELLS // 50))).to_dict()
+    spec = values_heatmap(np.ones((50, MOST_CELLS // 50))).to_dict()
+    assert max(map(len, spec["datasets"].values())) == MOST_CELLS
