@@ -72,7 +72,12 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
     Args:
         use: gets ``upload:<sha256>`` of a file that was just taken in.
     """
-    with st.popover("Your data", icon=":material/upload_file:"):
+    opened = st.popover(
+        "Your data", icon=":material/upload_file:", key=f"{wanted.key} popover", on_change="rerun"
+    )
+    if not opened.open:
+        return
+    with opened:
         st.markdown(f"**{wanted.heading}**")
         st.caption(wanted.explanation)
         st.code(wanted.example, language=None)

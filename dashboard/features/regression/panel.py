@@ -104,19 +104,25 @@ def _parameters(session: Session[Regression], catalogue: Catalogue, key: str, pa
     model, fitting = panel.model, panel.fitting or defaults(fitting_parameters(catalogue))
     models = catalogue.of_task("models", "regression")
     if learn or len(models) > 1:
-        with st.popover("More", icon=":material/tune:", type="tertiary"):
-            if len(models) > 1:
-                model = choose(
-                    "Model", list(models), model, f"{key}--model", session.fresh,
-                    title=lambda name: models[name].title,
-                )  # fmt: skip
-            panel = replace(panel, model=model)
-            own = [k for k in fit_parameters(catalogue, panel) if k not in offer.parameters]
-            values |= dict(draw_parameters(own, pairs(values), f"{key}-{model}", session.fresh))
-            if learn:
-                fitting = draw_parameters(
-                    fitting_parameters(catalogue), fitting, f"{key}--fit", session.fresh
+        more = st.popover(
+            "More", icon=":material/tune:", type="tertiary", key=f"{key}--more", on_change="rerun"
+        )
+        if more.open:
+            with more:
+                if len(models) > 1:
+                    model = choose(
+                        "Model", list(models), model, f"{key}--model", session.fresh,
+                        title=lambda name: models[name].title,
+                    )  # fmt: skip
+                panel = replace(panel, model=model)
+                own = [k for k in fit_parameters(catalogue, panel) if k not in offer.parameters]
+                values |= dict(
+                    draw_parameters(own, pairs(values), f"{key}-{model}", session.fresh)
                 )
+                if learn:
+                    fitting = draw_parameters(
+                        fitting_parameters(catalogue), fitting, f"{key}--fit", session.fresh
+                    )
     return replace(
         panel,
         parameters=_settled(catalogue, panel, values),

@@ -45,6 +45,24 @@ def test_a_slider_asks_for_a_new_result_and_rewrites_the_link(opened, backend):
     assert [request.scoring for request in backend.cancelled] == ["gaussian"]
 
 
+def test_more_is_drawn_where_it_is_open_and_keeps_its_values_closed(opened, backend):
+    app = opened("regression", a="gaussian")
+    hidden = "panel-a-gaussian-nadaraya_watson-hidden"
+    assert hidden not in [slider.key for slider in app.slider]
+    app.session_state["panel-a-gaussian--more"] = True
+    app.run()
+    app.slider(hidden).set_value(16).run()
+    assert link(app) == {"a": "gaussian", "a.hidden": "16"}
+    app.session_state["panel-a-gaussian--more"] = False
+    app.run()
+    assert hidden not in [slider.key for slider in app.slider]
+    assert link(app) == {"a": "gaussian", "a.hidden": "16"}
+    assert dict([*backend.submitted.values()][-1].parameters)["hidden"] == 16
+    app.session_state["panel-a-gaussian--more"] = True
+    app.run()
+    assert app.slider(hidden).value == 16
+
+
 def test_a_link_sets_every_widget(opened):
     app = opened(
         "regression", a="odd", a__sharp="1", a__kind="far", a__learn="1", a__epochs="30",
