@@ -13,6 +13,7 @@ from __future__ import annotations
 
 import argparse
 import ast
+import functools
 import hashlib
 import os
 import random
@@ -117,14 +118,18 @@ def session_of(path: Path) -> WorkDB:
 
 def means_something(path: Path, mutation: MutationSpec) -> bool:
     """Whether the change is not in an annotation, which nothing evaluates."""
-    for node in ast.walk(ast.parse(path.read_text("utf-8"))):
-        for name in ("annotation", "returns"):
-            part = getattr(node, name, None)
-            if part is not None and (part.lineno, part.col_offset) <= mutation.start_pos < (
-                part.end_lineno, part.end_col_offset,
-            ):  # fmt: skip
-                return False
-    return True
+    return not any(start <= mutation.start_pos < end for start, end in _annotations(path))
+
+
+@functools.cache
+def _annotations(path: Path) -> list[tuple[tuple[int, int], tuple[int, int]]]:
+    nodes = ast.walk(ast.parse(path.read_text("utf-8")))
+    parts = [getattr(node, name, None) for node in nodes for name in ("annotation", "returns")]
+    return [
+        ((part.lineno, part.col_offset), (part.end_lineno, part.end_col_offset))
+        for part in parts
+        if part is not None
+    ]
 
 
 def tests_of(path: Path) -> list[Path]:
@@ -133,26 +138,22 @@ def tests_of(path: Path) -> list[Path]:
     folder = ROOT / "tests" / inner.parent
     mirror = folder / f"test_{inner.name.removeprefix('chart_')}.py"
     dotted = ".".join(inner.parts)
-    parent, _, last = dotted.rpartition(".")
-    others = [
-        test
-        for test in sorted((ROOT / "tests").rglob("test_*.py"))
-        if test != mirror and _names(test.read_text("utf-8"), dotted, parent, last)
-    ]
+    every = sorted((ROOT / "tests").rglob("test_*.py"))
+    others = [test for test in every if test != mirror and dotted in _imported(test)]
     found = [mirror, *others] if mirror.exists() else others
     return found or sorted(folder.glob("test_*.py"))
 
 
-def _names(source: str, dotted: str, parent: str, last: str) -> bool:
-    for node in ast.walk(ast.parse(source)):
-        if isinstance(node, ast.Import) and any(each.name == dotted for each in node.names):
-            return True
-        if isinstance(node, ast.ImportFrom) and (
-            node.module == dotted
-            or (node.module == parent and any(each.name == last for each in node.names))
-        ):
-            return True
-    return False
+@functools.cache
+def _imported(test: Path) -> frozenset[str]:
+    """The modules that a test imports, and what it imports from them."""
+    found = set[str]()
+    for node in ast.walk(ast.parse(test.read_text("utf-8"))):
+        if isinstance(node, ast.Import):
+            found |= {each.name for each in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            found |= {f"{node.module}", *(f"{node.module}.{each.name}" for each in node.names)}
+    return frozenset(found)
 
 
 def tried(copy: Path, path: Path, mutation: MutationSpec) -> WorkResult:
