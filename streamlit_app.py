@@ -2,6 +2,7 @@
 
 import streamlit as st
 
+from dashboard.headers import middleware
 from dashboard.starting import lifespan
 
-app = st.App("dashboard/app.py", lifespan=lifespan)
+app = st.App("dashboard/app.py", lifespan=lifespan, middleware=middleware())

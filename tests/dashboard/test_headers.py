@@ -1,0 +1,86 @@
+"""What browsers are told, on every answer of the server's app."""
+
+import asyncio
+import base64
+import hashlib
+import re
+from pathlib import Path
+
+import pytest
+import streamlit
+from starlette.responses import PlainTextResponse
+
+import streamlit_app
+from dashboard.headers import FRAMES, Headers, headers, middleware
+
+
+def answered(app, kind="http"):
+    """Names and values of the headers that the app answers a request with."""
+    sent = []
+
+    async def receive():
+        return {"type": "http.request"}
+
+    async def send(message):
+        sent.append(message)
+
+    scope = {"type": kind, "method": "GET", "path": "/", "headers": []}
+    asyncio.run(app(scope, receive, send))
+    return {name.decode(): what.decode() for name, what in sent[0].get("headers", ())}
+
+
+def policy():
+    parts = headers()["content-security-policy"].split("; ")
+    return {name: words for name, *words in map(str.split, parts)}
+
+
+def test_every_answer_has_them():
+    found = answered(Headers(PlainTextResponse("hello"), headers()))
+    assert found.items() >= headers().items()
+    assert found["content-length"] == "5"
+    assert found["x-content-type-options"] == "nosniff"
+
+
+def test_an_answer_keeps_its_own():
+    own = PlainTextResponse("hello", headers={"Referrer-Policy": "no-referrer"})
+    assert answered(Headers(own, headers()))["referrer-policy"] == "no-referrer"
+
+
+def test_what_is_no_request_is_left_alone():
+    async def accept(scope, receive, send):
+        await send({"type": "websocket.accept"})
+
+    assert answered(Headers(accept, headers()), kind="websocket") == {}
+
+
+def test_only_what_comes_from_here_is_run():
+    allowed = policy()
+    assert allowed["default-src"] == ["'self'"]
+    assert allowed["object-src"] == ["'none'"]
+    page = (Path(streamlit.__file__).parent / "static/index.html").read_text("utf-8")
+    (inline,) = re.findall("<script>(.*?)</script>", page, re.DOTALL)
+    digest = base64.b64encode(hashlib.sha256(inline.encode()).digest()).decode()
+    assert allowed["script-src"] == ["'self'", f"'sha256-{digest}'"]
+    assert not {"'unsafe-eval'", "*", "https:"} & {
+        word for part in allowed.values() for word in part
+    }
+
+
+def test_frames_are_a_setting(monkeypatch):
+    assert policy()["frame-ancestors"] == ["'self'"]
+    monkeypatch.setenv(FRAMES, "https://school.example https://*.school.example")
+    wanted = ["https://school.example", "https://*.school.example"]
+    assert policy()["frame-ancestors"] == wanted
+
+
+@pytest.mark.parametrize("wrong", ["", "https://a.example; script-src *", "'unsafe'"])
+def test_what_is_no_site_is_refused(monkeypatch, wrong):
+    monkeypatch.setenv(FRAMES, wrong)
+    with pytest.raises(ValueError, match=FRAMES):
+        headers()
+
+
+def test_the_server_uses_them():
+    (used,) = middleware()
+    assert used.cls is Headers
+    assert [each.cls for each in streamlit_app.app._user_middleware] == [Headers]
