@@ -11,7 +11,6 @@ import torch
 from torch import Tensor
 from torch.amp import autocast, is_autocast_available
 from torch.autograd.function import once_differentiable
-from torch.utils.checkpoint import get_device_states, set_device_states
 
 from attention_plugins.attention import (
     Scoring,
@@ -23,6 +22,7 @@ from attention_plugins.attention import (
 )
 from attention_plugins.dropping import dropout as drop
 from attention_plugins.dropping import pooled_draws
+from attention_plugins.randomness import restore, states, undisturbed
 
 # Scores of one block of queries: about what stays in a core's cache, in elements.
 _BLOCK_ELEMENTS = 1 << 20
@@ -107,9 +107,8 @@ class _Pass:
     """The random numbers and the precision of a forward pass, so that it can be made again."""
 
     def __init__(self, device: torch.device) -> None:
-        self._kind = device.type
-        self._state = torch.get_rng_state()
-        self._devices, self._states = get_device_states(torch.empty(0, device=device))
+        self._device, self._kind = device, device.type
+        self._states = states(device)
         self._casts = is_autocast_available(self._kind) and torch.is_autocast_enabled(self._kind)
         self._dtype = torch.get_autocast_dtype(self._kind) if self._casts else None
 
@@ -123,9 +122,8 @@ class _Pass:
     @contextmanager
     def made_again(self) -> Iterator[None]:
         """In the backward pass, in here."""
-        with torch.random.fork_rng(self._devices), self.made(), torch.enable_grad():
-            torch.set_rng_state(self._state)
-            set_device_states(self._devices, self._states)
+        with undisturbed(self._device), self.made(), torch.enable_grad():
+            restore(self._states, self._device)
             yield
 
 

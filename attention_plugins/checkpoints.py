@@ -26,6 +26,7 @@ from attention_plugins.home import SHIPPED, home
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Module, StepModel, as_translation_model
 from attention_plugins.provenance import ORIGIN, PARTS, require_same
+from attention_plugins.randomness import seeded
 from attention_plugins.text import Vocabulary, copies
 from attention_plugins.training import stored
 
@@ -107,8 +108,7 @@ class Checkpoint:
 
         Bit for bit so with the version of torch that is on the card; else another draw.
         """
-        with torch.random.fork_rng(devices=[]):
-            torch.manual_seed(int(self.card["training"].get("seed", 0)))
+        with seeded(int(self.card["training"].get("seed", 0))):
             return as_translation_model(self._create(registry)).eval()
 
     def _create(self, registry: Any) -> nn.Module:

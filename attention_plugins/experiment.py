@@ -33,6 +33,7 @@ from attention_plugins.datasets.parallel import (
 from attention_plugins.encoding import GOLD_TOKENISER, Encoded, encode
 from attention_plugins.models.protocols import Batch, TranslationModel, as_translation_model
 from attention_plugins.provenance import provenance
+from attention_plugins.randomness import undisturbed
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry
 from attention_plugins.scores import corpus_bleu
@@ -342,8 +343,7 @@ def at_rest(prepared: Prepared, device: torch.device | str) -> Iterator[Translat
     Whatever is drawn at random meanwhile, the training goes on as if nothing had been.
     """
     model, device = prepared.model, torch.device(device)
-    drawn_from = [device] if device.type == "cuda" else []
-    with torch.random.fork_rng(devices=drawn_from), torch.no_grad():
+    with undisturbed(device), torch.no_grad():
         model.eval()
         try:
             yield Translator(_Unfinished(Path(), prepared.card, prepared), None, device)

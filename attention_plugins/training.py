@@ -16,6 +16,7 @@ from torch.nn.utils import clip_grad_norm_
 from attention_plugins.contract import ContractError
 from attention_plugins.encoding import Encoded, batches
 from attention_plugins.models.protocols import Batch, Module, TranslationModel
+from attention_plugins.randomness import restore, states
 from attention_plugins.recipe import Recipe
 
 
@@ -115,9 +116,7 @@ class Trainer:
         tensors = {f"model.{name}": t for name, t in stored(self.model).items()}
         for index, values in self._optimiser.state_dict()["state"].items():
             tensors |= {f"optimiser.{index}.{name}": t for name, t in values.items()}
-        tensors["random.cpu"] = torch.get_rng_state()
-        if self.device.type == "cuda":
-            tensors["random.cuda"] = torch.cuda.get_rng_state(self.device)
+        tensors |= {f"random.{kind}": state for kind, state in states(self.device).items()}
         version, order, extra = self._order
         return tensors, {
             **{name: getattr(self, f"_{name}") for name in _COUNTS},
@@ -147,9 +146,7 @@ class Trainer:
             setattr(self, f"_{name}", facts[name])
         version, order, extra = facts["order"]
         self._order = (version, tuple(order), extra)
-        torch.set_rng_state(tensors["random.cpu"])
-        if self.device.type == "cuda" and "random.cuda" in tensors:
-            torch.cuda.set_rng_state(tensors["random.cuda"], self.device)
+        restore(_below("random.", tensors), self.device)
 
     def _learn(self, batch: Batch) -> None:
         done = (self._epoch - 1) * self._steps + self._step

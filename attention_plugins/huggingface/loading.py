@@ -12,6 +12,7 @@ from attention_plugins.checkpoints import CheckpointError
 from attention_plugins.huggingface.folder import require_library
 from attention_plugins.huggingface.model import LibraryModel
 from attention_plugins.huggingface.watching import NAME, register
+from attention_plugins.randomness import seeded
 
 _LOCAL = {"local_files_only": True, "trust_remote_code": False}
 
@@ -64,8 +65,7 @@ def fresh(folder: Path) -> LibraryModel:
     """The folder's architecture with weights as the library draws them, from seed 0."""
     names = library()
     config = names.AutoConfig.from_pretrained(folder, **_LOCAL)
-    with torch.random.fork_rng(devices=[]):
-        torch.manual_seed(0)
+    with seeded(0):
         model = names.AutoModelForSeq2SeqLM.from_config(config, attn_implementation=NAME)
     return LibraryModel(model).eval()
 

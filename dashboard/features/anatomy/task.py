@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import torch
-
+from attention_plugins.randomness import seeded
 from dashboard.features.anatomy import task_landscape, task_mask, task_root, task_step
 from dashboard.features.anatomy.state import LANDSCAPE, MASK, ROOT, STEP
 from dashboard.features.anatomy.task_inputs import double
@@ -33,6 +32,5 @@ def perform(request: Request, context: Context) -> Result:
     if part not in _PARTS:
         raise ValueError(f"no part {part!r}; there are {', '.join(_PARTS)}")
     context.report(0.1, "reading the numbers")
-    with torch.random.fork_rng(devices=[]), double():
-        torch.manual_seed(request.seed)
+    with seeded(request.seed), double():
         return _PARTS[part](request, context)

@@ -9,6 +9,7 @@ from torch import Tensor, nn
 from torch.nn.functional import batch_norm, dropout, layer_norm
 
 from attention_plugins.contract import ContractError, Parameter, settle
+from attention_plugins.randomness import seeded
 from dashboard.features.norms.view import EXAMPLE, matrix_of
 from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import matrix_table
@@ -134,8 +135,7 @@ def _changes(padding: int, generator: torch.Generator) -> dict[str, Tensor]:
 
 def _add_and_norm(x: Tensor, rate: float, seed: int) -> dict[str, Tensor]:
     """Post-norm in training, of an input x and a sublayer that gave x as well."""
-    with torch.random.fork_rng(devices=[]):  # dropout takes no generator
-        torch.manual_seed(seed)
+    with seeded(seed):  # dropout takes no generator
         dropped = dropout(x, rate)
     added = x + dropped
     return {"dropped": dropped, "added": added, "normed": layer_norm(added, added.shape[1:])}

@@ -1,0 +1,77 @@
+"""Draws that are seeded, undone and gone on with, on the CPU and on a device."""
+
+from contextlib import suppress
+
+import pytest
+import torch
+from support.pretend_device import DEVICE, pretend_device
+
+from attention_plugins.randomness import restore, seeded, states, undisturbed
+
+CPU, THERE = torch.device("cpu"), torch.device(DEVICE)
+
+
+@pytest.fixture
+def _there():
+    with pretend_device():
+        yield
+
+
+def draws(device):
+    return torch.rand(5, device=device).tolist()
+
+
+@pytest.mark.usefixtures("_there")
+def test_seeded_draws_are_those_of_manual_seed():
+    torch.manual_seed(17)
+    expected = draws(CPU)
+    torch.manual_seed(3)
+    with seeded(17):
+        assert draws(CPU) == expected
+    after = draws(CPU)
+    torch.manual_seed(3)
+    assert draws(CPU) == after
+
+
+@pytest.mark.usefixtures("_there")
+def test_seeding_leaves_devices_alone():
+    """What torch.manual_seed does to them, no fork of the CPU's draws undoes."""
+    torch.manual_seed(3)
+    expected = draws(THERE)
+    torch.manual_seed(3)
+    with seeded(17):
+        pass
+    assert draws(THERE) == expected
+
+
+@pytest.mark.usefixtures("_there")
+@pytest.mark.parametrize("device", [CPU, THERE], ids=str)
+def test_what_is_drawn_in_between_is_not_noticed(device):
+    torch.manual_seed(3)
+    expected = [draws(place) for place in (CPU, device)]
+    torch.manual_seed(3)
+    with suppress(KeyError), undisturbed(device):
+        draws(CPU)
+        draws(device)
+        raise KeyError
+    assert [draws(place) for place in (CPU, device)] == expected
+
+
+@pytest.mark.usefixtures("_there")
+def test_states_go_on_where_they_were_taken():
+    torch.manual_seed(3)
+    kept = states(THERE)
+    assert kept.keys() == {"cpu", "pretend"}
+    expected = draws(CPU), draws(THERE)
+    torch.manual_seed(99)
+    restore(kept, THERE)
+    assert (draws(CPU), draws(THERE)) == expected
+
+
+@pytest.mark.usefixtures("_there")
+def test_a_state_without_the_devices_leaves_it_as_it_is():
+    torch.manual_seed(3)
+    kept, expected = states(CPU), draws(THERE)
+    torch.manual_seed(3)
+    restore(kept, THERE)
+    assert draws(THERE) == expected
