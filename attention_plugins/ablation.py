@@ -57,7 +57,7 @@ def leave_one_out(translator: Translator, pair: Pair) -> Iterator[Loss]:
             source.expand(rows, -1), lengths.expand(rows), target.expand(rows, -1),
             interventions=_each_off(chosen),
         )  # fmt: skip
-        totals = changed.double().sum(dim=-1)
+        totals = changed.cpu().double().sum(dim=-1)  # Apple's GPU has no float64
         for head, total in zip(chosen, (totals[:-1] - totals[-1]).tolist(), strict=True):
             yield Loss(head, total)
 

@@ -200,7 +200,8 @@ def as_mask(mask: Tensor, scores_shape: torch.Size) -> Tensor:
 
 def softmax(scores: Tensor) -> Tensor:
     """Over the keys, the last dimension."""
-    if scores.is_cuda or scores.shape[-1] >= _SHORT_ROW or scores.numel() < _FEW_SCORES:
+    on_cpu = scores.device.type == "cpu"
+    if not on_cpu or scores.shape[-1] >= _SHORT_ROW or scores.numel() < _FEW_SCORES:
         return scores.softmax(dim=-1)
     return scores.movedim(-1, 0).contiguous().softmax(dim=0).movedim(0, -1)
 
@@ -241,7 +242,7 @@ def _ruled_out(scores: Tensor, mask: Tensor | None) -> Tensor | None:
     masked = None if mask is None else ~as_mask(mask, scores.shape)
     scores = scores.detach()
     # Asking a GPU would stall it. The lowest number is found far sooner than all infinite ones.
-    if not scores.is_cuda and scores.numel() and scores.amin() > -torch.inf:
+    if scores.device.type == "cpu" and scores.numel() and scores.amin() > -torch.inf:
         return masked
     infinite = torch.isneginf(scores)
     return infinite if masked is None else masked | infinite

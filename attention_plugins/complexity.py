@@ -131,7 +131,7 @@ class Stopwatch:
 def _finish(device: torch.device) -> None:
     """Wait for an accelerator, which works on while Python has gone ahead."""
     if device.type != "cpu":
-        getattr(torch, device.type).synchronize(device)
+        torch.accelerator.synchronize(device)
 
 
 def dependent_products(output: Tensor) -> int:

@@ -16,6 +16,7 @@ import torch
 from torch import Tensor
 from torch.nn.functional import pad
 
+from attention_plugins.devices import widest
 from attention_plugins.models.protocols import ForcedModel, State, StepModel
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID
@@ -65,9 +66,10 @@ def greedy(
     finished = torch.zeros_like(tokens, dtype=torch.bool)
     written = torch.full((len(source), limit), PAD_ID, device=source.device)
     totals = torch.zeros(len(source), device=source.device)
+    never = torch.tensor(_NEVER_CHOSEN, device=source.device)
     for place in range(limit):
         scores, state = model.step(state, tokens, tap)
-        scores[:, _NEVER_CHOSEN] = -torch.inf
+        scores.index_fill_(1, never, -torch.inf)
         best, tokens = scores.max(dim=-1)
         tokens = tokens.masked_fill(finished, PAD_ID)
         written[rows, place] = tokens
@@ -115,12 +117,13 @@ def beam(
     totals = torch.zeros((len(source), 1), device=device)
     histories = torch.empty((len(source), 1, 0), dtype=torch.long, device=device)
     finished = _Finished.none(len(source), width, device)
+    never = torch.tensor(_NEVER_CHOSEN, device=device)
     results: list[list[Decoded]] = [[] for _ in range(len(source))]
     for length in range(1, limit + 1):
         before = state
         scores, state = model.step(state, tokens, tap)  # (sentences * hypotheses, words)
         same = {name for name in same if state.get(name) is before[name]}
-        scores[:, _NEVER_CHOSEN] = -torch.inf
+        scores.index_fill_(1, never, -torch.inf)
         best, parents, chosen = _candidates(totals, scores, width)
         longer = torch.cat([_picked(histories, parents), chosen[..., None]], dim=-1)
         ends = (chosen == EOS_ID) | (length == limit)
@@ -186,7 +189,7 @@ class _Finished(NamedTuple):
 
     @classmethod
     def none(cls, sentences: int, width: int, device: torch.device) -> _Finished:
-        nothing = torch.full((sentences, width), -torch.inf, dtype=torch.float64, device=device)
+        nothing = torch.full((sentences, width), -torch.inf, dtype=widest(device), device=device)
         ids = torch.empty((sentences, width, 0), dtype=torch.long, device=device)
         return cls(nothing, nothing, ids)
 
@@ -195,9 +198,10 @@ class _Finished(NamedTuple):
         known = pad(self.ids, (0, ids.shape[-1] - self.ids.shape[-1]), value=PAD_ID)
         if not (totals > -torch.inf).any():
             return self._replace(ids=known)
-        ranks = torch.cat([self.ranks, _normalised(totals.double(), ids.shape[-1])], dim=1)
+        totals = totals.to(self.totals.dtype)
+        ranks = torch.cat([self.ranks, _normalised(totals, ids.shape[-1])], dim=1)
         order = ranks.argsort(dim=1, descending=True, stable=True)[:, : self.ranks.shape[1]]
-        totals = torch.cat([self.totals, totals.double()], dim=1)
+        totals = torch.cat([self.totals, totals], dim=1)
         return _Finished(
             ranks.gather(1, order), totals.gather(1, order),
             _picked(torch.cat([known, ids], dim=1), order),
@@ -209,7 +213,7 @@ class _Finished(NamedTuple):
         Args:
             best_open: the log-probability of each one's best open hypothesis.
         """
-        reachable = _normalised(best_open.double(), limit)
+        reachable = _normalised(best_open.to(self.ranks.dtype), limit)
         return (self.ranks[:, -1] > -torch.inf) & (self.ranks[:, 0] >= reachable)
 
     def at(self, sentences: Tensor) -> _Finished:

@@ -6,6 +6,8 @@ import torch
 
 from attention_plugins.contract import ContractError
 
+_WITHOUT_DOUBLE = {"mps"}  # Apple's GPU
+
 
 def available() -> list[str]:
     """``auto``, ``cpu``, and every accelerator of this machine."""
@@ -24,3 +26,8 @@ def resolve(name: str) -> torch.device:
     if wanted not in offered:
         raise ContractError(f"no device {name!r} here; need one of {', '.join(offered)}")
     return torch.device(wanted)
+
+
+def widest(device: torch.device) -> torch.dtype:
+    """The floating-point type of most digits there: float64, where the device has it."""
+    return torch.float32 if device.type in _WITHOUT_DOUBLE else torch.float64

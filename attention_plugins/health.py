@@ -41,10 +41,11 @@ def figures(
             what a distribution alone has: entropy, diagonality, distance.
 
     Returns:
-        ``row_error``, ``eos``, ``entropy`` (relative), ``concentration``, ``diagonality``,
+        On the CPU, in float64: ``row_error``, ``eos``, ``entropy`` (relative), ``concentration``, ``diagonality``,
         ``distance`` (mean Jensen-Shannon divergence of the rows, in bits).
     """
-    weights, untrained = weights.double(), untrained.double()
+    # On the CPU, as Apple's GPU has no float64.
+    weights, untrained = weights.cpu().double(), untrained.cpu().double()
     shares, before = (weights, untrained) if sums_to_one else map(_shares, (weights, untrained))
     allowed = torch.ones_like(weights[0], dtype=torch.bool)
     ends = torch.arange(weights.shape[-1], device=weights.device) == eos

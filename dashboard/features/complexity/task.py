@@ -22,6 +22,7 @@ from attention_plugins.complexity import (
 )
 from attention_plugins.contract import Parameter, Scalar, ScoringFactory, Sizes, settle
 from attention_plugins.devices import resolve
+from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 from dashboard.jobs.context import Cancelled, Context
 from dashboard.records.attending import normaliser_of, without_normaliser
@@ -105,10 +106,10 @@ def perform(request: Request, context: Context) -> Result:
     options = settle(OPTIONS, without_normaliser(dict(request.options)))
     attention = installed().scoring_factory(SCORING, None, *normaliser_of(dict(request.options)))
     device = resolve(request.device)
-    torch.manual_seed(request.seed)
     kernel = int(options["kernel"])
     points = list(_points(options))
-    times = _time(points, kernel, attention, device, int(options["repeats"]), context)
+    with seeded(request.seed):
+        times = _time(points, kernel, attention, device, int(options["repeats"]), context)
     rows = [_row(point, times, kernel) for point in points]
     lengths = sorted({point.n for point in points if point.n <= _LONGEST_REACH})
     return Result(
@@ -154,7 +155,7 @@ def _time(
                 raise Cancelled
             if point.key not in watches:
                 layer = _layer(point.layer, point.d, kernel, attention).to(device).eval()
-                x = torch.randn(1, point.n, point.d, device=device)
+                x = torch.randn(1, point.n, point.d).to(device)
                 watches[point.key] = Stopwatch(layer, x)
             times.setdefault(point.key, []).append(watches[point.key].seconds())
             measured = _row(point, times, kernel)

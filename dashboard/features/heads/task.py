@@ -158,9 +158,10 @@ def _rows(
     eos = None if causal else weights.shape[-1] - 1
     found = figures(weights, untrained, causal=causal, eos=eos, sums_to_one=sums_to_one)
     found["padding"] = torch.full_like(weights[:, 0, 0], torch.nan) if padding is None else padding
+    columns = {name: values.tolist() for name, values in found.items()}
     rows = []
     for head in range(len(weights)):
-        own = {name: float(values[head]) for name, values in found.items()}
+        own = {name: values[head] for name, values in columns.items()}
         own["leave_one_out"] = effects[Head(site, head)]
         place = {"kind": site.kind, "layer": site.layer, "head": head}
         rows.append(place | own | {"verdicts": " ".join(verdicts(own))})

@@ -12,8 +12,9 @@ from torch import Tensor, nn
 from attention_plugins import ModelSizes, Parameter, RegressionData, registry
 from attention_plugins.attention import rows_sum_to_one
 from attention_plugins.contract import ContractError, as_record, settle
-from attention_plugins.devices import resolve
+from attention_plugins.devices import resolve, widest
 from attention_plugins.fitting import FITTING, Fit, NotFiniteError, Step, fit
+from attention_plugins.randomness import seeded
 from attention_plugins.regression import (
     errors,
     predict,
@@ -103,9 +104,8 @@ def perform(request: Request, context: Context) -> Result:
     context.report(0.05, "data read")
     asked = read_asked(request)
     scaled, scale = standardise(problem.data) if options.standardise else (problem.data, None)
-    # float64 agrees with any reference to its last digits, and costs nothing at these sizes; mps
-    # has none.
-    dtype = torch.float32 if device.type == "mps" else torch.float64
+    # float64 agrees with any reference to its last digits, and costs nothing at these sizes.
+    dtype = widest(device)
     data = moved(scaled, device, dtype)
     model = _model(request, asked, data.x.shape[1], dtype).to(device)
     began = time.perf_counter()
@@ -164,9 +164,7 @@ def _model(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.
     # Built in its dtype: a width of 0.3 must not pass through float32 on its way to float64.
     torch.set_default_dtype(dtype)
     try:
-        with torch.random.fork_rng(devices=[]):
-            # Not torch.manual_seed, which asks after every kind of device; models are built here.
-            torch.default_generator.manual_seed(request.seed)
+        with seeded(request.seed):
             return spec.create(asked.factory(of_scoring), ModelSizes(size, 1), of_model)
     finally:
         torch.set_default_dtype(before)
