@@ -321,24 +321,6 @@ def test_facts_are_json():
     assert json.loads(json.dumps(facts, allow_nan=False)) == facts
 
 
-@pytest.mark.gpu
-def test_the_gpu_gives_the_same_numbers():
-    if not torch.cuda.is_available():
-        pytest.skip("no CUDA device")
-    request = Request.make("regression", scoring="additive", options={"learn": True, "epochs": 7})
-    session = perform(
-        Request.make(
-            "regression", scoring="additive", device="cpu", options={"learn": True, "epochs": 7}
-        ),
-        Watcher(),
-    )
-    there = perform(request, Watcher())
-    assert there.facts["device"] == "cuda:0"
-    assert column(there, "curve", "prediction") == pytest.approx(
-        column(session, "curve", "prediction"), abs=1e-9
-    )
-
-
 def weights_of(result):
     (row,) = result.tables["maps"].to_pylist()
     return np.array(row["weights"]).reshape(row["heads"], len(row["queries"]), -1)[0]

@@ -1,0 +1,39 @@
+"""What attention in blocks holds of a GPU's memory, forward and backward."""
+
+import pytest
+import torch
+
+from attention_plugins.attention import attend
+from attention_plugins.blocks import attend_in_blocks
+from attention_plugins.contract import Sizes
+from attention_plugins.registry import load
+
+pytestmark = pytest.mark.gpu
+SCORINGS = load(allow=[]).scorings
+BATCH, LENGTH, SIZE = 4, 1024, 32
+
+
+@pytest.fixture
+def gpu():
+    if not torch.cuda.is_available():
+        pytest.skip("needs a CUDA device")
+    return torch.device("cuda:0")
+
+
+def peak(device, work):
+    """The most bytes that the work held beyond what was there before."""
+    torch.cuda.synchronize(device)
+    before = torch.cuda.memory_allocated(device)
+    torch.cuda.reset_peak_memory_stats(device)
+    work()
+    torch.cuda.synchronize(device)
+    return torch.cuda.max_memory_allocated(device) - before
+
+
+@pytest.mark.parametrize("scoring", ["additive", "alibi", "gaussian"])
+def test_blocks_hold_a_third_at_most(gpu, scoring):
+    made = SCORINGS[scoring].create(Sizes(SIZE, SIZE, SIZE, value=SIZE)).to(gpu)
+    parts = [torch.randn(BATCH, LENGTH, SIZE, device=gpu, requires_grad=True) for _ in range(3)]
+    blocks = peak(gpu, lambda: attend_in_blocks(made, *parts).sum().backward())
+    whole = peak(gpu, lambda: attend(made, *parts)[0].sum().backward())
+    assert blocks < whole / 3
