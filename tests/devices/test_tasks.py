@@ -7,8 +7,10 @@ import torch
 from support.pretend_device import DEVICE
 
 from attention_plugins import checkpoints, experiment, registry
+from attention_plugins.complexity import Stopwatch
 from attention_plugins.contract import SentencePair
 from attention_plugins.encoding import GOLD_TOKENISER
+from attention_plugins.randomness import states
 from attention_plugins.recipe import Recipe
 from dashboard.features.heads import task as heads
 from dashboard.jobs import task_translator
@@ -146,11 +148,26 @@ def test_a_training_leaves_checkpoints_and_a_probe(device):
     assert folder.probe(2).num_rows
 
 
-def test_complexity_waits_for_the_device_before_it_looks_at_the_clock(pretended, monkeypatch):
+def test_a_stopwatch_waits_for_the_device(pretended, monkeypatch):
     waited = []
     monkeypatch.setattr(torch.accelerator, "synchronize", waited.append)
-    options = {"longest": "256", "widest": "64", "kernel": "5", "repeats": 3}
-    facts = perform(Request.make("complexity", options=options), Watch()).facts
-    assert facts["device"] == DEVICE
-    assert {str(device) for device in waited} == {DEVICE}
-    assert len(waited) > 2 * facts["rounds"]
+    assert Stopwatch(torch.relu, torch.ones(3, device=DEVICE)).seconds() > 0
+    assert waited == [torch.device(DEVICE)] * 4  # before and after, to warm up and to measure
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        {"task": "heads", "data": "one", "options": TEXTS},  # draws an untrained model
+        {"task": "regression", "scoring": "additive"},
+        {"task": "norms"},
+        {"task": "anatomy", "options": {"part": "root"}},
+    ],
+    ids=lambda asked: asked["task"],
+)
+def test_what_is_drawn_on_the_cpu_leaves_the_device_alone(pretended, asked):
+    """A training there goes on drawing what it would have drawn."""
+    device = torch.device(DEVICE)
+    before = states(device)[device.type]
+    perform(Request.make(seed=5, **asked), Watch())
+    assert torch.equal(states(device)[device.type], before)
