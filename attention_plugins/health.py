@@ -41,8 +41,9 @@ def figures(
             what a distribution alone has: entropy, diagonality, distance.
 
     Returns:
-        On the CPU, in float64: ``row_error``, ``eos``, ``entropy`` (relative), ``concentration``, ``diagonality``,
-        ``distance`` (mean Jensen-Shannon divergence of the rows, in bits).
+        On the CPU, in float64: ``row_error``, ``eos``, ``entropy`` (relative),
+        ``concentration``, ``diagonality``, ``distance`` (mean Jensen-Shannon divergence of the
+        rows, in bits).
     """
     # On the CPU, as Apple's GPU has no float64.
     weights, untrained = weights.cpu().double(), untrained.cpu().double()

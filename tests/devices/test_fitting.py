@@ -27,7 +27,7 @@ def fitted(device, model, scoring, optimiser="sgd", dtype=torch.float32):
     made = spec.create(REGISTRY.scoring_factory(scoring), ModelSizes(1, 1), {})
     made = made.to(dtype).to(device)
     data = points(device, dtype)
-    learned = fit(made, data, optimiser=optimiser, epochs=3)
+    learned = fit(made, data, optimiser=optimiser, epochs=2)
     prediction = predict(made, data, keep_weights=True)
     losses = [step.loss for step in learned.history]
     return losses, prediction.values.cpu(), errors(made, data, prediction.values)

@@ -2,8 +2,9 @@
 
 Inside :func:`pretend_device` torch knows a device ``pretend:0``. Its tensors hold their numbers on
 the CPU, so that decoding may read them, but torch treats them as those of an accelerator: they
-have its dispatch keys, draw from a generator of their own, and refuse what a GPU refuses. An
-error that a hook of a tensor raises in the backward pass ends the process there, by torch's doing.
+have its dispatch keys, draw from a generator of their own, and refuse what a GPU refuses; also an
+index that lies on the CPU, which CUDA would copy at every use without a word. An error that a
+tensor's hook raises in the backward pass ends the process there, by torch's doing.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from functools import cache
 from typing import Any
 
 import torch
+from support.gru_cell import gru_cell, gru_cell_gradient
 from torch import Tensor, nn
 from torch._C import _acc
 from torch.utils._python_dispatch import TorchDispatchMode
@@ -282,40 +284,9 @@ def _computed(function: Any) -> Callable[..., Any]:
     return drawn
 
 
-def _gru_cell(
-    from_input: Tensor,
-    from_hidden: Tensor,
-    hidden: Tensor,
-    input_bias: Tensor | None = None,
-    hidden_bias: Tensor | None = None,
-) -> tuple[Tensor, Tensor]:
-    """What accelerators have as one kernel and a CPU has not: a GRU's next state."""
-    gates = from_input if input_bias is None else from_input + input_bias
-    own = from_hidden if hidden_bias is None else from_hidden + hidden_bias
-    (r, z, n), (own_r, own_z, own_n) = gates.chunk(3, -1), own.chunk(3, -1)
-    reset, update = (r + own_r).sigmoid(), (z + own_z).sigmoid()
-    new = (n + reset * own_n).tanh()
-    kept = torch.cat([reset, update, new, own_n, hidden], dim=-1)
-    return new + update * (hidden - new), kept
-
-
-def _gru_cell_gradient(
-    gradient: Tensor, kept: Tensor, has_bias: bool
-) -> tuple[Tensor, Tensor, Tensor, Tensor | None, Tensor | None]:
-    """Of the two products, of the hidden state and of both biases."""
-    reset, update, new, own_n, hidden = kept.chunk(5, -1)
-    of_new = gradient * (1 - update) * (1 - new.square())
-    of_update = gradient * (hidden - new) * update * (1 - update)
-    of_reset = of_new * own_n * reset * (1 - reset)
-    from_input = torch.cat([of_reset, of_update, of_new], dim=-1)
-    from_hidden = torch.cat([of_reset, of_update, of_new * reset], dim=-1)
-    biases = (from_input.sum(0), from_hidden.sum(0)) if has_bias else (None, None)
-    return from_input, from_hidden, gradient * update, *biases
-
-
 _CELLS: dict[Any, Callable[..., Any]] = {
-    _aten._thnn_fused_gru_cell.default: _gru_cell,
-    _aten._thnn_fused_gru_cell_backward.default: _gru_cell_gradient,
+    _aten._thnn_fused_gru_cell.default: gru_cell,
+    _aten._thnn_fused_gru_cell_backward.default: gru_cell_gradient,
 }
 
 
