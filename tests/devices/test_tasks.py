@@ -168,6 +168,7 @@ def test_a_stopwatch_waits_for_the_device(pretended, monkeypatch):
 def test_what_is_drawn_on_the_cpu_leaves_the_device_alone(pretended, asked):
     """A training there goes on drawing what it would have drawn."""
     device = torch.device(DEVICE)
+    torch.rand(3, device=device)
     before = states(device)[device.type]
     perform(Request.make(seed=5, **asked), Watch())
     assert torch.equal(states(device)[device.type], before)
