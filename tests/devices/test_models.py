@@ -81,12 +81,14 @@ def test_a_device_and_the_cpu_agree(device, model, scoring):
     require_agreement(device, lambda: build(model, scoring, values=SMALL[model]))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("normaliser", REGISTRY.normalisers)
 def test_they_agree_with_any_normaliser(device, normaliser):
     values = SMALL["transformer"]
     require_agreement(device, lambda: build("transformer", normaliser=normaliser, values=values))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("model", OTHERS)
 def test_they_agree_on_every_other_model(device, model):
     require_agreement(device, lambda: build(model, values={"dropout": 0.0}))
