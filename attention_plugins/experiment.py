@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import platform
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -36,7 +35,6 @@ from attention_plugins.provenance import provenance
 from attention_plugins.randomness import undisturbed
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry
-from attention_plugins.scores import corpus_bleu
 from attention_plugins.text import Vocabulary, normalise, truncate
 from attention_plugins.training import Progress, train
 from attention_plugins.translator import Translator
@@ -82,12 +80,14 @@ class Experiment:
 class Prepared:
     """An untrained model, the corpus it will learn, the pairs it will never see.
 
-    ``card`` is that of its checkpoint, but for what is known only once it is trained.
+    ``learned`` are the pairs of ``encoded`` as text. ``card`` is that of its checkpoint, but for
+    what is known only once it is trained.
     """
 
     recipe: Recipe
     model: TranslationModel
     encoded: Encoded
+    learned: Sequence[SentencePair]
     held_out: Sequence[SentencePair]
     card: Mapping[str, Any]
     metric: MetricSpec
@@ -99,6 +99,7 @@ class Trained:
 
     model: TranslationModel
     encoded: Encoded
+    learned: Sequence[SentencePair]
     held_out: Sequence[SentencePair]
     history: Sequence[Progress]
     card: Mapping[str, Any]
@@ -168,7 +169,7 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         "source_vocabulary": list(encoded.source_vocabulary.tokens),
         "target_vocabulary": list(encoded.target_vocabulary.tokens),
     }  # fmt: skip
-    return Prepared(experiment.recipe, model, encoded, held_out, card, metric)
+    return Prepared(experiment.recipe, model, encoded, kept, held_out, card, metric)
 
 
 def counted_by(data: DatasetSpec | None) -> str:
@@ -262,7 +263,9 @@ def run(
         device=device, on_step=on_step, on_epoch=after_epoch,
     )  # fmt: skip
     card = card_after(ready, history[-1], device)
-    return Trained(ready.model, ready.encoded, ready.held_out, history, card, ready.metric)
+    return Trained(
+        ready.model, ready.encoded, ready.learned, ready.held_out, history, card, ready.metric
+    )
 
 
 def divide(
@@ -274,10 +277,10 @@ def divide(
     return split_by_source(pairs, held_out=held_out, seed=seed)
 
 
-def unseen(
+def learned_and_unseen(
     card: Mapping[str, Any], pairs: Sequence[SentencePair], name: str
-) -> Sequence[SentencePair]:
-    """The pairs that a checkpoint's training was kept from.
+) -> tuple[Sequence[SentencePair], Sequence[SentencePair]]:
+    """The pairs that a checkpoint learned, and those that its training was kept from.
 
     Args:
         card: of the checkpoint.
@@ -299,7 +302,7 @@ def unseen(
         raise ContractError(
             f"this checkpoint learned its whole corpus ({corpus['name']}); nothing was held out"
         )
-    return divide(pairs, corpus["held_out_sources"], corpus["split_seed"])[1]
+    return divide(pairs, corpus["held_out_sources"], corpus["split_seed"])
 
 
 def new_to(card: Mapping[str, Any], pairs: Sequence[SentencePair]) -> list[SentencePair]:
@@ -357,48 +360,3 @@ def sample(pairs: Sequence[SentencePair], sources: int, seed: int = 0) -> list[S
     ordered = sorted(by_source, key=normalise)
     chosen = random.Random(seed).sample(ordered, min(sources, len(by_source)))
     return [SentencePair(source, target) for source in chosen for target in by_source[source]]
-
-
-def evaluate(
-    translator: Translator,
-    pairs: Sequence[SentencePair],
-    *,
-    width: int = 1,
-    metric: MetricSpec | None = None,
-) -> dict[str, Any]:
-    """Score the translations of every distinct source, against all its references.
-
-    Sources longer than the model reads are left out and counted.
-
-    Args:
-        translator: whose translations.
-        pairs: sources and references.
-        width: of the beam.
-        metric: the corpus's own, where that is not BLEU.
-
-    Returns:
-        Corpus BLEU as ``bleu`` (0 to 100) with its ``signature``; ``sentences``, ``beam``,
-        ``too_long``; where another metric is given also ``metric``: its ``name``, ``title``,
-        ``value``, ``unit`` and ``higher_is_better``.
-    """
-    by_source = references(pairs)
-    sources = [source for source in by_source if translator.reads(source)]
-    translations = translator.translate(sources, width=width)
-    wanted = [by_source[source] for source in sources]
-    score = corpus_bleu(translations, wanted)
-    own = {} if metric is None or metric.name == BLEU else _scored(metric, translations, wanted)
-    return {
-        "bleu": round(score.score, 2), "signature": score.signature,
-        "sentences": score.sentences, "beam": width, "too_long": len(by_source) - len(sources),
-        **own,
-    }  # fmt: skip
-
-
-def _scored(
-    metric: MetricSpec, translations: Sequence[str], wanted: Sequence[Sequence[str]]
-) -> dict[str, Any]:
-    value = metric.score(translations, wanted)
-    if not isinstance(value, int | float) or not math.isfinite(value):
-        raise ContractError(f"metric {metric.name!r} gave {value!r}; need a finite number")
-    facts = {name: getattr(metric, name) for name in ("name", "title", "unit", "higher_is_better")}
-    return {"metric": {**facts, "value": round(float(value), 2)}}

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from typing import cast
 
 from attention_plugins.contract import ContractError
-from attention_plugins.text import normalise
+from attention_plugins.text import NORMALISED, normalise
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -19,7 +19,9 @@ class BleuScore:
 
     Args:
         score: 0 to 100.
-        signature: sacrebleu's, with its version; two scores compare only under one signature.
+        signature: sacrebleu's, with its version; two scores compare only under one signature
+            and one ``normalised``.
+        normalised: what was done to both sides before sacrebleu saw them.
         precisions: of 1-grams to 4-grams, 0 to 100.
         brevity_penalty: 0 to 1; below 1 where the hypotheses are shorter than the references.
         hypothesis_tokens, reference_tokens: both counted by sacrebleu's own tokeniser ``13a``.
@@ -28,6 +30,7 @@ class BleuScore:
 
     score: float
     signature: str
+    normalised: str
     precisions: tuple[float, ...]
     brevity_penalty: float
     hypothesis_tokens: int
@@ -57,6 +60,7 @@ def corpus_bleu(hypotheses: Sequence[str], references: Sequence[Sequence[str]]) 
     return BleuScore(
         score=result.score,
         signature=str(metric.get_signature()),
+        normalised=NORMALISED,
         precisions=tuple(result.precisions),
         brevity_penalty=result.bp,
         hypothesis_tokens=result.sys_len,

@@ -30,6 +30,10 @@ _APOSTROPHE = re.compile(r"\w'(\w|\s)")
 _TOKEN = re.compile(r"\d+(?:[.,]\d+)+|'?[\w-]+(?:'\w+|'(?=\s))?|\.\.\.|[^\w\s]")
 
 
+# What normalise does, for those who compare scores.
+NORMALISED = "lower-cased, NFC, ’ as ', one kind of space"
+
+
 def normalise(text: str) -> str:
     """Lower-case and composed (NFC), with each kind of space as one space, ``’`` as ``'``."""
     text = unicodedata.normalize("NFC", text.replace("’", "'").replace("\ufeff", ""))

@@ -17,6 +17,7 @@ from attention_plugins.checkpoints import CARD
 from attention_plugins.commands import common
 from attention_plugins.commands.evaluate import note_held_out
 from attention_plugins.contract import ContractError
+from attention_plugins.evaluation import evaluate, neighbours_of
 from attention_plugins.presets import PRESETS
 from attention_plugins.registry import installed
 from attention_plugins.training import Progress
@@ -95,9 +96,11 @@ def run(given: argparse.Namespace) -> None:
         )
     checkpoint = experiment.keep(trained, given.output)
     if trained.held_out:
-        score = experiment.evaluate(
-            Translator(checkpoint, registry, device), trained.held_out, metric=trained.metric
-        )
+        counted = experiment.counted_by(common.dataset_named(given.corpus, registry))
+        score = evaluate(
+            Translator(checkpoint, registry, device), trained.held_out, metric=trained.metric,
+            neighbours=neighbours_of(trained.held_out, trained.learned, registry, counted),
+        )  # fmt: skip
         checkpoint = note_held_out(checkpoint, score, given.corpus)
     last, scores = trained.history[-1], checkpoint.card["scores"]
     common.show(

@@ -66,8 +66,17 @@ def load_pairs(
     return _from_folder(place, limit) if place.is_dir() else _from_zip(place, limit)
 
 
+def is_here() -> bool:
+    """Whether :func:`load_pairs` has a place to read from without a download."""
+    return bool(os.environ.get(VARIABLE)) or _target().is_file()
+
+
+def _target() -> Path:
+    return home() / "corpora" / "fra-eng.zip"
+
+
 def _downloaded(progress: Progress | None) -> Path:
-    target = home() / "corpora" / "fra-eng.zip"
+    target = _target()
     try:
         return fetch(ADDRESS, target, sha1=SHA1, progress=progress)
     except DownloadError as error:

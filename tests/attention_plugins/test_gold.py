@@ -79,7 +79,8 @@ def test_a_possible_link_that_is_found_or_missed_is_no_error():
 def test_the_shipped_model_looks_where_gold_says_and_its_untrained_copy_does_not():
     found = registry.load(allow=[])
     trained = checkpoints.read(SHIPPED / "bahdanau-additive-phrasebook")
-    pairs = experiment.unseen(trained.card, phrasebook(), "phrasebook")[:200]
+    _, unseen = experiment.learned_and_unseen(trained.card, phrasebook(), "phrasebook")
+    pairs = unseen[:200]
     untrained = Untrained(trained.folder, trained.card)
     learned, fresh = (
         alignment_error(Translator(one, found), pairs)[Site("cross", 0)][0]
@@ -92,10 +93,10 @@ def test_the_shipped_model_looks_where_gold_says_and_its_untrained_copy_does_not
 def test_what_a_checkpoint_has_not_seen_is_known_of_its_own_corpus_alone():
     card = checkpoints.read(SHIPPED / "bahdanau-additive-phrasebook").card
     with pytest.raises(ContractError, match=r"pairs.tsv is not the corpus of this checkpoint's"):
-        experiment.unseen(card, phrasebook()[1:], "pairs.tsv")
+        experiment.learned_and_unseen(card, phrasebook()[1:], "pairs.tsv")
     whole = {**card, "corpus": {**card["corpus"], "held_out_sources": 0}}
     with pytest.raises(ContractError, match=r"learned its whole corpus \(phrasebook\)"):
-        experiment.unseen(whole, phrasebook(), "phrasebook")
+        experiment.learned_and_unseen(whole, phrasebook(), "phrasebook")
 
 
 def test_new_to_a_checkpoint_is_what_was_held_out_and_what_lies_beyond_its_part():

@@ -9,6 +9,7 @@ from attention_plugins import experiment
 from attention_plugins.agreement import losses
 from attention_plugins.contract import ContractError, ModelSizes, SentencePair
 from attention_plugins.encoding import batches, encode
+from attention_plugins.evaluation import evaluate
 from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.models.transformer import TRANSFORMER
 from attention_plugins.recipe import Recipe, parameters
@@ -305,7 +306,7 @@ def test_looking_at_a_model_in_training_changes_nothing():
                 with experiment.at_rest(ready, "cpu") as translator:
                     assert not ready.model.training
                     assert translator.explain("the chat is las .").maps
-                    experiment.evaluate(translator, ready.held_out)
+                    evaluate(translator, ready.held_out)
                     torch.rand(3)
                 assert ready.model.training
     assert losses[0] == losses[1]

@@ -5,6 +5,7 @@ import torch
 
 from attention_plugins import experiment
 from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.evaluation import evaluate
 from attention_plugins.models.bahdanau import CROSS
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load
@@ -107,7 +108,7 @@ def test_a_beam_out_of_bounds_is_refused(translator, width):
 
 def test_scoring_a_corpus_uses_every_reference_and_leaves_out_what_is_too_long(translator):
     pairs = [*PAIRS, SentencePair(PAIRS[0].source, "Autre chose."), SentencePair("a " * 30, "b")]
-    scores = experiment.evaluate(translator, pairs)
+    scores = evaluate(translator, pairs)
     assert scores["bleu"] == pytest.approx(100)
     assert scores["sentences"] == 9
     assert scores["too_long"] == 1

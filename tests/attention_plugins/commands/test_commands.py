@@ -102,9 +102,36 @@ def test_a_kept_score_is_noted_on_the_card_beside_the_others(checkpoint, corpus,
 
 def test_evaluate_prints_the_score_and_its_signature(checkpoint, corpus, capsys):
     assert main(["evaluate", "--checkpoint", str(checkpoint), "--corpus", str(corpus)]) == 0
-    score, signature = capsys.readouterr().out.splitlines()
+    score, signature, normalised = capsys.readouterr().out.splitlines()
     assert 0 < float(score.removeprefix("BLEU ")) <= 100
     assert "case:lc" in signature
+    assert normalised.startswith("lower-cased, NFC")
+    assert normalised.endswith("; translations detokenised from words")
+
+
+def test_held_out_scores_stand_beside_near_far_and_copied(checkpoint, corpus, capsys):
+    card = json.loads((checkpoint / "card.json").read_text("utf-8"))
+    kept = card["scores"]["held out, greedy"]
+    # Of nine sentences that differ in two words, each has one that differs in one.
+    assert "far" not in kept
+    assert kept["near"] == {"sentences": 2, "bleu": kept["bleu"]}
+    assert kept["copied"]["sentences"] == 2
+    given = ["evaluate", "--checkpoint", checkpoint, "--corpus", corpus, "--held-out"]
+    assert main([*map(str, given)]) == 0
+    near, copied = capsys.readouterr().out.splitlines()[3:]
+    assert near == f"near: BLEU {kept['bleu']:.2f} (2 sources one token from a training source)"
+    assert copied == (
+        f"copied: BLEU {kept['copied']['bleu']:.2f} "
+        "(2 translations of the nearest training source)"
+    )
+
+
+def test_evaluate_needs_a_checkpoint_and_a_corpus_or_all(checkpoint, capsys):
+    wanted = "need --checkpoint and --corpus, or --all"
+    assert wanted in _refused(capsys, "evaluate", "--checkpoint", checkpoint)
+    assert wanted in _refused(capsys, "evaluate", "--corpus", "phrasebook")
+    line = _refused(capsys, "evaluate", "--all", "--corpus", "phrasebook", "--beam", 3)
+    assert line.endswith("--all measures what each card says; drop --corpus and --beam")
 
 
 def test_word_links_of_a_file_are_evaluated_too(tmp_path, capsys):

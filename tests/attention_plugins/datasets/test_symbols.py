@@ -9,6 +9,7 @@ import pytest
 from attention_plugins import experiment
 from attention_plugins.contract import ContractError, DatasetSpec, SentencePair
 from attention_plugins.datasets.parallel import source_key
+from attention_plugins.evaluation import evaluate
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load
 
@@ -115,7 +116,7 @@ def test_a_training_on_it_is_scored_by_its_metric_and_held_against_gold(name):
     assert len(ready.encoded.links) == 90
     assert all(ready.encoded.links)
     with experiment.at_rest(ready, "cpu") as translator:
-        score = experiment.evaluate(translator, ready.held_out, metric=ready.metric)
+        score = evaluate(translator, ready.held_out, metric=ready.metric)
         (rates,) = alignment_error(translator, ready.held_out, spec.tokeniser).values()
         said = translator.translate([pair.source for pair in ready.held_out])
     assert score["metric"]["name"] == spec.metric
