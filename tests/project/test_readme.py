@@ -262,14 +262,27 @@ CARDS = [json.loads(path.read_text("utf-8")) for path in sorted(ROOT.glob("train
 )
 def test_the_results_shown_are_those_of_the_cards(card):
     scores, corpus = card["scores"], card["corpus"]
-    cells = [f"{scores[name]['bleu']:.2f}" for name in ("held out, greedy", "held out, beam 5")]
-    cells.append(f"{card['training']['loss']:.3f}")
-    (row,) = [line for line in README.splitlines() if f"| {' | '.join(cells)} |" in line]
-    assert [cell.strip().lower() for cell in row.split("|")[1:3]] == [
-        corpus["name"], card["model"],
-    ]  # fmt: skip
-    assert f"{corpus['trained_on']:,} pairs" in README
-    assert f"{corpus['pairs']:,} pairs" in README
+    greedy, beam = (scores[name] for name in ("held out, greedy", "held out, beam 5"))
+    figures = [part["bleu"] for one in (greedy, beam) for part in (one, one["near"], one["far"])]
+    cells = [f"{figure:.2f}" for figure in (*figures, greedy["copied"]["bleu"])]
+    assert greedy["copied"] == beam["copied"]
+    cells += [f"{card['training']['loss']:.3f}", lowest_alignment_error(greedy)]
+    (row,) = [line for line in README.splitlines() if f"| {cells[0]} | {cells[1]} |" in line]
+    shown = [cell.strip() for cell in row.split("|")[1:-1]]
+    assert [cell.lower() for cell in shown[:2]] == [corpus["name"], card["model"]]
+    assert shown[3:] == cells
+    text = " ".join(README.split())
+    assert f"{corpus['trained_on']:,} pairs" in text
+    assert f"{corpus['pairs']:,} pairs" in text
+    assert f"{greedy['near']['sentences']:,} of {corpus['name'].capitalize()}'s" in text
+    assert f" {greedy['sentences']:,} " in text
+
+
+def lowest_alignment_error(score):
+    """Of the best layer's only head, or mean of heads, as the table writes it."""
+    rates = score.get("alignment_error", {})
+    means = [rate for place, rate in rates.items() if place.endswith("mean of heads")]
+    return f"{min(means or rates.values()):.3f}" if rates else ""
 
 
 def test_every_hook_is_named():
