@@ -99,6 +99,8 @@ def neighbours_of(
         counted: the tokeniser by whose tokens they differ; see
             :func:`~attention_plugins.experiment.counted_by`.
     """
+    if not held_out:
+        return {}
     spec = registry.tokeniser(counted)
     tokeniser = spec.create(spec.learned_from([pair.source for pair in learned]))
     return nearest(references(held_out), learned, tokeniser.tokenise)

@@ -23,6 +23,8 @@ class Epoch:
         tokens_per_second: target tokens per second of those steps.
         bleu: of held-out sentences, 0 to 100; None if none was held out.
         score: of these by the data set's own metric; None where that is BLEU.
+        parts: of ``near``, ``far`` and ``copied`` their ``sentences`` and their ``score`` by the
+            same metric, see :mod:`dashboard.records.nearness`; what has no sentence is left out.
         probe: the translation of the probe sentence; empty if there is no probe.
     """
 
@@ -33,6 +35,7 @@ class Epoch:
     bleu: float | None
     probe: str
     score: float | None = None
+    parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -14,6 +14,7 @@ from dashboard.links.checkpoints import references
 from dashboard.links.fields import LETTERS, MOST_PANELS, Choice, Text
 from dashboard.links.link import View
 from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.nearness import explained, parts_of, said
 from dashboard.ui import layout
 from dashboard.ui.fields import draw_choice
 from dashboard.ui.session import Session
@@ -164,9 +165,22 @@ def _add(session: Session[panels.View], names: Sequence[str]) -> None:
     session.change(replace(session.view, panels=(*session.view.panels, new)))
 
 
+def draw_origin(checkpoint: Checkpoint, before: str = "") -> None:
+    """A line on where the model is from, its held-out scores explained by a help text.
+
+    Args:
+        before: begins the line.
+    """
+    scores = () if checkpoint.adopted else checkpoint.card["scores"].values()
+    found = next(filter(None, map(parts_of, scores)), {})
+    st.caption(before + origin(checkpoint), help=explained(found) or None)
+
+
 def origin(checkpoint: Checkpoint) -> str:
     """What the model learned from, and how well it does on sentences that it never saw.
 
+    A score has beside it those of sentences near the training set and far from it, and what
+    copying would score.
     Of an adopted one: where it is from, and that its scoring cannot be swapped.
     """
     if adopted := checkpoint.adopted:
@@ -177,9 +191,10 @@ def origin(checkpoint: Checkpoint) -> str:
                 f"is its own and cannot be swapped{more}")  # fmt: skip
     words = [f"trained on {checkpoint.card['corpus']['trained_on']:,} pairs"]
     for name, score in checkpoint.card["scores"].items():
+        parts = f": {said(found)}" if (found := parts_of(score)) else ""
         if own := score.get("metric"):
             value = f"{float(own['value']):.1f} {own.get('unit', '')}".rstrip()
-            words.append(f"{plain(own['title'])} {plain(value)} ({plain(name)})")
+            words.append(f"{plain(own['title'])} {plain(value)} ({plain(name)}){parts}")
         elif "bleu" in score:
-            words.append(f"BLEU {score['bleu']:.1f} ({plain(name)})")
+            words.append(f"BLEU {score['bleu']:.1f} ({plain(name)}){parts}")
     return " · ".join(words)

@@ -26,7 +26,7 @@ from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import results
 from dashboard.ui.charts import legend
-from dashboard.ui.checkpoints import PanelPlaces, draw_panels, nothing_trained, origin
+from dashboard.ui.checkpoints import PanelPlaces, draw_origin, draw_panels, nothing_trained
 from dashboard.ui.maps import translation_height
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -91,7 +91,7 @@ def _results(session: Session[Alignment], catalogue: Catalogue, places: _Places)
                 continue
             if not refused:
                 _panel(session, letter, asked)
-            st.caption(origin(here[letter]))
+            draw_origin(here[letter])
     if scored:
         compared(view, catalogue, scored)
 

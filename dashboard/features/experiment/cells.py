@@ -117,7 +117,8 @@ def _training(place: Place, training: Training) -> Cell:
     if state == "done" and training.epochs:
         last = training.epochs[-1]
         figures = {
-            "loss": last.loss, "bleu": last.bleu, SCORE: training.held_out(last), **training.facts
+            "loss": last.loss, "bleu": last.bleu, SCORE: training.held_out(last),
+            **{name: part["score"] for name, part in last.parts.items()}, **training.facts,
         }  # fmt: skip
     return Cell(
         scoring=place[0],

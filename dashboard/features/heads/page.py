@@ -37,8 +37,8 @@ from dashboard.ui import export, layout, maps, results
 from dashboard.ui.checkpoints import (
     draw_corpus,
     draw_examples,
+    draw_origin,
     nothing_trained,
-    origin,
 )
 from dashboard.ui.fields import draw_device
 from dashboard.ui.page import Page
@@ -132,7 +132,7 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
     else:
         with places.outcome:
             title = checkpoint_title(view.checkpoint, checkpoint, catalogue)
-            st.caption(f"{plain(title)} · {origin(checkpoint)}")
+            draw_origin(checkpoint, f"{plain(title)} · ")
             results.results(
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True
             )

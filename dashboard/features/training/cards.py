@@ -15,6 +15,7 @@ from dashboard.features.training.titles import score_metric, training_title
 from dashboard.features.training.view import Train
 from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.nearness import explained, said
 from dashboard.records.request import UPLOAD
 from dashboard.records.training import Training
 from dashboard.ui import layout
@@ -134,6 +135,8 @@ def _figures(training: Training, catalogue: Catalogue) -> None:
         for title, (value, digits) in figures.items()
     ]
     st.markdown("  ·  ".join(words))
+    if last and last.parts:
+        st.caption(f"held out: {said(last.parts)}", help=explained(last.parts))
 
 
 def _failure(training: Training) -> None:

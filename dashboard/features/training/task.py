@@ -19,13 +19,13 @@ from attention_plugins import checkpoints
 from attention_plugins.contract import ContractError
 from attention_plugins.datasets.parallel import references
 from attention_plugins.devices import resolve
+from attention_plugins.evaluation import evaluate, neighbours_of
 from attention_plugins.experiment import (
     BLEU,
     Prepared,
     at_rest,
     card_after,
     counted_by,
-    evaluate,
     guard,
     prepare,
     sample,
@@ -45,6 +45,7 @@ from dashboard.features.training.task_memory import PeakMemory
 from dashboard.features.training.task_order import Order
 from dashboard.jobs.context import Cancelled, Context
 from dashboard.jobs.task_tables import maps_table
+from dashboard.records.nearness import parts_of
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.training import Epoch
@@ -104,6 +105,8 @@ class _Work:
         self._held_out = sample(ready.held_out, _MOST_SCORED)
         sampled = len(references(ready.held_out)) > _MOST_SCORED
         self._score_name = f"{'held-out sample' if sampled else 'held out'}, greedy"
+        self._counted = counted_by(installed().datasets.get(order.experiment.dataset))
+        self._neighbours = neighbours_of(self._held_out, ready.learned, installed(), self._counted)
         self._saved = time.monotonic()
         self._memory = PeakMemory(device)
 
@@ -159,12 +162,16 @@ class _Work:
                 bleu=score["bleu"] if score else None,
                 score=score["metric"]["value"] if score and "metric" in score else None,
                 probe=said.text if said else "",
+                parts=parts_of(score) if score else {},
             )
         )
 
     def _score(self, translator: Translator) -> dict[str, Any] | None:
         readable = [pair for pair in self._held_out if translator.reads(pair.source)]
-        return evaluate(translator, readable, metric=self._ready.metric) if readable else None
+        if not readable:
+            return None
+        metric, neighbours = self._ready.metric, self._neighbours
+        return evaluate(translator, readable, metric=metric, neighbours=neighbours)
 
     def _say(self, translator: Translator) -> Translation | None:
         return translator.explain(self._order.probe) if self._order.probe else None
@@ -176,8 +183,7 @@ class _Work:
         }  # fmt: skip
         pairs = with_alignments(self._held_out, self._ready.held_out)
         with at_rest(self._ready, self._device) as translator:
-            counted = counted_by(installed().datasets.get(self._order.experiment.dataset))
-            return {**memory, **final_figures(translator, pairs, counted)}
+            return {**memory, **final_figures(translator, pairs, self._counted)}
 
     def _save(self) -> None:
         tensors, facts = self._trainer.state()

@@ -17,6 +17,7 @@ from attention_plugins.health import relative_entropy
 from attention_plugins.text import normalise
 from attention_plugins.translator import Translator
 from dashboard.records.metric import Metric
+from dashboard.records.nearness import PARTS
 from dashboard.records.training import Epoch
 
 # The last epoch has the first two; the facts of a training that is done have the others.
@@ -29,6 +30,7 @@ METRICS = (
         name="bleu", title="BLEU", better="higher",
         help="Of the held-out sentences' greedy translations after the last epoch, 0 to 100.",
     ),
+    *(Metric(name=name, title=name.capitalize(), help=words) for name, words in PARTS.items()),
     Metric(
         name="alignment_error", title="AER", better="lower",
         help="Alignment error rate on held-out sentences against the corpus's gold "

@@ -33,9 +33,9 @@ from dashboard.ui.checkpoints import (
     add_panel,
     draw_corpus,
     draw_examples,
+    draw_origin,
     draw_panels,
     nothing_trained,
-    origin,
 )
 from dashboard.ui.fields import draw_device, draw_setting
 from dashboard.ui.page import Page
@@ -108,7 +108,7 @@ def _results(session: Session[Translation], catalogue: Catalogue, places: _Place
                 results.absent(sentence, height, f"panel-{letter}-result")
                 continue
             _result(session, letter, asked.get(letter), height)
-            st.caption(origin(here[letter]))
+            draw_origin(here[letter])
     with places.closer:
         _closer(view)
 

@@ -66,6 +66,7 @@ def training(request, number, how="done", **more):
              "parameters": 1234, "corpus": "pairs"}  # fmt: skip
     epochs = tuple(
         Epoch(epoch=n, loss=number / n, seconds=n, tokens_per_second=100.0 * n, bleu=7.0 * number,
+              parts={"far": {"sentences": 5, "score": 7.0 * number - 3}},
               probe="je *suis*") for n in (1, 2, 3)
     )  # fmt: skip
     begun = how not in ("queued", "failed")
@@ -211,6 +212,7 @@ def test_a_finished_sweep_is_a_table_and_a_map_for_each_scoring(
         first["Loss, nats per token ↓"] == "1.000 ± 0.667"
     )  # (1, 3, 5) / 3: mean 3 / 3, deviation 2 / 3
     assert second["BLEU ↑"] == "28.0 ± 14.0"
+    assert second["Far"] == "25.0 ± 14.0"
     assert first["Time, s ↓"] == "6.00 ± 0"
     assert first["Tokens/s ↑"] == "233 ± 0"  # (1 * 100 + 2 * 200 + 3 * 300) / 6
     assert (first["AER ↓"], first["Memory, MB ↓"]) == ("0.250 ± 0", "431 ± 0")

@@ -30,8 +30,8 @@ def test_numbers_keep_their_significant_digits():
 
 def test_every_metric_says_what_it_is_and_which_side_is_better():
     assert [metric.heading for metric in TRAINED] == [
-        "Loss, nats per token ↓", "BLEU ↑", "AER ↓", "Entropy", "Time, s ↓", "Tokens/s ↑",
-        "Memory, MB ↓",
+        "Loss, nats per token ↓", "BLEU ↑", "Near", "Far", "Copied", "AER ↓", "Entropy",
+        "Time, s ↓", "Tokens/s ↑", "Memory, MB ↓",
     ]  # fmt: skip
     for metrics in (FITTED, TRAINED):
         assert len({metric.name for metric in metrics}) == len(metrics)

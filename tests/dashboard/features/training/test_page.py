@@ -252,6 +252,20 @@ def test_a_running_training_shows_its_live_figures(opened, service):
     assert (bar.proto.value, bar.proto.text) == (40, "epoch 3 of 7 · step 11 of 13")
 
 
+def test_the_last_score_stands_beside_near_far_and_copied(opened, service):
+    running(service, 1)
+    known = service.trainings["1" * 32]
+    parts = {name: {"sentences": n, "score": n / 2} for n, name in ((13, "near"), (187, "far"))}
+    last = replace(known.epochs[-1], parts=parts)
+    service.add(replace(known, epochs=(*known.epochs[:-1], last)))
+    trained(service, 2)
+    app = opened("training")
+    assert not app.exception
+    (told,) = [one for one in app.caption if "near" in one.value]
+    assert told.value == "held out: near 6.5, far 93.5"
+    assert "**Far**, 187 sentences. The score of all other held-out sentences." in told.help
+
+
 def test_each_button_calls_the_service(opened, service):
     one = running(service, 1)
     app = opened("training")

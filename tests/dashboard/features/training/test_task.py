@@ -181,6 +181,18 @@ def test_the_card_says_on_what_the_score_was_measured(order, monkeypatch):
     assert scores["held-out sample, greedy"]["sentences"] == 1
 
 
+def test_near_far_and_copied_are_scored_after_every_epoch(order):
+    folder, _ = train(order())
+    history, card = folder.history(), checkpoints.read(folder.model()).card
+    score = card["scores"]["held out, greedy"]
+    assert [{*epoch.parts} for epoch in history.epochs] == [{"near", "copied"}] * 3
+    assert history.epochs[-1].parts == {
+        name: {"sentences": 2, "score": score[name]["bleu"]} for name in ("near", "copied")
+    }
+    assert history.epochs[-1].parts["near"]["score"] == history.epochs[-1].bleu
+    assert len({epoch.parts["copied"]["score"] for epoch in history.epochs}) == 1
+
+
 def test_a_full_disk_is_a_sentence_and_the_last_snapshot_stays(order, monkeypatch):
     folder, _ = train(order(), stop_at=1)
     before = folder.snapshot().read_bytes()
@@ -330,6 +342,7 @@ def test_a_symbol_task_is_read_scored_and_held_against_gold_in_its_own_way(order
     assert (card["tokeniser"], card["corpus"]["metric"]) == ("spaces", "exact_match")
     assert last.score == score["metric"]["value"]
     assert last.bleu == score["bleu"]
+    assert last.parts["far"]["score"] == score["far"]["value"]
     assert history.facts["metric"]["title"] == "Exact match"
     assert 0 <= history.facts["alignment_error"] <= 1
     assert set(last.probe.split()) <= set("abcdefghij") | {"<unk>"}

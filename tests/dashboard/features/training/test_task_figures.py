@@ -16,6 +16,7 @@ from dashboard.features.training.task_figures import (
     with_alignments,
 )
 from dashboard.features.training.task_memory import PeakMemory
+from dashboard.records.nearness import PARTS
 from dashboard.records.training import Epoch
 
 PAIRS = [SentencePair("a b c", "x y", ((0, 0), (2, 1))), SentencePair("d e", "too long", ())]
@@ -78,7 +79,7 @@ def test_speed_is_that_of_all_tokens_over_all_seconds():
 
 def test_every_figure_of_a_whole_training_is_a_metric():
     found = final_figures(translator({Site("cross", 0): EVEN[None]}), PAIRS)
-    names = {*found, *totals([]), "loss", "bleu", "peak_memory"}
+    names = {*found, *totals([]), *PARTS, "loss", "bleu", "peak_memory"}
     assert names == {metric.name for metric in METRICS}
 
 

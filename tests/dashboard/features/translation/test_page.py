@@ -204,6 +204,22 @@ def test_an_adopted_model_says_where_it_is_from_and_that_its_scoring_stays(catal
     assert "trained on" not in told
 
 
+def test_scores_near_and_far_and_of_copying_stand_beside_each_other(opened, facts):
+    card = facts["checkpoints"][0]["card"]
+    card["scores"] = {
+        "held out, greedy": {
+            "bleu": 44.97, "near": {"sentences": 1082, "bleu": 53.93},
+            "far": {"sentences": 921, "bleu": 36.8}, "copied": {"sentences": 2003, "bleu": 22.94},
+        }
+    }  # fmt: skip
+    app = opened("translation")
+    (told,) = [one for one in app.caption if "copied" in one.value]
+    assert told.value.endswith(r"(held out\, greedy): near 53.9, far 36.8, copied 22.9")
+    assert "**Near**, 1,082 sentences. The score of" in told.help
+    plain = next(one for one in app.caption if "BLEU 47.1" in one.value)
+    assert not plain.help
+
+
 def ways(app):
     """Where the page's links lead, by what they say."""
     return {
