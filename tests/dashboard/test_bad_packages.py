@@ -12,6 +12,7 @@ import pytest
 
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import Request
+from tests.support.installing import install
 
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
 SILENCE, LOADING, MEMORY = 3.0, 2.0, 6000  # seconds, seconds, megabytes
@@ -51,17 +52,6 @@ PACKAGES = {
     "bad-hunger": plugin("hunger", "return torch.ones(20 * 2**28)"),  # 20 GiB of float32
     "good-kernel": plugin("good"),
 }
-
-
-def install(site, distribution, source, version="1.2.3"):
-    """What installing a wheel leaves behind: a module, and what is known of its distribution."""
-    module = distribution.replace("-", "_")
-    (site / f"{module}.py").write_text(textwrap.dedent(source), "utf-8")
-    info = site / f"{module}-{version}.dist-info"
-    info.mkdir()
-    about = f"Metadata-Version: 2.1\nName: {distribution}\nVersion: {version}\n"
-    (info / "METADATA").write_text(about, "utf-8")
-    (info / "entry_points.txt").write_text(f"[attention_plugins]\n{module} = {module}\n", "utf-8")
 
 
 @pytest.fixture(scope="module")
