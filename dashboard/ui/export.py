@@ -173,7 +173,8 @@ def _run(contents: _Contents, request: Request) -> None:
         _download("Bundle", partial(packed, run), f"{contents.file}.zip", "application/zip", key)
         if not contents.keeps:
             return
-        state = f"kept {request.key} {contents.link}"
+        # The same request has another result where a plugin or a checkpoint was edited.
+        state = f"kept {request.key} {contents.result.digest} {contents.link}"
         kept, problem = st.session_state.get(state, ("", ""))
         if kept:
             st.link_button("Kept: open it", f"runs?id={kept}", icon=":material/bookmark:")

@@ -115,7 +115,8 @@ def _look(session: Session[Experiment], catalogue: Catalogue) -> _State:
     # Behind fits that still wait for a worker it would wait in vain.
     queued = busy and view.task != TRANSLATION
     event = session.jobs.final(request, 0.0 if queued else results.PATIENCE)
-    keys = [one.key for one in asked.values()]
+    # A reloaded plugin may have another formula under the same name.
+    keys = [workbench().generation, *(one.key for one in asked.values())]
     last_keys, result = st.session_state.get(_LAST, (keys, None))
     if event and event.result:
         result = event.result

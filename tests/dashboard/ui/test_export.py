@@ -2,7 +2,9 @@ from __future__ import annotations
 
 import json
 import re
+from dataclasses import replace
 
+import pyarrow.compute as pc
 import pytest
 import streamlit
 
@@ -116,3 +118,27 @@ def test_a_run_is_kept_with_the_link_to_its_panel(opened, home):
     assert run.charts.keys() == {"curve-and-weights"}
     assert f"runs?id={kept.id}" in str(app.get("link_button")[0].proto)
     assert not [b for b in app.button if b.key == "panel-a-export-keep"]
+
+
+def test_another_result_of_the_same_request_may_be_kept_too(opened, backend, home):
+    app = opened_menu(opened("regression", a="gaussian", b="uniform"))
+    app.button("panel-a-export-keep").click().run()
+    answer = backend.wait
+
+    def edited(job, timeout):
+        event = answer(job, timeout)
+        if backend.submitted[job].scoring != "gaussian":
+            return event
+        curve = event.result.tables["curve"]
+        curve = curve.set_column(1, "prediction", pc.multiply(curve["prediction"], 2.0))
+        return replace(
+            event, result=replace(event.result, tables=event.result.tables | {"curve": curve})
+        )
+
+    backend.wait = edited
+    next(one for one in app.button if one.label == "Reload plugins").click().run()
+    app.button("panel-a-export-keep").click().run()
+    assert not app.exception
+    runs = sorted(Runs(home).all(), key=lambda kept: kept.when)
+    older, newer = (Runs(home).open(kept.id).result.tables["curve"] for kept in runs)
+    assert newer["prediction"].to_pylist() == [2 * y for y in older["prediction"].to_pylist()]

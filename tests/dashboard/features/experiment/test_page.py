@@ -272,6 +272,17 @@ def test_means_stay_while_a_worker_counts_one_more_run(opened, backend, service,
     assert [row[column] for row in displayed(app)[0]] == ["–", "–"], "of another experiment"
 
 
+def test_means_of_before_go_when_plugins_are_reloaded(opened, backend):
+    app = opened("experiment", scorings="gaussian,uniform")
+    assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["0.123 ± 0"] * 2
+    backend.unfinished.add("experiment")
+    next(one for one in app.button if one.label == "Reload plugins").click().run()
+    app.run()
+    assert not app.exception
+    assert backend.reloads == 1
+    assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["–", "–"]
+
+
 def test_statistics_that_failed_say_so_and_may_be_asked_again(opened, backend):
     backend.failing["experiment"] = Event(number=1, stage="failed", note="out of *memory*")
     app = opened("experiment", scorings="gaussian,uniform")
