@@ -60,6 +60,14 @@ def test_all_rows_on_one_key_are_stuck():
     assert column_concentration(uniform).item() == pytest.approx(1 / KEYS)
 
 
+def test_rows_on_a_key_each_are_sharp_and_not_stuck():
+    """The mean of each column counts, not the largest weight of each row."""
+    diagonal = torch.eye(QUERIES)[None]
+    assert column_concentration(diagonal).item() == pytest.approx(1 / QUERIES)
+    two = torch.eye(KEYS)[[3, 3, 3, 1, 0]][None]
+    assert column_concentration(two).item() == pytest.approx(3 / QUERIES)
+
+
 def test_diagonality_is_the_correlation_of_positions():
     square = torch.eye(QUERIES, dtype=torch.float64)
     found = diagonality(torch.stack([square, square.flip(0), torch.full_like(square, 0.2)]))
@@ -90,6 +98,36 @@ def test_a_healthy_head_gets_no_verdict_and_an_unhealthy_one_its_own():
     assert _one(eos=0.95, concentration=0.95) == ["eos"]
     assert _one(eos=math.nan, concentration=0.95) == ["stuck"]
     assert _one(entropy=0.99, distance=0.001, padding=math.nan) == ["uniform", "untrained"]
+
+
+@pytest.mark.parametrize(
+    ("figure", "below", "above", "said"),
+    [
+        ("row_error", 0.9e-3, 1.1e-3, "row_sums"),
+        ("padding", 0.9e-6, 1.1e-6, "padding"),
+        ("eos", 0.49, 0.51, "eos"),
+        ("concentration", 0.74, 0.76, "stuck"),
+        ("entropy", 0.89, 0.91, "uniform"),
+    ],
+)
+def test_a_verdict_begins_at_its_threshold(figure, below, above, said):
+    assert _one(**{figure: below}) == []
+    assert _one(**{figure: above}) == [said]
+
+
+def test_a_head_is_as_untrained_up_to_a_twentieth_of_a_bit():
+    assert _one(distance=0.051) == []
+    assert _one(distance=0.049) == ["untrained"]
+
+
+def test_the_entropy_of_a_decoder_is_relative_to_the_words_so_far():
+    """Even weight on all that may be seen is 1; the words to come allow no more."""
+    spread = torch.ones(1, QUERIES, QUERIES).tril()
+    spread = spread / spread.sum(dim=-1, keepdim=True)
+    assert figures(spread, spread, causal=True, eos=None)["entropy"].item() == pytest.approx(1)
+    rows = [math.log(n) / math.log(QUERIES) for n in range(1, QUERIES + 1)]
+    found = figures(spread, spread, causal=False, eos=QUERIES - 1)["entropy"].item()
+    assert found == pytest.approx(sum(rows) / QUERIES, abs=1e-6)
 
 
 def test_every_figure_of_a_map_is_there_and_a_decoder_has_no_eos():

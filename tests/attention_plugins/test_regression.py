@@ -82,6 +82,18 @@ def test_effective_neighbours_of_an_average_are_all_and_of_a_narrow_kernel_one()
     assert narrow.effective_neighbours == pytest.approx(1)
 
 
+@pytest.mark.parametrize("keep_weights", [True, False])
+@pytest.mark.parametrize("scoring", ["gaussian", "additive"])
+def test_effective_neighbours_are_the_exponential_of_the_entropy(scoring, keep_weights):
+    data = RegressionData(draw(13, 1), draw(13, seed=1), draw(7, 1, seed=2))
+    made = model(scoring)
+    (weights,) = predict(made, data, keep_weights=True).weights.values()
+    counts = [math.exp(-sum(w * math.log(w) for w in row if w > 0)) for row in weights[0].tolist()]
+    assert max(counts) - min(counts) > 0.01
+    found = predict(made, data, keep_weights=keep_weights).effective_neighbours
+    assert found == pytest.approx(sum(counts) / 7, rel=1e-9)
+
+
 def test_blocks_of_queries_change_nothing(monkeypatch):
     data = RegressionData(draw(17, 2), draw(17, seed=1), draw(11, 2, seed=2))
     whole = predict(model("additive", size=2), data, keep_weights=True)

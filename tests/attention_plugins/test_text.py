@@ -43,6 +43,12 @@ def test_accents_typed_apart_are_composed():
     assert tokenise_clitics("Cafe\u0301 a\u0300 l\u2019Ouest") == ["café", "à", "l'", "ouest"]
 
 
+@pytest.mark.parametrize("text", ["x² ½ … ﬁn № ª ™", "ｆｕｌｌ", "①"])
+def test_characters_that_only_resemble_others_stay_what_they_are(text):
+    """Compatibility forms (NFKC) would write x2, 1⁄2 and three full stops."""
+    assert normalise(text) == text.lower()
+
+
 def textbook(text):
     """d2l.ai, section 10.5, letter by letter."""
     text = text.replace(NARROW, " ").replace(NO_BREAK, " ").lower()

@@ -312,6 +312,25 @@ def test_looking_at_a_model_in_training_changes_nothing():
     assert losses[0] == losses[1]
 
 
+@pytest.mark.parametrize("model", SMALL, ids=lambda spec: spec.name)
+def test_the_seed_of_an_experiment_draws_its_starting_weights(model):
+    """Whatever was drawn before: an experiment's spread is that of its starting weights."""
+
+    def weights(seed, drawn_before):
+        torch.manual_seed(drawn_before)
+        plan = experiment.Experiment(
+            model=model.name, scoring="additive", corpus="animals",
+            recipe=replace(STOPS, seed=seed), model_parameters=SMALL[model],
+        )  # fmt: skip
+        return dict(experiment.prepare(plan, PAIRS, load(allow=[])).model.named_parameters())
+
+    one, same, other = weights(1, 7), weights(1, 8), weights(2, 7)
+    for name, parameter in one.items():
+        assert torch.equal(parameter, same[name])
+        drawn = parameter.detach().unique().numel() > 1  # not all ones, or all zeros
+        assert drawn != torch.equal(parameter, other[name])
+
+
 def test_a_sample_has_whole_sources_and_is_always_the_same():
     twice = [*PAIRS, SentencePair("the chat is las .", "le chat est fatigué .")]
     drawn = experiment.sample(twice, 3)

@@ -66,6 +66,14 @@ def test_growing_noise_grows_and_outliers_are_a_tenth():
     assert 0.05 < (thrown.abs() > 1e-9).double().mean() < 0.15
 
 
+def test_an_outliers_noise_is_eight_times_the_others():
+    usual, thrown = load("sine", points=500), load("outliers", points=500)
+    assert torch.equal(usual.x, thrown.x)
+    clean = load("sine", points=500, noise=0.0).y
+    times = ((thrown.y - clean) / (usual.y - clean)).round(decimals=6)
+    assert sorted(set(times.tolist())) == [1.0, 8.0]
+
+
 def test_step_jumps_in_the_middle():
     truth = load("step", queries=500).truth
     assert truth.diff().nonzero().tolist() == [[249]]

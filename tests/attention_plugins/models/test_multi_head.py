@@ -114,3 +114,19 @@ def test_dropout_falls_on_the_weights_in_training_only():
 def test_heads_must_divide_the_size():
     with pytest.raises(ContractError, match="divide the hidden size 12, got 5"):
         MultiHead(SCORINGS["dot"].factory(), 12, 5)
+
+
+@pytest.mark.parametrize("key_heads", [8, 2])
+def test_each_projection_starts_as_a_matrix_of_its_own(key_heads):
+    """Glorot & Bengio 2010: uniform within sqrt(6 / (inputs + outputs)) of each, not of all."""
+    torch.manual_seed(0)
+    made = MultiHead(SCORINGS["dot"].factory(), 64, 8, key_heads=key_heads)
+    kept = 64 * key_heads // 8
+    parts = [*made.projections.weight.split([64, kept, kept]), made.output.weight]
+    for part, outputs in zip(parts, (64, kept, kept, 64), strict=True):
+        bound = (6 / (64 + outputs)) ** 0.5
+        assert part.shape == (outputs, 64)
+        assert 0.97 * bound < part.abs().max().item() <= bound
+        assert part.std().item() == pytest.approx(bound / 3**0.5, rel=0.06)
+    assert not made.projections.bias.any()
+    assert not made.output.bias.any()

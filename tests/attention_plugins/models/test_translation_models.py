@@ -5,6 +5,7 @@ from dataclasses import replace
 
 import pytest
 import torch
+from torch.nn.functional import cross_entropy
 
 from attention_plugins.agreement import losses
 from attention_plugins.checking import check_model
@@ -21,8 +22,8 @@ from attention_plugins.models.shared_layers import SHARED_LAYERS
 from attention_plugins.models.transformer import TRANSFORMER
 from attention_plugins.registry import load
 from attention_plugins.scorings.additive import ADDITIVE
-from attention_plugins.tap import Intervention
-from attention_plugins.text import EOS_ID
+from attention_plugins.tap import Intervention, Tap
+from attention_plugins.text import BOS_ID, EOS_ID
 
 BUILT_IN = load(allow=[])
 SMALL = {"hidden": 12, "heads": 4, "ffn": 10}
@@ -81,6 +82,24 @@ def test_at_once_and_word_by_word_are_one_loss_with_every_scoring(kind, scoring,
 def test_at_once_and_word_by_word_are_one_loss_with_every_normaliser(kind, normaliser, batch):
     model = _model(kind, normaliser=BUILT_IN.normalisers[normaliser])
     assert losses(model, batch).agree
+
+
+@every_kind
+@pytest.mark.parametrize("smoothing", [0.0, 0.3])
+def test_the_loss_is_torchs_token_by_token(kind, smoothing, batch):
+    """Of what each step says of all words: the mean over target tokens, padding not counted."""
+    model, tap = _model(kind), Tap()
+    state = model.start(batch.source, batch.source_lengths, tap)
+    last, scores = torch.full_like(batch.target[:, 0], BOS_ID), []
+    for wanted in batch.target.T:
+        found, state = model.step(state, last, tap)
+        scores.append(found)
+        last = wanted
+    counted = torch.arange(5) < batch.target_lengths[:, None]
+    expected = cross_entropy(
+        torch.stack(scores, dim=1)[counted], batch.target[counted], label_smoothing=smoothing
+    )
+    torch.testing.assert_close(model.loss(batch, smoothing), expected, rtol=1e-9, atol=1e-10)
 
 
 @every_kind

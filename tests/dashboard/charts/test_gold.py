@@ -48,6 +48,18 @@ def test_gold_cells_are_outlined_and_said(painted, grid):
         assert tooltip["gold"] == "alignment"
 
 
+@pytest.mark.parametrize("large", [False, True])
+def test_a_link_that_is_sure_and_possible_is_sure(painted, large):
+    shape = (67, 61) if large else (5, 7)
+    both = {"outlined": [(2, 3), (1, 1)], "possible": [(2, 3), (0, 0)]}
+    scene = painted(attention_heatmap(weights(*shape), **both))
+    assert len(scene.items("gold_marks")) == 2
+    assert len(scene.items("possible_marks")) == 1
+    if not large:
+        assert sorted(places(scene, "gold")) == [(1, 1), (2, 3)]
+        assert places(scene, "possible") == [(0, 0)]
+
+
 def test_every_head_and_every_image_has_its_outlines(painted):
     assert (
         len(painted(attention_heatmap(weights(2, 5, 7), outlined=SURE)).items("gold_marks")) == 8

@@ -1,11 +1,15 @@
 from __future__ import annotations
 
+import json
+import re
+
 import numpy as np
 import pytest
 import torch
+import vl_convert
 
-from dashboard.charts import attention_heatmap, difference_heatmap, label_room
-from dashboard.charts.theme import MAX_RECTS, QUIET, SEQUENTIAL
+from dashboard.charts import attention_heatmap, difference_heatmap, label_room, standalone
+from dashboard.charts.theme import DIVERGING, MAX_RECTS, QUIET, SEQUENTIAL
 
 SOURCE = ["the", "dog", "is", "the", "dog", ".", "<eos>"]
 TARGET = ["le", "chien", "est", "le", "chien"]
@@ -250,6 +254,26 @@ def test_differences_are_centred_on_nothing(painted, survives, rows):
     same = painted(difference_heatmap(one, one)).items("cells_marks")
     assert len(same) == 35
     assert len({cell["fill"] for cell in same}) == 1
+
+
+@pytest.mark.parametrize("vmax", [1.0, 0.25])
+def test_differences_have_the_end_of_the_colours_at_the_end_of_the_scale(vmax):
+    """And half of the way there at half of it; what lies beyond has the last colour."""
+    values = np.array([[-2 * vmax, -vmax, -vmax / 2, 0.0, vmax / 2, vmax, 2 * vmax]])
+    chart = standalone(difference_heatmap(values, np.zeros_like(values), vmax=vmax), "light")
+    graph = vl_convert.vegalite_to_scenegraph(json.dumps(chart.to_dict()))
+    cells = sorted(
+        (item["x"], item["fill"])
+        for mark in graph["scenegraph"]["items"][0]["items"] if mark.get("name") == "cells_marks"
+        for item in mark["items"]
+    )  # fmt: skip
+    found = [np.array(re.findall(r"\d+", colour), float) for _, colour in cells]
+    ramp = np.array([list(bytes.fromhex(colour[1:])) for colour in DIVERGING["light"]], float)
+    places = np.clip((values[0] / vmax + 1) / 2, 0, 1) * (len(ramp) - 1)
+    expected = [[np.interp(at, range(10), channel) for channel in ramp.T] for at in places]
+    np.testing.assert_allclose(found, expected, atol=6)  # Vega takes a spline between colours
+    np.testing.assert_allclose(found[1], ramp[0], atol=1)
+    np.testing.assert_allclose(found[5], ramp[-1], atol=1)
 
 
 @pytest.mark.parametrize(

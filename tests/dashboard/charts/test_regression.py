@@ -59,6 +59,26 @@ def test_the_column_under_a_query_holds_its_weights(painted, q, width):
     assert [float(one["training x"]) for one in told] == pytest.approx(inputs, rel=1e-3)
 
 
+def test_truth_and_prediction_are_drawn_where_their_numbers_are(painted):
+    """Read back from the lines as painted, by the scale of the axis."""
+    curve, points, _ = kernel_tables()
+    scene = painted(regression_chart(curve, points), width=500)
+    (encoding,) = (
+        one["encoding"]["y"] for one in scene.spec["layer"]
+        if one["encoding"].get("y", {}).get("field") == "truth"
+    )  # fmt: skip
+    (low, high), (bottom, top) = encoding["scale"]["domain"], encoding["scale"]["range"]
+    order = np.argsort(curve["x0"].to_numpy())
+    lines = {}
+    for item in scene.items(role="mark"):
+        if "strokeWidth" in item and item.get("defined"):
+            lines.setdefault(bool(item.get("strokeDash")), []).append(item["y"])
+    assert set(lines) == {True, False}
+    for dashed, name in ((True, "truth"), (False, "prediction")):
+        drawn = low + (np.array(lines[dashed]) - bottom) / (top - bottom) * (high - low)
+        np.testing.assert_allclose(drawn, curve[name].to_numpy()[order], atol=2e-3)
+
+
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_the_picture_has_the_colour_of_each_weight_in_its_cell(painted, scheme):
     curve, points, weights = kernel_tables()

@@ -105,6 +105,19 @@ def test_every_head_of_every_map_has_its_figures(registered):
     )
 
 
+def test_the_share_on_the_end_is_read_from_the_last_key():
+    rows = _table(_ask(text=SENTENCE, target=TARGET))
+    translator = task_translator.translator_of("animals", "cpu")
+    pair = translator.pair(SENTENCE, TARGET)
+    assert translator.source_vocabulary.words(pair.source[0].tolist())[-1] == "<eos>"
+    _, sites = force(translator.model, *pair)
+    for row in rows:
+        if row["kind"] != "decoder":
+            weights = sites[Site(row["kind"], row["layer"])][0, row["head"]]
+            assert row["eos"] == pytest.approx(weights[:, -1].mean().item(), abs=1e-6)
+            assert abs(row["eos"] - weights[:, -2].mean().item()) > 1e-6
+
+
 def test_what_training_did_not_touch_is_as_untrained():
     rows = _table(_ask(text=SENTENCE))
     distances = {kind: [r["distance"] for r in rows if r["kind"] == kind]

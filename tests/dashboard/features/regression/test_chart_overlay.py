@@ -28,6 +28,20 @@ def test_all_panels_lie_over_one_scatter(painted, survives, rows):
     assert {PANEL_COLOURS["a"], PANEL_COLOURS["b"]} <= strokes
 
 
+def test_the_truth_over_all_panels_is_the_truth(painted):
+    curve, points, _ = kernel_tables(width=2.0)
+    scene = painted(overlay_curves({"a": curve}, points), width=500)
+    (encoding,) = (
+        one["encoding"]["y"] for one in scene.spec["layer"]
+        if one["encoding"].get("y", {}).get("field") == "truth"
+    )  # fmt: skip
+    (low, high), (bottom, top) = encoding["scale"]["domain"], encoding["scale"]["range"]
+    dashed = [item["y"] for item in scene.items(role="mark") if item.get("strokeDash")]
+    drawn = low + (np.array(dashed) - bottom) / (top - bottom) * (high - low)
+    truth = curve["truth"].to_numpy()[np.argsort(curve["x0"].to_numpy())]
+    np.testing.assert_allclose(drawn, truth, atol=2e-3)
+
+
 def test_panels_keep_their_colours_when_some_are_missing(painted):
     curve, points, _ = kernel_tables()
     scene = painted(overlay_curves({"c": curve}, points, colours={"c": PANEL_COLOURS["c"]}))

@@ -1,6 +1,7 @@
 import json
 import re
 
+import pyarrow as pa
 import pytest
 
 from dashboard.jobs.backend import Event
@@ -61,6 +62,60 @@ def test_more_is_drawn_where_it_is_open_and_keeps_its_values_closed(opened, back
     app.session_state["panel-a-gaussian--more"] = True
     app.run()
     assert app.slider(hidden).value == 16
+
+
+def _edited(backend, change):
+    """Results of regressions as they are, but for what ``change`` makes of their tables."""
+    made = backend.wait
+
+    def wait(job, timeout):
+        event = made(job, timeout)
+        if backend.submitted[job].task == "regression":
+            change(backend.submitted[job], event.result.tables)
+        return event
+
+    backend.wait = wait
+
+
+def test_all_maps_are_drawn_anew_when_their_common_scale_ends_elsewhere(
+    opened, backend, chart_rows
+):
+    """A panel whose result is as it was has other colours beside a panel with larger weights."""
+
+    def heavier(request, tables):
+        if request.scoring == "laplacian":
+            column = tables["maps"].column_names.index("weights")
+            rows = tables["maps"]["weights"].to_pylist()
+            twice = pa.array([[2 * weight for weight in row] for row in rows])
+            tables["maps"] = tables["maps"].set_column(column, "weights", twice)
+
+    _edited(backend, heavier)
+
+    def pictures(**panels):
+        drawn = chart_rows(opened("regression", **panels), "light", "dark")
+        return [row["light"] for sets in drawn for rows in sets for row in rows]
+
+    (alone,) = pictures(a="gaussian")
+    beside, heavy = pictures(a="gaussian", b="laplacian")
+    assert alone == heavy != beside  # weights of one size each: at the scale's end, or at half
+    assert pictures(a="gaussian") == [alone]
+
+
+def test_a_panel_that_learned_something_else_has_another_learning_curve(
+    opened, backend, chart_rows
+):
+    def slower(request, tables):
+        if "history" in tables and request.scoring == "laplacian":
+            tables["history"] = pa.table({"step": [0, 1], "loss": [4.0, 3.0], "width": [1.0, 0.5]})
+
+    _edited(backend, slower)
+
+    def losses(scoring):
+        found = chart_rows(opened("regression", a=scoring, a__learn="1"), "step", "loss")
+        return {row["loss"] for sets in found for rows in sets for row in rows}
+
+    assert losses("gaussian") == {2.0, 1.0}
+    assert losses("laplacian") == {4.0, 3.0}
 
 
 def test_a_link_sets_every_widget(opened):

@@ -57,6 +57,18 @@ def test_the_best_layer_counts_and_entropy_is_that_of_all_heads():
     assert found["relative_entropy"] == pytest.approx((1 + half + 0 + 0) / 4)
 
 
+def test_every_row_counts_alike_in_the_entropy_however_long_its_sentence_is():
+    """Three rows of entropy 1 and one of entropy 0 make three quarters, not a half."""
+    sharp = torch.eye(4)[[2]]
+    pairs = [SentencePair("a b c", "x y"), SentencePair("a b c", "")]
+    seen = [{Site("cross", 0): EVEN[None]}, {Site("cross", 0): sharp[None]}]
+    model = SimpleNamespace(
+        card={"tokeniser": "clitics"}, reads=lambda text, target=False: True,
+        look=lambda pairs: iter(seen), source_keys=lambda site, queries, keys: range(keys - 1),
+    )  # fmt: skip
+    assert final_figures(model, pairs)["relative_entropy"] == pytest.approx(0.75)
+
+
 def test_what_cannot_be_measured_is_none():
     words = final_figures(translator({Site("cross", 0): EVEN[None]}, "words"), PAIRS)
     assert words == {"alignment_error": None, "relative_entropy": pytest.approx(1.0)}
