@@ -16,10 +16,11 @@ from attention_plugins import (
     attend,
     masked_softmax,
 )
-from attention_plugins.attention import as_mask
+from attention_plugins.attention import as_mask, pooled
 from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.scorings import ADDITIVE
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
+from attention_plugins.scorings.uniform import average_pooling
 
 CROSS, DECODER = Site("cross", 0), Site("decoder", 1)
 SCALED_DOT = scaled_dot_product.create(Sizes(5, 5, 1))
@@ -110,12 +111,17 @@ def test_the_textbooks_masked_softmax(lengths, expected):
 
 
 def test_weighted_averages_by_batched_products():
-    """d2l.ai, section 11.2: ten equal weights on the numbers 0…9 and 10…19."""
-    weights = torch.full((2, 1, 10), 0.1)
+    """d2l.ai, section 11.2: ten equal weights on the numbers 0…9 and 10…19; and its product."""
     values = torch.arange(20.0).reshape(2, 10, 1)
-    torch.testing.assert_close(torch.bmm(weights, values).flatten(), torch.tensor([4.5, 14.5]))
-    uniform = masked_softmax(torch.zeros(2, 1, 10))
-    torch.testing.assert_close((uniform @ values).flatten(), torch.tensor([4.5, 14.5]))
+    equal = average_pooling.create(Sizes(1, 1, 1))
+    output, weights = attend(equal, torch.ones(2, 1, 1), torch.ones(2, 10, 1), values)
+    torch.testing.assert_close(weights, torch.full((2, 1, 10), 0.1))
+    torch.testing.assert_close(output, torch.tensor([[[4.5]], [[14.5]]]))
+    product = pooled(equal, torch.ones(2, 1, 3), torch.ones(2, 3, 2), {})
+    assert product.tolist() == [[[3.0, 3.0]], [[3.0, 3.0]]]
+    weights, values = draw(2, 3, 5), draw(2, 5, 7, seed=1)
+    expected = torch.einsum("bqk,bkd->bqd", weights, values)
+    torch.testing.assert_close(pooled(equal, weights, values, {}), expected)
 
 
 @given(data=st.data())

@@ -1,6 +1,6 @@
 import math
 import random
-from collections import Counter
+from collections import Counter, defaultdict
 
 import pytest
 import sacrebleu
@@ -117,6 +117,37 @@ def test_bleu_k_is_the_published_formula_wherever_that_is_defined(k):
         assert score == pytest.approx(plain_bleu_k(prediction, reference, k), abs=1e-12)
         seen.add(score)
     assert len(seen) > 10
+
+
+def bleu(pred_seq, label_seq, k):
+    """The documents' lines as they print them; one word has no bigram, and divides by zero."""
+    pred_tokens, label_tokens = pred_seq.split(" "), label_seq.split(" ")
+    len_pred, len_label = len(pred_tokens), len(label_tokens)
+    score = math.exp(min(0, 1 - len_label / len_pred))
+    for n in range(1, k + 1):
+        num_matches, label_subs = 0, defaultdict(int)
+        for i in range(len_label - n + 1):
+            label_subs[" ".join(label_tokens[i : i + n])] += 1
+        for i in range(len_pred - n + 1):
+            if label_subs[" ".join(pred_tokens[i : i + n])] > 0:
+                num_matches += 1
+                label_subs[" ".join(pred_tokens[i : i + n])] -= 1
+        score *= math.pow(num_matches / (len_pred - n + 1), math.pow(0.5, n))
+    return score
+
+
+def test_bleu_at_two_is_the_documents_formula_but_for_predictions_of_one_word():
+    generator = random.Random(0)
+    found = set()
+    for _ in range(300):
+        prediction = " ".join(generator.choices(WORDS[:4], k=generator.randint(2, 9)))
+        reference = " ".join(generator.choices(WORDS[:4], k=generator.randint(1, 9)))
+        found.add(bleu_k(prediction, reference))
+        assert bleu_k(prediction, reference) == pytest.approx(bleu(prediction, reference, 2))
+    assert len(found) > 20
+    with pytest.raises(ZeroDivisionError):
+        bleu("va", "va !", 2)
+    assert bleu_k("va", "va !") == pytest.approx(math.exp(-1))
 
 
 def test_bleu_k_by_hand():

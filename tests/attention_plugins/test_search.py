@@ -139,3 +139,22 @@ def test_what_is_no_word_is_never_written_however_likely_it_is(forbidden):
     written = [found.ids for found in greedy(model, source, lengths, limit=LIMIT)]
     written += [ids for found in searched(model, 3) for ids, _ in found]
     assert {word for ids in written for word in ids} == {EOS_ID, *WORDS}
+
+
+def test_greedy_search_is_the_textbooks_prediction():
+    """Word after word the likeliest, until the sentence ends or is as long as it may be."""
+    model, lengths = Table(), torch.ones(SENTENCES, dtype=torch.long)
+    model.table[..., [UNK_ID, PAD_ID, BOS_ID]] = -99.0  # the textbook may write these, we do not
+    found = greedy(model, torch.arange(SENTENCES)[:, None], lengths, limit=LIMIT)
+    for sentence, decoded in enumerate(found):
+        state = model.start(torch.tensor([[sentence]]), lengths[:1], None)
+        word, output = BOS_ID, []
+        for _ in range(LIMIT):
+            scores, state = model.step(state, torch.tensor([word]), None)
+            word = int(scores.argmax(dim=1))
+            output.append(word)
+            if word == EOS_ID:
+                break
+        assert decoded.ids == output
+        assert decoded.log_probability == pytest.approx(model.total(sentence, output), abs=1e-9)
+    assert {len(decoded.ids) for decoded in found} == {1, 2, 3, 4}

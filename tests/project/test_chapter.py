@@ -1,10 +1,17 @@
-"""README's table of the chapter: no empty cell, every test exists, every document has its rows."""
+"""README's table of the chapter: every row has a test, and every test can fail."""
 
 import ast
+import os
+import queue
 import re
+import shutil
+import subprocess
+import sys
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
+from support.chapter_faults import FAULTS
 
 ROOT = Path(__file__).parents[2]
 README = (ROOT / "README.md").read_text(encoding="utf-8")
@@ -16,6 +23,10 @@ ROWS = [
     if re.match(r"\| \d{3} ", line)
 ]
 TESTS = re.findall(r"`([\w/]+\.py)::(\w+)`", CHAPTER)
+HELD_BY = {row[0]: f"tests/{row[2].strip('`')}" for row in ROWS}
+
+SIDE_BY_SIDE = 2
+NEEDED = ("attention_plugins", "dashboard", "tests", "pyproject.toml", "README.md", "trained")
 
 
 def test_no_cell_is_empty_and_every_document_is_there():
@@ -32,3 +43,74 @@ def test_every_row_names_a_test():
 def test_every_named_test_exists(path, name):
     tree = ast.parse((ROOT / "tests" / path).read_text(encoding="utf-8"))
     assert name in {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+
+
+def test_every_row_has_a_fault_that_can_be_planted():
+    assert FAULTS.keys() == HELD_BY.keys()
+    for row, fault in FAULTS.items():
+        found = (ROOT / fault.path).read_text(encoding="utf-8").count(fault.old)
+        assert found == 1, f"{row}: {fault.path} has {fault.old!r} {found} times, need it once"
+        assert fault.old != fault.new
+
+
+def copied(place):
+    """The working tree, without what was compiled: a byte code may outlive an edit of its text."""
+    place.mkdir()
+    for name in NEEDED:
+        if name == "trained":
+            (place / name).symlink_to(ROOT / name)
+        elif (ROOT / name).is_dir():
+            shutil.copytree(
+                ROOT / name, place / name, ignore=shutil.ignore_patterns("__pycache__")
+            )
+        else:
+            shutil.copy(ROOT / name, place / name)
+    return place
+
+
+def outcome(place, *arguments):
+    """What pytest said in a copy: its status, and the last lines."""
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-n0", "-q", "-x", "-m", "", "-p", "no:cacheprovider",
+         "--tb=line", "--timeout=900", *arguments],
+        cwd=place, capture_output=True, text=True, check=False,
+        env=os.environ | {"PYTHONDONTWRITEBYTECODE": "1", "PYTHONPATH": str(place)},
+    )  # fmt: skip
+    return done.returncode, "\n".join(done.stdout.splitlines()[-5:])
+
+
+@pytest.mark.slow
+@pytest.mark.timeout(3600)
+def test_a_gross_fault_in_what_a_row_is_about_turns_its_test_red(tmp_path):
+    """First all pass unbroken; then each fails, and fails as a test, not for want of one."""
+    places = queue.Queue()
+    for number in range(SIDE_BY_SIDE):
+        places.put(copied(tmp_path / f"copy {number}"))
+
+    def unbroken(tests):
+        place = places.get()
+        try:
+            return outcome(place, *tests)
+        finally:
+            places.put(place)
+
+    def survives(row):
+        place, fault = places.get(), FAULTS[row]
+        path = place / fault.path
+        text = path.read_text(encoding="utf-8")
+        try:
+            path.write_text(text.replace(fault.old, fault.new), encoding="utf-8")
+            picked = ("-k", fault.only) if fault.only else ()
+            status, said = outcome(place, HELD_BY[row], *picked)
+        finally:
+            path.write_text(text, encoding="utf-8")
+            places.put(place)
+        failed = status == pytest.ExitCode.TESTS_FAILED and re.search(r"\d+ failed", said)
+        return "" if failed else f"{row}: {HELD_BY[row]} stays green, or breaks: {said}"
+
+    tests = sorted(set(HELD_BY.values()))
+    with ThreadPoolExecutor(SIDE_BY_SIDE) as pool:
+        for status, said in pool.map(unbroken, [tests[0::2], tests[1::2]]):
+            assert status == pytest.ExitCode.OK, said
+        green = [said for said in pool.map(survives, FAULTS) if said]
+    assert not green, "\n".join(green)

@@ -184,6 +184,19 @@ EXAMPLES: dict[str, Example] = {
             caption="The output has the shape of the queries, (2, 4, 100).",
         ),
         Example(
+            name="self_heads",
+            title="Self-attention, 100 hidden, 5 heads",
+            scoring="scaled_dot",
+            sizes=Sizes(2, 4, 4, 100, 100, 100),
+            lengths="3,2",
+            layout=HEADS,
+            heads=5,
+            hidden=100,
+            numbers=dict.fromkeys("qkv", "ones"),
+            caption="One sequence as queries, keys and values: the output has its shape, "
+            "(2, 4, 100).",
+        ),
+        Example(
             name=SELF,
             title="Self-attention of 3 padded sentences",
             scoring="dot",

@@ -68,12 +68,18 @@ def test_every_scoring_gives_the_equations_result(scoring, values, batch):
 
 @pytest.mark.parametrize("values", [PLAIN, DEEP])
 def test_training_loss_is_the_mean_of_what_steps_say(values, batch):
+    """And what steps say is what the equations say: both share code, the reference shares none."""
     model = _model(values=values)
     scores, _ = force(model, batch.source, batch.source_lengths, batch.target)
     counted = torch.cat([scores[row, :m] for row, m in enumerate(batch.target_lengths)])
+    expected = [
+        _reference_log_probabilities(model, batch.source[row, :n], batch.target[row, :m])
+        for row, (n, m) in enumerate(zip(batch.source_lengths, batch.target_lengths, strict=True))
+    ]
     with torch.enable_grad():
         loss = model.loss(batch)
     torch.testing.assert_close(loss, -counted.mean(), rtol=1e-10, atol=1e-12)
+    torch.testing.assert_close(loss, -torch.cat(expected).mean(), rtol=1e-9, atol=1e-10)
 
 
 def test_weights_cover_the_words_and_never_the_padding(batch):

@@ -114,6 +114,25 @@ def test_equals_torchs_transformer_in_outputs_and_gradients(values, training, ba
         torch.testing.assert_close(one, other, rtol=1e-7, atol=1e-9)
 
 
+@pytest.mark.filterwarnings("ignore:enable_nested_tensor is True:UserWarning")
+@pytest.mark.parametrize("values", [POST, PRE])
+def test_the_encoder_is_torchs_and_the_decoder_asks_what_it_says(values, batch):
+    """What the decoder's layers keep are projections of what torch's encoder gives."""
+    model = _model(values=values)
+    theirs = _torchs(model, values).encoder
+    places = sinusoidal_positions(torch.arange(7), 12, torch.float64)
+    padding = torch.arange(7) >= batch.source_lengths[:, None]
+    words = model.source_embedding(batch.source) * math.sqrt(12) + places
+    memory = theirs(words, src_key_padding_mask=padding)
+    state = model.start(batch.source, batch.source_lengths, Tap())
+    for number, layer in enumerate(model.decoder):
+        weight, bias = layer.cross.projections.weight, layer.cross.projections.bias
+        for what, part in (("keys", slice(12, 24)), ("values", slice(24, 36))):
+            expected = (memory @ weight[part].T + bias[part]).view(3, 7, 3, 4).transpose(1, 2)
+            found = state[f"cross {what} {number}"]
+            torch.testing.assert_close(found, expected, rtol=1e-8, atol=1e-9)
+
+
 @pytest.mark.parametrize("values", [POST, PRE])
 @pytest.mark.parametrize("scoring", SCORINGS)
 def test_decoding_word_by_word_equals_all_words_at_once(scoring, values, batch):

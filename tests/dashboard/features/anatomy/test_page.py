@@ -5,7 +5,10 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
+from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.features.anatomy import task as anatomy
+from dashboard.features.anatomy.chart_stages import stages
 from dashboard.features.anatomy.walk import as_csv
 from dashboard.jobs.backend import Event
 
@@ -132,15 +135,34 @@ def test_heads_are_cut_and_joined_with_the_same_number_at_every_step(opened):
     assert "Join the heads and mix" in words(app)
 
 
-def test_scores_and_weights_of_a_sentence_can_be_saved(opened):
+def test_scores_and_weights_of_a_sentence_can_be_saved(opened, backend, monkeypatch):
+    """The numbers of the files are those of the task, of the batch row that is looked at."""
     values = np.array([[0.25, np.nan], [1e-7, -2.0]])
     rows = list(csv.reader(as_csv(values, ["q0", "q1"], ["k0", "k1"]).splitlines()))
     assert rows == [["query", "k0", "k1"], ["q0", "0.25", ""], ["q1", "1e-07", "-2.0"]]
+    files, button = {}, DeltaGenerator.download_button
+
+    def offered(place, label, data, **more):
+        files[more["file_name"]] = list(csv.reader(data.splitlines()))
+        return button(place, label, data, **more)
+
+    monkeypatch.setattr(DeltaGenerator, "download_button", offered)
     app = opened("anatomy", example="self", row="2")
     assert not app.exception
-    assert [button.proto.label for button in app.get("download_button")] == [
-        "scores.csv", "weights.csv",
-    ]  # fmt: skip
+    assert set(files) == {"scores.csv", "weights.csv"}
+    (request,) = asked(backend)
+    found = stages(anatomy.perform(request, backend).tables["stages"])
+    for name in ("scores", "weights"):
+        head, *lines = files[f"{name}.csv"]
+        assert len(head) == 11
+        numbers = [[float(cell or "nan") for cell in line[1:]] for line in lines]
+        expected = found[name].values[2]
+        np.testing.assert_array_equal(np.array(numbers)[:, :4], expected[:, :4])
+        beyond = np.array(numbers)[:, 4:]
+        assert (beyond == 0).all() if name == "weights" else np.isnan(beyond).all()
+    shown = np.exp(found["scores"].values[2][:, :4])
+    saved = np.array([line[1:5] for line in files["weights.csv"][1:]], float)
+    np.testing.assert_allclose(saved, shown / shown.sum(axis=1, keepdims=True))
     weights = matrices(app)[-2]
     assert weights.shape == (10, 10)
     assert (weights[:, 4:] == 0).all()

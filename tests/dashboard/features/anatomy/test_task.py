@@ -11,6 +11,7 @@ from torch.nn.functional import multi_head_attention_forward, scaled_dot_product
 from attention_plugins import Sizes, attend, hookimpl, registry, scoring
 from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy.chart_stages import stages
+from dashboard.features.anatomy.examples import EXAMPLES
 from dashboard.features.anatomy.task_root import DIMENSIONS
 from dashboard.jobs.tasks import perform
 from dashboard.records.request import Request
@@ -118,6 +119,43 @@ def test_heads_are_torchs_multi_head_attention():
     np.testing.assert_allclose(found["mixed"], mixed)
 
 
+def test_self_attention_of_five_heads_is_torchs():
+    """The example of the section: one sequence as queries, keys and values, 100 numbers, 5 heads.
+
+    Of ones, as it has them, and of numbers that tell positions and heads apart.
+    """
+    example = EXAMPLES["self_heads"]
+    shapes = {name: example.sizes.of(name) for name in "qkv"}
+    assert set(shapes.values()) == {(2, 4, 100)}
+    assert (example.heads, example.hidden, example.lengths) == (5, 100, "3,2")
+    x = draw(2, 4, 100)
+    for sequence in (np.ones((2, 4, 100)), x):
+        text = tensors.write(sequence)
+        request = Request.make(
+            "anatomy", scoring=example.scoring,
+            options={"q": text, "k": text, "v": text, "lengths": "3,2", "heads": 5, "hidden": 100},
+        )  # fmt: skip
+        found = {
+            name: stage.values
+            for name, stage in stages(perform(request, Watch()).tables["stages"]).items()
+        }
+        with torch.random.fork_rng(devices=[]):
+            torch.manual_seed(0)
+            layers = [torch.nn.Linear(100, 100, bias=False, dtype=torch.float64) for _ in "qkvo"]
+        theirs = torch.nn.MultiheadAttention(100, 5, bias=False, batch_first=True).double()
+        with torch.no_grad():
+            theirs.in_proj_weight.copy_(torch.cat([layer.weight for layer in layers[:3]]))
+            theirs.out_proj.weight.copy_(layers[3].weight)
+            own = torch.tensor(sequence)
+            padding = torch.arange(4) >= torch.tensor([[3], [2]])
+            output, weights = theirs(
+                own, own, own, key_padding_mask=padding, average_attn_weights=False
+            )
+        assert found["mixed"].shape == (2, 4, 100)
+        np.testing.assert_allclose(found["mixed"], output, atol=1e-9)
+        np.testing.assert_allclose(found["weights"], weights, atol=1e-9)
+
+
 def test_dropout_keeps_the_mean_and_is_the_seeds():
     _, found, _ = walk(dropout=0.4, seed=5)
     weights, dropped = found["weights"], found["dropped"]
@@ -131,10 +169,15 @@ def test_dropout_keeps_the_mean_and_is_the_seeds():
 
 def test_the_self_attention_of_padded_sentences():
     """Three sentences of 7, 10 and 4 words of 100 numbers, projected to 8, never scaled."""
-    _, found, facts = walk(
+    inputs, found, facts = walk(
         "dot", model="self_attention", sizes={"q": (3, 10, 100)}, lengths="7,10,4", hidden=8
     )
-    q, k, v = as_torch(found[f"model_{name}"] for name in "qkv")
+    with torch.random.fork_rng(devices=[]):
+        torch.manual_seed(0)
+        layers = [torch.nn.Linear(100, 8, bias=False, dtype=torch.float64) for _ in range(3)]
+    q, k, v = (layer(torch.tensor(inputs["q"])).detach() for layer in layers)
+    for name, part in zip("qkv", (q, k, v), strict=True):
+        np.testing.assert_allclose(found[f"model_{name}"], part)
     allowed = torch.arange(10) < torch.tensor([7, 10, 4])[:, None, None]
     expected = scaled_dot_product_attention(q, k, v, allowed, scale=1.0)
     np.testing.assert_allclose(found["pooled"], expected)

@@ -2,6 +2,8 @@
 
 import numpy as np
 import pytest
+import torch
+from torch.utils.flop_counter import FlopCounterMode
 
 from attention_plugins.complexity import SelfAttention
 from dashboard.features.complexity import task as complexity
@@ -49,6 +51,35 @@ def test_reach_is_counted_not_assumed(measured):
     assert reach["cnn", 256] == {"layer": "cnn", "n": 256, "products": 1, "hops": 128}
     assert reach["rnn", 64] == {"layer": "rnn", "n": 64, "products": 64, "hops": 63}
     assert reach["attention", 128] == {"layer": "attention", "n": 128, "products": 2, "hops": 1}
+
+
+def multiplied(name, n, d, kernel=5):
+    """Multiply-adds as torch counts them; a recurrent layer's by its products, step by step."""
+    x = torch.randn(1, n, d)
+    with FlopCounterMode(display=False) as counter, torch.no_grad():
+        if name == "cnn":
+            torch.nn.functional.conv1d(x.mT, torch.randn(d, d, kernel), padding=kernel // 2)
+        elif name == "attention":
+            (x @ x.mT).softmax(-1) @ x
+        else:
+            weight, state = torch.randn(d, d), torch.zeros(1, d)
+            for row in x.unbind(1):
+                state = (row @ weight + state @ weight).tanh()
+    return counter.get_total_flops() // 2
+
+
+def test_cost_and_reach_are_those_of_the_documents_table(measured):
+    """O(k n d²), O(n d²), O(n² d); chains of 1, n, 1; paths of n / k, n, 1."""
+    times = measured[0].tables["times"].to_pylist()
+    assert {row["layer"] for row in times} == {"cnn", "rnn", "attention"}
+    for row in times:
+        assert row["multiply_adds"] == multiplied(row["layer"], row["n"], row["d"])
+    reach = {(r["layer"], r["n"]): r for r in measured[0].tables["reach"].to_pylist()}
+    for n in (64, 128, 256):
+        steps = [reach[layer, n]["products"] for layer in ("cnn", "rnn", "attention")]
+        paths = [reach[layer, n]["hops"] for layer in ("cnn", "rnn", "attention")]
+        assert steps == [1, n, 2]  # scores, then values: two, however long the sequence is
+        assert paths == [n // 2, n - 1, 1]
 
 
 def test_the_fits_are_those_of_the_times(measured):

@@ -91,6 +91,16 @@ def test_the_default_request_gives_the_whole_picture():
         "maps": ["kind", "layer", "heads", "queries", "keys", "causal", "weights"],
     }
     assert len(again.tables["curve"]) == len(again.tables["points"]) == 50
+    # The textbook's data: 50 sorted inputs on [0, 5), queries every tenth, normal noise of 0.5.
+    queries, truth = (np.array(column(result, "curve", name)) for name in ("x0", "truth"))
+    np.testing.assert_allclose(queries, np.arange(50) / 10)
+    np.testing.assert_allclose(truth, 2 * np.sin(queries) + queries**0.8)
+    x, y = (np.array(column(result, "points", name)) for name in ("x0", "y"))
+    assert 0 <= x[0] < x[-1] < 5
+    assert np.ptp(x) > 4
+    noise = y - (2 * np.sin(x) + x**0.8)
+    assert 0.35 < noise.std() < 0.65
+    assert abs(noise.mean()) < 0.3
     (attention,) = again.tables["maps"].to_pylist()
     assert (attention["kind"], attention["layer"], attention["heads"]) == ("pooling", 0, 1)
     assert attention["queries"][:3] == ["0", "0.1", "0.2"]
