@@ -80,6 +80,22 @@ def test_a_recurrent_model_drops_words_and_what_goes_from_layer_to_layer(name, l
     assert all(zeros(side) == 0 for side in read(model, False, layers))
 
 
+@torch.no_grad()
+def test_the_words_of_a_whole_target_are_dropped_too():
+    """Luong's model reads those of all steps at once, apart from what a step reads."""
+    model, seen = create("luong", embed=SIZE, hidden=SIZE), []
+    model.target_embedding.weight.fill_(0.7)
+    model.decoder.register_forward_pre_hook(lambda gru, given: seen.append(given[0][..., :SIZE]))
+    words, ones = torch.full((ROWS, 3), 5), torch.ones(ROWS, dtype=torch.long)
+    for training, share in ((True, RATE), (False, 0.0)):
+        seen.clear()
+        model.train(training)
+        model.forced_log_probabilities(words[:, :1], ones, words, Tap())
+        found = torch.cat(seen)
+        assert found.numel() == ROWS * 3 * SIZE
+        assert zeros(found) == about(share, found.numel())
+
+
 @pytest.mark.parametrize(
     ("name", "values"),
     [
