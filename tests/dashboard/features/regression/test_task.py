@@ -128,6 +128,18 @@ def test_the_default_request_gives_the_whole_picture():
     )
 
 
+def test_the_seed_draws_the_starting_weights():
+    """Of data that every seed sees alike: an experiment's spread is then that of the weights."""
+
+    def predicted(seed):
+        return column(ask("five_points", scoring="additive", seed=seed), "curve", "prediction")
+
+    torch.manual_seed(1)
+    first = predicted(3)
+    assert predicted(3) == first
+    assert len({tuple(predicted(seed)) for seed in (3, 4, 5)}) == 3
+
+
 def test_five_points_by_the_formula():
     result = ask("five_points", parameters={"width": 1.0})
     assert column(result, "curve", "prediction") == pytest.approx(
