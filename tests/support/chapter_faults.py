@@ -100,7 +100,9 @@ FAULTS = {
         "sums = of_queries.unsqueeze(-2) - of_keys.unsqueeze(-3)",
     ),
     "003 scoring functions: scaled dot product": Fault(
-        _SCALED_DOT, "1.0 / math.sqrt(queries.shape[-1])", "1.0"
+        "dashboard/features/anatomy/task_root.py",
+        "queries @ keys.mT / math.sqrt(d)",
+        "queries @ keys.mT / d",
     ),
     "003 Bahdanau: model and decoder": Fault(
         _BAHDANAU, "query = layers[-1][:, None]", "query = 0 * layers[-1][:, None]"

@@ -57,7 +57,8 @@ def _reference_log_probabilities(model, source, target):
 @pytest.mark.parametrize("scoring", SCORINGS)
 def test_every_scoring_gives_the_equations_result(scoring, values, batch):
     model = _model(scoring, values)
-    found, _ = force(model, batch.source, batch.source_lengths, batch.target)
+    given = batch.source, batch.source_lengths, batch.target
+    found, _ = force(model, *given, by_steps=True)
     for row in range(3):
         n, m = batch.source_lengths[row], batch.target_lengths[row]
         expected = _reference_log_probabilities(
@@ -70,7 +71,8 @@ def test_every_scoring_gives_the_equations_result(scoring, values, batch):
 def test_training_loss_is_the_mean_of_what_steps_say(values, batch):
     """And what steps say is what the equations say: both share code, the reference shares none."""
     model = _model(values=values)
-    scores, _ = force(model, batch.source, batch.source_lengths, batch.target)
+    given = batch.source, batch.source_lengths, batch.target
+    scores, _ = force(model, *given, by_steps=True)
     counted = torch.cat([scores[row, :m] for row, m in enumerate(batch.target_lengths)])
     expected = [
         _reference_log_probabilities(model, batch.source[row, :n], batch.target[row, :m])

@@ -138,7 +138,8 @@ def test_the_encoder_is_torchs_and_the_decoder_asks_what_it_says(values, batch):
 def test_decoding_word_by_word_equals_all_words_at_once(scoring, values, batch):
     """Positions move on, and cached keys are those that a full pass would make."""
     model = _model(scoring, values)
-    found, sites = force(model, batch.source, batch.source_lengths, batch.target)
+    given = batch.source, batch.source_lengths, batch.target
+    found, sites = force(model, *given, by_steps=True)
     features = model.forced(batch.source, batch.source_lengths, batch.target, Tap())
     at_once = model.output(features).log_softmax(dim=-1)
     expected = at_once.gather(2, batch.target[..., None])[..., 0]
