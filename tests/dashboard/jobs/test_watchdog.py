@@ -130,3 +130,17 @@ def test_a_worker_that_does_not_start_or_accept_is_killed(worker, after):
     assert after(101) == (math.inf, ["kill"])
     worker.computation = None
     assert after(1) == (math.inf, ["kill"])
+
+
+def test_an_equal_request_does_not_join_a_job_that_is_being_stopped(clock):
+    scheduler, request = Scheduler(0), Request.make("regression", scoring="cosine")
+    scheduler.submit(request, TIME_LIMIT)
+    stopped = scheduler.queue.popleft()
+    stopped.started = clock.now
+    worker = WorkerState(process=Process(), generation=0, computation=stopped)
+    watchdog = Watchdog([worker], TIMEOUTS, scheduler, threading.RLock())
+    watchdog.stop(worker, stopped, "cancelled")
+    again = scheduler.submit(request, TIME_LIMIT)
+    (computation,) = scheduler.queue
+    assert computation is not stopped
+    assert [job.id for job in computation.jobs] == [again.id]

@@ -1,0 +1,58 @@
+"""The pool in which trainings run: what a page's job may not do, a training may."""
+
+import math
+
+import pytest
+
+from dashboard.jobs import pool as module
+from dashboard.jobs.training_jobs import training_pool
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+
+@pytest.fixture
+def made(monkeypatch):
+    """A training pool without processes, and what its supervisor was given."""
+    given = {}
+
+    class Supervisor:
+        def __init__(self, size, command, environment, **others):
+            given.update(others, size=size, command=command)
+
+        def wake(self):
+            pass
+
+        def close(self):
+            pass
+
+    for variable in ("ATTENTION_TRAINERS", "ATTENTION_SILENCE_LIMIT"):
+        monkeypatch.delenv(variable, raising=False)
+    monkeypatch.setattr(module, "Supervisor", Supervisor)
+    pool = training_pool()
+    yield pool, given
+    pool.close()
+
+
+def test_a_training_may_take_days(made):
+    pool, given = made
+    pool.submit(Request.make("training", model="bahdanau", scoring="additive"))
+    (computation,) = given["scheduler"].queue
+    assert computation.time_limit == math.inf
+    assert given["timeouts"].silence >= 600  # an epoch's sentences are scored without a report
+
+
+def test_trainers_give_way_to_pages(made):
+    _, given = made
+    command = list(given["command"])
+    assert int(command[command.index("--nice") + 1]) > 0
+
+
+def test_the_same_training_may_be_done_again(made):
+    pool, given = made
+    request, scheduler = Request.make("training", model="bahdanau"), given["scheduler"]
+    first = pool.submit(request)
+    scheduler.finish(scheduler.queue.popleft(), "done", size=1, result=Result())
+    assert pool.wait(first, 0).stage == "done"
+    second = pool.submit(request)
+    assert second != first
+    assert pool.wait(second, 0) is None  # it waits to be computed
