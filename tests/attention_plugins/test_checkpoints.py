@@ -198,6 +198,15 @@ def test_a_folder_of_any_name_is_offered_and_costs_no_other(folder):
     assert sorted(names) == ["m_2nd_try_", "small", "x" * 40]
 
 
+def test_of_two_folders_of_one_name_the_first_root_has_it(folder, tmp_path):
+    later = tmp_path / "later"
+    shutil.copytree(folder, later / folder.name)
+    roots = [folder.parent, later]
+    for order in (roots, roots[::-1]):
+        (spec,) = checkpoints.find(order)
+        assert spec.path == order[0] / folder.name
+
+
 def test_what_was_kept_at_home_is_offered_once(folder, monkeypatch, tmp_path):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path / "home"))
     shutil.copytree(folder, tmp_path / "home" / "checkpoints" / "mine")
