@@ -1,5 +1,8 @@
+import numpy as np
+import pyarrow as pa
 import pytest
 
+from dashboard.records.result import Result
 from dashboard.ui import maps
 
 
@@ -32,3 +35,33 @@ def test_a_grid_is_made_anew_where_another_map_is_wanted_than_was_clicked(sessio
     linked, start = maps._started("maps", "1.1")
     assert start == "1.1"
     assert linked not in (first, back)
+
+
+def result(*weights):
+    """One cross-attention map per layer, each of one head."""
+    count = len(weights)
+    return Result(
+        tables={
+            "maps": pa.table(
+                {
+                    "kind": ["cross"] * count,
+                    "layer": pa.array(range(count), pa.int32()),
+                    "heads": pa.array([1] * count, pa.int32()),
+                    "queries": [["q"] * len(one) for one in weights],
+                    "keys": [["k"] * len(one[0]) for one in weights],
+                    "causal": [False] * count,
+                    "weights": pa.array(
+                        [np.ravel(one).tolist() for one in weights], pa.list_(pa.float32())
+                    ),
+                }
+            )
+        }
+    )
+
+
+def test_panels_share_a_scale_that_holds_the_largest_weight_of_any():
+    low, high = result([[0.1, 0.2], [0.3, 0.05]]), result([[0.25, 0.2]], [[0.1], [0.8]])
+    assert maps.shared_scale([low]) == 0.3
+    assert maps.shared_scale([low, high]) == maps.shared_scale([high, low]) == 0.8
+    assert maps.shared_scale([low, Result()]) == 0.3
+    assert maps.shared_scale([]) == 1.0
