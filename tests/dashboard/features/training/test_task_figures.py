@@ -39,6 +39,7 @@ def translator(sites, tokeniser="clitics"):
 
 # Rows: x, y, <eos>; columns: a, b, c, <eos>.
 RIGHT = torch.eye(4)[[0, 2, 3]]
+WRONG = torch.eye(4)[[1, 0, 3]]
 EVEN = torch.full((3, 4), 0.25)
 
 
@@ -67,6 +68,14 @@ def test_every_row_counts_alike_in_the_entropy_however_long_its_sentence_is():
         look=lambda pairs: iter(seen), source_keys=lambda site, queries, keys: range(keys - 1),
     )  # fmt: skip
     assert final_figures(model, pairs)["relative_entropy"] == pytest.approx(0.75)
+
+
+def test_a_layers_alignment_is_that_of_the_mean_of_its_heads():
+    """One head in three is right; together they look where the other two do."""
+    sites = {Site("cross", 0): torch.stack([RIGHT, WRONG, WRONG])}
+    assert final_figures(translator(sites), PAIRS)["alignment_error"] == 1.0
+    sites = {Site("cross", 0): torch.stack([WRONG, RIGHT, RIGHT])}
+    assert final_figures(translator(sites), PAIRS)["alignment_error"] == 0.0
 
 
 def test_what_cannot_be_measured_is_none():
