@@ -11,6 +11,7 @@ from attention_plugins.decoding import force
 from attention_plugins.models.transformer import Transformer
 from attention_plugins.recipe import Recipe
 from attention_plugins.tap import Intervention, Site, Tap
+from attention_plugins.translator import Pair
 from dashboard.features.heads import task as heads
 from dashboard.jobs import task_translator
 from dashboard.jobs.context import Cancelled
@@ -142,6 +143,26 @@ def test_weight_on_padding_is_found(monkeypatch):
     for row in rows:
         assert ("padding" in row["verdicts"].split()) == (row["kind"] == "cross")
         assert row["kind"] != "cross" or row["padding"] > 0.1
+
+
+def test_padding_is_that_of_the_worst_row_of_the_sentence_itself(monkeypatch):
+    """A source of 3 tokens and a target of 2, padded to 5 keys beside a longer sentence."""
+    cross = torch.zeros(2, 2, 2, 5)  # batch, heads, queries, keys
+    cross[0, 0, 0, 3:] = torch.tensor([0.25, 0.125])
+    cross[0, 1, 1, 4] = 0.0625
+    encoder = torch.zeros(2, 2, 5, 5)
+    encoder[0, 1, 2, 3] = 0.5
+    encoder[0, :, 3:, 3:] = 0.75  # of the queries that are padding themselves
+    for weights in (cross, encoder):
+        weights[..., :3] = 0.7  # on words
+        weights[1] = 0.8  # of the longer sentence
+    sites = {Site("cross", 0): cross, Site("encoder", 0): encoder, Site("decoder", 0): cross}
+    monkeypatch.setattr(heads, "force", lambda model, *longer: (None, sites))
+    pair = Pair(torch.zeros(1, 3), torch.tensor([3]), torch.zeros(1, 2))
+    found = heads._padding(None, pair, pair)
+    assert {site.kind: worst.tolist() for site, worst in found.items()} == {
+        "cross": [0.375, 0.0625], "encoder": [0.0, 0.5],
+    }  # fmt: skip
 
 
 def test_rows_that_do_not_sum_to_one_are_found(monkeypatch):
