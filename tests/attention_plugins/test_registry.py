@@ -475,6 +475,14 @@ def test_a_near_name_is_suggested():
         BUILT_IN.scoring("gausian")
 
 
+def test_a_normaliser_for_a_scoring_that_brings_its_own_is_refused_by_name_before_building():
+    here = load(allow=[])
+    for chosen in ("", "softmax"):
+        assert here.scoring_factory("monotonic", None, chosen)
+    with pytest.raises(ContractError, match=r"'monotonic' makes its weights .*not 'sparsemax'"):
+        here.scoring_factory("monotonic", None, "sparsemax")
+
+
 def test_an_empty_registry_offers_none():
     with pytest.raises(ContractError, match="offered: none"):
         Registry().model("bahdanau")
