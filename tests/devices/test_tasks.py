@@ -1,6 +1,8 @@
 """What the pages ask of a worker, on the device that ``auto`` chooses, as on the CPU."""
 
+import importlib
 import math
+import sys
 
 import pytest
 import torch
@@ -12,9 +14,8 @@ from attention_plugins.contract import SentencePair
 from attention_plugins.encoding import GOLD_TOKENISER
 from attention_plugins.randomness import states
 from attention_plugins.recipe import Recipe
-from dashboard.features.heads import task as heads
 from dashboard.jobs import task_translator
-from dashboard.jobs.tasks import perform
+from dashboard.jobs.tasks import TASKS, perform
 from dashboard.records.request import Request
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.training_folder import TrainingFolder
@@ -60,9 +61,12 @@ def _registered(tmp_path_factory):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("ATTENTION_CHECKPOINTS", str(root))
         found = registry.load(allow=[])
-        for task in (heads, task_translator):
-            patch.setattr(task, "installed", lambda: found)
-        patch.setattr(registry, "installed", lambda: found)
+        for name in TASKS.values():
+            importlib.import_module(name)
+        before = registry.installed
+        for module in list(sys.modules.values()):  # each has the function under its own name
+            if getattr(module, "installed", None) is before:
+                patch.setattr(module, "installed", lambda: found)
         task_translator.translator_of.cache_clear()
         yield
     task_translator.translator_of.cache_clear()
