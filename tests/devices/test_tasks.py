@@ -129,6 +129,7 @@ def test_a_regression_that_learns(device, scoring):
     require_agreement(device, "regression", scoring=scoring, options=options)
 
 
+@pytest.mark.slow
 def test_a_training_leaves_checkpoints_and_a_probe(device):
     lines = "\n".join(f"{pair.source}\t{pair.target}" for pair in PAIRS)
     options = {
@@ -165,7 +166,7 @@ def test_a_stopwatch_waits_for_the_device(pretended, monkeypatch):
         {"task": "heads", "data": "one", "options": TEXTS},  # draws an untrained model
         {"task": "regression", "scoring": "additive"},
         {"task": "norms"},
-        {"task": "anatomy", "options": {"part": "root"}},
+        pytest.param({"task": "anatomy", "options": {"part": "root"}}, marks=pytest.mark.slow),
     ],
     ids=lambda asked: asked["task"],
 )

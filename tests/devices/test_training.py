@@ -80,6 +80,7 @@ def test_it_goes_on_as_if_it_had_not_stopped(device, model):
     torch.testing.assert_close(weights(second), weights(whole), rtol=1e-3, atol=1e-4)
 
 
+@pytest.mark.slow
 def test_a_state_of_the_device_goes_on_on_the_cpu(device):
     first = trainer(device, "bahdanau")
     next(first.epochs())
@@ -90,6 +91,7 @@ def test_a_state_of_the_device_goes_on_on_the_cpu(device):
     assert len(list(second.epochs())) == RECIPE.epochs - 1
 
 
+@pytest.mark.slow
 def test_looking_at_it_changes_nothing(device):
     losses = []
     for looks in (False, True):
@@ -115,6 +117,7 @@ def test_what_it_learned_decodes_alike(device, model):
     assert {weight.device for weight in ready.model.parameters()} == before == {device}
 
 
+@pytest.mark.slow
 def test_a_whole_experiment(device):
     plan = experiment.Experiment(
         model="transformer", scoring="scaled_dot", corpus="animals", held_out=1,
