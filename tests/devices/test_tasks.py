@@ -113,11 +113,13 @@ def test_one_model(device, task):
     require_agreement(device, task, data="one", options=TEXTS)
 
 
+@pytest.mark.slow
 def test_two_models_compared(device):
     options = TEXTS | {"other": "two", "kind": "cross", "map": "1.2", "other_map": "1.mean"}
     require_agreement(device, "differences", data="one", options=options)
 
 
+@pytest.mark.slow
 def test_an_alignment(device):
     corpus = "upload:" + Blobs().put(GOLD.encode())
     require_agreement(device, "alignment", data="one", options={"corpus": corpus})

@@ -6,9 +6,12 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).parents[2]
 
 
+@pytest.mark.slow
 def test_checks_are_named_counted_and_skipped_without_a_gpu(tmp_path):
     (tmp_path / "test_planted.py").write_text(
         "import pytest\n"

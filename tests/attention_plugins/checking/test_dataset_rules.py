@@ -122,7 +122,9 @@ def tatoeba(tmp_path, monkeypatch):
 
 # The corpus that is drawn from a grammar takes seconds to draw.
 NAMES = [
-    pytest.param(name, marks=[pytest.mark.slow] * (name == "phrasebook"))
+    pytest.param(
+        name, marks=[pytest.mark.slow] * (name in ("phrasebook", "copy", "sort", "recall"))
+    )
     for name in load(allow=[]).datasets
 ]
 

@@ -245,6 +245,7 @@ def attention_datasets():
 """
 
 
+@pytest.mark.slow
 def test_a_value_that_never_ends_is_named_and_a_metric_beside_it_is_known(write, capfd):
     assert main(["check", write(OWN_METRIC), "--limit", "4"]) == 1
     said = capfd.readouterr().out

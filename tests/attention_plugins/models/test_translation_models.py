@@ -51,9 +51,15 @@ KINDS = {
     "shared layers": _with_defaults(SHARED_LAYERS, **SMALL, layers=3),
 }
 every_kind = pytest.mark.parametrize("kind", KINDS)
+# What takes a second a model: of every design one by default, its variants in the slow run.
+VARIANTS = {"deep", "lstm", "normalised first, tied", "multi-query", "prefix, normalised first"}
+every_design = pytest.mark.parametrize(
+    "kind",
+    [pytest.param(k, marks=[pytest.mark.slow] * (k in VARIANTS)) for k in KINDS],
+)
 
 
-@every_kind
+@every_design
 def test_it_keeps_every_rule_of_the_kit(kind):
     assert [finding for finding in check_model(KINDS[kind]) if not finding.passed] == []
 
@@ -117,7 +123,7 @@ def test_a_search_sums_what_its_words_cost_when_forced(kind, scoring, batch):
         assert float(scores.sum()) == pytest.approx(found.log_probability, abs=1e-9)
 
 
-@every_kind
+@every_design
 def test_a_short_training_learns_to_copy(kind):
     torch.manual_seed(0)
     model = KINDS[kind].create(BUILT_IN.scorings["scaled_dot"].factory(), ModelSizes(13, 13))
@@ -142,7 +148,7 @@ def test_dropout_draws_in_training(kind, batch):
     assert model.loss(batch) != model.loss(batch)
 
 
-@every_kind
+@every_design
 def test_two_users_may_share_one_model(kind, batch):
     model = _model(kind)
 
