@@ -23,7 +23,7 @@ def sgd_steps(weights: Sequence[nn.Parameter], momentum: float = 0.0) -> Update:
     Returns:
         A function of the learning rate that moves the weights along their present gradients.
     """
-    velocities: dict[nn.Parameter, torch.Tensor | None] = dict.fromkeys(weights)
+    velocities: dict[torch.Tensor, torch.Tensor | None] = dict.fromkeys(weights)
 
     @torch.no_grad()
     def update(rate: float) -> None:
@@ -44,9 +44,9 @@ def adam_steps(weights: Sequence[nn.Parameter]) -> Update:
     Returns:
         A function of the learning rate that moves the weights along their present gradients.
     """
-    means = {weight: torch.zeros_like(weight) for weight in weights}
-    squares = {weight: torch.zeros_like(weight) for weight in weights}
-    counts = {weight: torch.zeros(()) for weight in weights}
+    means: dict[torch.Tensor, torch.Tensor] = {w: torch.zeros_like(w) for w in weights}
+    squares: dict[torch.Tensor, torch.Tensor] = {w: torch.zeros_like(w) for w in weights}
+    counts: dict[torch.Tensor, torch.Tensor] = {w: torch.zeros(()) for w in weights}
 
     @torch.no_grad()
     def update(rate: float) -> None:
