@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import hashlib
-import os
 import re
 from collections.abc import Awaitable, Callable, MutableMapping
 from pathlib import Path
@@ -13,7 +12,8 @@ from typing import Any
 import streamlit
 from starlette.middleware import Middleware
 
-FRAMES = "ATTENTION_FRAME_ANCESTORS"
+from dashboard.settings import settings
+
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
 
 _Message = MutableMapping[str, Any]
@@ -28,20 +28,11 @@ def middleware() -> list[Middleware]:
 
 
 def headers() -> dict[str, str]:
-    """The headers of every answer.
-
-    ``ATTENTION_FRAME_ANCESTORS`` names the sites that may show the dashboard in a frame, in the
-    words of a content security policy; by default only this server itself.
+    """The headers of every answer; the setting ``frame_ancestors`` says who may frame them.
 
     Raises:
-        ValueError: a word there that is no site.
+        ValueError: a setting out of bounds.
     """
-    frames = os.environ.get(FRAMES, "'self'").split()
-    wrong = [word for word in frames if not re.fullmatch(r"'self'|'none'|[\w.:/*-]+", word)]
-    if wrong or not frames:
-        raise ValueError(
-            f"need sites such as https://school.example in {FRAMES}, got {' '.join(frames)!r}"
-        )
     policy = {
         "default-src": "'self'",
         "script-src": " ".join(["'self'", *_scripts_of_the_page()]),
@@ -53,7 +44,7 @@ def headers() -> dict[str, str]:
         "object-src": "'none'",
         "base-uri": "'self'",
         "form-action": "'self'",
-        "frame-ancestors": " ".join(frames),
+        "frame-ancestors": settings().frame_ancestors,
     }
     return {
         "content-security-policy": "; ".join(f"{name} {what}" for name, what in policy.items()),

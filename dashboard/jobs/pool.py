@@ -12,6 +12,7 @@ from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.supervisor import Supervisor
 from dashboard.jobs.timeouts import Timeouts
 from dashboard.records.request import Request
+from dashboard.settings import settings
 
 _SILENCE = 60.0  # seconds
 
@@ -63,16 +64,18 @@ class LocalPool:
         head_start: float = 3.0,
         environment: Mapping[str, str] | None = None,
     ) -> None:
-        size = launch.workers(workers)
-        command = launch.command(tasks, memory, warm, nice)
-        variables = launch.environment(size, environment or {})
+        chosen = settings(
+            workers=workers, worker_memory=memory, silence_limit=silence, plugin_limit=plugin_limit
+        )
+        command = launch.command(tasks, chosen.worker_memory, warm, nice)
+        variables = launch.environment(chosen.workers, environment or {})
         self._time_limit = time_limit
         self._lock = threading.RLock()
         self._job_ended = threading.Condition(self._lock)
         self._closed = False
         self._scheduler = Scheduler(cache)
         self._supervisor = Supervisor(
-            size,
+            chosen.workers,
             command,
             variables,
             scheduler=self._scheduler,
@@ -81,8 +84,8 @@ class LocalPool:
             timeouts=Timeouts(
                 start=start_limit,
                 grace=grace,
-                silence=launch.silence(silence, _SILENCE),
-                plugin=launch.plugin_limit(plugin_limit),
+                silence=chosen.silence_limit or _SILENCE,
+                plugin=chosen.plugin_limit,
             ),
             head_start=head_start,
         )

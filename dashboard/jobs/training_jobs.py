@@ -8,10 +8,10 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
-from dashboard.jobs import launch
 from dashboard.jobs.backend import Event, JobBackend
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import Request
+from dashboard.settings import settings
 
 StopReason = Literal["pause", "cancel", "remove"]
 
@@ -23,11 +23,12 @@ _WAIT = 3600.0
 
 def training_pool() -> JobBackend:
     """Return a pool without a time limit, of as many workers as ``ATTENTION_TRAINERS`` says."""
+    chosen = settings()
     return LocalPool(
-        launch.trainers(),
+        chosen.trainers,
         time_limit=math.inf,
         grace=_GRACE,
-        silence=launch.silence(None, _SILENCE),
+        silence=chosen.silence_limit or _SILENCE,
         cache=0,
         nice=_NICENESS,
     )

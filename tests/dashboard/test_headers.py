@@ -6,12 +6,11 @@ import hashlib
 import re
 from pathlib import Path
 
-import pytest
 import streamlit
 from starlette.responses import PlainTextResponse
 
 import streamlit_app
-from dashboard.headers import FRAMES, Headers, headers, middleware
+from dashboard.headers import Headers, headers, middleware
 
 
 def answered(app, kind="http"):
@@ -68,16 +67,11 @@ def test_only_what_comes_from_here_is_run():
 
 def test_frames_are_a_setting(monkeypatch):
     assert policy()["frame-ancestors"] == ["'self'"]
-    monkeypatch.setenv(FRAMES, "https://school.example https://*.school.example")
+    monkeypatch.setenv(
+        "ATTENTION_FRAME_ANCESTORS", "https://school.example https://*.school.example"
+    )
     wanted = ["https://school.example", "https://*.school.example"]
     assert policy()["frame-ancestors"] == wanted
-
-
-@pytest.mark.parametrize("wrong", ["", "https://a.example; script-src *", "'unsafe'"])
-def test_what_is_no_site_is_refused(monkeypatch, wrong):
-    monkeypatch.setenv(FRAMES, wrong)
-    with pytest.raises(ValueError, match=FRAMES):
-        headers()
 
 
 def test_the_server_uses_them():

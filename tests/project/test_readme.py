@@ -26,6 +26,7 @@ from attention_plugins.models.protocols import Batch
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import installed, load
 from attention_plugins.scorings.dot import dot_product
+from dashboard import settings
 from dashboard.jobs.task_catalogue import perform
 from dashboard.navigation import PAGES
 from dashboard.records.catalogue import Catalogue
@@ -299,6 +300,7 @@ def test_the_variables_named_are_those_that_the_code_reads():
     variable = re.compile(r"\bATTENTION_[A-Z_]+\b")
     sources = [*ROOT.glob("attention_plugins/**/*.py"), *ROOT.glob("dashboard/**/*.py")]
     read = {name for path in sources for name in variable.findall(path.read_text("utf-8"))}
+    read |= {settings.variable(name) for name in settings.Settings.model_fields}
     assert set(variable.findall(README)) - OF_MODULES == read - OF_MODULES
 
 

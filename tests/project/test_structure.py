@@ -65,6 +65,7 @@ def test_the_pins_lie_in_the_ranges():
 MODULE_OF = {
     "huggingface-hub": "huggingface_hub",
     "pillow": "PIL",
+    "pydantic-settings": "pydantic_settings",
     "vl-convert-python": "vl_convert",
 }  # where it is not the distribution's name
 

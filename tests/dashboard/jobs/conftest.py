@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.jobs import LocalPool
+from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import Request
 
 GRACE = 0.5

@@ -12,7 +12,7 @@ from pathlib import Path
 FOLDER = Path(__file__).resolve().parent
 sys.path.insert(0, str(FOLDER.parents[2]))
 
-from dashboard.jobs import LocalPool  # noqa: E402
+from dashboard.jobs.pool import LocalPool  # noqa: E402
 from dashboard.records.request import Request  # noqa: E402
 
 GRACE = 0.2

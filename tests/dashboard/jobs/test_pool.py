@@ -8,7 +8,8 @@ import time
 
 import pytest
 
-from dashboard.jobs import Capacity, supervisor
+from dashboard.jobs import supervisor
+from dashboard.jobs.backend import Capacity
 
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(supervisor.__file__)))
@@ -535,7 +536,7 @@ def test_jobs_and_crashes_leave_no_file_and_no_thread_behind(make_pool, request_
 def test_workers_end_with_the_page_however_it_ends(end):
     code = f"""
 import os, sys, time
-from dashboard.jobs import LocalPool
+from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import Request
 if __name__ == "__main__":
     pool = LocalPool(2, tasks="fake_tasks", warm=False)

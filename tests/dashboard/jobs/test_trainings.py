@@ -9,7 +9,7 @@ import time
 import pytest
 
 from attention_plugins.checkpoints import read
-from dashboard.jobs import LocalPool
+from dashboard.jobs.pool import LocalPool
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 from dashboard.storage.blobs import Blobs

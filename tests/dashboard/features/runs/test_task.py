@@ -18,8 +18,8 @@ from PIL import Image, PngImagePlugin
 
 from dashboard.features.runs import task
 from dashboard.features.runs.bundle_import import add_run, store_upload
-from dashboard.jobs import LocalPool
 from dashboard.jobs.backend import Event
+from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import UPLOAD, Request
 from dashboard.records.result import Result
 from dashboard.storage.bundle import Bundle, read, write

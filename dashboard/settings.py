@@ -1,0 +1,85 @@
+"""The settings of a server, each read from its environment: ``ATTENTION_WORKERS`` and so on.
+
+What plugins and the command line need too, such as where data lies, is read by
+``attention_plugins`` and stands there.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Annotated, Any
+
+from pydantic import AfterValidator, Field, ValidationError
+from pydantic_settings import BaseSettings, SettingsConfigDict
+
+from dashboard.jobs import limits
+
+PREFIX = "ATTENTION_"
+
+
+def _sites(text: str) -> str:
+    wrong = [each for each in text.split() if not re.fullmatch(r"'self'|'none'|[\w.:/*-]+", each)]
+    if wrong or not text.split():
+        raise ValueError("need sites such as https://school.example, separated by spaces")
+    return " ".join(text.split())
+
+
+class Settings(BaseSettings):
+    """Every setting, with what it sets; README.md has the same words."""
+
+    model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
+
+    workers: int = Field(
+        default_factory=lambda: max(2, min(4, limits.cores())),
+        ge=1,
+        description="worker processes",
+    )
+    trainers: int = Field(
+        default_factory=lambda: 1 if limits.cores() <= 2 else 2,
+        ge=1,
+        description="trainings that run side by side; further ones wait",
+    )
+    worker_memory: int = Field(
+        default_factory=limits.default_memory,
+        ge=0,
+        description="megabytes that one worker may allocate; 0 for no limit",
+    )
+    silence_limit: float | None = Field(
+        default=None,
+        gt=0,
+        description="seconds that a job may compute without a report before it is stopped",
+    )
+    plugin_limit: float = Field(
+        default=30.0,
+        gt=0,
+        description="seconds in which one plugin must be loaded; one that takes longer is left "
+        "out until *Reload plugins*",
+    )
+    frame_ancestors: Annotated[str, AfterValidator(_sites)] = Field(
+        default="'self'",
+        description="the sites that may show the dashboard in a frame, such as "
+        "`https://school.example`, separated by spaces",
+    )
+
+
+def settings(**given: Any) -> Settings:
+    """Return the settings; what is given and not None wins over the environment.
+
+    Raises:
+        ValueError: a value out of bounds; it names the variable.
+    """
+    try:
+        return Settings(**{name: value for name, value in given.items() if value is not None})
+    except ValidationError as error:
+        raise ValueError("; ".join(_sentence(each) for each in error.errors())) from None
+
+
+def variable(name: str) -> str:
+    """The environment variable of a setting."""
+    return PREFIX + name.upper()
+
+
+def _sentence(error: Any) -> str:
+    message = error["msg"].removeprefix("Value error, ")
+    name = variable(str(error["loc"][0]))
+    return f"{name} is {error['input']!r}: {message[0].lower()}{message[1:]}"

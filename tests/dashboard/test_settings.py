@@ -1,0 +1,68 @@
+"""The settings of a server: what stands in the environment, what is given, what is refused."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from dashboard.jobs import limits
+from dashboard.settings import Settings, settings, variable
+
+README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+
+
+@pytest.fixture(autouse=True)
+def _plain_environment(monkeypatch):
+    for name in Settings.model_fields:
+        monkeypatch.delenv(variable(name), raising=False)
+
+
+@pytest.mark.parametrize(
+    ("cores", "workers", "trainers"), [(1, 2, 1), (2, 2, 1), (3, 3, 2), (64, 4, 2)]
+)
+def test_workers_follow_the_cores_and_trainers_leave_some(monkeypatch, cores, workers, trainers):
+    monkeypatch.setattr(limits, "cores", lambda: cores)
+    found = settings()
+    assert (found.workers, found.trainers) == (workers, trainers)
+
+
+def test_what_is_given_wins_over_the_variable_and_that_over_the_default(monkeypatch):
+    assert settings(plugin_limit=None).plugin_limit == 30
+    monkeypatch.setenv("ATTENTION_PLUGIN_LIMIT", "7.5")
+    assert settings(plugin_limit=None).plugin_limit == 7.5
+    assert settings(plugin_limit=3).plugin_limit == 3
+
+
+def test_an_empty_variable_is_none(monkeypatch):
+    monkeypatch.setenv("ATTENTION_SILENCE_LIMIT", "")
+    assert settings().silence_limit is None
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        *[("workers", text) for text in ("0", "-2", "two", "1.5")],
+        *[("trainers", text) for text in ("0", "none")],
+        *[("worker_memory", text) for text in ("-1", "12 MB")],
+        *[("plugin_limit", text) for text in ("0", "-1", "soon", "nan")],
+        *[("silence_limit", text) for text in ("0", "nan")],
+        *[("frame_ancestors", text) for text in (" ", "a.example; script-src *", "'unsafe'")],
+    ],
+)
+def test_what_is_out_of_bounds_is_refused_by_its_variable_and_value(monkeypatch, name, text):
+    monkeypatch.setenv(variable(name), text)
+    with pytest.raises(ValueError, match=f"^{variable(name)} is {re.escape(repr(text))}: "):
+        settings()
+
+
+def test_every_wrong_setting_is_named_at_once(monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKERS", "0")
+    monkeypatch.setenv("ATTENTION_FRAME_ANCESTORS", "'unsafe'")
+    with pytest.raises(ValueError, match=r"WORKERS is '0'.*; .*ANCESTORS.*: need sites such as"):
+        settings()
+
+
+@pytest.mark.parametrize("name", Settings.model_fields)
+def test_the_readme_says_what_each_sets(name):
+    row = f"| `{variable(name)}` | {Settings.model_fields[name].description} | "
+    assert row in README
