@@ -329,6 +329,7 @@ found = {{
     assert all(i < 3 and j < 3 for i, j in found["links"][0])
 
 
+@pytest.mark.slow
 def test_their_own_tests_pass_where_they_are_installed(ask, sources):
     """With the rules of the kit, of which a pack waives one and says why."""
     found = ask(f"""

@@ -173,6 +173,7 @@ def test_the_smallest_plugin_needs_at_most_ten_lines():
     assert len([line for line in CODE[0].splitlines() if line.strip()]) <= 10
 
 
+@pytest.mark.slow
 def test_the_smallest_plugin_installs_and_is_listed(tmp_path):
     """As a user does it: its own distribution, installed by pip, found by a new process."""
     source, target = tmp_path / "source", tmp_path / "target"

@@ -120,11 +120,10 @@ def tatoeba(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_TATOEBA", str(tmp_path))
 
 
-# The corpus that is drawn from a grammar takes seconds to draw.
+# A corpus that is drawn takes seconds to draw.
+DRAWN = {"phrasebook", "copy", "reverse", "sort", "recall", "tagging"}
 NAMES = [
-    pytest.param(
-        name, marks=[pytest.mark.slow] * (name in ("phrasebook", "copy", "sort", "recall"))
-    )
+    pytest.param(name, marks=[pytest.mark.slow] * (name in DRAWN))
     for name in load(allow=[]).datasets
 ]
 

@@ -63,6 +63,7 @@ def write(tmp_path):
     return write
 
 
+@pytest.mark.slow
 def test_what_crashes_or_hangs_is_named_and_costs_no_other(write, capfd):
     """Each of them ends its process; the next record gets a process of its own."""
     path = write(CRASH, LOOP, hook("crash", "loop"))

@@ -32,6 +32,7 @@ def desk(tmp_path, monkeypatch):
     return tmp_path
 
 
+@pytest.mark.slow
 def test_a_new_package_installs_and_holds_everywhere(desk, capfd):
     assert main(["new", "fig-scoring"]) == 0
     folder, files = desk / "fig-scoring", ["README.md", "fig_scoring.py", "pyproject.toml"]

@@ -75,7 +75,7 @@ def _model(kind, scoring=ADDITIVE, normaliser=None, **values):
     return model.double().eval()
 
 
-@every_kind
+@every_design
 @pytest.mark.parametrize("scoring", BUILT_IN.scorings)
 def test_at_once_and_word_by_word_are_one_loss_with_every_scoring(kind, scoring, batch):
     found = losses(_model(kind, BUILT_IN.scorings[scoring]), batch)
@@ -83,7 +83,7 @@ def test_at_once_and_word_by_word_are_one_loss_with_every_scoring(kind, scoring,
     assert found.at_once > 0.1
 
 
-@every_kind
+@every_design
 @pytest.mark.parametrize("normaliser", BUILT_IN.normalisers)
 def test_at_once_and_word_by_word_are_one_loss_with_every_normaliser(kind, normaliser, batch):
     model = _model(kind, normaliser=BUILT_IN.normalisers[normaliser])
@@ -123,7 +123,13 @@ def test_a_search_sums_what_its_words_cost_when_forced(kind, scoring, batch):
         assert float(scores.sum()) == pytest.approx(found.log_probability, abs=1e-9)
 
 
-@every_design
+@pytest.mark.parametrize(
+    "kind",
+    [
+        pytest.param(k, marks=[pytest.mark.slow] * (k not in ("bahdanau", "transformer")))
+        for k in KINDS
+    ],
+)
 def test_a_short_training_learns_to_copy(kind):
     torch.manual_seed(0)
     model = KINDS[kind].create(BUILT_IN.scorings["scaled_dot"].factory(), ModelSizes(13, 13))

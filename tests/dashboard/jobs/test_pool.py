@@ -532,7 +532,14 @@ def test_jobs_and_crashes_leave_no_file_and_no_thread_behind(make_pool, request_
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
-@pytest.mark.parametrize("end", ["os.kill(os.getpid(), 9)", "sys.exit()", "os._exit(1)"])
+@pytest.mark.parametrize(
+    "end",
+    [
+        "os.kill(os.getpid(), 9)",
+        pytest.param("sys.exit()", marks=pytest.mark.slow),
+        pytest.param("os._exit(1)", marks=pytest.mark.slow),
+    ],
+)
 def test_workers_end_with_the_page_however_it_ends(end):
     code = f"""
 import os, sys, time

@@ -185,6 +185,7 @@ def test_what_waits_can_be_paused_and_cancelled(trainings, order):
     assert trainings.export(busy, "cut-short") == "cut_short"
 
 
+@pytest.mark.slow
 def test_a_crash_fails_the_training_and_it_can_go_on(trainings, order, worker):
     id = trainings.start(order(300))
     until(trainings, id, lambda training: len(training.epochs) >= 2)
