@@ -226,7 +226,8 @@ def test_weights_that_do_not_fit_are_refused(broken, fault):
     save_file(weights, path, metadata={"format": "pt"})
     if fault == "rubbish":
         path.write_bytes(b"rubbish")
-    with pytest.raises(CheckpointError, match="fc1" if fault != "rubbish" else "cannot be loaded"):
+    said = r"cannot be loaded: \w+: .*\w" if fault == "rubbish" else "fc1"
+    with pytest.raises(CheckpointError, match=said):
         read_checkpoint(broken).build(None)
 
 

@@ -99,3 +99,27 @@ def test_a_scoring_is_a_short_file():
     lengths = {path.name: len(path.read_text("utf-8").splitlines()) for path in files}
     assert len(lengths) >= len(SPECS)
     assert max(lengths.values()) <= 80
+
+
+# Standard deviations of what is drawn, for 90 queries' and 60 keys' features and 50 hidden units:
+# uniform within 1/sqrt(inputs) as torch's linear layers, Glorot's, or the scoring's own.
+DRAWN = {
+    ("additive", "from_query.weight"): (1 / 90 / 3) ** 0.5,
+    ("additive", "from_key.weight"): (1 / 60 / 3) ** 0.5,
+    ("bilinear", "from_key.weight"): 1 / (90 * 60) ** 0.5,
+    ("biaffine", "from_key.weight"): 1 / (91 * 60) ** 0.5,
+    ("transformer_xl", "from_place"): 1 / 60**0.5,
+    ("shaw", "keys_table"): (2 / (9 + 60)) ** 0.5,
+    ("shaw", "values_table"): (2 / (9 + 30)) ** 0.5,
+}
+
+
+@pytest.mark.parametrize(("name", "weight"), DRAWN)
+def test_what_is_drawn_starts_at_its_size(name, weight):
+    found = []
+    size = 60 if SPECS[name].same_size else 90
+    for seed in range(8):
+        torch.manual_seed(seed)
+        scoring = SPECS[name].create(Sizes(size, 60, 50, value=30, heads=4))
+        found.append(dict(scoring.named_parameters())[weight].detach())
+    assert torch.stack(found).std().item() == pytest.approx(DRAWN[name, weight], rel=0.05)
