@@ -26,8 +26,8 @@ def catalogue(registry: Registry) -> dict[str, Any]:
 
     Returns:
         For each kind in :data:`~attention_plugins.hookspecs.HOOKS` a list of records, each with
-        its ``plugin`` (name, distribution, version, built_in); ``kinds``: by kind, what one such
-        record is called; ``plugins``, ``failures``: as in the registry;
+        its ``plugin`` (name, distribution, version, built_in, code); ``kinds``: by kind, what one
+        such record is called; ``plugins``, ``failures``: as in the registry;
         ``distributions`` that any of these came from, with ``name``, ``version``, ``summary`` and
         ``links``; ``versions`` of the contract and of torch; ``devices``: those that exist;
         ``example``: the source of a whole plugin.
@@ -108,6 +108,7 @@ def _origin(plugin: Plugin) -> dict[str, Any]:
         "distribution": plugin.distribution,
         "version": plugin.version,
         "built_in": plugin.built_in,
+        "code": plugin.code,
     }
 
 

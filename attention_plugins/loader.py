@@ -10,6 +10,7 @@ from packaging.utils import canonicalize_name
 
 from attention_plugins.contract import Spec
 from attention_plugins.discovery import Source, drain, implementations, sources
+from attention_plugins.fingerprint import fingerprint
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.origins import Failure, Plugin
 from attention_plugins.refusal import Refused, Stage, last_line, let_go
@@ -34,6 +35,7 @@ class Loader:
         self.taken: dict[Source, list[tuple[str, Spec]]] = {}
         self.modules: dict[int, Source] = {}
         self.contracts: dict[Source, str] = {}
+        self.codes: dict[Source, str] = {}
 
     def load(self) -> dict[str, Mapping[str, Spec]]:
         """Take in all that is installed; the records by kind and name."""
@@ -99,6 +101,8 @@ class Loader:
                 "remove one of the two entry points",
             )
         self.modules[id(plugin)] = source
+        # Now, for the files may change while this process goes on with what it imported.
+        self.codes[source] = fingerprint(source.module, source.version, whole=not source.built_in)
         hooks = implementations(plugin, source)
         self.taken[source] = records = []
         self.contracts[source] = getattr(plugin, "ATTENTION_CONTRACT", None) or ""
@@ -148,4 +152,5 @@ class Loader:
             offers=MappingProxyType({kind: found for kind, found in names.items() if found}),
             contract=self.contracts[source],
             built_in=source.built_in,
+            code=self.codes[source],
         )

@@ -19,6 +19,7 @@ class Plugin:
         offers: names by kind, see :data:`~attention_plugins.hookspecs.HOOKS`.
         contract: the version of the contract that it says it needs; empty if it says none.
         built_in: whether it comes with the workbench.
+        code: which code it is, see :func:`~attention_plugins.fingerprint.fingerprint`.
     """
 
     name: str
@@ -28,6 +29,7 @@ class Plugin:
     offers: Mapping[str, tuple[str, ...]]
     contract: str = ""
     built_in: bool = False
+    code: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)

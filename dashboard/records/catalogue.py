@@ -27,7 +27,8 @@ class Entry:
     A scoring says by ``tasks`` where it makes sense, none means everywhere, and by
     ``own_normaliser`` that it takes no other; a normaliser says whether its rows sum to 1. A
     parallel corpus says what its ``sides`` are, its ``examples``, the ``tokeniser`` to read it
-    with and the ``metric`` to score it by. A metric has a ``unit``.
+    with and the ``metric`` to score it by. A metric has a ``unit``. ``code`` is the fingerprint of
+    the plugin that brought it: with another code a name may stand for another formula.
     """
 
     name: str
@@ -47,6 +48,7 @@ class Entry:
     metric: str = ""
     unit: str = ""
     higher_is_better: bool = True
+    code: str = ""
     parameters: tuple[Parameter, ...] = ()
 
     @property
@@ -68,6 +70,7 @@ class Entry:
                 "tasks": tasks,
                 "sides": sides,
                 "examples": examples,
+                "code": facts.get("plugin", {}).get("code", ""),
             }
         )
 

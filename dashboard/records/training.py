@@ -54,6 +54,7 @@ class Training:
             empty otherwise, and before its first step.
         checkpoint: the name of the exported checkpoint; empty if it was not exported.
         facts: ``title``, ``model``, ``scoring``, ``corpus``; from its first step also
+            ``code`` (kind, name and fingerprint of each plugin that the model is made of),
             ``parameters``, ``source_words``, ``target_words``, ``trained_on``,
             ``held_out_sources``, ``metric`` (``name``, ``title``, ``unit``, ``higher_is_better``
             of the data set's own, where that is not BLEU); once it is done what was measured of

@@ -67,6 +67,7 @@ def test_a_scoring_is_described():
             "distribution": "attention-workbench",
             "version": BUILT_IN["plugins"][0]["version"],
             "built_in": True,
+            "code": BUILT_IN["plugins"][0]["code"],
         },
     }
 

@@ -9,6 +9,7 @@ from typing import Any
 
 from dashboard.features.experiment.view import Experiment, Place
 from dashboard.links.recipes import SCORE
+from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.training import Training
@@ -55,9 +56,14 @@ def fits(view: Experiment, requests: Mapping[Place, Request], jobs: Jobs) -> lis
 
 
 def trainings(
-    view: Experiment, requests: Mapping[Place, Request], known: Iterable[Training]
+    view: Experiment,
+    requests: Mapping[Place, Request],
+    known: Iterable[Training],
+    catalogue: Catalogue,
 ) -> list[Cell]:
     """The trainings of an experiment, from those that exist.
+
+    One that was made with other code than is installed now counts as missing.
 
     Args:
         known: newest first; of several with one request the one that is furthest counts.
@@ -67,7 +73,9 @@ def trainings(
     for training in known:
         place = wanted.get(training.request)
         if place is not None:
-            cell, other = _training(place, training), found.get(training.request)
+            changed = _changed(training, catalogue)
+            cell = _outdated(place, changed) if changed else _training(place, training)
+            other = found.get(training.request)
             if other is None or STATES.index(cell.state) < STATES.index(other.state):
                 found[training.request] = cell
     return [
@@ -83,6 +91,15 @@ def summary(cells: Sequence[Cell]) -> str:
     counts = Counter(cell.state for cell in cells)
     words = [f"{counts[state]} {state}" for state in STATES if counts[state]]
     return f"{len(cells)} run{'s' * (len(cells) != 1)}: {', '.join(words)}"
+
+
+def outdated(cells: Sequence[Cell]) -> list[str]:
+    """A sentence for each reason why runs that were trained count as missing."""
+    counts = Counter(cell.note for cell in cells if cell.state == MISSING and cell.note)
+    return [
+        f"{n} of them {'were' if n > 1 else 'was'} {note[0].lower()}{note[1:]}"
+        for note, n in counts.items()
+    ]
 
 
 def _places(view: Experiment) -> list[Place]:
@@ -109,6 +126,20 @@ def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
     return replace(
         cell, state="done", figures=figures, weights=facts.get("parameters"), result=event.result
     )
+
+
+def _changed(training: Training, catalogue: Catalogue) -> list[str]:
+    """The names of plugins whose code is another than the training was made with."""
+    made_with = training.facts.get("code", ())
+    entries = [(name, code, catalogue.entry(kind, name)) for kind, name, code in made_with]
+    return [
+        name for name, code, entry in entries if isinstance(entry, Entry) and entry.code != code
+    ]
+
+
+def _outdated(place: Place, changed: Sequence[str]) -> Cell:
+    note = f"Trained before the code of {' and '.join(changed)} changed."
+    return Cell(scoring=place[0], seed=place[1], state=MISSING, note=note)
 
 
 def _training(place: Place, training: Training) -> Cell:

@@ -16,7 +16,7 @@ import streamlit as st
 from dashboard import navigation
 from dashboard.features.experiment import maps, runs, seeds, steering
 from dashboard.features.experiment import table as experiment_table
-from dashboard.features.experiment.cells import AT_WORK, Cell, fits, summary, trainings
+from dashboard.features.experiment.cells import AT_WORK, Cell, fits, outdated, summary, trainings
 from dashboard.features.experiment.setup import setup
 from dashboard.features.experiment.summary import spreads, summary_request
 from dashboard.features.experiment.view import (
@@ -104,7 +104,7 @@ def _look(session: Session[Experiment], catalogue: Catalogue) -> _State:
     view = session.view
     asked = requests(view, catalogue)
     if view.task == TRANSLATION:
-        cells = trainings(view, asked, workbench().trainings.list())
+        cells = trainings(view, asked, workbench().trainings.list(), catalogue)
     else:
         cells = fits(view, asked, session.jobs)
     busy = any(cell.state in AT_WORK for cell in cells)
@@ -134,7 +134,7 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         if view.task == TRANSLATION:
             steering.buttons(state.requests, cells)
         with st.container(width="stretch"):
-            st.caption(plain(summary(cells) + "."))
+            st.caption(plain(" ".join([summary(cells) + ".", *outdated(cells)])))
     steering.refusal()
     found, columns = spreads(state.result), metrics(view, catalogue)
     shown = experiment_table.measured(cells, columns)

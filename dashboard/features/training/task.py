@@ -22,6 +22,7 @@ from attention_plugins.devices import resolve
 from attention_plugins.evaluation import evaluate, neighbours_of
 from attention_plugins.experiment import (
     BLEU,
+    Experiment,
     Prepared,
     at_rest,
     card_after,
@@ -109,6 +110,7 @@ class _Work:
         self._neighbours = neighbours_of(self._held_out, ready.learned, installed(), self._counted)
         self._saved = time.monotonic()
         self._memory = PeakMemory(device)
+        self._code = _code(order.experiment)
 
     def run(self) -> None:
         with at_rest(self._ready, self._device) as translator:
@@ -116,7 +118,7 @@ class _Work:
                 translator.explain(self._order.probe)  # refused now, not after an epoch
         if snapshot := self._folder.snapshot():
             self._restore(snapshot)
-        self._folder.note_facts(_facts(self._ready))
+        self._folder.note_facts({**_facts(self._ready), "code": self._code})
         try:
             for progress in self._trainer.epochs(self._after_step):
                 if progress.epoch in (1, progress.epochs):
@@ -189,6 +191,7 @@ class _Work:
         tensors, facts = self._trainer.state()
         copies = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
         facts["corpus"] = self._ready.card["corpus"]["sha256"]
+        facts["code"] = self._code
         facts["peak_memory"] = self._memory.megabytes()
         self._folder.write_snapshot(save(copies, {_SNAPSHOT: json.dumps(facts)}))
         self._saved = time.monotonic()
@@ -205,6 +208,11 @@ class _Work:
         if facts.pop("corpus", "") != self._ready.card["corpus"]["sha256"]:
             raise ContractError(
                 "the corpus has changed since this training began; start a new training"
+            )
+        if changed := [one[1] for one in facts.pop("code", ()) if one not in self._code]:
+            raise ContractError(
+                f"the code of {' and '.join(changed)} has changed since this training began; "
+                "start a new training"
             )
         self._memory.before = facts.pop("peak_memory", None) or 0.0
         self._trainer.restore(tensors, facts)
@@ -225,6 +233,19 @@ def _facts(ready: Prepared) -> dict[str, Any]:
         "held_out_sources": card["corpus"]["held_out_sources"],
         **_metric(ready),
     }
+
+
+def _code(experiment: Experiment) -> list[list[str]]:
+    """Kind, name and fingerprint of every plugin that the model is made of."""
+    registry = installed()
+    named = {
+        "models": experiment.model,
+        "scorings": experiment.scoring,
+        "normalisers": experiment.normaliser,
+    }
+    return [
+        [kind, name, registry.provider(kind, name).code] for kind, name in named.items() if name
+    ]
 
 
 def _metric(ready: Prepared) -> dict[str, Any]:

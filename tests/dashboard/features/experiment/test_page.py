@@ -375,10 +375,37 @@ def test_of_equal_trainings_the_furthest_counts(catalogue):
         training(one, 1, "failed"), training(one, 2), training(one, 3, "cancelled"),
         training(other, 4, "pausing"), training(replace(other, seed=77), 5),
     ]  # fmt: skip
-    cells = trainings(view, asked, known)
+    cells = trainings(view, asked, known, catalogue)
     assert [cell.state for cell in cells] == ["done", "running", *["missing"] * 4]
     assert cells[0].training.id == "2" * 32
     assert summary(cells[:1]) == "1 run: 1 done"
+
+
+def test_a_training_made_with_other_code_is_missing_and_says_so(catalogue, opened):
+    view, _ = LINK.parse(SWEEP, catalogue)
+    asked = requests(view, catalogue)
+    now = catalogue.scorings["additive"].code
+    code = [["models", "bahdanau", catalogue.models["bahdanau"].code]]
+    known = [
+        training(asked["additive", 0], 1, code=[*code, ["scorings", "additive", now]]),
+        training(asked["additive", 1], 2, code=[*code, ["scorings", "additive", "another"]]),
+    ]
+    cells = trainings(view, asked, known, catalogue)
+    assert [cell.state for cell in cells[:2]] == ["done", "missing"]
+    assert not cells[1].figures
+    assert cells[1].note == "Trained before the code of additive changed."
+    # What is trained again counts, whichever is newer.
+    again = training(asked["additive", 1], 3, code=[*code, ["scorings", "additive", now]])
+    for order in ([*known, again], [again, *known]):
+        assert trainings(view, asked, order, catalogue)[1].training is again
+
+
+def test_the_page_says_what_was_trained_with_other_code(opened, service, catalogue):
+    view, _ = LINK.parse(SWEEP, catalogue)
+    one = requests(view, catalogue)["additive", 1]
+    service.known = [training(one, 2, code=[["scorings", "additive", "another"]])]
+    app = opened("experiment", **SWEEP)
+    assert "1 of them was trained before the code of additive changed" in words(app)
 
 
 def test_the_file_has_a_row_for_every_run(catalogue):

@@ -97,6 +97,7 @@ def test_a_training_leaves_epochs_probes_and_a_checkpoint(order):
     assert history.facts == {
         "title": history.facts["title"],
         "corpus": history.facts["corpus"],
+        "code": history.facts["code"],
         "parameters": history.facts["parameters"],
         "source_words": len(installed_words(folder, "source")),
         "target_words": len(installed_words(folder, "target")),
@@ -219,6 +220,23 @@ def test_what_changed_since_the_snapshot_is_named(order):
         train(order({"model.hidden": 12}), folder)
     folder.snapshot().write_bytes(b"damaged")
     with pytest.raises(ContractError, match=r"cannot be read .*; start a new training"):
+        train(order(), folder)
+
+
+def test_a_training_says_what_code_it_is_made_of_and_does_not_go_on_with_another(
+    order, monkeypatch
+):
+    folder, _ = train(order(), stop_at=1)
+    own = folder.history().facts["code"]
+    assert [(kind, name) for kind, name, _ in own] == [
+        ("models", "bahdanau"), ("scorings", "additive"),
+    ]  # fmt: skip
+    assert all(code == installed().provider(kind, name).code for kind, name, code in own)
+    changed = [[kind, name, "x" if kind == "scorings" else code] for kind, name, code in own]
+    monkeypatch.setattr(training, "_code", lambda experiment: changed)
+    with pytest.raises(
+        ContractError, match="the code of additive has changed since this training"
+    ):
         train(order(), folder)
 
 
