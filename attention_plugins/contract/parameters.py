@@ -126,11 +126,12 @@ class Parameter:
         low, high = self.bounds
         if not low <= value <= high:
             raise ContractError(
-                f"need {low:g} <= {self.name} <= {high:g}, got {value:g} (field {self.title!r})"
+                f"need {low:.10g} <= {self.name} <= {high:.10g}, got {value:.10g} "
+                f"(field {self.title!r})"
             )
         if isinstance(self.default, int):
             if value != int(value):
-                raise ContractError(f"need {self.name} to be a whole number, got {value:g}")
+                raise ContractError(f"need {self.name} to be a whole number, got {value:.10g}")
             return int(value)
         return float(value)
 
@@ -142,8 +143,8 @@ class Parameter:
         if beyond := (value - low) % self.stride:
             near = (value - beyond, value - beyond + self.stride)
             raise ContractError(
-                f"need {self.name} in steps of {self.stride} from {low:g}, got {value}; "
-                f"take {' or '.join(f'{each:g}' for each in near if each <= high)} "
+                f"need {self.name} in steps of {self.stride} from {low:.10g}, got {value}; "
+                f"take {' or '.join(f'{each:.10g}' for each in near if each <= high)} "
                 f"(field {self.title!r})"
             )
 

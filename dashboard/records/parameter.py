@@ -90,8 +90,8 @@ class Parameter:
         inside = min(max(value, low), high)
         nearest = int(inside) if self.whole else float(inside)
         return nearest, (
-            f"{key}={shown(text)}: need {low:g} <= {key} <= {high:g}, "
-            f"so {nearest:g} is used (field “{self.title}”)"
+            f"{key}={shown(text)}: need {low:.10g} <= {key} <= {high:.10g}, "
+            f"so {nearest:.10g} is used (field “{self.title}”)"
         )
 
     def _instead(self, key: str, text: str, wanted: str) -> str:

@@ -46,7 +46,7 @@ def number(given: dict[str, Scalar], parameter: Parameter) -> int | float:
     high = math.inf if parameter.high is None else parameter.high
     if not low <= value <= high:
         raise ContractError(
-            f"need {low:g} <= {parameter.name} <= {high:g}, got {value:g} "
+            f"need {low:.10g} <= {parameter.name} <= {high:.10g}, got {value:.10g} "
             f"(field {parameter.title!r})"
         )
     return value

@@ -47,6 +47,23 @@ def test_blocks_give_what_attention_gives(name, size, shift, monkeypatch):
     torch.testing.assert_close(alone.values, expected, rtol=1e-7, atol=1e-7)
 
 
+@pytest.mark.parametrize("keys", [50, 5_000])
+def test_a_block_fits_the_cache_and_has_rows_enough(keys, monkeypatch):
+    scoring = make("gaussian", 0.9, 3)
+    sizes, profile = [], type(scoring).profile
+
+    def seen(self, distances):
+        if distances.dim() == 2:  # not those that its range is read from
+            sizes.append(distances.shape)
+        return profile(self, distances)
+
+    monkeypatch.setattr(type(scoring), "profile", seen)
+    pool_without_weights(scoring, draw(400, 3), draw(keys, 3, seed=1), draw(keys, 1, seed=2))
+    assert max(rows * columns for rows, columns in sizes) <= 2**14
+    assert all(rows >= min(8, 400) for rows, _ in sizes[:-2])
+    assert sum(rows * columns for rows, columns in sizes) == 400 * keys
+
+
 @pytest.mark.parametrize("far", [1.0, 1e5])
 def test_products_are_taken_only_where_their_rounding_is_not_seen(far):
     scoring = make("gaussian", 1.0, 3)

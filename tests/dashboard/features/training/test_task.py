@@ -269,6 +269,7 @@ def test_one_process_at_a_time_works_on_a_training(order, monkeypatch):
         ({}, {"data": "sine"}, "data set 'sine' is for regression"),
         ({}, {"data": "upload:" + "0" * 64}, "is not kept here"),
         ({}, {"seed": -1}, "need 0 <= seed"),
+        ({}, {"seed": 2**32}, "need 0 <= seed <= 4294967295, got 4294967296"),
         ({}, {"device": "cuda:99"}, "no device 'cuda:99' here"),
     ],
 )  # fmt: skip
