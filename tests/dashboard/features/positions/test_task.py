@@ -116,6 +116,11 @@ def test_wavelengths_are_in_positions():
         ({"positions": 5, "position": 5}, "need position <= 4"),
         ({"flow_rows": 3, "flow_tokens": 4}, "need flow_tokens <= 3"),
         ({"size": 65}, "need 4 <= size <= 64"),
+        ({"positions": 76}, "need 2 <= positions <= 75"),
+        ({"offset": 101}, "need -100 <= offset <= 100"),
+        ({"flow_rows": 1}, "need 2 <= flow_rows <= 8"),
+        ({"flow_size": 9}, "need 2 <= flow_size <= 8"),
+        ({"flow_tokens": 0}, "need 1 <= flow_tokens <= 8"),
         ({"speed": 1}, "no parameter 'speed'"),
     ],
 )
