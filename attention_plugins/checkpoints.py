@@ -27,6 +27,7 @@ from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Module, StepModel, as_translation_model
 from attention_plugins.provenance import ORIGIN, PARTS, require_same
 from attention_plugins.randomness import seeded
+from attention_plugins.reading import read_bounded
 from attention_plugins.text import Vocabulary, copies
 from attention_plugins.training import stored
 
@@ -44,6 +45,7 @@ _OPTIONAL: Mapping[str, type] = {
     "normaliser": str, "normaliser_parameters": dict, "plugins": dict, "learned": dict,
 }  # fmt: skip
 _MAX_CARD_BYTES = 20_000_000
+_MOST_TOKENS = 10_000  # of a sentence
 
 
 class CheckpointError(ContractError):
@@ -160,14 +162,12 @@ def read(folder: Path) -> Checkpoint:
     """
     path = Path(folder) / CARD
     try:
-        if path.stat().st_size > _MAX_CARD_BYTES:
-            raise CheckpointError(f"{path} is larger than {_MAX_CARD_BYTES:,} bytes")
-        card = json.loads(path.read_text("utf-8"))
+        card = json.loads(read_bounded(path, _MAX_CARD_BYTES).decode("utf-8"))
     except FileNotFoundError:
         raise CheckpointError(
             f"no {CARD} in {folder}; a checkpoint is a folder with {CARD} and {WEIGHTS}"
         ) from None
-    except (OSError, ValueError) as error:
+    except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} cannot be read as JSON: {error}") from None
     if not isinstance(card, dict):
         raise CheckpointError(f"{path} holds a {type(card).__name__}; a card is an object")
@@ -178,11 +178,15 @@ def read(folder: Path) -> Checkpoint:
 def _check_card(path: Path, card: Mapping[str, Any]) -> None:
     present = {name: kind for name, kind in _OPTIONAL.items() if name in card}
     for name, kind in {**_FIELDS, **present}.items():
-        if not isinstance(card.get(name), kind):
+        if not isinstance(card.get(name), kind) or isinstance(card[name], bool):
             found = type(card[name]).__name__ if name in card else "nothing"
             raise CheckpointError(f"{path}: need {name} ({kind.__name__}), found {found}")
     if card["format"] != FORMAT:
         raise CheckpointError(f"{path}: format {card['format']}; this version reads {FORMAT}")
+    if not 1 <= card["max_tokens"] <= _MOST_TOKENS:
+        raise CheckpointError(
+            f"{path}: need 1 <= max_tokens <= {_MOST_TOKENS:,}, got {card['max_tokens']}"
+        )
     learned = card.get("learned", {})
     if not {*learned} <= {*_SIDES} or not all(isinstance(text, str) for text in learned.values()):
         raise CheckpointError(f"{path}: learned holds a text of each of {', '.join(_SIDES)}")
@@ -193,7 +197,7 @@ def _check_card(path: Path, card: Mapping[str, Any]) -> None:
             )
     for side in _SIDES:
         try:
-            Vocabulary(card[f"{side}_vocabulary"])
+            "".join(Vocabulary(card[f"{side}_vocabulary"]).tokens).encode()
         except (ValueError, TypeError) as error:
             raise CheckpointError(f"{path}: {side} vocabulary: {error}") from None
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attention_plugins.checkpoints import CARD, FORMAT, Checkpoint, CheckpointError
+from attention_plugins.reading import read_bounded
 
 if TYPE_CHECKING:
     from attention_plugins.huggingface.model import LibraryModel
@@ -118,7 +119,7 @@ def check_config(config: Mapping[str, Any], where: object) -> Mapping[str, Any]:
     kind = config.get("model_type")
     if not config.get("is_encoder_decoder"):
         raise CheckpointError(f"{where} holds a {kind!r} model, which is no encoder–decoder")
-    if kind not in FAMILIES:
+    if not isinstance(kind, str) or kind not in FAMILIES:
         raise CheckpointError(f"{where} holds a {kind!r} model; read are {', '.join(FAMILIES)}")
     return config
 
@@ -136,12 +137,8 @@ def read_json(path: Path) -> dict[str, Any]:
         CheckpointError: no such file, not JSON, no object, or too large.
     """
     try:
-        if path.stat().st_size > _MOST_BYTES:
-            raise CheckpointError(f"{path} is larger than {_MOST_BYTES:,} bytes")
-        found = json.loads(path.read_text("utf-8"))
-    except (OSError, ValueError) as error:
-        if isinstance(error, CheckpointError):
-            raise
+        found = json.loads(read_bounded(path, _MOST_BYTES).decode("utf-8"))
+    except (OSError, ValueError, RecursionError) as error:
         raise CheckpointError(f"{path} cannot be read as JSON: {error}") from None
     if not isinstance(found, dict):
         raise CheckpointError(f"{path} holds a {type(found).__name__}; need an object")
@@ -153,6 +150,8 @@ def _card(folder: Path, config: Mapping[str, Any], note: Mapping[str, Any]) -> d
     languages = [str(note.get(side) or "") for side in ("source", "target")]
     sides = {"sides": languages} if all(languages) else {}
     positions = config.get("max_position_embeddings") or config.get("n_positions")
+    if not isinstance(positions, int) or positions < 1:
+        positions = _MOST_TOKENS
     return {
         "format": FORMAT,
         "title": str(note.get("repository") or folder.name),
@@ -161,7 +160,7 @@ def _card(folder: Path, config: Mapping[str, Any], note: Mapping[str, Any]) -> d
         "scoring": family.scoring,
         "scoring_parameters": {},
         "tokeniser": "its_own",
-        "max_tokens": min(int(positions or _MOST_TOKENS), _MOST_TOKENS),
+        "max_tokens": min(positions, _MOST_TOKENS),
         # Nothing is known of its sentences but their name: no pair can be shown to be new to it.
         "corpus": {"name": str(note.get("corpus") or ELSEWHERE), "sha256": "", "pairs": 0,
                    "trained_on": 0, "held_out_sources": 0, **sides},

@@ -64,7 +64,7 @@ class Blobs:
         if not DIGEST.match(digest):
             raise ValueError(f"need the 64 hexadecimal digits of a sha256, got {digest[:80]!r}")
         path = self._folder / digest
-        if not self._touch(path):
+        if not (path.is_file() and self._touch(path)):
             raise ValueError(
                 f"the uploaded file {digest[:12]}… is not kept here (any more); upload it again"
             )

@@ -26,9 +26,11 @@ from dashboard.storage import files
 from dashboard.storage.errors import StorageError
 from dashboard.storage.files import make_folder, replace, writing
 from dashboard.storage.home import trainings_root
+from dashboard.storage.reading import read_bounded
 
 SNAPSHOT = "snapshot.safetensors"
 _REQUEST, _HISTORY, _LOCK, _PROBE = "request.json", "history.jsonl", "lock", "probe.arrow"
+_LARGEST_REQUEST, _LARGEST_HISTORY, _LARGEST_PROBE = 2**20, 64 * 2**20, 128 * 2**20  # bytes
 _ID = re.compile(r"[0-9a-f]{32}\Z")
 _MODEL = ("model.safetensors", "card.json")
 # What a line of the history may hold besides an epoch.
@@ -84,9 +86,9 @@ class TrainingFolder:
             KeyError: no such training, or a damaged file.
         """
         try:
-            facts = json.loads((self.path / _REQUEST).read_text("utf-8"))
+            facts = json.loads(read_bounded(self.path / _REQUEST, _LARGEST_REQUEST))
             return Request.from_json(json.dumps(facts["request"])), float(facts["created"])
-        except (OSError, ValueError, TypeError, KeyError) as error:
+        except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise KeyError(f"no training {self.id!r}: {error}") from error
 
     # History
@@ -144,8 +146,9 @@ class TrainingFolder:
 
     def _entries(self) -> Iterator[dict[str, Any]]:
         with suppress(OSError):
-            for line in (self.path / _HISTORY).read_bytes().splitlines():
-                with suppress(ValueError):
+            history = read_bounded(self.path / _HISTORY, _LARGEST_HISTORY)
+            for line in history.splitlines():
+                with suppress(ValueError, RecursionError):
                     entry = json.loads(line)
                     if isinstance(entry, dict):
                         yield entry
@@ -189,8 +192,8 @@ class TrainingFolder:
             KeyError: there are none.
         """
         try:
-            with pa.OSFile(str(self._epoch(epoch) / _PROBE)) as source:
-                return pa.ipc.open_stream(source).read_all()
+            packed = read_bounded(self._epoch(epoch) / _PROBE, _LARGEST_PROBE)
+            return pa.ipc.open_stream(packed).read_all()
         except (OSError, pa.ArrowException) as error:
             raise KeyError(f"no probe of training {self.id!r} after epoch {epoch}") from error
 

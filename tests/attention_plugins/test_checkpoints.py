@@ -1,6 +1,7 @@
 """A checkpoint read back is the model that was written; a damaged one says what is damaged."""
 
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 import torch
 from safetensors.torch import load_file, save_file
+from support.hostile import KINDS, UNIX, lay
 
 from attention_plugins import checkpoints, experiment, registry
 from attention_plugins.checkpoints import CARD, WEIGHTS, CheckpointError
@@ -140,6 +142,11 @@ def test_a_card_that_claims_a_giant_costs_no_memory(folder):
         ({"learned": {"sauce": ""}}, "learned holds a text of each of source, target"),
         ({"learned": {"source": 7}}, "learned holds a text of each of source, target"),
         ({"max_tokens": "ten"}, r"need max_tokens \(int\), found str"),
+        ({"max_tokens": True}, r"need max_tokens \(int\), found bool"),
+        ({"max_tokens": 0}, r"need 1 <= max_tokens <= 10,000, got 0"),
+        ({"max_tokens": 10**9}, r"need 1 <= max_tokens <= 10,000, got 1000000000"),
+        ({"source_vocabulary": [*RESERVED, "\ud800"]}, "source vocabulary: .*surrogates"),
+        ({"target_vocabulary": [*RESERVED, 7]}, "target vocabulary"),
         ({"source_vocabulary": ["a", "b"]}, "source vocabulary: a vocabulary starts with"),
         ({"target_vocabulary": [*RESERVED, "u", "u"]}, "'u' occurs twice"),
         ({"source_vocabulary": [*RESERVED, ["a"]]}, "source vocabulary"),
@@ -173,7 +180,7 @@ def test_a_missing_field_is_named(folder):
         checkpoints.read(folder)
 
 
-@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "\x00"])
+@pytest.mark.parametrize("text", ["", "{", "[1, 2]", "\x00", "[" * 100_000, '{"a":' * 100_000])
 def test_a_card_that_is_no_object_is_refused(folder, text):
     (folder / CARD).write_text(text)
     with pytest.raises(CheckpointError, match=r"card.json (cannot be read as JSON|holds a list)"):
@@ -262,3 +269,36 @@ def test_opening_a_checkpoint_and_translating_imports_no_compiler():
     assert first
     assert second
     assert compilers == "set()"
+
+
+@UNIX
+@pytest.mark.parametrize("name", [CARD, WEIGHTS])
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_of_a_checkpoint_is_refused_at_once_and_costs_no_other(folder, name, kind):
+    """A pipe in the place of a card hung the catalogue, and with it the dashboard."""
+    other = folder.parent / "other"
+    shutil.copytree(folder, other)
+    lay(folder / name, kind)
+    code = (
+        "from attention_plugins import checkpoints, registry\n"
+        "from attention_plugins.catalogue import catalogue\n"
+        "found = registry.load(allow=[])\n"
+        "for each in catalogue(found)['checkpoints']:\n"
+        "    if each['name'] in ('small', 'other'):\n"
+        "        print(each['name'], each['fault'] or 'fine')\n"
+        "try:\n"
+        "    checkpoints.read(found.checkpoint('small').path).build(found)\n"
+        "except checkpoints.CheckpointError as error:\n"
+        "    print('refused:', error)\n"
+    )
+    environment = {**os.environ, "ATTENTION_CHECKPOINTS": str(folder.parent)}
+    done = subprocess.run(
+        [sys.executable, "-c", code], cwd=ROOT, env=environment, timeout=60, capture_output=True,
+        text=True, check=True,
+    )  # fmt: skip
+    lines = done.stdout.splitlines()
+    assert "other fine" in lines
+    small = next(line for line in lines if line.startswith("small "))
+    assert (name in small) == (name == CARD)
+    assert lines[-1].startswith("refused: ")
+    assert name in lines[-1]

@@ -6,6 +6,7 @@ import importlib.util
 import json
 
 import pytest
+from support.hostile import KINDS, UNIX, at_once, lay
 
 from attention_plugins.checkpoints import CheckpointError, find
 from attention_plugins.opening import read_checkpoint
@@ -96,3 +97,34 @@ def test_a_missing_library_is_named_with_its_cure(folder, monkeypatch):
     monkeypatch.setattr(importlib.util, "find_spec", lambda name: None)
     with pytest.raises(CheckpointError, match=r"attention-workbench\[transformers\]"):
         read_checkpoint(folder(MARIAN))
+
+
+@UNIX
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_of_a_folder_is_not_waited_for(folder, kind):
+    made = folder(MARIAN)
+    lay(made / "adopted.json", kind)
+    if kind == "gigabytes":
+        with pytest.raises(CheckpointError, match="larger than"):
+            at_once(read_checkpoint, made)
+    else:
+        assert at_once(read_checkpoint, made).card["title"] == made.name
+    lay(made / "config.json", kind)
+    with pytest.raises(CheckpointError, match=r"(no card\.json in|larger than)"):
+        at_once(read_checkpoint, made)
+
+
+@pytest.mark.parametrize(
+    ("changes", "tokens"),
+    [({"max_position_embeddings": "many"}, 128), ({"max_position_embeddings": [1]}, 128),
+     ({"max_position_embeddings": -3}, 128), ({"max_position_embeddings": 10**30}, 128),
+     ({"max_position_embeddings": 31}, 31)],
+)  # fmt: skip
+def test_a_configuration_of_other_types_costs_no_other(folder, changes, tokens):
+    assert read_checkpoint(folder({**MARIAN, **changes})).card["max_tokens"] == tokens
+
+
+@pytest.mark.parametrize("kind", [["marian"], {"a": 1}, 7, None])
+def test_an_architecture_that_is_no_name_is_refused(folder, kind):
+    with pytest.raises(CheckpointError, match="model; read are"):
+        read_checkpoint(folder({**MARIAN, "model_type": kind}))

@@ -1,5 +1,6 @@
 import pyarrow as pa
 import pytest
+from support.hostile import KINDS, UNIX, at_once, lay
 
 from dashboard.records.request import Request
 from dashboard.records.training import Epoch
@@ -136,3 +137,32 @@ def test_what_is_not_there_says_so(tmp_path):
         folder.note_state("paused")
     assert folder.history().epochs == ()
     assert not folder.busy()
+
+
+@UNIX
+@pytest.mark.parametrize("kind", KINDS)
+def test_what_is_no_file_of_a_training_is_not_waited_for(folder, kind):
+    folder.note_epoch(epoch(1))
+    (folder.path / "epochs" / "00001").mkdir()
+    for name in ("request.json", "history.jsonl", "epochs/00001/probe.arrow"):
+        lay(folder.path / name, kind)
+    with pytest.raises(KeyError, match="no training"):
+        at_once(folder.request)
+    with pytest.raises(KeyError, match="no probe"):
+        at_once(folder.probe, 1)
+    assert at_once(folder.history).epochs == ()
+    lay(folder.path / "snapshot.safetensors", kind)
+    assert kind == "gigabytes" or folder.snapshot() is None
+
+
+@pytest.mark.parametrize("text", ["[" * 100_000, '{"request": {}, "created": "x"}', "\xff", ""])
+def test_a_request_that_is_none_is_no_training(folder, text):
+    (folder.path / "request.json").write_text(text, "latin-1")
+    with pytest.raises(KeyError, match="no training"):
+        folder.request()
+
+
+def test_a_history_nested_too_deep_costs_that_line_alone(folder):
+    (folder.path / "history.jsonl").write_text("[" * 100_000 + "\n")
+    folder.note_epoch(epoch(1))
+    assert folder.history().epochs == (epoch(1),)
