@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import inspect
-import json
 import textwrap
 from dataclasses import asdict
 from typing import Any
@@ -12,6 +11,7 @@ import torch
 
 from attention_plugins import hookspecs
 from attention_plugins.contract import CONTRACT_VERSION
+from attention_plugins.describing import plain_json
 from attention_plugins.devices import available
 from attention_plugins.distributions import described
 from attention_plugins.hookspecs import HOOKS, Hook
@@ -73,7 +73,7 @@ def _records(registry: Registry, hook: Hook, failures: list[Failure]) -> list[di
             with running(plugin):
                 record = hook.describe(spec)
                 _fill_names(record, registry)
-                json.dumps(record, allow_nan=False)
+                plain_json(record)
             records.append({**record, "plugin": _origin(plugin)})
         except BaseException as error:  # a record may compute what it says
             let_go(error)

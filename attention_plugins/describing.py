@@ -9,6 +9,8 @@ from typing import Any
 
 from attention_plugins.contract import CheckpointSpec, Parameter
 
+_LARGEST_SUMMARY = 1_000_000  # bytes of a card without vocabularies
+
 
 def fields(*names: str) -> Callable[[Any], dict[str, Any]]:
     """A function that describes a record by these fields and by its parameters, if it has any."""
@@ -38,13 +40,24 @@ def describe(parameter: Parameter) -> dict[str, Any]:
     }
 
 
+def plain_json(record: Any) -> bytes:
+    """A record as JSON.
+
+    Raises:
+        ValueError: NaN, or half a character, which Python reads in JSON, but cannot pass on.
+        TypeError: a value that JSON does not have.
+    """
+    return json.dumps(record, allow_nan=False, ensure_ascii=False).encode()
+
+
 def card(spec: CheckpointSpec) -> dict[str, Any]:
     """A checkpoint's card without the vocabularies, or why it cannot be used."""
     from attention_plugins.opening import read_checkpoint  # which itself implements a hook
 
     try:
         found = read_checkpoint(spec.path).summary
-        json.dumps(found, allow_nan=False)  # Python reads NaN in a file that JSON does not know
+        if len(plain_json(found)) > _LARGEST_SUMMARY:
+            raise ValueError(f"more than {_LARGEST_SUMMARY:,} bytes besides its vocabularies")
     except ValueError as error:
         return {"name": spec.name, "card": None, "fault": f"{spec.path}: {error}"}
     return {"name": spec.name, "card": found, "fault": ""}

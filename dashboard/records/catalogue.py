@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, TypeGuard
 
+from dashboard.records.card import problem_of
 from dashboard.records.distributions import Distribution, distributions
 from dashboard.records.metric import Metric
 from dashboard.records.parameter import Parameter
@@ -146,8 +147,9 @@ class Catalogue:
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Catalogue:
         """From what the task ``catalogue`` gives."""
-        usable = [entry for entry in facts["checkpoints"] if entry["card"]]
-        unusable = [_unusable(entry) for entry in facts["checkpoints"] if entry["fault"]]
+        checkpoints = [_checked(entry) for entry in facts["checkpoints"]]
+        usable = [entry for entry in checkpoints if entry["card"]]
+        unusable = [_unusable(entry) for entry in checkpoints if entry["fault"]]
         failures = (*facts["failures"], *unusable)
         entries = {
             kind: {entry["name"]: Entry.of(entry) for entry in facts[kind]}
@@ -233,6 +235,14 @@ def _is_list(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
     return isinstance(value, list | tuple)
 
 
+def _checked(entry: Mapping[str, Any]) -> Mapping[str, Any]:
+    """The entry of a checkpoint; if pages cannot show its card, with the reason in its place."""
+    problem = problem_of(entry["card"]) if entry["card"] else ""
+    if not problem:
+        return entry
+    return {**entry, "card": None, "fault": f"its card cannot be shown: {problem}"}
+
+
 def _unusable(entry: Mapping[str, Any]) -> dict[str, Any]:
     """A checkpoint that is offered but cannot be used, as a failure."""
     origin = entry.get("plugin", {})
@@ -242,5 +252,5 @@ def _unusable(entry: Mapping[str, Any]) -> dict[str, Any]:
         "built_in": origin.get("built_in", False),
         "stage": "checkpoint",
         "message": entry["fault"],
-        "advice": "train it again, or take its folder away",
+        "advice": "correct its card.json, train it again, or take its folder away",
     }

@@ -130,6 +130,33 @@ def registry_of(kind, *specs):
     return Registry(records={kind: {spec.name: spec for spec in specs}}, plugins=(plugin,))
 
 
+def test_half_a_character_costs_its_own_record_alone(tmp_path):
+    """JSON and Python take lone surrogates; what crosses to the page does not."""
+
+    def scoring(name, title):
+        return ScoringSpec(name=name, title=title, formula="q k", build=lambda s, v: None)
+
+    found = catalogue(registry_of("scorings", scoring("bad", "\ud800"), scoring("good", "Good")))
+    assert [each["name"] for each in found["scorings"]] == ["good"]
+    assert "bad" in found["failures"][0]["message"]
+    json.dumps(found, ensure_ascii=False).encode()
+
+
+def test_a_card_with_half_a_character_or_too_much_beside_its_words_is_named(tmp_path):
+    for name, changes, said in (
+        ("half", {"title": "\ud800"}, "surrogates"),
+        ("large", {"training": {"notes": "x" * 1_000_001}}, "more than 1,000,000 bytes"),
+    ):
+        shutil.copytree(SHIPPED / "bahdanau-additive-phrasebook", tmp_path / name)
+        card = json.loads((tmp_path / name / "card.json").read_text("utf-8")) | changes
+        (tmp_path / name / "card.json").write_text(json.dumps(card))
+        spec = CheckpointSpec(name=name, path=tmp_path / name)
+        (found,) = catalogue(registry_of("checkpoints", spec))["checkpoints"]
+        assert found["card"] is None
+        assert said in found["fault"]
+        found["fault"].encode()
+
+
 # Devices
 
 
