@@ -27,7 +27,7 @@ from dashboard.records.result import Result
 from dashboard.storage.archive import MB, pack, unpack
 from dashboard.storage.errors import BundleError
 from dashboard.storage.strict_json import parse_object
-from dashboard.storage.tables import parse_table, table_bytes
+from dashboard.storage.tables import MAX_VALUES, count_values, parse_table, table_bytes
 
 FORMAT, VERSION = "attention-workbench run", 1
 LARGEST_MANIFEST = 4 * MB
@@ -40,6 +40,7 @@ _LINK = re.compile(r"(/[a-z]*(\?[!-~]*)?)?\Z")  # of this dashboard, printable A
 _LONGEST_TEXT, _LONGEST_LINK = 300, 20_000
 _PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
 _WIDEST_PNG = 8_000  # px of either side
+_MOST_PIXELS = 64_000_000  # of all pictures together
 _FIELDS = {
     "format": str, "version": int, "title": str, "link": str, "request": dict, "facts": dict,
     "versions": dict, "entries": dict,
@@ -146,16 +147,18 @@ def _read(data: bytes) -> Bundle:
     _check_stamps(manifest["entries"], entries)
     tables: dict[str, pa.Table] = {}
     charts: dict[str, dict[str, Any]] = {}
-    pictures: dict[str, bytes] = {}
+    pictures = {
+        _split(name)[1]: data for name, data in entries.items() if name.startswith("pictures/")
+    }
+    _check_pictures(pictures)
     for name, content in entries.items():
         folder, stem = _split(name)
         if folder == "tables":
             tables[stem] = parse_table(content, name)
         elif folder == "charts":
             charts[stem] = parse_object(content, name)
-        else:
-            _check_picture(content, name)
-            pictures[stem] = content
+    if (values := sum(map(count_values, tables.values()))) > MAX_VALUES:
+        raise BundleError(f"need at most {MAX_VALUES:,} values in all tables, got {values:,}")
     return Bundle(
         request=Request.from_fields(manifest["request"]),
         result=Result(tables=tables, facts=manifest["facts"]),
@@ -224,12 +227,33 @@ def _stamp(data: bytes) -> dict[str, Any]:
     return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
 
 
-def _check_picture(data: bytes, name: str) -> None:
-    if name.endswith(".svg"):
-        return  # pages offer it as a file only
-    sides = [int.from_bytes(data[start : start + 4], "big") for start in (16, 20)]
-    if not data.startswith(_PNG) or not all(0 < side <= _WIDEST_PNG for side in sides):
-        raise BundleError(f"{name} is not a PNG of at most {_WIDEST_PNG:,} px a side")
+def fitting(pictures: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the pictures without the PNGs that would be too many pixels for a bundle."""
+    found, left = {}, _MOST_PIXELS
+    for name, data in pictures.items():
+        width, height = _sides(data) if name.endswith(".png") else (0, 0)
+        if max(width, height) <= _WIDEST_PNG and width * height <= left:
+            found[name], left = data, left - width * height
+    return found
+
+
+def _check_pictures(pictures: Mapping[str, bytes]) -> None:
+    """Check by their heads alone that the PNGs are some, and not too many pixels to be decoded."""
+    pixels = 0
+    for name, data in pictures.items():
+        if not name.endswith(".png"):
+            continue  # pages offer it as a file only
+        width, height = _sides(data)
+        if not data.startswith(_PNG) or not all(0 < n <= _WIDEST_PNG for n in (width, height)):
+            raise BundleError(f"{name} is not a PNG of at most {_WIDEST_PNG:,} px a side")
+        pixels += width * height
+    if pixels > _MOST_PIXELS:
+        raise BundleError(f"need pictures of at most {_MOST_PIXELS:,} px in all, got {pixels:,}")
+
+
+def _sides(png: bytes) -> tuple[int, int]:
+    """Width and height in px, as the head of a PNG says."""
+    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
 
 
 def _json(value: Any) -> bytes:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pyarrow as pa
 
 MAX_COLUMNS = 256
-MAX_VALUES = 32_000_000  # of one table, lists unpacked; 48 maps of 500 x 500 have 12,000,000
+MAX_VALUES = 32_000_000  # of all tables, lists unpacked; 48 maps of 500 x 500 have 12,000,000
 MAX_TEXTS = 2_000_000
 MAX_NAME = 200  # characters
 
@@ -74,12 +74,24 @@ def _is_plain(kind: pa.DataType) -> bool:
     return any(check(kind) for check in checks)
 
 
-def _check_size(table: pa.Table) -> None:
-    values = texts = table.num_rows
+def count_values(table: pa.Table) -> int:
+    """Return how many values a table has, lists unpacked, and one more for each row and list."""
+    values = table.num_rows
     for column in table.columns:
         for chunk in column.chunks:
-            inner = chunk.values if pa.types.is_list(chunk.type) else chunk
-            values += len(chunk) + len(inner)
-            texts += len(inner) if pa.types.is_string(inner.type) else 0
-    if values > MAX_VALUES or texts > MAX_TEXTS:
+            values += len(chunk)
+            values += len(chunk.values) if pa.types.is_list(chunk.type) else 0
+    return values
+
+
+def _check_size(table: pa.Table) -> None:
+    texts = 0
+    for column in table.columns:
+        inner = map(_unpacked, column.chunks)
+        texts += sum(len(chunk) for chunk in inner if pa.types.is_string(chunk.type))
+    if count_values(table) > MAX_VALUES or texts > MAX_TEXTS:
         raise ValueError(f"need at most {MAX_VALUES:,} values and {MAX_TEXTS:,} texts")
+
+
+def _unpacked(chunk: pa.Array) -> pa.Array:
+    return chunk.values if pa.types.is_list(chunk.type) else chunk

@@ -191,13 +191,13 @@ def _run(contents: _Contents, request: Request) -> None:
 
 
 def packed(run: Callable[[], Bundle]) -> bytes:
-    """A run's bundle, with pictures of its charts.
+    """A run's bundle, with pictures of its charts, of those of a usual size.
 
     Raises:
         BundleError, ExportError: what is wrong, in one sentence.
     """
     made = run()
-    return bundle.write(replace(made, pictures=export.pictures(made.charts)))
+    return bundle.write(replace(made, pictures=bundle.fitting(export.pictures(made.charts))))
 
 
 def _keep(run: Callable[[], Bundle], state: str) -> None:

@@ -21,6 +21,7 @@ from dashboard.storage.errors import BundleError
 from dashboard.storage.runs import Run, Runs
 
 TASK = "runs"
+LEFT_OUT = "pictures left out"  # the fact that says why, by name
 _TABLE, _COLUMN = "bundle", "packed"
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.charts.run_charts import check_drawable, run_charts
-from dashboard.features.runs.bundle_import import add_run, store_upload
+from dashboard.features.runs.bundle_import import LEFT_OUT, add_run, store_upload
 from dashboard.features.runs.origin import origin
 from dashboard.features.runs.view import LINK, RunsView
 from dashboard.records.catalogue import Catalogue
@@ -192,7 +192,7 @@ def _one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
     origin(held, address(link))
 
 
-@st.cache_resource(max_entries=16, show_spinner=False)
+@st.cache_resource(max_entries=4, show_spinner=False)  # each may have 128 MB
 def _opened(id: str, digest: str) -> Bundle:
     """A run as it was read, once: it never changes."""
     return Runs().open(id)
@@ -216,6 +216,9 @@ def _redrawn(id: str, _held: Bundle) -> dict[str, Any]:
 
 
 def _draw(run: Run, held: Bundle, charts: Mapping[str, Any]) -> None:
+    left_out = held.result.facts.get(LEFT_OUT)
+    for name in left_out if isinstance(left_out, Mapping) else ():
+        st.caption(f":material/warning: The picture {plain(name)} was no PNG and was left out.")
     if not charts and not held.pictures:
         st.caption("This run has tables, but nothing to be drawn from them session.")
     if run.origin == "imported":

@@ -7,19 +7,23 @@ from dataclasses import replace
 
 from PIL import Image
 
-from dashboard.features.runs.bundle_import import to_result
+from dashboard.features.runs.bundle_import import LEFT_OUT, to_result
 from dashboard.jobs import limits
 from dashboard.jobs.context import Context
 from dashboard.records.request import UPLOAD, Request
 from dashboard.records.result import Result
 from dashboard.storage import bundle
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.bundle import Bundle
 
+_NOT_DECODED = (OSError, SyntaxError, ValueError, Image.DecompressionBombError)
 _EXTRA_MEMORY = 1024  # MB: tables of 128 MB, and a picture of 8,000 x 8,000 px decoded twice
 
 
 def perform(request: Request, context: Context) -> Result:
     """Read the bundle ``upload:<sha256>`` that ``request.data`` names.
+
+    A picture that cannot be decoded is left out, and named in the facts.
 
     Returns:
         See :func:`~dashboard.features.runs.bundle_import.to_result`.
@@ -30,27 +34,33 @@ def perform(request: Request, context: Context) -> Result:
     data = Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes()
     try:
         with limits.extra_memory(_EXTRA_MEMORY):
-            run = bundle.read(data)
-            pictures = {}
-            for number, (name, picture) in enumerate(run.pictures.items()):
-                context.report(number / len(run.pictures), f"Reading {name}")
-                pictures[name] = _encoded_anew(picture, name)
-            packed = bundle.write(replace(run, pictures=pictures))
+            run = _with_pictures_anew(bundle.read(data), context)
+            packed = bundle.write(run)
     except MemoryError as error:
         raise ValueError(f"the bundle needs more than {_EXTRA_MEMORY:,} MB to be read") from error
     return to_result(run, packed)
+
+
+def _with_pictures_anew(run: Bundle, context: Context) -> Bundle:
+    """The run with its pictures encoded anew; those that are none are named in its facts."""
+    pictures, left_out = {}, {}
+    for number, (name, picture) in enumerate(run.pictures.items()):
+        context.report(number / len(run.pictures), f"Reading {name}")
+        try:
+            pictures[name] = _encoded_anew(picture, name)
+        except _NOT_DECODED as error:
+            left_out[name] = str(error)[:200] or type(error).__name__
+    facts = {name: fact for name, fact in run.result.facts.items() if name != LEFT_OUT}
+    result = replace(run.result, facts=facts | ({LEFT_OUT: left_out} if left_out else {}))
+    return replace(run, result=result, pictures=pictures)
 
 
 def _encoded_anew(picture: bytes, name: str) -> bytes:
     """Return a PNG with the same pixels and nothing else; other pictures are never decoded."""
     if not name.endswith(".png"):
         return picture
-    try:
-        with Image.open(io.BytesIO(picture), formats=["PNG"]) as opened:
-            pixels = opened.convert("RGBA")
-    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
-        reason = str(error)[:200]
-        raise ValueError(f"{name} is not a PNG that can be decoded: {reason}") from error
+    with Image.open(io.BytesIO(picture), formats=["PNG"]) as opened:
+        pixels = opened.convert("RGBA")
     pixels.info.clear()  # texts and colour profiles
     file = io.BytesIO()
     pixels.save(file, "PNG")

@@ -16,8 +16,8 @@ from hypothesis import strategies as st
 
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.storage import archive
-from dashboard.storage.bundle import Bundle, read, slug, write
+from dashboard.storage import archive, bundle, tables
+from dashboard.storage.bundle import Bundle, fitting, read, slug, write
 from dashboard.storage.errors import BundleError
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack("!II", 7, 5) + b"rest"
@@ -392,3 +392,40 @@ def test_any_change_of_an_entry_that_is_vouched_for_is_refused_or_is_a_run(name,
         assert read(write(taken)).request == taken.request
         for table in taken.result.tables.values():
             table.to_pandas()
+
+
+def picture(width: int, height: int) -> bytes:
+    return PNG[:16] + struct.pack("!II", width, height) + PNG[24:]
+
+
+def test_all_pictures_together_have_a_budget_that_is_read_from_their_heads(monkeypatch):
+    monkeypatch.setattr(bundle, "_MOST_PIXELS", 100)
+    for sizes, fits in (
+        ([(10, 10)], True),
+        ([(10, 7), (6, 5)], True),
+        ([(10, 7), (1, 31)], False),
+    ):
+        made = {f"p{n}.png": picture(*size) for n, size in enumerate(sizes)}
+        data = write(replace(run(), pictures=made))
+        if fits:
+            assert read(data).pictures == made
+        else:
+            assert refusal(data) == "need pictures of at most 100 px in all, got 101"
+
+
+def test_what_is_written_here_fits_the_budget_of_whoever_reads_it(monkeypatch):
+    monkeypatch.setattr(bundle, "_MOST_PIXELS", 100)
+    made = {"a.png": picture(10, 7), "a.svg": b"<svg/>", "b.png": picture(10, 4),
+            "c.png": picture(6, 5), "d.png": picture(8_001, 0)}  # fmt: skip
+    assert fitting(made).keys() == {"a.png", "a.svg", "c.png"}
+    assert read(write(replace(run(), pictures=fitting(made)))).pictures == fitting(made)
+
+
+def test_all_tables_together_have_a_budget_of_values(monkeypatch):
+    one = pa.table({"a": [1, 2, 3], "b": [[1.0], [2.0, 3.0], []]})  # 3 rows, 3 + 3 + 3 values
+    assert tables.count_values(one) == 12
+    data = write(replace(run(), result=Result(tables={"x": one, "y": one}, facts={})))
+    monkeypatch.setattr(bundle, "MAX_VALUES", 24)
+    assert read(data).result.tables.keys() == {"x", "y"}
+    monkeypatch.setattr(bundle, "MAX_VALUES", 23)
+    assert refusal(data) == "need at most 23 values in all tables, got 24"

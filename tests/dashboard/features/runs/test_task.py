@@ -17,7 +17,7 @@ import pytest
 from PIL import Image, PngImagePlugin
 
 from dashboard.features.runs import task
-from dashboard.features.runs.bundle_import import add_run, store_upload
+from dashboard.features.runs.bundle_import import LEFT_OUT, add_run, store_upload
 from dashboard.jobs.backend import Event
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import UPLOAD, Request
@@ -193,10 +193,32 @@ HEAD = png()[: png().index(b"IDAT") - 4]
         HEAD + (3).to_bytes(4, "big") + b"IDATabc" + zlib.crc32(b"IDATabc").to_bytes(4, "big"),
     ],
 )  # fmt: skip
-def test_a_picture_that_cannot_be_decoded_is_refused(imported, picture):
+def test_a_picture_that_cannot_be_decoded_is_left_out_and_named(imported, picture):
     assert read(write(run(pictures={"a.png": picture}))).pictures  # its head is that of a PNG
-    with pytest.raises(ValueError, match=r"a\.png is not a PNG that can be decoded"):
-        imported(write(run(pictures={"a.png": picture})))
+    kept = imported(write(run(pictures={"a.png": picture, "b.png": png()})))
+    held = Runs().open(kept.id)
+    assert held.pictures.keys() == {"b.png"}
+    assert held.result.tables == run().result.tables
+    assert held.result.facts[LEFT_OUT].keys() == {"a.png"}
+    assert 0 < len(held.result.facts[LEFT_OUT]["a.png"]) <= 200
+
+
+def test_a_bundle_cannot_say_itself_what_was_left_out(imported):
+    kept = imported(write(run(result=Result(tables={}, facts={LEFT_OUT: {"z.png": "x"}}))))
+    assert LEFT_OUT not in Runs().open(kept.id).result.facts
+
+
+def test_twelve_giant_pictures_in_a_small_bundle_are_refused_before_any_is_decoded(
+    imported, monkeypatch
+):
+    """9 kB that took 33 s and 2 GB."""
+    head = png(size=(8_000, 1))
+    giant = head[:20] + (8_000).to_bytes(4, "big") + head[24:]
+    data = write(run(pictures={f"p{number}.png": giant for number in range(12)}))
+    assert len(data) < 9_000
+    monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("decoded"))
+    with pytest.raises(ValueError, match=r"need pictures of at most 64,000,000 px in all"):
+        imported(data)
     assert Runs().all() == []
 
 
