@@ -24,6 +24,22 @@ def _sites(text: str) -> str:
     return " ".join(text.split())
 
 
+def _names(text: str) -> str:
+    if wrong := [each for each in text.split() if not re.fullmatch(r"[\w()*]+", each)]:
+        raise ValueError(f"need names such as WANDB_* separated by spaces, not {wrong[0]!r}")
+    return " ".join(text.split())
+
+
+def _hosts(text: str) -> str:
+    for each in text.split():
+        if not re.fullmatch(r"\*|(\*\.)?[a-z0-9_-]+(\.[a-z0-9_-]+)*", each.lower()):
+            raise ValueError(
+                "need names such as lab.example or *.school.example, without https:// or a port, "
+                "separated by spaces"
+            )
+    return " ".join(text.lower().split())
+
+
 class Settings(BaseSettings):
     """Every setting, with what it sets; README.md has the same words."""
 
@@ -40,9 +56,14 @@ class Settings(BaseSettings):
         description="trainings that run side by side; further ones wait",
     )
     worker_memory: int = Field(
-        default_factory=limits.default_memory,
+        default_factory=lambda known: limits.default_memory(known["workers"] + known["trainers"]),
         ge=0,
-        description="megabytes that one worker may allocate; 0 for no limit",
+        description="megabytes that one worker or trainer may allocate; 0 for no limit",
+    )
+    worker_environment: Annotated[str, AfterValidator(_names)] = Field(
+        default="",
+        description="further variables of the server's environment that workers, and so plugins, "
+        "get, separated by spaces, with `*` for any text: `WANDB_* LAB_DATA`",
     )
     silence_limit: float | None = Field(
         default=None,
@@ -59,6 +80,11 @@ class Settings(BaseSettings):
         default="'self'",
         description="the sites that may show the dashboard in a frame, such as "
         "`https://school.example`, separated by spaces",
+    )
+    hosts: Annotated[str, AfterValidator(_hosts)] = Field(
+        default="",
+        description="the names under which browsers may ask for the dashboard, such as "
+        "`lab.example *.school.example`, separated by spaces; `*` for any",
     )
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
 _MEMORY_SHARE = 0.7
+_LEAST_MEMORY = 1024  # MB, in which torch starts and a shipped model translates
 _PR_SET_PDEATHSIG = 1
 
 
@@ -32,14 +33,26 @@ def cores() -> int:
     return max(1, found)
 
 
-def default_memory() -> int:
-    """Return 70 % of the machine's or the container's memory in megabytes; 0 if unknown."""
+def default_memory(processes: int) -> int:
+    """Return what each of so many processes may take of the machine's or container's memory.
+
+    Together they take 70 % of it, but each gets at least 1 GB, since torch does not start in
+    less.
+
+    Args:
+        processes: workers and trainers, at least 1.
+
+    Returns:
+        Megabytes; 0 if the memory is unknown.
+    """
     found = math.inf
     with suppress(AttributeError, ValueError, OSError):
         found = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
     with suppress(OSError, ValueError):
         found = min(found, int((_CGROUP / "memory.max").read_text()))
-    return 0 if math.isinf(found) else int(found * _MEMORY_SHARE / 2**20)
+    if math.isinf(found):
+        return 0
+    return max(_LEAST_MEMORY, int(found * _MEMORY_SHARE / processes / 2**20))
 
 
 def limit_memory(megabytes: int) -> None:

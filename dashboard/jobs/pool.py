@@ -35,13 +35,13 @@ class LocalPool:
             or 30. A plugin that takes longer, or ends its worker, is quarantined until
             :meth:`reload`.
         memory: megabytes a worker may allocate, 0 for no limit; else
-            ``ATTENTION_WORKER_MEMORY``, or 70 % of the machine's.
+            ``ATTENTION_WORKER_MEMORY``, or a share of 70 % of the machine's.
         warm: import torch in workers before their first job.
         cache: bytes of results with which equal requests are answered.
         nice: the niceness of the workers, 0 to 19.
         head_start: the first worker has the machine to itself until it has taken no new job for
             so many seconds, since it waits or has a long one; at most four times as long.
-        environment: variables for the workers, besides this process's own.
+        environment: variables for the workers, besides those of :func:`.launch.environment`.
 
     Raises:
         ValueError: fewer than one worker, a negative limit, a variable that is not a number.
@@ -68,7 +68,9 @@ class LocalPool:
             workers=workers, worker_memory=memory, silence_limit=silence, plugin_limit=plugin_limit
         )
         command = launch.command(tasks, chosen.worker_memory, warm, nice)
-        variables = launch.environment(chosen.workers, environment or {})
+        variables = launch.environment(
+            chosen.workers, environment or {}, chosen.worker_environment.split()
+        )
         self._time_limit = time_limit
         self._lock = threading.RLock()
         self._job_ended = threading.Condition(self._lock)

@@ -26,6 +26,7 @@ def training_pool() -> JobBackend:
     chosen = settings()
     return LocalPool(
         chosen.trainers,
+        memory=chosen.worker_memory,
         time_limit=math.inf,
         grace=_GRACE,
         silence=chosen.silence_limit or _SILENCE,

@@ -33,6 +33,12 @@ def test_what_is_given_wins_over_the_variable_and_that_over_the_default(monkeypa
     assert settings(plugin_limit=3).plugin_limit == 3
 
 
+def test_all_workers_and_trainers_together_take_no_more_than_their_share(monkeypatch):
+    monkeypatch.setattr(limits, "default_memory", lambda processes: 7000 // processes)
+    assert settings(workers=3, trainers=4).worker_memory == 1000
+    assert settings(workers=3, trainers=4, worker_memory=11).worker_memory == 11
+
+
 def test_an_empty_variable_is_none(monkeypatch):
     monkeypatch.setenv("ATTENTION_SILENCE_LIMIT", "")
     assert settings().silence_limit is None
@@ -46,6 +52,8 @@ def test_an_empty_variable_is_none(monkeypatch):
         *[("worker_memory", text) for text in ("-1", "12 MB")],
         *[("plugin_limit", text) for text in ("0", "-1", "soon", "nan")],
         *[("silence_limit", text) for text in ("0", "nan")],
+        *[("hosts", text) for text in ("https://a.example", "a.example:80", "a*.example", "-/")],
+        *[("worker_environment", text) for text in ("A=1", "A,B")],
         *[("frame_ancestors", text) for text in (" ", "a.example; script-src *", "'unsafe'")],
     ],
 )

@@ -1,5 +1,7 @@
 import os
+import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -41,8 +43,60 @@ def test_the_users_variables_win_and_reach_the_workers(monkeypatch):
     assert variables["FLAVOUR"] == "extra"
 
 
+SECRETS = (
+    "AWS_SECRET_ACCESS_KEY", "STREAMLIT_SERVER_COOKIE_SECRET", "HF_TOKEN",
+    "HUGGING_FACE_HUB_TOKEN", "DATABASE_URL", "PGPASSWORD", "GITHUB_TOKEN", "OPENAI_API_KEY",
+    "SSH_AUTH_SOCK", "KUBECONFIG", "ATTENTION_TOKEN", "ATTENTION_DATABASE", "ATTENTION_WORKERS",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("name", SECRETS)
+def test_a_secret_of_the_server_reaches_no_worker(monkeypatch, name):
+    monkeypatch.setenv(name, "hidden")
+    assert name not in launch.environment(2, {})
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["PATH", "HOME", "LANG", "LC_ALL", "TZ", "TMPDIR", "PYTHONHASHSEED", "MKL_DEBUG_CPU_TYPE",
+     "CUDA_VISIBLE_DEVICES", "NVIDIA_VISIBLE_DEVICES", "LD_LIBRARY_PATH", "XDG_DATA_HOME",
+     "HF_HOME", "https_proxy", "SSL_CERT_FILE", "SYSTEMROOT", "CONDA_PREFIX", "VIRTUAL_ENV",
+     "ATTENTION_PLUGINS"],
+)  # fmt: skip
+def test_what_programs_need_reaches_them(monkeypatch, name):
+    monkeypatch.setenv(name, "needed")
+    assert launch.environment(2, {})[name] == "needed"
+
+
+def test_more_is_let_through_by_name_or_pattern(monkeypatch):
+    for name in ("WANDB_KEY", "LAB_DATA", "LAB_KEY"):
+        monkeypatch.setenv(name, "x")
+    found = launch.environment(2, {}, ["WANDB_*", "LAB_DATA"])
+    assert {"WANDB_KEY", "LAB_DATA"} <= found.keys()
+    assert "LAB_KEY" not in found
+
+
+def test_what_plugins_read_of_ours_is_passed_on_and_no_other_setting():
+    """Every variable that attention_plugins reads, by its sources."""
+    sources = Path(launch.__file__).parents[2] / "attention_plugins"
+    text = "\n".join(path.read_text("utf-8") for path in sources.rglob("*.py"))
+    read = set(re.findall(r"[\"'](ATTENTION_[A-Z_]+)[\"']", text))
+    read -= {"ATTENTION_CONTRACT", "ATTENTION_EXPECTED_FAILURES"}  # names in a plugin's module
+    assert {name for name in launch.PASSED_ON if name.startswith("ATTENTION")} == read
+
+
 def test_the_project_comes_before_the_users_path(monkeypatch):
     root = os.path.dirname(os.path.dirname(os.path.dirname(launch.__file__)))
     assert launch.environment(2, {})["PYTHONPATH"] == root
     variables = launch.environment(2, {"PYTHONPATH": "/plugins"})
     assert variables["PYTHONPATH"] == root + os.pathsep + "/plugins"
+
+
+def test_the_code_that_a_worker_runs_sees_no_secret(make_pool, request_for, monkeypatch):
+    monkeypatch.setenv("AWS_SECRET_ACCESS_KEY", "hidden")
+    for more, flavour in (("", None), ("FLAV*", "plain")):
+        monkeypatch.setenv("FLAVOUR", "plain")
+        monkeypatch.setenv("ATTENTION_WORKER_ENVIRONMENT", more)
+        pool = make_pool()
+        found = pool.wait(pool.submit(request_for("environment")), 60).result.facts
+        assert (found["AWS_SECRET_ACCESS_KEY"], found["FLAVOUR"]) == (None, flavour)

@@ -43,11 +43,13 @@ def test_cores_are_those_of_the_container(container, monkeypatch, quota, cores):
 @linux
 def test_memory_is_a_share_of_the_machine_or_of_the_container(container):
     whole = os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / 2**20
-    assert limits.default_memory() == math.floor(whole * 0.7)
+    assert limits.default_memory(1) == math.floor(whole * 0.7)
     container("memory.max", "max\n")
-    assert limits.default_memory() == math.floor(whole * 0.7)
-    container("memory.max", f"{1000 * 2**20}\n")
-    assert limits.default_memory() == 700
+    assert limits.default_memory(1) == math.floor(whole * 0.7)
+    container("memory.max", f"{10_000 * 2**20}\n")
+    assert limits.default_memory(1) == 7000
+    assert limits.default_memory(3) == 2333
+    assert limits.default_memory(50) == 1024
 
 
 @linux
