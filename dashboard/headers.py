@@ -12,6 +12,7 @@ from typing import Any
 import streamlit
 from starlette.middleware import Middleware
 
+from dashboard.hosts import Hosts, listed_hosts
 from dashboard.settings import settings
 
 _INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
@@ -23,8 +24,8 @@ _App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
 
 
 def middleware() -> list[Middleware]:
-    """For the server's app: its answers carry :func:`headers`."""
-    return [Middleware(Headers, headers=headers())]
+    """For the server's app: its answers carry :func:`headers`, and strange hosts get none."""
+    return [Middleware(Headers, headers=headers()), Middleware(Hosts, listed=listed_hosts())]
 
 
 def headers() -> dict[str, str]:

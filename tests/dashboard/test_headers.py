@@ -11,6 +11,7 @@ from starlette.responses import PlainTextResponse
 
 import streamlit_app
 from dashboard.headers import Headers, headers, middleware
+from dashboard.hosts import Hosts
 
 
 def answered(app, kind="http"):
@@ -75,6 +76,5 @@ def test_frames_are_a_setting(monkeypatch):
 
 
 def test_the_server_uses_them():
-    (used,) = middleware()
-    assert used.cls is Headers
-    assert [each.cls for each in streamlit_app.app._user_middleware] == [Headers]
+    assert [each.cls for each in middleware()] == [Headers, Hosts]
+    assert [each.cls for each in streamlit_app.app._user_middleware] == [Headers, Hosts]

@@ -1,0 +1,98 @@
+"""By which names browsers may ask for this server, against DNS rebinding.
+
+A page of another site may have its own name lead to this server's address. Its requests then come
+from the same origin for the browser and for Streamlit, and only ``Host`` still has the strange
+name. So ``Host`` must be a name that nobody else can have led here.
+"""
+
+from __future__ import annotations
+
+import ipaddress
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
+from typing import Any
+
+from starlette.datastructures import Headers
+from starlette.responses import PlainTextResponse
+from starlette.websockets import WebSocketClose
+
+from dashboard.records.text import shown
+from dashboard.settings import settings, variable
+
+_Message = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[_Message]]
+_Send = Callable[[_Message], Awaitable[None]]
+_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
+
+# What a proxy adds. A page cannot add it to a WebSocket, without which it reaches nothing.
+_OF_PROXIES = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "via")
+
+
+class Hosts:
+    """Refuses requests and WebSockets that ask for a server of another name.
+
+    Args:
+        app: answers all others.
+        listed: names to let in, ``*.`` before a name for all below it, ``*`` for any; where there
+            are none, a proxy in front is trusted to let in the right ones.
+    """
+
+    def __init__(self, app: _App, listed: Sequence[str]) -> None:
+        self._app, self._listed = app, tuple(listed)
+        own = socket.gethostname().lower()
+        self._own = {own, f"{own}.local"}
+
+    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        """Answer as the app does, or refuse: a WebSocket with 403, a request with 421."""
+        if scope["type"] in ("http", "websocket"):
+            headers = Headers(scope=scope)
+            for host in headers.getlist("host"):
+                if not self._lets_in(host, headers):
+                    await _refuse(host, scope, receive, send)
+                    return
+        await self._app(scope, receive, send)
+
+    def _lets_in(self, host: str, headers: Headers) -> bool:
+        name = _name(host)
+        if _nobody_elses(name) or name in self._own:
+            return True
+        if self._listed:
+            return any(_matches(name, each) for each in self._listed)
+        return any(each in headers for each in _OF_PROXIES)
+
+
+def listed_hosts() -> list[str]:
+    """The names of the setting ``hosts``."""
+    return settings().hosts.split()
+
+
+def _name(host: str) -> str:
+    """``Host`` in lower case without its port and the brackets of an address."""
+    text = host.strip().lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0].rstrip(".")
+
+
+def _nobody_elses(name: str) -> bool:
+    """Whether no other site can lead that name here: an address, or a name of this network."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return "." not in name or name.endswith(".localhost")
+    return True
+
+
+def _matches(name: str, listed: str) -> bool:
+    return listed == "*" or name == listed or (listed[:2] == "*." and name.endswith(listed[1:]))
+
+
+async def _refuse(host: str, scope: _Message, receive: _Receive, send: _Send) -> None:
+    if scope["type"] == "websocket":
+        await WebSocketClose(code=1008, reason="unknown host")(scope, receive, send)
+        return
+    text = (
+        f"This server is not known as {shown(_name(host))}. Ask for it by its address in numbers "
+        f"or as localhost, or have {variable('hosts')} list that name where it is started.\n"
+    )
+    await PlainTextResponse(text, status_code=421)(scope, receive, send)
