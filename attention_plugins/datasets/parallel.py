@@ -29,6 +29,7 @@ LONGEST_SIDE = 1000
 _LONGEST_LINE = 65_536
 _LINK = re.compile(r"([0-9]{1,4})([-?p])([0-9]{1,4})\Z")
 _TOKENS_TOLD = 16
+_AT_ONCE = 2**16  # bytes
 _NO_LETTER = re.compile(r"[\W_]+")
 
 
@@ -55,6 +56,8 @@ def read_pairs(
         raise ContractError(f"need 2 <= limit, got limit={limit}")
     pairs: list[SentencePair] = []
     with _opened(source) as (stream, name):
+        if limit is None and isinstance(source, Path | bytes):
+            _check_length(stream, name)
         for where, line in _lines(stream, name):
             if line.strip():
                 first, second, third = _columns(line, where)
@@ -89,6 +92,20 @@ def _opened(source: Path | bytes | IO) -> Iterator[tuple[IO, str]]:
         yield getattr(source, "buffer", source), getattr(source, "name", None) or "the file"
 
 
+def _check_length(stream: IO[bytes], name: str) -> None:
+    """Refuse a file of too many lines before any is read as a pair."""
+    lines = 0
+    while lines <= MOST_LINES and (chunk := stream.read(_AT_ONCE)):
+        lines += chunk.count(b"\n")
+    if lines > MOST_LINES:
+        raise _too_many_lines(name)
+    stream.seek(0)
+
+
+def _too_many_lines(name: str) -> ContractError:
+    return ContractError(f"{name} has over {MOST_LINES:,} lines; need at most so many")
+
+
 def _lines(stream: IO, name: str) -> Iterator[tuple[str, str]]:
     """Each line without its end, behind where it stands: ``"line 3 of fra.txt"``."""
     offset = number = 0
@@ -96,7 +113,7 @@ def _lines(stream: IO, name: str) -> Iterator[tuple[str, str]]:
         number += 1
         where = f"line {number} of {name}"
         if number > MOST_LINES:
-            raise ContractError(f"{name} has over {MOST_LINES:,} lines; need at most so many")
+            raise _too_many_lines(name)
         # A str may hold lone surrogates, which are no UTF-8 either.
         data = raw if isinstance(raw, bytes) else raw.encode("utf-8", "surrogatepass")
         if len(raw) == _LONGEST_LINE and not data.endswith(b"\n"):

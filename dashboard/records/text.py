@@ -2,8 +2,20 @@
 
 from __future__ import annotations
 
+import re
+
 _LONGEST_SHOWN = 40
 LONGEST_LINE = 200
+LONGEST_FORMULA = 500  # characters
+
+# What ends the mathematics in Markdown, and commands that define others.
+_NOT_IN_FORMULAS = re.compile(
+    r"[$`]|\\(?:[egx]?def|let|futurelet|global|long|(?:re)?newcommand|providecommand)"
+)
+# A length of 10 em or 100 pt, and whatever is longer, such as in \rule{100000em}{1em}.
+_TOO_LONG = re.compile(
+    r"\d{2}[\d.]*\s*(?:em|ex|in|cm|pc|cc|nc)|\d{3}[\d.]*\s*(?:mm|mu|pt|px|sp|bp|dd|nd)"
+)
 
 
 def shown(value: object) -> str:
@@ -24,3 +36,13 @@ def not_installed(kind: str, name: str) -> str:
         f"{kind} {shown(name)} is not installed here. A plugin provides it: install the "
         "plugin where this dashboard runs, then press “Reload plugins”."
     )
+
+
+def can_be_set(latex: str) -> bool:
+    """Whether a formula can be set as mathematics on a page, in the room that a formula has.
+
+    Not so: more than ``LONGEST_FORMULA`` characters, what could leave the mathematics, what
+    defines commands and so may repeat them, and lengths of 10 em or 100 pt.
+    """
+    found = _NOT_IN_FORMULAS.search(latex) or _TOO_LONG.search(latex)
+    return found is None and len(latex) <= LONGEST_FORMULA

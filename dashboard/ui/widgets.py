@@ -15,6 +15,7 @@ import streamlit as st
 
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
+from dashboard.records.text import LONGEST_FORMULA, can_be_set
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # Where a reader of Markdown sees an address even in escaped text; U+2060 has no width.
@@ -30,9 +31,9 @@ def plain(text: str) -> str:
 
 
 def formula(latex: str, *, description: str = "") -> None:
-    """A formula, or its source where it could leave the mathematics it is set in."""
-    if "$" in latex or "`" in latex:
-        st.text(latex)
+    """A formula, or its source where it cannot be set safely; see :func:`.text.can_be_set`."""
+    if not can_be_set(latex):
+        st.text(latex[:LONGEST_FORMULA])
     else:
         st.latex(" ".join(latex.split()), help=plain(description) or None)
 

@@ -28,6 +28,7 @@ from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.metric import Metric
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+from dashboard.records.text import can_be_set
 from dashboard.ui import charts, export, layout, maps, results, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.page import Page
@@ -106,7 +107,7 @@ def _about(problem: Entry | None) -> Any:
     if problem is None:
         words.caption("A table: its last column is predicted from the columns before it.")
     else:
-        safe = problem.formula and not {"$", "`", "\n"} & {*problem.formula}
+        safe = problem.formula and can_be_set(problem.formula) and "\n" not in problem.formula
         words.caption((f"${problem.formula}$ · " if safe else "") + plain(problem.description))
     return scale
 

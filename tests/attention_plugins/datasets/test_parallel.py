@@ -154,6 +154,17 @@ def test_a_file_of_too_many_lines_is_refused(monkeypatch):
         read_pairs(b"\n" * 14)
 
 
+def test_too_many_lines_are_refused_before_one_is_read_as_a_pair(monkeypatch, tmp_path):
+    monkeypatch.setattr(parallel, "MOST_LINES", 13)
+    wrong = b"no tab\n" + LINE * 13
+    (tmp_path / "many.tsv").write_bytes(wrong)
+    for source in (wrong, tmp_path / "many.tsv"):
+        with pytest.raises(ContractError, match="has over 13 lines"):
+            read_pairs(source)
+        with pytest.raises(ContractError, match="one column"):
+            read_pairs(source, limit=2)
+
+
 def test_a_limit_below_two_is_refused():
     with pytest.raises(ContractError, match="need 2 <= limit, got limit=1"):
         read_pairs(TEXT.encode(), limit=1)

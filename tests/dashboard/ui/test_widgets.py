@@ -2,8 +2,10 @@ import re
 
 import pytest
 from streamlit.testing.v1 import AppTest
+from support import crowd
 
 from dashboard.records.parameter import Parameter
+from dashboard.records.text import can_be_set
 from dashboard.ui.widgets import plain
 
 
@@ -102,3 +104,40 @@ def test_no_address_in_a_strangers_text_is_made_a_link(text):
 
 def test_lines_become_one_line():
     assert plain("a\n\n# b\t c") == r"a \# b c"
+
+
+def formulas(latex):
+    from dashboard.ui.widgets import formula
+
+    formula(latex)
+
+
+@pytest.mark.parametrize(
+    "latex",
+    [
+        r"\rule{100000em}{1em}", r"x\kern99999pt y", r"\hskip 10 em", r"\\[1000ex]",
+        "\\rule{100000\nem}{1em}", r"\genfrac{}{}{999in}{}{a}{b}", r"\raisebox{12cm}{x}",
+        r"\def\a{xxxx}\a\a", r"\newcommand{\a}{x}", r"\gdef\a{x}", r"\let\a=b",
+        "x" * 501, "a$b", "`c`", r"\mkern 18000mu", r"\rule{00000100.5em}{1em}",
+    ],
+)  # fmt: skip
+def test_a_formula_that_would_take_the_page_is_shown_as_its_source(latex):
+    app = AppTest.from_function(formulas, args=(latex,), default_timeout=30).run()
+    assert not app.exception
+    assert not app.latex
+    assert app.text[0].value == latex[:500]
+
+
+def test_formulas_as_they_are_written_are_set():
+    found = {
+        record["formula"]
+        for kind in ("scorings", "normalisers", "datasets")
+        for record in crowd.built_in()[kind]
+        if record.get("formula")
+    }
+    assert len(found) > 40
+    assert [latex for latex in found if not can_be_set(latex)] == []
+    for latex in (r"a\hspace{1em}b", r"\\[2pt]", r"100 e m", r"12\,\mathrm{pt}", r"2^{64}"):
+        assert can_be_set(latex)
+    app = AppTest.from_function(formulas, args=("q k",), default_timeout=30).run()
+    assert app.latex[0].value == "$$\nq k\n$$"
