@@ -109,14 +109,13 @@ def _from_hub(repository: str, revision: str, staged: Path) -> Origin:
         if not _COMMIT.match(commit):
             raise CheckpointError(f"{where} names no commit for revision {revision!r}")
         disable_progress_bars()
-        get = {"revision": commit, "local_dir": staged}
         names = sorted(file.rfilename for file in found.siblings or ())
         # What it is stands in a small file; its weights are only fetched if it can be read.
         if CONFIG in names:
-            hf_hub_download(repository, CONFIG, **get)
+            hf_hub_download(repository, CONFIG, revision=commit, local_dir=staged)
         folders.check_config(folders.read_json(staged / CONFIG), where)
         for name in _wanted(names, where):
-            hf_hub_download(repository, name, **get)
+            hf_hub_download(repository, name, revision=commit, local_dir=staged)
     shutil.rmtree(staged / ".cache", ignore_errors=True)
     return Origin(found.id or repository, commit)
 
