@@ -16,9 +16,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 import pyarrow as pa
+from pydantic import TypeAdapter
 
 from dashboard.records.request import Request
 from dashboard.records.training import Epoch, State
@@ -35,6 +36,10 @@ _ID = re.compile(r"[0-9a-f]{32}\Z")
 _MODEL = ("model.safetensors", "card.json")
 # What a line of the history may hold besides an epoch.
 _TYPES = {"state": str, "note": str, "began": dict, "facts": dict, "checkpoint": str}
+
+
+_EPOCH = TypeAdapter(Epoch)
+_YEAR_10000 = 253_402_300_800  # seconds since 1970
 
 
 @dataclass(frozen=True)
@@ -87,7 +92,7 @@ class TrainingFolder:
         """
         try:
             facts = json.loads(read_bounded(self.path / _REQUEST, _LARGEST_REQUEST))
-            return Request.from_json(json.dumps(facts["request"])), float(facts["created"])
+            return Request.from_json(json.dumps(facts["request"])), _time(facts["created"])
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise KeyError(f"no training {self.id!r}: {error}") from error
 
@@ -131,10 +136,11 @@ class TrainingFolder:
         epochs: dict[int, Epoch] = {}
         last: dict[str, Any] = {}
         for entry in self._entries():
-            with suppress(TypeError, KeyError):
+            with suppress(TypeError, ValueError):
                 if "epoch" in entry:
-                    epochs[entry["epoch"]["epoch"]] = Epoch(**entry["epoch"])
-                if all(isinstance(entry.get(name, kind()), kind) for name, kind in _TYPES.items()):
+                    epoch = _EPOCH.validate_json(json.dumps(entry["epoch"]), strict=True)
+                    epochs[epoch.epoch] = epoch
+                if _is_known(entry):
                     last.update(entry)
         return History(
             epochs=tuple(epochs[number] for number in sorted(epochs)),
@@ -243,3 +249,15 @@ class TrainingFolder:
                 return not held
         except StorageError:
             return False
+
+
+def _is_known(entry: Mapping[str, Any]) -> bool:
+    """Whether what a line says besides an epoch is of the right types."""
+    right = (isinstance(entry.get(name, kind()), kind) for name, kind in _TYPES.items())
+    return all(right) and entry.get("state", "queued") in get_args(State)
+
+
+def _time(value: Any) -> float:
+    if not isinstance(value, int | float) or not 0 <= value < _YEAR_10000:
+        raise ValueError("need a time in seconds since 1970")
+    return float(value)

@@ -1,3 +1,7 @@
+import json
+import math
+from dataclasses import asdict
+
 import pyarrow as pa
 import pytest
 from support.hostile import KINDS, UNIX, at_once, lay
@@ -160,6 +164,45 @@ def test_a_request_that_is_none_is_no_training(folder, text):
     (folder.path / "request.json").write_text(text, "latin-1")
     with pytest.raises(KeyError, match="no training"):
         folder.request()
+
+
+@pytest.mark.parametrize("created", ["NaN", "1e300", "-1", '"now"', "null", "[1]"])
+def test_a_time_that_no_calendar_has_is_no_training(folder, created):
+    path = folder.path / "request.json"
+    request = json.loads(path.read_text())["request"]
+    path.write_text(f'{{"request": {json.dumps(request)}, "created": {created}}}')
+    with pytest.raises(KeyError, match="no training"):
+        folder.request()
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        {"epoch": {**asdict(epoch(2)), "loss": "low"}},
+        {"epoch": {**asdict(epoch(2)), "epoch": "2"}},
+        {"epoch": {**asdict(epoch(2)), "parts": {"near": {"score": "high"}}}},
+        {"epoch": {**asdict(epoch(2)), "bleu": "11"}},
+        {"epoch": 2},
+        {"state": "dreaming", "note": "x", "facts": {}},
+        {"state": ["done"]},
+        {"state": "done", "note": 7},
+    ],
+)
+def test_a_line_of_other_types_costs_itself_alone(folder, line):
+    folder.note_epoch(epoch(1))
+    with (folder.path / "history.jsonl").open("a") as file:
+        file.write(json.dumps(line) + "\n")
+    found = folder.history()
+    assert found.epochs == (epoch(1),)
+    assert (found.state, found.note) == ("queued", "")
+
+
+def test_an_epoch_that_diverged_is_kept(folder):
+    folder.note_epoch(epoch(1, loss=math.nan))
+    folder.note_epoch(epoch(2, loss=math.inf))
+    first, second = folder.history().epochs
+    assert math.isnan(first.loss)
+    assert second.loss == math.inf
 
 
 def test_a_history_nested_too_deep_costs_that_line_alone(folder):
