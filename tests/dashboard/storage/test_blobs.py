@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+from support.hostile import UNIX, at_once, lay
 
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.home import home
@@ -139,3 +140,12 @@ def test_the_root_comes_from_the_environment(monkeypatch, tmp_path):
     assert (tmp_path / "kept" / "blobs" / digest).exists()
     monkeypatch.delenv("ATTENTION_WORKBENCH_HOME")
     assert home().name == "attention-workbench"
+
+
+@UNIX
+@pytest.mark.parametrize("kind", ["pipe", "device"])
+def test_what_is_no_file_is_not_stored(blobs, tmp_path, kind):
+    digest = blobs.put(b"same")
+    lay(tmp_path / "blobs" / digest, kind)
+    with pytest.raises(ValueError, match="is not kept here"):
+        at_once(blobs.path, digest)

@@ -14,7 +14,7 @@ from PIL import Image
 from dashboard.charts import export as pictures
 from dashboard.charts.run_charts import run_charts
 from dashboard.features.runs import task
-from dashboard.features.runs.bundle_import import add_run, store_upload
+from dashboard.features.runs.bundle_import import LEFT_OUT, add_run, store_upload
 from dashboard.jobs.backend import Event
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -262,6 +262,21 @@ def test_a_picture_is_left_to_the_browser(runs, opened, monkeypatch):
     assert not app.exception
     (image,) = app.get("image")
     assert image.proto.imgs[0].url.startswith("data:image/png;base64,")
+
+
+def test_a_picture_that_was_left_out_is_named_and_the_rest_is_shown(runs, opened):
+    junk = PNG[: PNG.index(b"IDAT") - 4] + b"junk"
+    app = upload(opened("runs"), write(run(pictures={"a_b.png": junk})))
+    assert not app.exception
+    assert r"The picture a\_b\.png was no PNG and was left out." in words(app)
+    assert len(specs(app)) == 1
+
+
+@pytest.mark.parametrize("fact", ["a.png", ["a.png"], 5, {"<b>": 7}])
+def test_a_fact_of_that_name_from_elsewhere_breaks_no_page(runs, opened, fact):
+    hostile = Result(tables=run().result.tables, facts=run().result.facts | {LEFT_OUT: fact})
+    kept = runs.keep(run(result=hostile), "regression")
+    assert not opened("runs", id=kept.id).exception
 
 
 def test_a_damaged_record_is_named_and_the_others_are_shown(runs, opened, tmp_path):
