@@ -76,6 +76,17 @@ class Settings(BaseSettings):
         description="seconds in which one plugin must be loaded; one that takes longer is left "
         "out until *Reload plugins*",
     )
+    free_work: float = Field(
+        default=10.0,
+        ge=0,
+        description="work that opening a link may start by itself, in seconds on one core of the "
+        "machine under *How fast*; more waits for a button",
+    )
+    session_grace: float = Field(
+        default=5.0,
+        gt=0,
+        description="seconds after which the jobs of a session end whose browser is gone",
+    )
     frame_ancestors: Annotated[str, AfterValidator(_sites)] = Field(
         default="'self'",
         description="the sites that may show the dashboard in a frame, such as "

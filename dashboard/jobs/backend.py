@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
@@ -50,15 +50,49 @@ class Capacity:
     queued: int
 
 
+@dataclass(frozen=True, kw_only=True)
+class Wait:
+    """What a queued job waits for.
+
+    Args:
+        before: computations that will be started before it.
+        seconds: until it is started; None where that is not known.
+    """
+
+    before: int
+    seconds: float | None = None
+
+
 class JobBackend(Protocol):
     """Runs the jobs of any number of sessions. Every method may be called from any thread."""
 
-    def submit(self, request: Request, *, time_limit: float | None = None) -> str:
+    def submit(
+        self,
+        request: Request,
+        *,
+        client: str = "",
+        work: float = 0.0,
+        time_limit: float | None = None,
+    ) -> str:
         """Queue a request and return its job id, 128 random bits in hexadecimal.
 
         Args:
             request: what to compute.
+            client: who asks; clients are served in turn. Empty for the server itself.
+            work: what it costs, see :mod:`dashboard.records.work`; 0 where that is not known.
             time_limit: seconds that the job may run; None for the backend's default.
+        """
+        ...
+
+    def has(self, request: Request) -> bool:
+        """Whether the result is in memory, or is being computed or queued already."""
+        ...
+
+    def estimate(self, asked: Iterable[tuple[Request, float]]) -> float | None:
+        """Return the seconds that requests will take on idle workers; None if that is not known.
+
+        Args:
+            asked: requests, each with its work.
         """
         ...
 
@@ -77,6 +111,23 @@ class JobBackend(Protocol):
             KeyError: an unknown job.
         """
         ...
+
+    def wait_ahead(self, job: str) -> Wait | None:
+        """Return what a queued job waits for; None if it is not queued."""
+        ...
+
+    def clients(self) -> list[str]:
+        """Return the clients that have unfinished jobs, without the server itself."""
+        ...
+
+    def leave(self, client: str) -> None:
+        """Cancel all jobs of a client that is gone; their final event says ``abandoned``."""
+
+    def make_room(self) -> None:
+        """Let a long computation give way where short ones wait and every worker has a long one.
+
+        It is queued again, and starts anew.
+        """
 
     def cancel(self, job: str) -> None:
         """Ask the job to stop; kill its worker if it does not stop within a grace period."""

@@ -14,6 +14,7 @@ from dashboard.records.request import Request
 FailureBuilder = Callable[[str, Origins], Failure]  # from the worker's stderr
 
 MAX_EVENTS = 500
+LONG_WORK = 5.0  # seconds
 _numbers = count(1)
 
 
@@ -22,10 +23,12 @@ class Job:
 
     Args:
         history: the events of a job of the same computation, if there is one.
+        client: who asked.
     """
 
-    def __init__(self, history: list[Event]) -> None:
+    def __init__(self, history: list[Event], client: str = "") -> None:
         self.id = secrets.token_hex(16)
+        self.client = client
         self.events = list(history)
         self.final: Event | None = None
         self.size = 0  # of its result, in bytes
@@ -48,34 +51,58 @@ class Computation:
         request: what to compute.
 
     Attributes:
+        work: what it costs, see :mod:`dashboard.records.work`; 0 where that is not known.
+        served: the client in whose turn it was taken.
         time_limit: seconds of running; the longest that one of its jobs asked for.
         started: when a worker accepted it, in monotonic seconds.
         stopping: the stage in which its jobs will end once the worker has stopped.
+        giving_way: whether its worker is being stopped so that it can be queued again.
+        gave_way: whether that has happened.
         build_failure: describes why it must stop, from what the worker wrote to stderr.
         failure: that description, once the worker has stopped.
+        facts_of_stop: facts of the final event, if it is cancelled.
     """
 
     def __init__(self, request: Request) -> None:
         self.number = next(_numbers)
         self.request = request
+        self.work = 0.0
+        self.served = ""
         self.time_limit = 0.0
         self.jobs: list[Job] = []
         self.started: float | None = None
         self.stopping: FinalStage | None = None
+        self.giving_way = self.gave_way = False
         self.build_failure: FailureBuilder | None = None
         self.failure: Failure | None = None
+        self.facts_of_stop: dict[str, Any] = {}
+
+    @property
+    def clients(self) -> tuple[str, ...]:
+        """Who waits for it, each once."""
+        return tuple(dict.fromkeys(job.client for job in self.jobs))
+
+    @property
+    def long(self) -> bool:
+        """Whether it is known to take long."""
+        return self.work > LONG_WORK
+
+    def is_long(self, now: float) -> bool:
+        """Whether it takes long or has already taken long, at a time in monotonic seconds."""
+        return self.long or (self.started is not None and now - self.started > LONG_WORK)
 
     def describe_failure(self, stderr: str, origins: Origins) -> None:
         """Set :attr:`failure`, if the computation was stopped for a reason."""
         if self.build_failure:
             self.failure = self.build_failure(stderr, origins)
 
-    def join(self, time_limit: float) -> Job:
+    def join(self, time_limit: float, client: str = "", work: float = 0.0) -> Job:
         """Add a job for the request, with all events so far."""
-        job = Job(self.jobs[0].events if self.jobs else [])
+        job = Job(self.jobs[0].events if self.jobs else [], client)
         if not self.jobs:
             job.add("queued")
         self.time_limit = max(self.time_limit, time_limit)
+        self.work = max(self.work, work)
         self.jobs.append(job)
         return job
 

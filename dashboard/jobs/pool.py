@@ -4,10 +4,14 @@ from __future__ import annotations
 
 import atexit
 import threading
-from collections.abc import Mapping
+import time
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 from dashboard.jobs import launch
-from dashboard.jobs.backend import Capacity, Event
+from dashboard.jobs.backend import Capacity, Event, Wait
+from dashboard.jobs.fair_queue import SERVER
+from dashboard.jobs.forecast import forecast
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.supervisor import Supervisor
 from dashboard.jobs.timeouts import Timeouts
@@ -18,7 +22,7 @@ _SILENCE = 60.0  # seconds
 
 
 class LocalPool:
-    """A :class:`~dashboard.jobs.backend.JobBackend` of subprocesses, first come, first served.
+    """A :class:`~dashboard.jobs.backend.JobBackend` of subprocesses; clients are served in turn.
 
     Equal requests are computed once: jobs in flight share one computation, and a finished one is
     answered from memory. A worker that crashes, hangs or is killed is replaced.
@@ -75,7 +79,7 @@ class LocalPool:
         self._lock = threading.RLock()
         self._job_ended = threading.Condition(self._lock)
         self._closed = False
-        self._scheduler = Scheduler(cache)
+        self._scheduler = Scheduler(cache, chosen.workers)
         self._supervisor = Supervisor(
             chosen.workers,
             command,
@@ -93,7 +97,14 @@ class LocalPool:
         )
         atexit.register(self.close)
 
-    def submit(self, request: Request, *, time_limit: float | None = None) -> str:
+    def submit(
+        self,
+        request: Request,
+        *,
+        client: str = "",
+        work: float = 0.0,
+        time_limit: float | None = None,
+    ) -> str:
         """Queue the request and return its job id. Of equal requests the longest limit counts.
 
         Raises:
@@ -103,9 +114,29 @@ class LocalPool:
             if self._closed:
                 raise RuntimeError("the pool was closed; it takes no more jobs")
             limit = self._time_limit if time_limit is None else time_limit
-            job = self._scheduler.submit(request, limit)
+            job = self._scheduler.submit(request, limit, client, work)
             self._supervisor.wake()
+            self.make_room()
             return job.id
+
+    def has(self, request: Request) -> bool:
+        """Whether the result is in memory, or is being computed or queued already."""
+        with self._lock:
+            return self._scheduler.has(request)
+
+    def estimate(self, asked: Iterable[tuple[Request, float]]) -> float | None:
+        """Return the seconds that requests will take on idle workers; None if that is not known.
+
+        Args:
+            asked: requests, each with its work.
+        """
+        with self._lock:
+            durations, workers = self._scheduler.durations, self._scheduler.queue.workers
+            found = [durations.estimate(request, work) for request, work in asked]
+        known = [seconds for seconds in found if seconds is not None]
+        if not known or len(known) < len(found):
+            return None
+        return max(*known, sum(known) / workers) if len(known) > 1 else known[0]
 
     def events(self, job: str, after: int = 0) -> list[Event]:
         """Return the job's events with numbers above ``after``.
@@ -129,10 +160,49 @@ class LocalPool:
             self._job_ended.wait_for(lambda: found.final is not None, timeout)
             return found.final
 
+    def wait_ahead(self, job: str) -> Wait | None:
+        """Return what a queued job waits for; None if it is not queued."""
+        with self._lock:
+            scheduler = self._scheduler
+            computation = scheduler.computation(job)
+            if computation is None or computation not in scheduler.queue:
+                return None
+            return forecast(
+                scheduler.queue,
+                computation,
+                lambda each: scheduler.durations.estimate(each.request, each.work),
+                time.monotonic(),
+            )
+
+    def clients(self) -> list[str]:
+        """Return the clients that have unfinished jobs, without the server itself."""
+        with self._lock:
+            found = dict.fromkeys(job.client for job in self._scheduler.unfinished())
+        return [client for client in found if client != SERVER]
+
+    def leave(self, client: str) -> None:
+        """Cancel all jobs of a client that is gone; their final event says ``abandoned``."""
+        with self._lock:
+            for job in self._scheduler.unfinished():
+                if job.client == client:
+                    self._cancel(job.id, {"abandoned": True})
+
+    def make_room(self) -> None:
+        """Let a long computation give way where short ones wait and every worker has a long one.
+
+        It is queued again, and starts anew.
+        """
+        with self._lock:
+            if computation := self._scheduler.queue.in_the_way(time.monotonic()):
+                self._supervisor.give_way(computation)
+
     def cancel(self, job: str) -> None:
         """Ask the job to stop. A queued job, or one that shares its computation, ends at once."""
+        self._cancel(job)
+
+    def _cancel(self, job: str, facts: Mapping[str, Any] | None = None) -> None:
         with self._lock:
-            running = self._scheduler.cancel(job)
+            running = self._scheduler.cancel(job, facts)
             if running:
                 self._supervisor.stop(running)
             self._job_ended.notify_all()

@@ -5,11 +5,15 @@ Starts no thread and no process.
 
 from __future__ import annotations
 
-from collections import OrderedDict, deque
+import time
+from collections import OrderedDict
+from collections.abc import Mapping
 from typing import Any
 
 from dashboard.jobs import errors
 from dashboard.jobs.backend import FinalStage
+from dashboard.jobs.durations import Durations
+from dashboard.jobs.fair_queue import FairQueue
 from dashboard.jobs.job import Computation, Job
 from dashboard.jobs.result_cache import ResultCache
 from dashboard.records.request import Request
@@ -23,15 +27,22 @@ class Scheduler:
 
     Args:
         cache: bytes of results with which equal requests are answered.
+        workers: how many computations run at once.
         max_jobs: finished jobs that are remembered.
         max_bytes: bytes of the results of finished jobs. Beyond either limit the oldest jobs are
             forgotten; the newest always stays.
     """
 
     def __init__(
-        self, cache: int, max_jobs: int = MAX_JOBS, max_bytes: int = MAX_RESULT_BYTES
+        self,
+        cache: int,
+        workers: int = 1,
+        *,
+        max_jobs: int = MAX_JOBS,
+        max_bytes: int = MAX_RESULT_BYTES,
     ) -> None:
-        self.queue: deque[Computation] = deque()
+        self.queue = FairQueue(workers)
+        self.durations = Durations()
         self._max_jobs, self._max_bytes = max_jobs, max_bytes
         self._cache = ResultCache(cache)
         self._shared: dict[str, Computation] = {}  # those that an equal request may join
@@ -39,20 +50,38 @@ class Scheduler:
         self._finished: OrderedDict[str, Job] = OrderedDict()
         self._bytes = 0
 
-    def submit(self, request: Request, time_limit: float) -> Job:
+    def submit(
+        self, request: Request, time_limit: float, client: str = "", work: float = 0.0
+    ) -> Job:
         """Create a job: a finished one if the result is cached, else one of a computation."""
         if cached := self._cache.get(request):
-            job = Job([])
+            job = Job([], client)
             job.add("done", result=cached.result)
             self._archive(job, cached.size)
             return job
         computation = self._shared.get(request.key)
+        known = computation is not None
         if computation is None:
             computation = self._shared[request.key] = Computation(request)
-            self.queue.append(computation)
-        job = computation.join(time_limit)
+        job = computation.join(time_limit, client, work)
         self._unfinished[job.id] = (job, computation)
+        if known:
+            self.queue.update()
+        else:
+            self.queue.add(computation)
         return job
+
+    def has(self, request: Request) -> bool:
+        """Whether :meth:`submit` would begin no computation."""
+        return request.key in self._shared or self._cache.get(request) is not None
+
+    def computation(self, job: str) -> Computation | None:
+        """Return the computation of an unfinished job."""
+        return self._unfinished[job][1] if job in self._unfinished else None
+
+    def unfinished(self) -> list[Job]:
+        """Return the jobs that have not ended."""
+        return [job for job, _ in self._unfinished.values()]
 
     def find(self, job: str) -> Job:
         """Return the job with that id.
@@ -66,8 +95,12 @@ class Scheduler:
             return self._finished[job]
         raise KeyError(f"no job {job!r}; it may have been forgotten")
 
-    def cancel(self, job: str) -> Computation | None:
+    def cancel(self, job: str, facts: Mapping[str, Any] | None = None) -> Computation | None:
         """Cancel a job at once if it is queued or shares its computation with other jobs.
+
+        Args:
+            job: its id.
+            facts: of its final event.
 
         Returns:
             The running computation that must be stopped first, if this is its only job.
@@ -77,12 +110,14 @@ class Scheduler:
         found, computation = self._unfinished[job]
         queued = computation in self.queue
         if len(computation.jobs) == 1 and not queued:
+            computation.facts_of_stop = dict(facts or {})
             return computation
         computation.jobs.remove(found)
         if not computation.jobs:
-            self.queue.remove(computation)
+            self.queue.end(computation)
             self.stop_sharing(computation)
-        found.add("cancelled")
+        self.queue.update()
+        found.add("cancelled", facts=dict(facts or {}))
         self._archive(found, 0)
         return None
 
@@ -106,7 +141,7 @@ class Scheduler:
             fields: of the final event.
         """
         if computation.stopping == "cancelled":
-            stage, size, fields = "cancelled", 0, {}
+            stage, size, fields = "cancelled", 0, {"facts": computation.facts_of_stop}
         elif computation.stopping and stage != "done":
             note, facts = computation.failure or errors.timed_out(
                 computation.request, computation.time_limit
@@ -114,7 +149,11 @@ class Scheduler:
             stage, fields = "failed", {"note": note, "facts": facts}
         if stage == "done" and self._shared.get(computation.request.key) is computation:
             self._cache.put(computation.request, fields["result"], size)
+        if stage == "done" and computation.started is not None:
+            seconds = time.monotonic() - computation.started
+            self.durations.note(computation.request, computation.work, seconds)
         self.stop_sharing(computation)
+        self.queue.end(computation)
         computation.publish(stage, **fields)
         for job in computation.jobs:
             self._archive(job, size)

@@ -86,6 +86,13 @@ class Supervisor:
             worker = next(each for each in self._workers if each.computation is computation)
             self._watchdog.stop(worker, computation, "cancelled")
 
+    def give_way(self, computation: Computation) -> None:
+        """Stop a running computation, and queue it again once its worker has stopped."""
+        worker = next((each for each in self._workers if each.computation is computation), None)
+        if worker and computation.started and not computation.stopping:
+            computation.giving_way = True
+            self._watchdog.give_way(worker, computation)
+
     def count(self) -> tuple[int, int]:
         """Return the number of live workers and of busy ones."""
         return len(self._workers), sum(each.computation is not None for each in self._workers)
@@ -112,7 +119,6 @@ class Supervisor:
             running = [each.computation for each in self._workers if each.computation]
             for computation in [*self._scheduler.queue, *running]:
                 self._scheduler.finish(computation, "cancelled", note="the dashboard was closed")
-            self._scheduler.queue.clear()
             for worker in self._workers:
                 worker.process.kill()
             self._watchdog.close()
@@ -175,10 +181,11 @@ class Supervisor:
     def _next(self, worker: WorkerState) -> Computation | None:
         """Wait for a computation; None if the worker is outdated, has ended, or must end."""
         with self._lock:
-            self._wakeup.wait_for(lambda: self._scheduler.queue or self._must_end(worker))
+            queue = self._scheduler.queue
+            self._wakeup.wait_for(lambda: queue.next() or self._must_end(worker))
             if self._must_end(worker):
                 return None
-            worker.computation = self._scheduler.queue.popleft()
+            worker.computation = queue.take()
             self._watchdog.check_in(worker, self._timeouts.start)
             return worker.computation
 
@@ -217,6 +224,10 @@ class Supervisor:
                 self._watchdog.follow(worker)
             case "progress":
                 computation.publish("progress", **message.fields)
+            case "cancelled" if computation.giving_way and not computation.stopping:
+                worker.computation = None
+                self._watchdog.check_in(worker)
+                self._requeue(computation)
             case "done" | "failed" | "cancelled" as stage:
                 worker.computation = None
                 self._watchdog.check_in(worker)
@@ -233,6 +244,8 @@ class Supervisor:
                 if worker.loading and not self._closed and not computation.stopping:
                     reason = worker.plugin_failure(self._timeouts, code, stderr, self._origins)
                     self._quarantine_plugin(worker.loading, reason)
+                    self._requeue(computation)
+                elif computation.giving_way and not computation.stopping:
                     self._requeue(computation)
                 elif computation.started or computation.stopping:
                     note, facts = errors.died(computation.request, code, stderr, self._origins)
@@ -253,16 +266,20 @@ class Supervisor:
 
     def _requeue(self, computation: Computation) -> None:
         computation.started = None
-        self._scheduler.queue.appendleft(computation)
+        if computation.giving_way:
+            computation.giving_way, computation.gave_way = False, True
+            computation.publish("queued")
+        self._scheduler.queue.put_back(computation)
         self._wakeup.notify_all()
 
     def _count_start_failure(self, reason: str) -> None:
         self._start_failures += 1
         if self._start_failures >= _MAX_STARTS and not self._workers:
             note, facts = errors.no_worker(reason)
-            while self._scheduler.queue:
-                self._finish(self._scheduler.queue.popleft(), "failed", note=note, facts=facts)
+            for computation in [*self._scheduler.queue]:
+                self._finish(computation, "failed", note=note, facts=facts)
 
     def _finish(self, computation: Computation, stage: FinalStage, **fields: Any) -> None:
         self._scheduler.finish(computation, stage, **fields)
         self._job_ended.notify_all()
+        self._wakeup.notify_all()  # one that gave way may run again

@@ -65,7 +65,8 @@ class Watchdog:
 
     def follow(self, worker: WorkerState) -> None:
         """Check the worker when its computation, or the plugin that it loads, times out."""
-        if worker.computation and not worker.computation.stopping:
+        computation = worker.computation
+        if computation and not (computation.stopping or computation.giving_way):
             self.check_in(worker, worker.remaining(self._timeouts, time.monotonic()))
 
     def stop(self, worker: WorkerState, computation: Computation, stage: FinalStage) -> None:
@@ -75,6 +76,11 @@ class Watchdog:
         self.check_in(worker, self._timeouts.grace)
         if computation.started:
             self.ask_to_stop(worker, computation)
+
+    def give_way(self, worker: WorkerState, computation: Computation) -> None:
+        """Free the worker of its computation: ask now, kill after the grace period."""
+        self.check_in(worker, self._timeouts.grace)
+        self.ask_to_stop(worker, computation)
 
     def ask_to_stop(self, worker: WorkerState, computation: Computation) -> None:
         """Ask a worker to stop a computation that it has accepted."""

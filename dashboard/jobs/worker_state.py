@@ -41,7 +41,7 @@ class WorkerState:
     def running(self) -> Computation | None:
         """The computation, if the worker has accepted it and nothing has stopped it yet."""
         computation = self.computation
-        if computation is None or computation.started is None:
+        if computation is None or computation.started is None or computation.giving_way:
             return None
         return None if computation.stopping or self.plugin_timed_out else computation
 

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.jobs.backend import Event
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.records.work import about
+from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
 from dashboard.ui.reloading import changes, reload
 from dashboard.ui.results import POLL, details
@@ -73,6 +76,24 @@ def notice(problems: Sequence[str]) -> None:
             st.text(sentence)
         if len(problems) > _PROBLEMS_SHOWN:
             st.caption(f"and {len(problems) - _PROBLEMS_SHOWN:,} more")
+
+
+def offer(jobs: Jobs, words: Callable[[Sequence[Request]], str]) -> None:
+    """The button that begins what costs more than a link may start by itself."""
+    held = jobs.held
+    if not held:
+        return
+    seconds = jobs.estimate_held()
+    label = words(held) if seconds is None else f"{words(held)}, {about(seconds)}"
+    with st.container(
+        border=True, horizontal=True, vertical_alignment="center", key="held-work"
+    ):  # fmt: skip
+        st.button(
+            plain(label), icon=":material/play_arrow:", type="primary", key="begin-held",
+            on_click=jobs.approve,
+        )  # fmt: skip
+        measured = "" if seconds is None else " How long it takes is measured on this server."
+        st.caption(f"Opening a page does not start work of this size.{measured}")
 
 
 def _faults(catalogue: Catalogue) -> None:

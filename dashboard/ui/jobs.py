@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import math
 import threading
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 
-from dashboard.jobs.backend import FINAL, Event, JobBackend
+from dashboard.jobs.backend import FINAL, Event, JobBackend, Wait
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+from dashboard.records.work import about
 
 
 class Jobs:
@@ -17,18 +20,36 @@ class Jobs:
     A run that is interrupted may still be in here when the next one begins, hence the lock, and
     hence a request that is asked about without being wanted is submitted once more.
 
+    What costs more than a link may start by itself is held until :meth:`approve`, unless its
+    result is there or somebody else has it computed already.
+
     Args:
         backend: where requests are submitted.
         generation: changes when plugins are reloaded; what was computed before is then forgotten.
+        client: the session; clients take turns.
+        work: what a request costs, see :mod:`dashboard.records.work`.
+        free: the work that is begun without being approved.
     """
 
-    def __init__(self, backend: JobBackend, generation: Callable[[], int]) -> None:
+    def __init__(
+        self,
+        backend: JobBackend,
+        generation: Callable[[], int],
+        *,
+        client: str = "",
+        work: Callable[[Request], float] = lambda _: 0.0,
+        free: float = math.inf,
+    ) -> None:
         self._backend = backend
         self._current_generation = generation
+        self._client, self._work, self._free = client, work, free
         self._lock = threading.RLock()
         self._generation = generation()
         self._ids: dict[str, str] = {}
         self._final: dict[str, Event] = {}
+        self._held: dict[str, Request] = {}
+        self._approved: set[str] = set()
+        self._begun: set[str] = set()  # without being approved
 
     def want(self, requests: Iterable[Request]) -> None:
         """Ask for these results, and cancel this page's jobs for anything else."""
@@ -38,11 +59,48 @@ class Jobs:
                 self._ids.clear()
                 self._final.clear()
             wanted = {request.key: request for request in requests}
+            self._approved &= wanted.keys()
             for key in self._ids.keys() - wanted.keys():
                 self._final.pop(key, None)
                 self._backend.cancel(self._ids.pop(key))
+            self._held = self._beyond_free(wanted)
             for request in wanted.values():
-                self._job(request)
+                if request.key not in self._held:
+                    self._job(request)
+
+    @property
+    def held(self) -> list[Request]:
+        """What is wanted and waits to be approved."""
+        return list(self._held.values())
+
+    def holds(self, request: Request) -> bool:
+        """Whether a request waits to be approved."""
+        return request.key in self._held
+
+    def approve(self) -> None:
+        """Let what is held begin when it is wanted next."""
+        with self._lock:
+            self._approved |= self._held.keys()
+
+    def estimate_held(self) -> float | None:
+        """The seconds that what is held will take; None where that is not known."""
+        return self._backend.estimate((each, self._work(each)) for each in self.held)
+
+    def _beyond_free(self, wanted: Mapping[str, Request]) -> dict[str, Request]:
+        """What must be approved first: of what costs something, the cheapest begin."""
+        self._begun &= wanted.keys()
+        left = self._free - sum(self._work(wanted[key]) for key in self._begun)
+        held = {}
+        for request in sorted(wanted.values(), key=self._work):
+            key, work = request.key, self._work(request)
+            if key in self._ids or key in self._approved or self._backend.has(request):
+                continue
+            if work > left:
+                held[key] = request
+            else:
+                left -= work
+                self._begun.add(key)
+        return held
 
     def wait(self, seconds: float) -> bool:
         """Wait for all of them together; whether all are final."""
@@ -60,6 +118,8 @@ class Jobs:
         Args:
             patience: seconds to wait for its end.
         """
+        if self.holds(request):
+            return None
         return self._look(request.key, self._job(request), patience)
 
     def done(self) -> list[Result]:
@@ -68,11 +128,17 @@ class Jobs:
         return [event.result for event in events if event and event.result]
 
     def progress(self, request: Request) -> list[Event]:
-        """Everything that was reported so far."""
+        """Everything that was reported so far; of a queued job also what it waits for."""
+        if self.holds(request):
+            return []
+        job = self._job(request)
         try:
-            return self._backend.events(self._job(request))
+            events = self._backend.events(job)
         except KeyError:
             return []
+        if events and events[-1].stage == "queued" and (wait := self._backend.wait_ahead(job)):
+            events[-1] = replace(events[-1], note=_place_in_line(wait))
+        return events
 
     def retry(self, request: Request) -> None:
         """Ask once more, after a failure."""
@@ -84,7 +150,9 @@ class Jobs:
     def _job(self, request: Request) -> str:
         with self._lock:
             if request.key not in self._ids:
-                self._ids[request.key] = self._backend.submit(request)
+                self._ids[request.key] = self._backend.submit(
+                    request, client=self._client, work=self._work(request)
+                )
             return self._ids[request.key]
 
     def _jobs(self) -> list[tuple[str, str]]:
@@ -101,6 +169,16 @@ class Jobs:
         if event is None or event.stage not in FINAL:
             return None
         with self._lock:
-            if self._ids.get(key) == job:
+            current = self._ids.get(key) == job
+            if event.stage == "cancelled" and event.facts.get("abandoned"):
+                if current:
+                    del self._ids[key]  # this session was away, and asks once more
+                return None
+            if current:
                 self._final[key] = event
         return event
+
+
+def _place_in_line(wait: Wait) -> str:
+    words = f"{wait.before:,} before you" if wait.before else "waiting for a free worker"
+    return words if wait.seconds is None else f"{words}, {about(wait.seconds)}"

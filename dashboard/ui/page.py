@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -32,6 +32,9 @@ class Page(Generic[View, Places]):
             results go.
         requests: what workers must make for a view.
         follow_ups: what they must make besides, as far as the results say that are there.
+        work: what a request costs, see :mod:`dashboard.records.work`. A link starts no more than
+            the setting ``free_work``; the rest waits for a button.
+        offer: what that button does, in words, such as ``Align 5,000 pairs``.
         results: draws the results into the places. They may still be on their way.
         empty: draws what stands instead of everything where the page has nothing to work on, and
             says whether it did.
@@ -50,6 +53,8 @@ class Page(Generic[View, Places]):
     results: Callable[[Session[View], Catalogue, Places], None]
     requests: Callable[[View, Catalogue], Iterable[Request]] = lambda _view, _catalogue: ()
     follow_ups: Callable[[View, Catalogue, Jobs], Iterable[Request]] = lambda *_: ()
+    work: Callable[[Request], float] = lambda _: 0.0
+    offer: Callable[[Sequence[Request]], str] = lambda requests: f"Compute {len(requests):,} more"
     empty: Callable[[Catalogue], bool] = lambda _: False
     buttons: Callable[[Session[View]], None] = lambda _: None
     panels: int = 1
@@ -69,8 +74,8 @@ class Page(Generic[View, Places]):
         if self.empty(catalogue):
             frame.actions(buttons, {}, catalogue)
             return
-        session = open_session(self.name, self.link, catalogue)
-        notices = st.empty()
+        session = open_session(self.name, self.link, catalogue, self.work)
+        notices, offers = st.empty(), st.empty()
         places = self.controls(session, catalogue)
         session.fresh = False
         link = self.link.format(session.view, catalogue)
@@ -79,6 +84,8 @@ class Page(Generic[View, Places]):
             self.buttons(session)
         frame.actions(buttons, link, catalogue if self.catalogue else None, aloud=self.aloud)
         self._ask(session, catalogue)
+        with offers:
+            frame.offer(session.jobs, self.offer)
         self.results(session, catalogue, places)
         with notices:
             frame.notice(session.problems)

@@ -35,6 +35,10 @@ def results(
         meanwhile: draws what is known before it, from the job's events, and what is left
             of it after a failure. By default how far the job is, and what failed.
     """
+    if jobs.holds(request):
+        with st.container(height=height, border=False, key=key):
+            st.caption(":material/pause_circle: Not begun: the button above begins it.")
+        return
     pending = jobs.final(request) is None
 
     def place() -> None:

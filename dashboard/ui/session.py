@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import Any, Generic
 from urllib.parse import urlencode, urlsplit
@@ -12,10 +12,13 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.links.link import Link, View
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.settings import settings
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.workbench import workbench
 
 _LINKS_REMEMBERED = 200
+Work = Callable[[Request], float]
 _READABLE = "',:!*()@/"  # signs that may stand in a link as they are
 
 
@@ -32,14 +35,19 @@ class Session(Generic[View]):
         links: the addresses that this page wrote itself, the present one last.
     """
 
-    def __init__(self, page: str, view: View, catalogue: Catalogue) -> None:
+    def __init__(
+        self, page: str, view: View, catalogue: Catalogue, work: Work = lambda _: 0.0
+    ) -> None:
         self.page = page
         self.view = view
         self.catalogue = catalogue
         self.fresh = True
         self.problems: tuple[str, ...] = ()
-        bench = workbench()
-        self.jobs = Jobs(bench.backend, lambda: bench.generation)
+        bench, context = workbench(), get_script_run_ctx()
+        self.jobs = Jobs(
+            bench.backend, lambda: bench.generation, work=work, free=settings().free_work,
+            client=context.session_id if context else "",
+        )  # fmt: skip
         self.links: list[str] = []
 
     def change(self, view: View) -> None:
@@ -58,7 +66,9 @@ class Session(Generic[View]):
         return "-".join((self.page, *filter(None, parts))).replace(".", "-")
 
 
-def open_session(page: str, link: Link[View], catalogue: Catalogue) -> Session[View]:
+def open_session(
+    page: str, link: Link[View], catalogue: Catalogue, work: Work = lambda _: 0.0
+) -> Session[View]:
     """This session's state of a page, with the view that the address bar asks for.
 
     A run may be asked for before the browser has seen the address that the run before it wrote,
@@ -69,7 +79,7 @@ def open_session(page: str, link: Link[View], catalogue: Catalogue) -> Session[V
     asked = urlencode(query, doseq=True)
     name = f"session {page}"
     known: Session[View] | None = st.session_state.get(name)
-    session = known or Session(page, link.default(catalogue), catalogue)
+    session = known or Session(page, link.default(catalogue), catalogue, work)
     st.session_state[name] = session
     if known is None or _opens_another(session, asked):
         session.view, problems = link.parse(query, catalogue)

@@ -9,9 +9,12 @@ import streamlit as st
 
 from dashboard.jobs.backend import Event, JobBackend
 from dashboard.jobs.pool import LocalPool
+from dashboard.jobs.sweeper import Sweeper
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
+from dashboard.settings import settings
+from dashboard.ui.connected import connected
 
 _REFRESH_WAIT = 15.0  # seconds in which a worker starts and reads the catalogue
 
@@ -77,4 +80,6 @@ def workbench() -> Workbench:
 
 @st.cache_resource(show_spinner=False)
 def _shared() -> Workbench:
-    return Workbench(LocalPool())
+    pool = LocalPool()
+    Sweeper(pool, connected, settings().session_grace).start()
+    return Workbench(pool)

@@ -178,12 +178,23 @@ class Backend:
         self.facts = facts
         self.unfinished, self.failing = set(), {}
         self.submitted, self.cancelled, self.reloads = {}, [], 0
+        self.seconds_of_work = None  # what a second of work takes, where that is known
         self._numbers = itertools.count()
 
-    def submit(self, request, *, time_limit=None):
+    def submit(self, request, *, client="", work=0.0, time_limit=None):
         job = f"job {next(self._numbers)}"
         self.submitted[job] = request
         return job
+
+    def has(self, request):
+        return False
+
+    def estimate(self, asked):
+        rate = self.seconds_of_work
+        return None if rate is None else rate * sum(work for _, work in asked)
+
+    def wait_ahead(self, job):
+        return None
 
     def wait(self, job, timeout):
         request = self.submitted[job]

@@ -7,7 +7,7 @@ from dashboard.records.result import Result
 
 @pytest.fixture
 def scheduler():
-    return Scheduler(1000, max_jobs=5, max_bytes=200)
+    return Scheduler(1000, 2, max_jobs=5, max_bytes=200)
 
 
 def numbered(n):
@@ -16,7 +16,7 @@ def numbered(n):
 
 def finish(scheduler, n, size=1):
     job = scheduler.submit(numbered(n), 7.0)
-    scheduler.finish(scheduler.queue.popleft(), "done", size, result=Result())
+    scheduler.finish(scheduler.queue.take(), "done", size, result=Result())
     return job
 
 
@@ -25,7 +25,7 @@ def test_equal_requests_share_a_computation_but_not_a_job(scheduler):
     other = scheduler.submit(numbered(3), 7.0)
     assert len({first.id, second.id, other.id}) == 3
     assert len(scheduler.queue) == 2
-    scheduler.finish(scheduler.queue.popleft(), "done", 1, result=Result())
+    scheduler.finish(scheduler.queue.take(), "done", 1, result=Result())
     assert first.final.stage == second.final.stage == "done"
     assert other.final is None
 
@@ -35,20 +35,20 @@ def test_a_finished_request_is_answered_without_a_computation(scheduler):
     job = scheduler.submit(numbered(2), 7.0)
     assert job.final.stage == "done"
     assert job.final.number == 1
-    assert not scheduler.queue
+    assert not len(scheduler.queue)
     assert scheduler.find(job.id) is job
 
 
 def test_a_failure_is_not_cached(scheduler):
     scheduler.submit(numbered(2), 7.0)
-    scheduler.finish(scheduler.queue.popleft(), "failed", note="why")
+    scheduler.finish(scheduler.queue.take(), "failed", note="why")
     assert scheduler.submit(numbered(2), 7.0).final is None
     assert len(scheduler.queue) == 1
 
 
 def test_the_oldest_finished_jobs_are_forgotten_by_number(scheduler):
     waiting = scheduler.submit(numbered(0), 7.0)
-    zero = scheduler.queue.popleft()
+    zero = scheduler.queue.take()
     jobs = [finish(scheduler, n) for n in range(2, 9)]
     for job in jobs[:2]:
         with pytest.raises(KeyError, match="may have been forgotten"):
@@ -73,7 +73,7 @@ def test_cancelling_a_queued_job_takes_it_out_of_the_queue(scheduler):
     job = scheduler.submit(numbered(2), 7.0)
     assert scheduler.cancel(job.id) is None
     assert job.final.stage == "cancelled"
-    assert not scheduler.queue
+    assert not len(scheduler.queue)
     assert scheduler.submit(numbered(2), 7.0).final is None
 
 
@@ -82,12 +82,12 @@ def test_cancelling_one_of_two_leaves_the_other_queued(scheduler):
     assert scheduler.cancel(first.id) is None
     assert first.final.stage == "cancelled"
     assert second.final is None
-    assert [job.id for job in scheduler.queue[0].jobs] == [second.id]
+    assert [job.id for job in scheduler.queue.next().jobs] == [second.id]
 
 
 def test_a_job_alone_with_a_running_computation_must_wait_for_its_end(scheduler):
     job = scheduler.submit(numbered(2), 7.0)
-    running = scheduler.queue.popleft()
+    running = scheduler.queue.take()
     assert scheduler.cancel(job.id) is running
     assert job.final is None
 
@@ -101,7 +101,7 @@ def test_cancelling_what_is_finished_or_unknown_changes_nothing(scheduler):
 
 def test_a_cancelled_computation_ends_as_cancelled_whatever_its_worker_answered(scheduler):
     job = scheduler.submit(numbered(2), 7.0)
-    computation = scheduler.queue.popleft()
+    computation = scheduler.queue.take()
     computation.stopping = "cancelled"
     scheduler.finish(computation, "done", 1, result=Result())
     assert (job.final.stage, job.final.result) == ("cancelled", None)
@@ -110,7 +110,7 @@ def test_a_cancelled_computation_ends_as_cancelled_whatever_its_worker_answered(
 @pytest.mark.parametrize("answer", ["cancelled", "failed"])
 def test_a_computation_over_its_time_limit_fails_with_a_note(scheduler, answer):
     job = scheduler.submit(numbered(2), 7.0)
-    computation = scheduler.queue.popleft()
+    computation = scheduler.queue.take()
     computation.stopping = "failed"
     scheduler.finish(computation, answer)
     assert job.final.stage == "failed"
@@ -120,7 +120,7 @@ def test_a_computation_over_its_time_limit_fails_with_a_note(scheduler, answer):
 
 def test_a_computation_that_is_no_longer_shared_is_not_joined_or_cached(scheduler):
     job = scheduler.submit(numbered(2), 7.0)
-    old = scheduler.queue.popleft()
+    old = scheduler.queue.take()
     scheduler.stop_sharing(old)
     newer = scheduler.submit(numbered(2), 7.0)
     scheduler.finish(old, "done", 1, result=Result())

@@ -51,7 +51,7 @@ def test_the_same_training_may_be_done_again(made):
     pool, given = made
     request, scheduler = Request.make("training", model="bahdanau"), given["scheduler"]
     first = pool.submit(request)
-    scheduler.finish(scheduler.queue.popleft(), "done", size=1, result=Result())
+    scheduler.finish(scheduler.queue.take(), "done", size=1, result=Result())
     assert pool.wait(first, 0).stage == "done"
     second = pool.submit(request)
     assert second != first

@@ -53,7 +53,7 @@ def worker(clock):
     """A worker that accepted a job just now."""
     scheduler = Scheduler(0)
     scheduler.submit(Request.make("regression", scoring="cosine"), TIME_LIMIT)
-    computation = scheduler.queue.popleft()
+    computation = scheduler.queue.take()
     computation.started = clock.now
     return WorkerState(
         process=Process(), generation=0, computation=computation, last_message=clock.now
@@ -135,7 +135,7 @@ def test_a_worker_that_does_not_start_or_accept_is_killed(worker, after):
 def test_an_equal_request_does_not_join_a_job_that_is_being_stopped(clock):
     scheduler, request = Scheduler(0), Request.make("regression", scoring="cosine")
     scheduler.submit(request, TIME_LIMIT)
-    stopped = scheduler.queue.popleft()
+    stopped = scheduler.queue.take()
     stopped.started = clock.now
     worker = WorkerState(process=Process(), generation=0, computation=stopped)
     watchdog = Watchdog([worker], TIMEOUTS, scheduler, threading.RLock())

@@ -1,0 +1,133 @@
+"""The order in which waiting computations are served: in turn, one of each client.
+
+A client is whoever asks: a session, or the owner of a training. Starts no thread and no process.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterator
+
+from dashboard.jobs.job import Computation
+
+SERVER = ""  # the client that stands for the server itself; it is served first
+
+
+class FairQueue:
+    """Round robin over clients; the caller holds the pool's lock.
+
+    Of the clients that wait, the one with the fewest running computations is served, and of
+    several such the one whose last turn is longest ago. So while others wait a client has one
+    running computation, unless there are more workers than clients. A computation that several
+    clients share is served in the turn of the first of them, and counts as theirs.
+
+    Long computations may take every worker, and one of them gives way when others wait. One that
+    did so leaves a worker free from then on, so that it gives way once at most.
+
+    Args:
+        workers: how many computations run at once.
+    """
+
+    def __init__(self, workers: int) -> None:
+        self.workers = workers
+        self._waiting: list[Computation] = []
+        self._running: list[Computation] = []  # the last begun comes last
+        self._turns: dict[str, int] = {}  # of the clients that wait; the lowest is next
+        self._last_turn = 0
+
+    def __len__(self) -> int:
+        return len(self._waiting)
+
+    def __iter__(self) -> Iterator[Computation]:
+        return iter(self._waiting)
+
+    @property
+    def running(self) -> tuple[Computation, ...]:
+        """Those that were taken and have not ended."""
+        return tuple(self._running)
+
+    def add(self, computation: Computation) -> None:
+        """Put a computation with its jobs at the end of its clients' own lines."""
+        self._waiting.append(computation)
+        self.update()
+
+    def update(self) -> None:
+        """Take note of clients that joined or left a computation."""
+        waiting = dict.fromkeys(client for each in self._waiting for client in each.clients)
+        self._turns = {client: self._turns.get(client) or self._next_turn() for client in waiting}
+        for each in self._running:
+            if each.clients and each.served not in each.clients:
+                each.served = self._first(each)
+
+    def next(self) -> Computation | None:
+        """Return the computation that :meth:`take` would take."""
+        able = [each for each in self._waiting if self._may_run(each)]
+        return min(able, key=lambda each: self._rank(self._first(each)), default=None)
+
+    def take(self) -> Computation:
+        """Take the next computation out of the queue; it runs until :meth:`end`.
+
+        Raises:
+            LookupError: none can be taken now.
+        """
+        computation = self.next()
+        if computation is None:
+            raise LookupError("no computation can be taken now")
+        computation.served = self._first(computation)
+        self._waiting.remove(computation)
+        self._running.append(computation)
+        self._turns[computation.served] = self._next_turn()
+        self.update()
+        return computation
+
+    def put_back(self, computation: Computation) -> None:
+        """Queue a computation again that was taken; it is the next of its client."""
+        self.end(computation)
+        self._waiting.insert(0, computation)
+        self._turns[computation.served] = -self._next_turn()
+        self.update()
+
+    def end(self, computation: Computation) -> None:
+        """Forget a computation, whether it waited or ran."""
+        for group in (self._waiting, self._running):
+            if computation in group:
+                group.remove(computation)
+        self.update()
+
+    def in_the_way(self, now: float) -> Computation | None:
+        """Return the running computation that should give way to short ones that wait, if any.
+
+        Args:
+            now: in monotonic seconds.
+        """
+        waits = any(not each.long for each in self._waiting)
+        full = 1 < self.workers <= len(self._running)
+        if not (waits and full and all(each.is_long(now) for each in self._running)):
+            return None
+        leaving = any(each.stopping or each.giving_way for each in self._running)
+        return None if leaving else self._running[-1]
+
+    def copy(self) -> FairQueue:
+        """Return a queue of the same computations, to look ahead with."""
+        made = FairQueue(self.workers)
+        made._waiting, made._running = [*self._waiting], [*self._running]
+        made._turns, made._last_turn = dict(self._turns), self._last_turn
+        return made
+
+    def _may_run(self, computation: Computation) -> bool:
+        if not computation.gave_way:
+            return True
+        return sum(each.long for each in self._running) < self.workers - 1
+
+    def _first(self, computation: Computation) -> str:
+        """The client of a computation that is served first."""
+        return min(computation.clients, key=self._rank)
+
+    def _rank(self, client: str) -> tuple[bool, int, float]:
+        counts = Counter(each.served for each in self._running)
+        return client != SERVER, counts[client], self._turns.get(client, math.inf)
+
+    def _next_turn(self) -> int:
+        self._last_turn += 1
+        return self._last_turn

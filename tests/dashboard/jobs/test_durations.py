@@ -1,0 +1,53 @@
+import pytest
+
+from dashboard.jobs.durations import Durations
+from dashboard.records.request import Request
+
+FIT = Request.make("regression", scoring="cosine")
+
+
+@pytest.fixture
+def known():
+    """``known((2.0, 3.0), ...)``: work and seconds of computations that have ended."""
+
+    def noted(*pairs, request=FIT):
+        made = Durations()
+        for work, seconds in pairs:
+            made.note(request, work, seconds)
+        return made
+
+    return noted
+
+
+def test_seconds_are_in_proportion_to_work(known):
+    assert known((1, 3), (2, 6), (5, 15)).estimate(FIT, 7) == pytest.approx(21)
+
+
+def test_without_a_known_work_the_median_counts(known):
+    assert known((0, 2), (0, 3), (0, 5)).estimate(FIT, 0) == pytest.approx(3)
+
+
+@pytest.mark.parametrize(
+    ("pairs", "work"),
+    [
+        ([], 1),
+        ([(1, 3)], 1),  # one may be chance
+        ([(1, 1), (1, 1), (1, 50), (1, 50)], 1),  # who knows
+        ([(1, 3), (1, 3)], 61),  # far more than was ever seen
+        ([(0, 3), (0, 3)], 1),  # of other sizes, perhaps
+    ],
+)
+def test_nothing_is_said_without_good_reason(known, pairs, work):
+    assert known(*pairs).estimate(FIT, work) is None
+
+
+@pytest.mark.parametrize(
+    "other", [{"task": "alignment"}, {"scoring": "dot"}, {"model": "m"}, {"data": "step"}]
+)
+def test_only_what_is_alike_counts(known, other):
+    fields = {"task": "regression", "scoring": "cosine", **other}
+    assert known((1, 3), (1, 3)).estimate(Request.make(**fields), 1) is None
+
+
+def test_the_newest_count(known):
+    assert known(*[(1, 3)] * 30, *[(1, 5)] * 20).estimate(FIT, 1) == pytest.approx(5)
