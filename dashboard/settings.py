@@ -77,10 +77,21 @@ class Settings(BaseSettings):
         "out until *Reload plugins*",
     )
     free_work: float = Field(
-        default=10.0,
+        default=6.0,
         ge=0,
         description="work that opening a link may start by itself, in seconds on one core of the "
         "machine under *How fast*; more waits for a button",
+    )
+    data_rows: int = Field(
+        default=500_000,
+        ge=2,
+        description="lines of an uploaded table or corpus",
+    )
+    upload_megabytes: int = Field(
+        default=50,
+        ge=1,
+        le=200,
+        description="megabytes of one uploaded file",
     )
     session_grace: float = Field(
         default=5.0,

@@ -18,6 +18,10 @@ from dashboard.records.request import Pairs, Request, is_upload
 
 TASK = "regression"
 MODEL, DATA = "nadaraya_watson", "sine"
+# Of a fit on one core: a Gaussian's, and of learning that of an additive scoring.
+_SECONDS, _SECONDS_PER_PAIR = 0.005, 3.5e-8
+_SECONDS_PER_EPOCH, _SECONDS_PER_LEARNED_PAIR = 1e-3, 1.2e-7
+_POINTS, _EPOCHS = 50, 200  # where a request does not say
 LEARN, _STANDARDISE = "learn", "standardise"  # switches among what the task reads
 
 
@@ -110,6 +114,23 @@ def fit_request(
         seed=seed,
         device=device,
     )
+
+
+def fit_work(request: Request, rows: int = 0) -> float:
+    """What a fit costs, see :mod:`dashboard.records.work`.
+
+    Every point is predicted from all others, once for its figures and once for each epoch.
+
+    Args:
+        rows: of an uploaded table.
+    """
+    options = dict(request.options)
+    points = rows or int(options.get("data.points", _POINTS))
+    queries = int(options.get("data.queries", _POINTS))
+    epochs = int(options.get("epochs", _EPOCHS)) if options.get(LEARN) else 0
+    pairs = points * points
+    once = _SECONDS_PER_PAIR * (pairs + points * queries)
+    return _SECONDS + once + epochs * (_SECONDS_PER_EPOCH + _SECONDS_PER_LEARNED_PAIR * pairs)
 
 
 def settings(key_of: KeyOf) -> Settings[Any]:

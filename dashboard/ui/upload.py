@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Callable
 from dataclasses import dataclass
 
 import streamlit as st
 
-from dashboard.records.request import UPLOAD, is_upload
+from dashboard.links import fits
+from dashboard.records.request import UPLOAD, Request, is_upload
+from dashboard.settings import settings, variable
 from dashboard.storage.blobs import Blobs
 from dashboard.ui.widgets import plain
 
-_MEGABYTES = 50
+_FILES_COUNTED = 100
 
 
 @dataclass(frozen=True)
@@ -61,6 +64,24 @@ def known(data: str, wanted: Wanted = TABLE) -> list[str]:
     return names if data in names or not is_upload(data) else [*names, data]
 
 
+def rows(data: str) -> int:
+    """How many lines an uploaded file has; 0 for a data set and where the file is not here."""
+    try:
+        return _lines_of_file(data.removeprefix(UPLOAD)) if is_upload(data) else 0
+    except (ValueError, OSError):
+        return 0
+
+
+@functools.lru_cache(maxsize=_FILES_COUNTED)
+def _lines_of_file(digest: str) -> int:
+    return _lines(Blobs().path(digest).read_bytes())
+
+
+def fit_work(request: Request) -> float:
+    """What a request of a page that fits curves costs, see :mod:`dashboard.records.work`."""
+    return fits.fit_work(request, rows(request.data)) if request.task == fits.TASK else 0.0
+
+
 def title(data: str, wanted: Wanted = TABLE) -> str:
     """What a file is called: its own name, if this session uploaded it."""
     return _names(wanted).get(data, f"{wanted.unnamed} {data.removeprefix(UPLOAD)[:8]}…")
@@ -85,7 +106,7 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
             wanted.file,
             type=["csv", "tsv", "txt"],
             key=wanted.key,
-            max_upload_size=_MEGABYTES,
+            max_upload_size=settings().upload_megabytes,
             on_change=_take,
             args=(use, wanted),
             label_visibility="collapsed",
@@ -101,12 +122,30 @@ def _take(use: Callable[[str], None], wanted: Wanted) -> None:
     if file is None:
         return
     try:
-        data = UPLOAD + Blobs().put(file.getvalue())
+        data = UPLOAD + Blobs().put(_within_limits(file.getvalue()))
     except (ValueError, OSError) as error:
         st.session_state[f"{wanted.key} problem"] = f"{file.name}: {error}"
         return
     _names(wanted)[data] = file.name
     use(data)
+
+
+def _within_limits(content: bytes) -> bytes:
+    """The content of a file.
+
+    Raises:
+        ValueError: more lines than this server reads.
+    """
+    most, found = settings().data_rows, _lines(content)
+    if found > most:
+        raise ValueError(
+            f"need a file of at most {most:,} lines ({variable('data_rows')}), got {found:,}"
+        )
+    return content
+
+
+def _lines(content: bytes) -> int:
+    return content.count(b"\n") + (not content.endswith(b"\n"))
 
 
 def _names(wanted: Wanted) -> dict[str, str]:

@@ -15,8 +15,10 @@ from dashboard.features.alignment.view import (
     MOST_PAIRS,
     OWN,
     Alignment,
+    alignment_work,
     pair_requests,
     score_requests,
+    scored_pairs,
 )
 from dashboard.jobs.backend import Event
 from dashboard.links.checkpoints import untrained
@@ -143,6 +145,12 @@ def _panel(session: Session[Alignment], letter: str, asked: _Requests) -> None:
     )
 
 
+def _offer(requests: Sequence[Request]) -> str:
+    pairs = max(map(scored_pairs, requests))
+    models = f" with {len(requests)} models" if len(requests) > 1 else ""
+    return f"Align {pairs:,} pairs{models}"
+
+
 PAGE = Page(
     name="alignment",
     title="Alignment",
@@ -151,6 +159,8 @@ PAGE = Page(
     link=LINK,
     controls=_controls,
     requests=lambda view, catalogue: _requests(view, catalogue).every(),
+    work=alignment_work,
+    offer=_offer,
     results=_results,
     empty=nothing_trained,
     panels=_USUAL_PANELS,

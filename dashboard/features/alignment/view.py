@@ -33,6 +33,7 @@ EXAMPLE = {"source": "I'm home.", "target": "Je suis chez moi.", "links": "0-0 1
 ORDERS = ("number", "worst")
 MOST_PAIRS = 999_999
 _LEAST_PANELS = 2
+_SECONDS_PER_PAIR = 0.006  # of a Transformer, trained and with fresh weights
 _LINKS_HELP = (
     "1-2 links source token 1 to target token 2, counted from 0; 1?2 is possible only. "
     "Punctuation and the parts of I'm and j'ai are tokens of their own."
@@ -120,6 +121,16 @@ def alignment_request(
     if pair:
         options["pair"] = pair
     return Request.make(TASK, data=checkpoint.name, options=options, device=view.device)
+
+
+def alignment_work(request: Request) -> float:
+    """What scoring many pairs costs, see :mod:`dashboard.records.work`; one pair costs little."""
+    return _SECONDS_PER_PAIR * scored_pairs(request)
+
+
+def scored_pairs(request: Request) -> int:
+    """How many pairs a request scores at most; 0 where it shows one."""
+    return int(dict(request.options).get("pairs", 0))
 
 
 def score_requests(view: Alignment, catalogue: Catalogue) -> dict[str, Request]:

@@ -11,7 +11,14 @@ import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import series_chart
-from dashboard.features.complexity.view import DEVICE, LINK, SETTINGS, Complexity, requests
+from dashboard.features.complexity.view import (
+    DEVICE,
+    LINK,
+    SETTINGS,
+    Complexity,
+    requests,
+    timing_work,
+)
 from dashboard.jobs.backend import Event
 from dashboard.links.attending import absent_normaliser
 from dashboard.links.fields import next_seed
@@ -213,6 +220,8 @@ PAGE = Page(
     link=LINK,
     controls=_controls,
     requests=requests,
+    work=timing_work,
+    offer=lambda _: "Time the three layers",
     results=_results,
     height=_HEIGHT,
 )

@@ -13,6 +13,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Pairs, Request
 
 TASK = "complexity"
+_SECONDS, _SECONDS_PER_PRODUCT, _ROUNDS = 0.5, 2.3e-9, 7
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -35,6 +36,14 @@ LINK = Link(
     default=lambda _: Complexity(),
     fields=(SETTINGS, *normaliser_fields(), Setting(name="seed", parameter=SEED), DEVICE),
 )
+
+
+def timing_work(request: Request) -> float:
+    """What timing costs, see :mod:`dashboard.records.work`; it stops itself before long."""
+    options = dict(request.options)
+    n, d = int(options.get("longest", 1024)), int(options.get("widest", 256))
+    rounds = min(int(options.get("repeats", _ROUNDS)), _ROUNDS)
+    return _SECONDS + _SECONDS_PER_PRODUCT * (n * n * d + n * d * d) * rounds / _ROUNDS
 
 
 def requests(view: Complexity, catalogue: Catalogue) -> Iterable[Request]:

@@ -111,7 +111,9 @@ def _absent(place: Place) -> Cell:
 
 
 def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
-    cell = Cell(scoring=place[0], seed=place[1], state="queued")
+    cell = Cell(scoring=place[0], seed=place[1], state=MISSING)
+    if jobs.holds(request):
+        return cell
     event = jobs.final(request)
     if event is None:
         events = jobs.progress(request)

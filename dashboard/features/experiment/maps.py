@@ -24,7 +24,7 @@ _SIDE, _LARGEST_CELL = 260, 34  # px
 _NAME, _WORDS, _BELOW = 44, 76, 20  # px, above a map its scoring and its translation, and below
 _ABSENT = {
     "queued": "Waits for its turn.",
-    "missing": "Not trained yet.",
+    "missing": "Not begun yet.",
     "paused": "Paused before its first epoch ended.",
     "not installed": "This scoring is not installed here.",
 }

@@ -34,7 +34,7 @@ from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import results
+from dashboard.ui import results, upload
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.titles import normaliser_title
@@ -200,6 +200,8 @@ PAGE = Page(
     link=LINK,
     controls=setup,
     requests=_fits,
+    work=upload.fit_work,
+    offer=lambda fits: f"Make {len(fits)} fit{'s' * (len(fits) > 1)}",
     results=_results,
     panels=2,
     height=_HEIGHT,

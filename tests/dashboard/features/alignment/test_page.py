@@ -190,3 +190,19 @@ def test_a_map_that_the_model_does_not_have_gives_way_to_its_best(opened, monkey
     assert "layer 1 · head 2: **2 found**" in words(app)
     filled = [json.dumps(spec) for spec in specs(app) if "error_rate" in json.dumps(spec)]
     assert ["'1.2'" in spec for spec in filled] == [False, True]
+
+
+def scored(backend):
+    """How many pairs each request scores."""
+    found = (dict(request.options).get("pairs") for request in backend.submitted.values())
+    return [count for count in found if count]
+
+
+def test_many_pairs_are_scored_once_a_button_was_pressed_and_one_is_shown_at_once(opened, backend):
+    app = opened("alignment", count="5000")
+    (begin,) = [one for one in app.button if one.key == "begin-held"]
+    assert begin.label == "Align 5\\,000 pairs with 2 models"
+    assert scored(backend) == []
+    assert any(dict(one.options).get("pair") for one in backend.submitted.values())
+    begin.click().run()
+    assert scored(backend) == [5000, 5000]

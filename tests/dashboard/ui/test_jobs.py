@@ -1,0 +1,145 @@
+"""What a page has asked for: begun, held until it is approved, told of its wait, asked anew."""
+
+import pytest
+
+from dashboard.jobs.backend import Event, Wait
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui.jobs import Jobs
+
+
+class Backend:
+    """Keeps every job as it is until the test changes its events."""
+
+    def __init__(self):
+        self.asked, self.clients, self.cancelled = [], [], []
+        self.known, self.ends, self.ahead, self.rate = set(), {}, None, None
+
+    def submit(self, request, *, client="", work=0.0):
+        self.asked.append(request.seed)
+        self.clients.append((client, work))
+        return f"{request.seed} {len(self.asked)}"
+
+    def has(self, request):
+        return request.seed in self.known
+
+    def estimate(self, asked):
+        return None if self.rate is None else self.rate * sum(work for _, work in asked)
+
+    def wait(self, job, timeout):
+        return self.ends.get(job)
+
+    def events(self, job):
+        return [Event(number=1, stage="queued")]
+
+    def wait_ahead(self, job):
+        return self.ahead
+
+    def cancel(self, job):
+        self.cancelled.append(job)
+
+
+@pytest.fixture
+def backend():
+    return Backend()
+
+
+@pytest.fixture
+def jobs(backend):
+    """A seed is the work; 10 are free."""
+    return Jobs(
+        backend, lambda: 0, client="tab", work=lambda request: float(request.seed), free=10.0
+    )
+
+
+def costing(*seeds):
+    return [Request.make("regression", seed=seed) for seed in seeds]
+
+
+def test_what_is_free_begins_at_once_for_this_session(jobs, backend):
+    jobs.want(costing(2, 5))
+    assert backend.asked == [2, 5]
+    assert backend.clients == [("tab", 2.0), ("tab", 5.0)]
+    assert jobs.held == []
+
+
+def test_of_what_costs_too_much_together_the_cheapest_begin(jobs, backend):
+    jobs.want(costing(7, 3, 5, 1))
+    assert backend.asked == [3, 5, 1]
+    assert jobs.held == costing(7)
+
+
+def test_what_is_held_is_neither_asked_for_nor_waited_for(jobs, backend):
+    (request,) = costing(11)
+    jobs.want([request])
+    assert jobs.holds(request)
+    assert (jobs.final(request), jobs.progress(request), jobs.settled()) == (None, [], True)
+    assert backend.asked == []
+
+
+def test_what_was_approved_begins(jobs, backend):
+    jobs.want(costing(2, 11, 13))
+    jobs.approve()
+    jobs.want(costing(2, 11, 13))
+    assert backend.asked == [2, 11, 13]
+    assert jobs.held == []
+
+
+def test_approval_is_of_what_was_seen_and_ends_with_it(jobs, backend):
+    jobs.want(costing(11))
+    jobs.approve()
+    jobs.want(costing(11, 13))
+    assert jobs.held == costing(13)
+    jobs.want([])
+    jobs.want(costing(11))
+    assert jobs.held == costing(11)
+
+
+def test_results_that_came_make_nothing_else_free(jobs, backend):
+    jobs.want(costing(7, 9))
+    backend.known.add(7)
+    backend.ends["7 1"] = Event(number=2, stage="done", result=Result())
+    assert jobs.settled()
+    jobs.want(costing(7, 9))
+    assert jobs.held == costing(9)
+
+
+def test_what_is_known_or_computed_for_others_costs_nothing(jobs, backend):
+    backend.known |= {11, 13}
+    jobs.want(costing(11, 13, 7))
+    assert backend.asked == [11, 13, 7]
+
+
+def test_the_time_of_what_is_held_is_said_where_it_is_known(jobs, backend):
+    jobs.want(costing(11, 13))
+    assert jobs.estimate_held() is None
+    backend.rate = 2.0
+    assert jobs.estimate_held() == 48.0
+
+
+@pytest.mark.parametrize(
+    ("ahead", "words"),
+    [
+        (Wait(before=3, seconds=11.0), "3 before you, about 10 s"),
+        (Wait(before=1), "1 before you"),
+        (Wait(before=0, seconds=2.2), "waiting for a free worker, about 2 s"),
+        (Wait(before=0), "waiting for a free worker"),
+        (None, ""),
+    ],
+)
+def test_who_waits_is_told_for_what(jobs, backend, ahead, words):
+    backend.ahead = ahead
+    (request,) = costing(2)
+    jobs.want([request])
+    assert jobs.progress(request)[-1].note == words
+
+
+def test_a_session_that_was_away_asks_once_more(jobs, backend):
+    (request,) = costing(2)
+    jobs.want([request])
+    backend.ends["2 1"] = Event(number=2, stage="cancelled", facts={"abandoned": True})
+    assert jobs.final(request) is None
+    jobs.want([request])
+    assert backend.asked == [2, 2]
+    backend.ends["2 2"] = Event(number=2, stage="cancelled")
+    assert jobs.final(request).stage == "cancelled"
