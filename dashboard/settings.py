@@ -55,6 +55,31 @@ class Settings(BaseSettings):
         ge=1,
         description="trainings that run side by side; further ones wait",
     )
+    trainings: int = Field(
+        default=100,
+        ge=1,
+        description="trainings that may wait or run, of all owners",
+    )
+    trainings_per_owner: int = Field(
+        default=30,
+        ge=1,
+        description="trainings of one owner that may wait or run",
+    )
+    training_hours: float = Field(
+        default=6.0,
+        gt=0,
+        description="hours that a training runs before it pauses; its owner may resume it",
+    )
+    training_epochs: int = Field(
+        default=1_000,
+        ge=1,
+        description="epochs of a training",
+    )
+    training_parameters: int = Field(
+        default=50_000_000,
+        ge=1,
+        description="weights of a model that is trained",
+    )
     worker_memory: int = Field(
         default_factory=lambda known: limits.default_memory(known["workers"] + known["trainers"]),
         ge=0,

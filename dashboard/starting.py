@@ -16,5 +16,6 @@ from dashboard.ui.workbench import workbench
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Start the workers, have them read what is installed, and import the first page."""
     workbench().catalogue()
+    workbench().trainings.adopt()
     threading.Thread(target=navigation.import_first, name="first page", daemon=True).start()
     yield

@@ -8,9 +8,11 @@ from collections.abc import Callable
 from dataclasses import replace
 from typing import Literal
 
+from dashboard.jobs import training_limits
 from dashboard.jobs.backend import Event, JobBackend
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import Request
+from dashboard.records.training import FOLDER
 from dashboard.settings import settings
 
 StopReason = Literal["pause", "cancel", "remove"]
@@ -54,6 +56,7 @@ class TrainingJobs:
         self._make_backend, self._on_end, self._lock = make_backend, on_end, lock
         self._backend: JobBackend | None = None
         self._jobs: dict[str, str] = {}
+        self._owners: dict[str, str] = {}
         self._stopping: dict[str, StopReason] = {}
 
     def __contains__(self, id: str) -> bool:
@@ -68,14 +71,22 @@ class TrainingJobs:
         job = self._jobs.get(id)
         return self._backend.events(job) if job and self._backend else []
 
-    def submit(self, id: str, request: Request) -> None:
-        """Queue the training."""
+    def owners(self) -> list[str]:
+        """Return the owner of every training that has a job."""
+        with self._lock:
+            return list(self._owners.values())
+
+    def submit(self, id: str, request: Request, owner: str = "") -> None:
+        """Queue the training; owners are served in turn."""
         with self._lock:
             if self._backend is None:
                 self._backend = self._make_backend()
             backend = self._backend
-            options = tuple(sorted((*request.options, ("training", id))))
-            job = self._jobs[id] = backend.submit(replace(request, options=options))
+            more = {FOLDER: id, **training_limits.options()}
+            options = tuple(sorted((*request.options, *more.items())))
+            asked = replace(request, options=options)
+            job = self._jobs[id] = backend.submit(asked, client=owner)
+            self._owners[id] = owner
         watch = threading.Thread(
             target=self._watch, args=(backend, id, job), name=f"training {id[:8]}", daemon=True
         )
@@ -106,4 +117,4 @@ class TrainingJobs:
             pass
         with self._lock:
             self._on_end(id, event, self._stopping.pop(id, None))
-            del self._jobs[id]
+            del self._jobs[id], self._owners[id]

@@ -38,6 +38,8 @@ def training_status(
     if not events:
         if runs_elsewhere():
             return TrainingStatus("running", "Another server works on it.", {})
+        if history.state == "queued":
+            return TrainingStatus("queued", "Waits for a trainer of another server.", {})
         note = "The server stopped in the meantime; resume to go on."
         return TrainingStatus("paused", note, {})
     if not stopping and not any(event.stage == "started" for event in events):

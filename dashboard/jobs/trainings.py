@@ -10,7 +10,9 @@ from pathlib import Path
 from typing import Any
 
 import pyarrow as pa
+from filelock import FileLock
 
+from dashboard.jobs import training_limits
 from dashboard.jobs.backend import Event, JobBackend
 from dashboard.jobs.training_export import checkpoint_name, copy_checkpoint
 from dashboard.jobs.training_jobs import StopReason, TrainingJobs, training_pool
@@ -19,7 +21,7 @@ from dashboard.records.request import Request
 from dashboard.records.training import State, Training
 from dashboard.storage.errors import StorageError
 from dashboard.storage.home import checkpoints_root, trainings_root
-from dashboard.storage.training_folder import History, TrainingFolder
+from dashboard.storage.training_folder import History, Ordered, TrainingFolder
 
 
 class Trainings:
@@ -46,20 +48,34 @@ class Trainings:
         self._lock = threading.RLock()
         self._jobs = TrainingJobs(make_backend, self._end, self._lock)
         self._unrecorded: dict[str, History] = {}  # outcomes that could not be written to disk
-        self._requests: dict[str, tuple[Request, float]] = {}
+        self._orders: dict[str, Ordered] = {}
+        self._held: dict[str, FileLock] = {}  # those in this server's queue
         self._histories: dict[str, tuple[tuple[int, int], History]] = {}
 
-    def start(self, request: Request) -> str:
+    def start(self, request: Request, owner: str = "") -> str:
         """Queue a training and return its id. If the worker refuses it, it becomes ``failed``.
 
         Raises:
-            ValueError: another task's request, or the folder cannot be written.
+            ValueError: another task's request, one beyond a limit of this server, or the folder
+                cannot be written.
         """
         if request.task != "training":
             raise ValueError(f"need a request of the task 'training', got {request.task!r}")
-        folder = TrainingFolder.create(request, self._root)
-        self._submit(folder.id, request)
+        training_limits.check_request(request)
+        with self._lock:
+            training_limits.check_room(self._jobs.owners(), owner)
+            folder = TrainingFolder.create(request, self._root, owner=owner)
+            self._submit(folder)
         return folder.id
+
+    def adopt(self) -> None:
+        """Queue the trainings again that waited when a server ended, the oldest first."""
+        with self._lock:
+            waiting = [one for one in self.list() if one.state == "queued"]
+            for training in sorted(waiting, key=lambda one: one.created):
+                if training.id not in self._jobs:
+                    with suppress(ValueError):  # another server has it, or it cannot be written
+                        self._submit(TrainingFolder(training.id, self._root))
 
     def list(self) -> list[Training]:
         """Return all trainings, the newest first."""
@@ -78,7 +94,7 @@ class Trainings:
         """
         with self._lock:
             folder = TrainingFolder(id, self._root)
-            request, created = self._request(folder)
+            request, created, owner = self._order(folder)
             history = self._history(folder)
             stopping = self._jobs.stop_reason(id)
             if stopping == "remove":
@@ -94,7 +110,7 @@ class Trainings:
         if not (checkpoints_root(self._root) / checkpoint).is_dir():
             checkpoint = ""
         return Training(
-            id=id, request=request, created=created, **status._asdict(),
+            id=id, request=request, created=created, owner=owner, **status._asdict(),
             epochs=history.epochs, checkpoint=checkpoint,
             facts={"title": title, **names, **(history.facts or {}), **(outcome.facts or {})},
         )  # fmt: skip
@@ -125,7 +141,7 @@ class Trainings:
 
         Raises:
             KeyError: no such training.
-            ValueError: it is stopping, or has ended.
+            ValueError: it is stopping, or has ended, or is beyond a limit of this server.
         """
         with self._lock:
             training = self.get(id)
@@ -135,8 +151,10 @@ class Trainings:
                 raise ValueError(
                     f"this training is {training.state}; only a paused or failed one can go on"
                 )
-            TrainingFolder(id, self._root).note_state("queued")
-            self._submit(id, training.request)
+            training_limits.check_room(self._jobs.owners(), training.owner)
+            folder = TrainingFolder(id, self._root)
+            folder.note_state("queued")
+            self._submit(folder)
 
     def cancel(self, id: str) -> None:
         """End a training for good; its epochs stay. Nothing happens if it has ended.
@@ -160,7 +178,7 @@ class Trainings:
         """
         with self._lock:
             folder = TrainingFolder(id, self._root)
-            self._request(folder)
+            self._order(folder)
             self._jobs.stop(id, "remove")
             if id not in self._jobs:
                 self._delete(folder)
@@ -195,16 +213,32 @@ class Trainings:
         self._jobs.reload()
 
     def close(self) -> None:
-        """End the workers; a later process finds the running trainings as paused."""
-        self._jobs.close()
+        """End the workers.
 
-    def _submit(self, id: str, request: Request) -> None:
+        A later process finds what ran as paused, and queues what waited by :meth:`adopt`.
+        """
+        self._jobs.close()
         with self._lock:
-            self._jobs.submit(id, request)
-            self._unrecorded.pop(id, None)
+            for id in [*self._held]:
+                self._release(id)
+
+    def _submit(self, folder: TrainingFolder) -> None:
+        with self._lock:
+            held = folder.hold()
+            if held is None:
+                raise ValueError("another server has this training in its queue")
+            self._held[folder.id] = held
+            request, _, owner = self._order(folder)
+            self._jobs.submit(folder.id, request, owner)
+            self._unrecorded.pop(folder.id, None)
+
+    def _release(self, id: str) -> None:
+        if held := self._held.pop(id, None):
+            held.release(force=True)
 
     def _end(self, id: str, event: Event, reason: StopReason | None) -> None:
         folder = TrainingFolder(id, self._root)
+        self._release(id)
         if reason == "remove":
             self._delete(folder)
         elif event.stage == "failed":
@@ -224,13 +258,13 @@ class Trainings:
 
     def _delete(self, folder: TrainingFolder) -> None:
         shutil.rmtree(folder.path, ignore_errors=True)
-        for cache in (self._requests, self._histories, self._unrecorded):
+        for cache in (self._orders, self._histories, self._unrecorded):
             cache.pop(folder.id, None)
 
-    def _request(self, folder: TrainingFolder) -> tuple[Request, float]:
-        if folder.id not in self._requests:
-            self._requests[folder.id] = folder.request()
-        return self._requests[folder.id]
+    def _order(self, folder: TrainingFolder) -> Ordered:
+        if folder.id not in self._orders:
+            self._orders[folder.id] = folder.order()
+        return self._orders[folder.id]
 
     def _history(self, folder: TrainingFolder) -> History:
         stamp = folder.changed()

@@ -9,6 +9,9 @@ from typing import Any, Literal
 from dashboard.records.request import Request
 
 State = Literal["queued", "running", "pausing", "paused", "done", "failed", "cancelled"]
+# Options with which the server asks for a training; not part of what determines it.
+FOLDER, MOST_SECONDS, MOST_PARAMETERS = "training", "limit.seconds", "limit.parameters"
+OF_SERVER = frozenset((FOLDER, MOST_SECONDS, MOST_PARAMETERS))
 ENDED: frozenset[State] = frozenset({"done", "failed", "cancelled"})
 
 
@@ -46,6 +49,7 @@ class Training:
         id: 32 hexadecimal digits.
         request: what determines it.
         created: in seconds since 1970.
+        owner: who began it; empty for the user of this machine.
         state: ``pausing`` until the present step has ended.
         note: one sentence: its progress, or why it failed.
         epochs: those that have ended.
@@ -68,6 +72,7 @@ class Training:
     created: float
     state: State
     note: str
+    owner: str = ""
     epochs: tuple[Epoch, ...] = ()
     live: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: str = ""

@@ -16,9 +16,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, NamedTuple, get_args
 
 import pyarrow as pa
+from filelock import FileLock, Timeout
 from pydantic import TypeAdapter
 
 from dashboard.records.request import Request
@@ -32,6 +33,7 @@ from dashboard.storage.reading import read_bounded
 SNAPSHOT = "snapshot.safetensors"
 _REQUEST, _HISTORY, _LOCK, _PROBE = "request.json", "history.jsonl", "lock", "probe.arrow"
 _LARGEST_REQUEST, _LARGEST_HISTORY, _LARGEST_PROBE = 2**20, 64 * 2**20, 128 * 2**20  # bytes
+_HELD = "queued"
 _ID = re.compile(r"[0-9a-f]{32}\Z")
 _MODEL = ("model.safetensors", "card.json")
 # What a line of the history may hold besides an epoch.
@@ -53,6 +55,14 @@ class History:
     checkpoint: str = ""
 
 
+class Ordered(NamedTuple):
+    """What a training computes, when it was created in seconds since 1970, and its owner."""
+
+    request: Request
+    created: float
+    owner: str
+
+
 class TrainingFolder:
     """The files of one training.
 
@@ -71,28 +81,33 @@ class TrainingFolder:
         self.path = trainings_root(root) / id
 
     @classmethod
-    def create(cls, request: Request, root: Path | None = None) -> TrainingFolder:
+    def create(
+        cls, request: Request, root: Path | None = None, *, owner: str = ""
+    ) -> TrainingFolder:
         """Make the folder of a new training, with a random id.
 
         Raises:
             StorageError: the folder cannot be written.
         """
         made = cls(secrets.token_hex(16), root)
-        facts = {"request": json.loads(request.to_json()), "created": time.time()}
+        facts = {
+            "request": json.loads(request.to_json()), "created": time.time(), "owner": owner,
+        }  # fmt: skip
         with writing(made.path):
             make_folder(made.path / "epochs")
             replace(made.path / _REQUEST, json.dumps(facts, ensure_ascii=False).encode())
         return made
 
-    def request(self) -> tuple[Request, float]:
-        """Return what the training computes, and when it was created, in seconds since 1970.
+    def order(self) -> Ordered:
+        """Return what the training computes, for whom, and when it was created.
 
         Raises:
             KeyError: no such training, or a damaged file.
         """
         try:
             facts = json.loads(read_bounded(self.path / _REQUEST, _LARGEST_REQUEST))
-            return Request.from_json(json.dumps(facts["request"])), _time(facts["created"])
+            request = Request.from_json(json.dumps(facts["request"]))
+            return Ordered(request, _time(facts["created"]), str(facts.get("owner", "")))
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise KeyError(f"no training {self.id!r}: {error}") from error
 
@@ -241,6 +256,24 @@ class TrainingFolder:
         """
         with writing(self.path), files.locked(self.path / _LOCK, timeout) as held:
             yield held
+
+    def hold(self) -> FileLock | None:
+        """Take the training into this server's queue, at the latest until this process ends.
+
+        Returns:
+            What must be released once it has ended; None if another server holds it.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        lock = FileLock(self.path / _HELD, thread_local=False)
+        with writing(self.path):
+            self.path.stat()  # or the lock would make the folder
+            try:
+                lock.acquire(timeout=0)
+            except Timeout:
+                return None
+        return lock
 
     def busy(self) -> bool:
         """Whether a worker, perhaps of another server, holds the lock."""

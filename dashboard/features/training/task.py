@@ -6,7 +6,9 @@ What comes of it lies in the training's folder; the events carry the live figure
 from __future__ import annotations
 
 import json
+import math
 import time
+from contextlib import suppress
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any, cast
@@ -49,7 +51,8 @@ from dashboard.jobs.task_tables import maps_table
 from dashboard.records.nearness import parts_of
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.records.training import Epoch
+from dashboard.records.training import FOLDER, MOST_PARAMETERS, MOST_SECONDS, Epoch
+from dashboard.settings import variable
 from dashboard.storage.training_folder import TrainingFolder
 
 # For the catalogue. The options are described already, as no parameter may have a dot in its name.
@@ -75,16 +78,34 @@ def perform(request: Request, context: Context) -> Result:
     registry = installed()
     order = training_order.read(request, registry)
     device = resolve(request.device)
-    folder = TrainingFolder(str(dict(request.options).get(training_order.ID, "")))
+    given = dict(request.options)
+    folder = TrainingFolder(str(given.get(FOLDER, "")))
     with folder.locked(_SECONDS_FOR_LOCK) as free:
         if not free:
             raise ContractError("another process works on this training; stop it there first")
+        folder.note_state("running")
         context.report(0.0, "Reading the corpus.")
         pairs = training_order.load(request, order, registry)
         context.report(0.0, "Building the model.")
         ready = prepare(order.experiment, pairs, registry)
-        _Work(folder, context, order, ready, device).run()
+        _check_size(ready, float(given.get(MOST_PARAMETERS, math.inf)))
+        seconds = float(given.get(MOST_SECONDS, math.inf))
+        with suppress(_TimeUp):
+            _Work(folder, context, order, ready, device, seconds).run()
     return Result(facts={"cacheable": False})
+
+
+def _check_size(ready: Prepared, most: float) -> None:
+    found = ready.card["training"]["parameters"]
+    if found > most:
+        raise ContractError(
+            f"need a model of at most {most:,.0f} weights ({variable('training_parameters')}), "
+            f"got {found:,}; make it narrower or give it fewer layers"
+        )
+
+
+class _TimeUp(Exception):
+    """The training has run as long as this server allows at a time."""
 
 
 class _Work:
@@ -97,6 +118,7 @@ class _Work:
         order: Order,
         ready: Prepared,
         device: torch.device,
+        seconds: float,
     ) -> None:
         self._folder, self._context, self._order, self._ready = folder, context, order, ready
         self._device = device
@@ -108,7 +130,8 @@ class _Work:
         self._score_name = f"{'held-out sample' if sampled else 'held out'}, greedy"
         self._counted = counted_by(installed().datasets.get(order.experiment.dataset))
         self._neighbours = neighbours_of(self._held_out, ready.learned, installed(), self._counted)
-        self._saved = time.monotonic()
+        self._saved = self._began = time.monotonic()
+        self._seconds = seconds
         self._memory = PeakMemory(device)
         self._code = _code(order.experiment)
 
@@ -141,6 +164,10 @@ class _Work:
         except Cancelled:
             self._save()
             raise
+        if time.monotonic() - self._began > self._seconds:
+            self._save()
+            self._folder.note_state("paused", _time_up(now.epoch, self._seconds))
+            raise _TimeUp
         if time.monotonic() - self._saved > _SECONDS_BETWEEN_SNAPSHOTS:
             self._save()
 
@@ -216,6 +243,13 @@ class _Work:
             )
         self._memory.before = facts.pop("peak_memory", None) or 0.0
         self._trainer.restore(tensors, facts)
+
+
+def _time_up(epoch: int, seconds: float) -> str:
+    return (
+        f"Paused in epoch {epoch:,}: it has run for {seconds / 3600:.3g} hours, as long as a "
+        f"training may at a time ({variable('training_hours')}); resume to go on."
+    )
 
 
 _LIVE = ("epoch", "epochs", "step", "steps", "loss", "tokens_per_second")

@@ -15,9 +15,9 @@ from attention_plugins.recipe import Recipe, parameters
 from attention_plugins.registry import Registry
 from dashboard.records.attending import SOFTMAX, normaliser_of, without_normaliser
 from dashboard.records.request import UPLOAD, Request, is_upload
+from dashboard.records.training import OF_SERVER
 from dashboard.storage.blobs import Blobs
 
-ID = "training"  # the option that names the folder; the engine's own
 PROBE = "I am not tired."
 _PROBED = "English"  # the side that this probe is of
 
@@ -85,7 +85,7 @@ def read(request: Request, registry: Registry) -> Order:
     settle(scoring.parameters, dict(request.parameters))
     normaliser, own = normaliser_of(dict(request.options))
     settle(registry.normaliser(normaliser).parameters, own)
-    given = without_normaliser({n: value for n, value in request.options if n != ID})
+    given = without_normaliser({n: value for n, value in request.options if n not in OF_SERVER})
     data = None if is_upload(request.data) else registry.datasets.get(request.data)
     known = _values(_QUICK, model.name, model.parameters)
     if data and data.tokeniser:

@@ -262,12 +262,13 @@ def test_another_server_finds_what_ran_as_paused_and_goes_on(trainings, serve, o
         time.sleep(0.01)
     found = other.get(id)
     assert found.note == "The server stopped in the meantime; resume to go on."
-    assert other.get(waits).state == "paused"
+    assert other.get(waits).state == "queued"
     before = len(found.epochs)
     other.resume(id)
     until(other, id, lambda training: len(training.epochs) > before)
     other.cancel(id)
-    other.resume(waits)
+    assert other.get(waits).state == "queued"
+    other.adopt()
     until(other, waits, "done")
     third = serve()
     states = {training.id: training.state for training in third.list()}

@@ -26,9 +26,27 @@ def folder(tmp_path):
 
 
 def test_what_was_asked_for_is_found_again(folder, tmp_path):
-    request, created = TrainingFolder(folder.id, tmp_path).request()
-    assert request == REQUEST
+    request, created, owner = TrainingFolder(folder.id, tmp_path).order()
+    assert (request, owner) == (REQUEST, "")
     assert created > 1e9
+
+
+def test_the_owner_is_written_down_and_older_folders_have_none(tmp_path):
+    folder = TrainingFolder.create(REQUEST, tmp_path, owner="ada")
+    assert folder.order().owner == "ada"
+    file = folder.path / "request.json"
+    facts = json.loads(file.read_text())
+    del facts["owner"]
+    file.write_text(json.dumps(facts))
+    assert folder.order().owner == ""
+
+
+def test_one_server_holds_a_training_in_its_queue(folder, tmp_path):
+    held = folder.hold()
+    other = TrainingFolder(folder.id, tmp_path)
+    assert other.hold() is None
+    held.release()
+    assert other.hold() is not None
 
 
 def test_the_last_of_each_kind_counts(folder):
@@ -134,7 +152,7 @@ def test_an_id_leads_nowhere_else(id, tmp_path):
 def test_what_is_not_there_says_so(tmp_path):
     folder = TrainingFolder("0" * 32, tmp_path)
     with pytest.raises(KeyError, match="no training"):
-        folder.request()
+        folder.order()
     with pytest.raises(KeyError, match="no probe"):
         folder.probe(1)
     with pytest.raises(StorageError, match=r"cannot write .*; free some space there, or set "):

@@ -72,10 +72,11 @@ def order(corpus):
     return make
 
 
-def train(request, folder=None, stop_at=0):
+def train(request, folder=None, stop_at=0, **limits):
     """Perform in a folder, by default a new one; the folder and what was reported."""
     folder, watch = folder or TrainingFolder.create(request), Watch(stop_at)
-    options = tuple(sorted((*request.options, ("training", folder.id))))
+    own = {"training": folder.id, **{f"limit.{name}": value for name, value in limits.items()}}
+    options = tuple(sorted((*request.options, *own.items())))
     job = replace(request, options=options)
     if stop_at:
         with pytest.raises(Cancelled):
@@ -366,3 +367,24 @@ def test_a_symbol_task_is_read_scored_and_held_against_gold_in_its_own_way(order
     assert 0 <= history.facts["alignment_error"] <= 1
     assert set(last.probe.split()) <= set("abcdefghij") | {"<unk>"}
     assert folder.history().epochs[-1] == last
+
+
+def test_a_training_that_has_run_long_enough_pauses_and_goes_on(order):
+    whole, _ = train(order())
+    folder, _ = train(order(), seconds=0.0)
+    history = folder.history()
+    assert history.state == "paused"
+    assert "it has run for 0 hours, as long as a training may at a time" in history.note
+    assert "ATTENTION_TRAINING_HOURS" in history.note
+    assert len(history.epochs) == 0
+    train(order(), folder, seconds=600.0)
+    assert folder.history().state == "done"
+    assert outline(folder) == outline(whole)
+
+
+def test_a_model_with_too_many_weights_is_refused(order):
+    folder, _ = train(order())
+    weights = folder.history().facts["parameters"]
+    train(order(), parameters=weights)
+    with pytest.raises(ContractError, match=rf"at most {weights - 1:,} weights \(ATTENTION_TRAIN"):
+        train(order(), parameters=weights - 1)

@@ -1,0 +1,118 @@
+"""How many trainings there may be, and how large: refused where they would be queued."""
+
+import itertools
+
+import pytest
+
+from dashboard.jobs.trainings import Trainings
+from dashboard.records.request import Request
+
+
+class Backend:
+    """Keeps every job queued."""
+
+    def __init__(self):
+        self.clients, self.options, self._numbers = [], [], itertools.count()
+
+    def submit(self, request, *, client="", work=0.0, time_limit=None):
+        self.clients.append(client)
+        self.options.append(dict(request.options))
+        return str(next(self._numbers))
+
+    def events(self, job, after=0):
+        return []
+
+    def wait(self, job, timeout):
+        return None
+
+    def close(self):
+        pass
+
+
+@pytest.fixture
+def backend(monkeypatch):
+    monkeypatch.setattr("dashboard.jobs.training_jobs.TrainingJobs._watch", lambda *_: None)
+    return Backend()
+
+
+@pytest.fixture
+def trainings(backend, tmp_path):
+    made = Trainings(tmp_path, make_backend=lambda: backend)
+    yield made
+    made.close()
+
+
+def order(epochs=2, seed=0):
+    return Request.make("training", options={"recipe.epochs": epochs}, seed=seed)
+
+
+def test_an_owner_has_so_many_and_others_have_theirs(trainings, backend, monkeypatch):
+    monkeypatch.setenv("ATTENTION_TRAININGS_PER_OWNER", "2")
+    for seed in range(2):
+        trainings.start(order(seed=seed), "ada")
+    with pytest.raises(ValueError, match=r"^2 of your trainings .*_TRAININGS_PER_OWNER\); wait"):
+        trainings.start(order(seed=2), "ada")
+    trainings.start(order(seed=3), "bob")
+    assert backend.clients == ["ada", "ada", "bob"]
+
+
+def test_all_owners_together_have_so_many(trainings, backend, monkeypatch):
+    monkeypatch.setenv("ATTENTION_TRAININGS", "3")
+    for owner in ("ada", "bob", "eve"):
+        trainings.start(order(), owner)
+    with pytest.raises(ValueError, match=r"^3 trainings wait or run .*\(ATTENTION_TRAININGS\)"):
+        trainings.start(order(), "kim")
+    assert len(backend.clients) == 3
+
+
+def test_too_many_epochs_are_refused_before_anything_is_written(trainings, monkeypatch):
+    monkeypatch.setenv("ATTENTION_TRAINING_EPOCHS", "7")
+    with pytest.raises(ValueError, match=r"at most 7 epochs \(ATTENTION_TRAINING_EPOCHS\), got 8"):
+        trainings.start(order(epochs=8))
+    assert trainings.list() == []
+    trainings.start(order(epochs=7))
+
+
+def test_a_paused_training_finds_no_room_either(trainings, monkeypatch):
+    monkeypatch.setenv("ATTENTION_TRAININGS_PER_OWNER", "1")
+    first = trainings.start(order(), "ada")
+    trainings._jobs._jobs.clear()
+    trainings._jobs._owners.clear()
+    trainings._release(first)
+    trainings._record(first, "paused", "")
+    trainings.start(order(seed=1), "ada")
+    with pytest.raises(ValueError, match="PER_OWNER"):
+        trainings.resume(first)
+    assert trainings.get(first).state == "paused"
+
+
+def test_the_worker_is_told_its_limits(trainings, backend, monkeypatch):
+    monkeypatch.setenv("ATTENTION_TRAINING_HOURS", "0.5")
+    monkeypatch.setenv("ATTENTION_TRAINING_PARAMETERS", "1234")
+    trainings.start(order())
+    (options,) = backend.options
+    assert (options["limit.seconds"], options["limit.parameters"]) == (1800, 1234)
+
+
+def test_what_waited_when_a_server_ended_is_queued_again_in_its_order(tmp_path, backend):
+    first = Trainings(tmp_path, make_backend=lambda: backend)
+    ids = [first.start(order(seed=seed), "ada") for seed in range(3)]
+    first._record(ids[1], "running", "")  # it was at work, and comes back paused
+    first.close()
+    again = Backend()
+    other = Trainings(tmp_path, make_backend=lambda: again)
+    other.adopt()
+    assert [options["training"] for options in again.options] == [ids[0], ids[2]]
+    assert again.clients == ["ada", "ada"]
+    assert other.get(ids[1]).state == "paused"
+    other.adopt()  # once
+    assert len(again.options) == 2
+    other.close()
+
+
+def test_what_waits_at_a_server_that_lives_is_left_to_it(tmp_path, backend):
+    first = Trainings(tmp_path, make_backend=lambda: backend)
+    first.start(order())
+    other = Trainings(tmp_path, make_backend=lambda: pytest.fail("nothing to run"))
+    other.adopt()
+    first.close()
