@@ -9,12 +9,13 @@ from __future__ import annotations
 import re
 from typing import Annotated, Any
 
-from pydantic import AfterValidator, Field, ValidationError
+from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
 
 from dashboard.jobs import limits
 
 PREFIX = "ATTENTION_"
+_SHORTEST_SECRET = 16
 
 
 def _sites(text: str) -> str:
@@ -123,6 +124,45 @@ class Settings(BaseSettings):
         gt=0,
         description="seconds after which the jobs of a session end whose browser is gone",
     )
+    uploads_megabytes: int = Field(
+        default=200,
+        ge=1,
+        description="megabytes of all files that one owner has uploaded",
+    )
+    owners: bool = Field(
+        default=True,
+        description="whether visitors have trainings and uploads of their own, by a cookie; "
+        "`0`: all share everything",
+    )
+    cookie_secret: SecretStr = Field(
+        default=SecretStr(""),
+        description="signs the cookies of owners, 16 characters or more; servers that share "
+        "their visitors need the same",
+    )
+    trust_local: bool = Field(
+        default=True,
+        description="whether who comes from this machine itself administers the server; `0` "
+        "where a proxy on this machine adds no `X-Forwarded-For`",
+    )
+    administrator_token: SecretStr = Field(
+        default=SecretStr(""),
+        description="16 characters or more; who gives it on the page *Server* administers",
+    )
+    administrators: str = Field(
+        default="",
+        description="e-mail addresses of those who administer once they have logged in, "
+        "separated by spaces",
+    )
+    logins: str = Field(
+        default="",
+        description="who may make things once they have logged in: e-mail addresses, or "
+        "`@school.example` for a domain, separated by spaces; empty for all",
+    )
+    classroom: bool = Field(
+        default=False,
+        description="show only: nobody but an administrator trains or uploads, and a link opens "
+        "with its controls folded away",
+    )
     frame_ancestors: Annotated[str, AfterValidator(_sites)] = Field(
         default="'self'",
         description="the sites that may show the dashboard in a frame, such as "
@@ -133,6 +173,13 @@ class Settings(BaseSettings):
         description="the names under which browsers may ask for the dashboard, such as "
         "`lab.example *.school.example`, separated by spaces; `*` for any",
     )
+
+    @field_validator("cookie_secret", "administrator_token")
+    @classmethod
+    def _long_enough(cls, secret: SecretStr) -> SecretStr:
+        if 0 < len(secret.get_secret_value()) < _SHORTEST_SECRET:
+            raise ValueError(f"need {_SHORTEST_SECRET} characters or more, chosen at random")
+        return secret
 
 
 def settings(**given: Any) -> Settings:
@@ -147,6 +194,9 @@ def settings(**given: Any) -> Settings:
         raise ValueError("; ".join(_sentence(each) for each in error.errors())) from None
 
 
+_SECRETS = {name for name, one in Settings.model_fields.items() if one.annotation is SecretStr}
+
+
 def variable(name: str) -> str:
     """The environment variable of a setting."""
     return PREFIX + name.upper()
@@ -155,4 +205,5 @@ def variable(name: str) -> str:
 def _sentence(error: Any) -> str:
     message = error["msg"].removeprefix("Value error, ")
     name = variable(str(error["loc"][0]))
-    return f"{name} is {error['input']!r}: {message[0].lower()}{message[1:]}"
+    given = "wrong" if error["loc"][0] in _SECRETS else repr(error["input"])
+    return f"{name} is {given}: {message[0].lower()}{message[1:]}"

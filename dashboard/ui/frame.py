@@ -13,6 +13,7 @@ from dashboard.records.request import Request
 from dashboard.records.work import about
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
+from dashboard.ui.owner import visitor
 from dashboard.ui.reloading import changes, reload
 from dashboard.ui.results import POLL, details
 from dashboard.ui.session import address
@@ -56,7 +57,7 @@ def actions(
         with st.popover("Copy link", icon=":material/link:", type="tertiary"):
             st.caption("Whoever opens this link sees this page as it is now.")
             st.code(address(link), language=None, wrap_lines=True)
-        if catalogue is not None:
+        if catalogue is not None and visitor().administers:
             st.button(
                 "Reload plugins",
                 icon=":material/refresh:",
@@ -135,4 +136,5 @@ def _no_catalogue(event: Event) -> None:
         st.markdown(":material/error: **The plugins could not be listed**")
         st.text(event.note)
         details(event)
-        st.button("Try again", icon=":material/refresh:", on_click=reload)
+        again = reload if visitor().administers else workbench().refresh
+        st.button("Try again", icon=":material/refresh:", on_click=again)

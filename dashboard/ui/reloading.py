@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.catalogue_diff import describe_changes
+from dashboard.ui.owner import visitor
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
@@ -14,7 +15,12 @@ _BEFORE, _CHANGES = "catalogue before", "catalogue changes"
 
 
 def reload() -> None:
-    """Look for plugins again; once they are there, the page says what changed."""
+    """Look for plugins again; once they are there, the page says what changed.
+
+    Raises:
+        NotAllowed: the visitor does not administer this server.
+    """
+    visitor().see_that_it_administers("Reloading plugins")
     before = workbench().catalogue()
     if isinstance(before, Catalogue):
         st.session_state[_BEFORE] = before

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import functools
+import hashlib
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 
 import streamlit as st
@@ -12,9 +14,12 @@ from dashboard.links import fits
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.settings import settings, variable
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.uploads import Upload, Uploads
+from dashboard.ui.owner import owner, visitor
 from dashboard.ui.widgets import plain
 
 _FILES_COUNTED = 100
+_SHOWN = 10  # of the uploads before
 
 
 @dataclass(frozen=True)
@@ -93,6 +98,8 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
     Args:
         use: gets ``upload:<sha256>`` of a file that was just taken in.
     """
+    if not visitor().makes:
+        return
     opened = st.popover(
         "Your data", icon=":material/upload_file:", key=f"{wanted.key} popover", on_change="rerun"
     )
@@ -114,6 +121,7 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
         if problem := st.session_state.get(f"{wanted.key} problem"):
             st.text(problem)
         st.caption(plain("Kept on this server only; a link to it works where the file is kept."))
+        _earlier(use, wanted)
 
 
 def _take(use: Callable[[str], None], wanted: Wanted) -> None:
@@ -122,7 +130,7 @@ def _take(use: Callable[[str], None], wanted: Wanted) -> None:
     if file is None:
         return
     try:
-        data = UPLOAD + Blobs().put(_within_limits(file.getvalue()))
+        data = _stored(file.name, file.getvalue(), wanted)
     except (ValueError, OSError) as error:
         st.session_state[f"{wanted.key} problem"] = f"{file.name}: {error}"
         return
@@ -130,18 +138,56 @@ def _take(use: Callable[[str], None], wanted: Wanted) -> None:
     use(data)
 
 
-def _within_limits(content: bytes) -> bytes:
-    """The content of a file.
+def _stored(name: str, content: bytes, wanted: Wanted) -> str:
+    """Take a file in, as one of the visitor's; ``upload:<sha256>``.
 
     Raises:
-        ValueError: more lines than this server reads.
+        ValueError: the visitor may not upload, or a limit of this server.
+        OSError: it cannot be stored.
+    """
+    visitor().see_that_it_makes("Uploading")
+    _within_limits(content)
+    digest = hashlib.sha256(content).hexdigest()
+    new = Upload(digest, name, wanted.key, len(content))
+    Uploads(owner()).add(new, settings().uploads_megabytes)
+    return UPLOAD + Blobs().put(content)
+
+
+def _earlier(use: Callable[[str], None], wanted: Wanted) -> None:
+    """What the visitor has uploaded before, to be used again or removed."""
+    for one in Uploads(owner()).list(wanted.key)[:_SHOWN]:
+        key = f"{wanted.key} {one.digest[:8]}"
+        with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
+            st.text(one.name)
+            st.button("Use", type="tertiary", key=f"{key} use", on_click=_use,
+                      args=(use, one, wanted))  # fmt: skip
+            st.button("Remove", type="tertiary", key=f"{key} remove", on_click=_remove,
+                      args=(one,))  # fmt: skip
+
+
+def _use(use: Callable[[str], None], one: Upload, wanted: Wanted) -> None:
+    data = UPLOAD + one.digest
+    _names(wanted)[data] = one.name
+    use(data)
+
+
+def _remove(one: Upload) -> None:
+    with suppress(ValueError, OSError):
+        if Uploads(owner()).remove(one.digest):
+            Blobs().remove(one.digest)
+
+
+def _within_limits(content: bytes) -> None:
+    """See that this server reads so many lines.
+
+    Raises:
+        ValueError: it does not.
     """
     most, found = settings().data_rows, _lines(content)
     if found > most:
         raise ValueError(
             f"need a file of at most {most:,} lines ({variable('data_rows')}), got {found:,}"
         )
-    return content
 
 
 def _lines(content: bytes) -> int:

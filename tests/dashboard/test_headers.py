@@ -12,6 +12,7 @@ from starlette.responses import PlainTextResponse
 import streamlit_app
 from dashboard.headers import Headers, headers, middleware
 from dashboard.hosts import Hosts
+from dashboard.owners import Owners
 
 
 def answered(app, kind="http"):
@@ -77,4 +78,5 @@ def test_frames_are_a_setting(monkeypatch):
 
 def test_the_server_uses_them():
     assert [each.cls for each in middleware()] == [Headers, Hosts]
-    assert [each.cls for each in streamlit_app.app._user_middleware] == [Headers, Hosts]
+    used = [each.cls for each in streamlit_app.app._user_middleware]
+    assert used == [Headers, Hosts, Owners]

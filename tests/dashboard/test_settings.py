@@ -74,3 +74,15 @@ def test_every_wrong_setting_is_named_at_once(monkeypatch):
 def test_the_readme_says_what_each_sets(name):
     row = f"| `{variable(name)}` | {Settings.model_fields[name].description} | "
     assert row in README
+
+
+@pytest.mark.parametrize("name", ["cookie_secret", "administrator_token"])
+def test_a_short_secret_is_refused_without_being_said(monkeypatch, name):
+    monkeypatch.setenv(variable(name), "hunter2")
+    with pytest.raises(
+        ValueError, match=f"^{variable(name)} is wrong: need 16 characters"
+    ) as info:
+        settings()
+    assert "hunter2" not in str(info.value)
+    monkeypatch.setenv(variable(name), "sixteen signs of")
+    assert "sixteen" not in repr(settings())

@@ -34,7 +34,7 @@ from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import results, upload
+from dashboard.ui import owner, results, upload
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.titles import normaliser_title
@@ -104,7 +104,7 @@ def _look(session: Session[Experiment], catalogue: Catalogue) -> _State:
     view = session.view
     asked = requests(view, catalogue)
     if view.task == TRANSLATION:
-        cells = trainings(view, asked, workbench().trainings.list(), catalogue)
+        cells = trainings(view, asked, owner.trainings().every(), catalogue)
     else:
         cells = fits(view, asked, session.jobs)
     busy = any(cell.state in AT_WORK for cell in cells)

@@ -10,7 +10,7 @@ import streamlit as st
 from dashboard.features.experiment.cells import AT_WORK, MISSING, Cell
 from dashboard.features.experiment.view import Place
 from dashboard.records.request import Request
-from dashboard.ui.workbench import workbench
+from dashboard.ui import owner
 
 _REFUSED = "experiment refused"
 _One = TypeVar("_One")
@@ -23,7 +23,7 @@ def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
         asked: the requests of all runs.
         cells: how each of them stands.
     """
-    service = workbench().trainings
+    service, makes = owner.trainings(), owner.visitor().makes
     state = {(cell.scoring, cell.seed): cell for cell in cells}
     # In the order of the requests: the first seed of every scoring first.
     absent = [request for place, request in asked.items() if state[place].state == MISSING]
@@ -34,11 +34,12 @@ def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
         words = f"Train the {count} that {are} missing"
     st.button(
         words, icon=":material/play_arrow:", type="primary", key="experiment-train",
-        disabled=not count, on_click=_each, args=(service.start, absent),
+        disabled=not (count and makes), on_click=_each, args=(service.start, absent),
     )  # fmt: skip
 
     def button(label: str, icon: str, states: Sequence[str], action: Callable[[str], object]):
-        ids = [cell.training.id for cell in cells if cell.training and cell.state in states]
+        own = [one.training for one in cells if one.training and one.state in states]
+        ids = [training.id for training in own if service.owns(training)]
         if ids:
             st.button(
                 label.format(len(ids)), icon=f":material/{icon}:", type="tertiary",

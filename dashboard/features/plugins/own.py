@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard.records.catalogue import Catalogue
 from dashboard.ui import reloading
+from dashboard.ui.owner import visitor
 
 _PACKAGE = "my-scoring"
 _STEPS = (
@@ -32,5 +33,6 @@ def write_your_own(catalogue: Catalogue) -> None:
             "Reload plugins",
             icon=":material/refresh:",
             key="plugins-reload",
+            disabled=not visitor().administers,
             on_click=reloading.reload,
         )

@@ -18,10 +18,9 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.nearness import explained, said
 from dashboard.records.request import UPLOAD
 from dashboard.records.training import Training
-from dashboard.ui import layout
+from dashboard.ui import layout, owner
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
-from dashboard.ui.workbench import workbench
 
 ACTIVE = ("queued", "running", "pausing")
 _BADGES: dict[str, tuple[str, Any]] = {
@@ -149,7 +148,9 @@ def _failure(training: Training) -> None:
 
 
 def _buttons(training: Training, catalogue: Catalogue, key: str) -> None:
-    service, state = workbench().trainings, training.state
+    service, state = owner.trainings(), training.state
+    if not service.owns(training):
+        return
 
     def button(label: str, icon: str, action: Callable[[str], object]) -> None:
         st.button(
@@ -194,7 +195,7 @@ def _keep(training: Training, catalogue: Catalogue, key: str) -> None:
         )
         if st.button("Keep it", type="primary", key=f"{key}-keep"):
             with st.spinner("Keeping the model …"):
-                _do(key, lambda id: workbench().trainings.export(id, name), training.id)
+                _do(key, lambda id: owner.trainings().export(id, name), training.id)
             st.rerun()
 
 

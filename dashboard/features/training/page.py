@@ -1,6 +1,6 @@
 """Train: a model with several scorings on one corpus, watched while they learn.
 
-Trainings belong to the server, not to a session: every tab shows the same ones, and a page that
+Trainings belong to their owner, not to a session: every tab shows the same ones, and a page that
 was closed finds them again. Only the part below the setup looks at them repeatedly, while one of
 them is at work; nothing else of the page is drawn again.
 """
@@ -22,10 +22,10 @@ from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
 from dashboard.records.training import Training
+from dashboard.ui import owner
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
-from dashboard.ui.workbench import workbench
 
 _POLL = 1.0  # seconds between two looks at the trainings
 _HEIGHT = 420
@@ -41,16 +41,21 @@ def _controls(session: Session[Train], catalogue: Catalogue) -> None:
 
 
 def _results(session: Session[Train], catalogue: Catalogue, _: None) -> None:
-    polling = _busy(workbench().trainings.list())
+    polling = _busy(_known(session))
 
     def below() -> None:
-        trainings = workbench().trainings.list()
+        trainings = _known(session)
         # A choice made below belongs into the link and the rest of the page.
         if session.fresh or _busy(trainings) != polling:
             st.rerun()
         _trainings(session, catalogue, trainings)
 
     st.fragment(run_every=_POLL if polling else None)(below)()
+
+
+def _known(session: Session[Train]) -> list[Training]:
+    """The visitor's own trainings, and those that the link names."""
+    return owner.trainings().list(session.view.shown or ())
 
 
 def _busy(trainings: Sequence[Training]) -> bool:

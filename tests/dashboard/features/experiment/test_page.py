@@ -35,7 +35,10 @@ class Service:
     def list(self):
         return list(self.known)
 
-    def start(self, request):
+    def get(self, id):
+        return next(one for one in self.known if one.id == id)
+
+    def start(self, request, owner=""):
         if self.refusing:
             raise ValueError(self.refusing)
         self.calls.append(("start", request))

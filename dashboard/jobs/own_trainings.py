@@ -1,0 +1,86 @@
+"""The trainings as one visitor may use them: seen by all who have a link, changed by the owner."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+import pyarrow as pa
+
+from dashboard.jobs.trainings import Trainings
+from dashboard.records.request import Request
+from dashboard.records.training import Training
+from dashboard.visitors import Visitor
+
+_TRAINING = "this training"
+
+
+class OwnTrainings:
+    """Checks what a visitor may do before :class:`~dashboard.jobs.trainings.Trainings` does it.
+
+    Every method that changes something raises :class:`~dashboard.visitors.NotAllowed`, a
+    ``ValueError``, if the visitor may not, and otherwise what the trainings raise.
+
+    Args:
+        trainings: of all owners.
+        visitor: who asks.
+    """
+
+    def __init__(self, trainings: Trainings, visitor: Visitor) -> None:
+        self._trainings, self._visitor = trainings, visitor
+
+    def list(self, linked: Sequence[str] = ()) -> list[Training]:
+        """Return the visitor's trainings, the newest first; an administrator's are all.
+
+        Args:
+            linked: the first digits of ids that a link names, whoever owns them.
+        """
+        return [
+            one
+            for one in self._trainings.list()
+            if self._visitor.administers
+            or one.owner == self._visitor.owner
+            or (linked and one.id.startswith(tuple(linked)))
+        ]
+
+    def every(self) -> list[Training]:
+        """Return the trainings of all owners, to be found by their requests."""
+        return self._trainings.list()
+
+    def owns(self, training: Training) -> bool:
+        """Whether the visitor may change a training."""
+        visitor = self._visitor
+        return visitor.administers or (training.owner == visitor.owner and visitor.makes)
+
+    def start(self, request: Request) -> str:
+        """See :meth:`Trainings.start`."""
+        self._visitor.see_that_it_makes("Training")
+        return self._trainings.start(request, self._visitor.owner)
+
+    def probe(self, id: str, epoch: int) -> pa.Table:
+        """See :meth:`Trainings.probe`."""
+        return self._trainings.probe(id, epoch)
+
+    def pause(self, id: str) -> None:
+        """See :meth:`Trainings.pause`."""
+        self._change(id, self._trainings.pause)
+
+    def resume(self, id: str) -> None:
+        """See :meth:`Trainings.resume`."""
+        self._change(id, self._trainings.resume)
+
+    def cancel(self, id: str) -> None:
+        """See :meth:`Trainings.cancel`."""
+        self._change(id, self._trainings.cancel)
+
+    def remove(self, id: str) -> None:
+        """See :meth:`Trainings.remove`."""
+        self._change(id, self._trainings.remove)
+
+    def export(self, id: str, name: str) -> str:
+        """See :meth:`Trainings.export`."""
+        self._visitor.see_that_it_owns(self._trainings.get(id).owner, _TRAINING)
+        return self._trainings.export(id, name)
+
+    def _change(self, id: str, action: Callable[[str], None]) -> None:
+        self._visitor.see_that_it_owns(self._trainings.get(id).owner, _TRAINING)
+        action(id)

@@ -1,0 +1,115 @@
+"""Gives every browser an owner: a random id in a signed cookie that no script can read.
+
+What a visitor makes is kept under that id. It says nothing of who they are, and whoever knows an
+id cannot make the cookie that stands for it.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import re
+import secrets
+from collections.abc import Awaitable, Callable, Mapping, MutableMapping
+from contextlib import suppress
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from itsdangerous import BadSignature, Signer
+from starlette.requests import HTTPConnection
+from starlette.responses import Response
+
+from dashboard.settings import settings
+from dashboard.storage.files import make_folder
+from dashboard.storage.home import home
+
+COOKIE = "attention_owner"
+_SALT = "attention-workbench owner"
+_ID = re.compile(r"[0-9a-f]{32}\Z")
+_KEY_FILE = "owners.key"
+_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie
+
+_Message = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[_Message]]
+_Send = Callable[[_Message], Awaitable[None]]
+_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
+
+
+class Owners:
+    """Sets the cookie on the pages that an ASGI app answers with, where there is no valid one."""
+
+    def __init__(self, app: _App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        """Answer as the app does."""
+        if scope["type"] != "http" or not _asks_for_page(HTTPConnection(scope)):
+            await self._app(scope, receive, send)
+            return
+        connection = HTTPConnection(scope)
+
+        async def answer(message: _Message) -> None:
+            if message["type"] == "http.response.start":
+                cookie = (b"set-cookie", _cookie(connection).encode("latin-1"))
+                message["headers"] = [*message.get("headers", ()), cookie]
+            await send(message)
+
+        await self._app(scope, receive, answer)
+
+
+def owner_of(cookies: Mapping[str, str]) -> str:
+    """The id in a browser's cookie, 32 hexadecimal digits; empty if there is no valid one."""
+    with suppress(BadSignature, UnicodeError):
+        id = _signer().unsign(cookies.get(COOKIE, "")).decode("ascii")
+        return id if _ID.match(id) else ""
+    return ""
+
+
+def new_cookie() -> str:
+    """The value of a new owner's cookie."""
+    return _signer().sign(secrets.token_hex(16)).decode("ascii")
+
+
+def _asks_for_page(connection: HTTPConnection) -> bool:
+    wanted = connection.scope["method"] == "GET" and settings().owners
+    html = "text/html" in connection.headers.get("accept", "")
+    return wanted and html and not owner_of(connection.cookies)
+
+
+def _cookie(connection: HTTPConnection) -> str:
+    forwarded = connection.headers.get("x-forwarded-proto", "")
+    response = Response()
+    response.set_cookie(
+        COOKIE,
+        new_cookie(),
+        max_age=_SECONDS,
+        httponly=True,
+        samesite="lax",
+        secure="https" in (connection.url.scheme, forwarded.split(",")[0].strip()),
+    )
+    return response.headers["set-cookie"]
+
+
+def _signer() -> Signer:
+    secret = settings().cookie_secret.get_secret_value()
+    key = secret.encode() if secret else _own_key(home())
+    return Signer(key, salt=_SALT, digest_method=hashlib.sha256)
+
+
+@cache
+def _own_key(folder: Path) -> bytes:
+    """The key in the data folder, made when first needed.
+
+    Where the folder cannot be written the key lives as long as this process.
+    """
+    path = folder / _KEY_FILE
+    made = secrets.token_bytes(32)
+    with suppress(OSError):
+        make_folder(folder)
+        with suppress(FileExistsError):
+            descriptor = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(made)
+        return path.read_bytes() or made
+    return made

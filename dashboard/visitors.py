@@ -1,0 +1,169 @@
+"""Who a visitor is, and what they may do: a visitor, an author or an administrator."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any, Literal
+from urllib.parse import urlsplit
+
+from dashboard.owners import owner_of
+from dashboard.settings import Settings, variable
+
+Role = Literal["visitor", "author", "administrator"]
+
+_LOOPBACK = frozenset(("localhost", "127.0.0.1", "::1"))
+_OF_PROXIES = ("x-forwarded-for", "x-forwarded-host", "forwarded", "via", "x-real-ip")
+_NOBODY = re.compile(r"\s*\Z")
+
+
+class NotAllowed(ValueError):
+    """Something that a visitor may not do; the sentence says why, and what would let them."""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Browser:
+    """What is known of a visitor's browser.
+
+    Args:
+        session: the id of the session.
+        cookies, headers: of its connection, headers by their names in lower case.
+        local: whether the connection comes from this machine.
+        user: the claims of whoever logged in; None where nobody can log in here, and empty while
+            nobody did.
+        token: whether it has given the administrator's token.
+    """
+
+    session: str
+    cookies: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    local: bool = False
+    user: Mapping[str, Any] | None = None
+    token: bool = False
+
+
+@dataclass(frozen=True, kw_only=True)
+class Visitor:
+    """Whom a session belongs to.
+
+    Args:
+        owner: of what they make; empty for the user of this machine.
+        role: a visitor sees, an author makes, an administrator runs the server.
+        classroom: whether the server is set to show only.
+    """
+
+    owner: str
+    role: Role
+    classroom: bool = False
+
+    @property
+    def administers(self) -> bool:
+        """Whether they may reload plugins and see the work of all."""
+        return self.role == "administrator"
+
+    @property
+    def makes(self) -> bool:
+        """Whether they may train, upload and keep."""
+        return self.administers or (self.role == "author" and not self.classroom)
+
+    def see_that_it_makes(self, what: str) -> None:
+        """See that the visitor may make something.
+
+        Args:
+            what: such as ``Training``; begins the sentence.
+
+        Raises:
+            NotAllowed: they may not.
+        """
+        if self.makes:
+            return
+        if self.classroom:
+            raise NotAllowed(f"{what} is switched off on this server ({variable('classroom')})")
+        raise NotAllowed(f"{what} is for those who have logged in, on the page Server")
+
+    def see_that_it_owns(self, owner: str, what: str) -> None:
+        """See that something belongs to the visitor, who may also change it.
+
+        Raises:
+            NotAllowed: it does not, or they may change nothing here.
+        """
+        if self.administers:
+            return
+        if owner != self.owner:
+            raise NotAllowed(f"{what} belongs to somebody else, who alone may change it")
+        self.see_that_it_makes("Changing it")
+
+    def see_that_it_administers(self, what: str) -> None:
+        """See that the visitor runs this server.
+
+        Raises:
+            NotAllowed: they do not.
+        """
+        if not self.administers:
+            raise NotAllowed(f"{what} is for administrators of this server; see the page Server")
+
+
+def identify(browser: Browser, chosen: Settings) -> Visitor:
+    """Say who a visitor is.
+
+    Where one can log in, who has is known by issuer and subject, may make things if the setting
+    ``logins`` lets them, and administers if ``administrators`` names them. Elsewhere a browser is
+    known by its cookie, or for as long as its session lasts, and everybody may make things; who
+    comes from this machine itself administers, and so does who gave the token.
+    """
+    role: Role = "author" if browser.user is None else _role_of(browser.user, chosen)
+    local = chosen.trust_local and browser.user is None and from_this_machine(browser)
+    if local or browser.token:
+        role = "administrator"
+    owner = "" if local or not chosen.owners else _owner_of(browser)
+    return Visitor(owner=owner, role=role, classroom=chosen.classroom)
+
+
+def from_this_machine(browser: Browser) -> bool:
+    """Whether a browser runs on this machine and asks for it by a name of its own.
+
+    What a proxy on this machine passes on comes from here too, but carries a proxy's headers or
+    another name in ``Host`` or ``Origin``.
+    """
+    headers = browser.headers
+    names = [f"//{headers.get('host', '')}"]
+    if "origin" in headers:
+        names.append(headers["origin"])
+    own = all(_name(each) in _LOOPBACK for each in names)
+    return browser.local and own and not any(each in headers for each in _OF_PROXIES)
+
+
+def _name(address: str) -> str:
+    try:
+        return urlsplit(address).hostname or ""
+    except ValueError:
+        return ""
+
+
+def _role_of(user: Mapping[str, Any], chosen: Settings) -> Role:
+    email = str(user.get("email", "")).lower()
+    if not user.get("is_logged_in") or user.get("email_verified") is False:
+        return "visitor"
+    if _listed(email, chosen.administrators):
+        return "administrator"
+    return "author" if _NOBODY.match(chosen.logins) or _listed(email, chosen.logins) else "visitor"
+
+
+def _listed(email: str, listed: str) -> bool:
+    """Whether an address is named, or its domain as ``@school.example``."""
+    names = listed.lower().split()
+    return bool(email) and (email in names or f"@{email.rpartition('@')[2]}" in names)
+
+
+def _owner_of(browser: Browser) -> str:
+    """By login, else by cookie, else by session."""
+    user = browser.user or {}
+    if user.get("is_logged_in"):
+        return f"login-{_digest(user.get('iss', ''), user.get('sub') or user.get('email', ''))}"
+    return owner_of(browser.cookies) or f"session-{_digest(browser.session)}"
+
+
+def _digest(*parts: object) -> str:
+    return hashlib.sha256(" ".join(map(str, parts)).encode()).hexdigest()[:32]
