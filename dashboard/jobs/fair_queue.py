@@ -6,11 +6,13 @@ A client is whoever asks: a session, or the owner of a training. Starts no threa
 from __future__ import annotations
 
 import math
+import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from dashboard.jobs.job import Computation
 
+_RESERVED = 60.0  # seconds
 SERVER = ""  # the client that stands for the server itself; it is served first
 
 
@@ -22,15 +24,18 @@ class FairQueue:
     running computation, unless there are more workers than clients. A computation that several
     clients share is served in the turn of the first of them, and counts as theirs.
 
-    Long computations may take every worker, and one of them gives way when others wait. One that
-    did so leaves a worker free from then on, so that it gives way once at most.
+    Long computations may take every worker, and one of them gives way when short ones wait. For
+    a minute all long ones then leave a worker free, and the one that gave way always does, so
+    that it does so once at most.
 
     Args:
         workers: how many computations run at once.
+        clock: monotonic seconds.
     """
 
-    def __init__(self, workers: int) -> None:
-        self.workers = workers
+    def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic) -> None:
+        self.workers, self._clock = workers, clock
+        self._reserved_until = -math.inf
         self._waiting: list[Computation] = []
         self._running: list[Computation] = []  # the last begun comes last
         self._turns: dict[str, int] = {}  # of the clients that wait; the lowest is next
@@ -84,6 +89,8 @@ class FairQueue:
     def put_back(self, computation: Computation) -> None:
         """Queue a computation again that was taken; it is the next of its client."""
         self.end(computation)
+        if computation.gave_way:
+            self._reserved_until = self._clock() + _RESERVED
         self._waiting.insert(0, computation)
         self._turns[computation.served] = -self._next_turn()
         self.update()
@@ -95,12 +102,9 @@ class FairQueue:
                 group.remove(computation)
         self.update()
 
-    def in_the_way(self, now: float) -> Computation | None:
-        """Return the running computation that should give way to short ones that wait, if any.
-
-        Args:
-            now: in monotonic seconds.
-        """
+    def in_the_way(self) -> Computation | None:
+        """Return the running computation that should give way to short ones that wait, if any."""
+        now = self._clock()
         waits = any(not each.long for each in self._waiting)
         full = 1 < self.workers <= len(self._running)
         if not (waits and full and all(each.is_long(now) for each in self._running)):
@@ -110,13 +114,15 @@ class FairQueue:
 
     def copy(self) -> FairQueue:
         """Return a queue of the same computations, to look ahead with."""
-        made = FairQueue(self.workers)
+        made = FairQueue(self.workers, self._clock)
+        made._reserved_until = self._reserved_until
         made._waiting, made._running = [*self._waiting], [*self._running]
         made._turns, made._last_turn = dict(self._turns), self._last_turn
         return made
 
     def _may_run(self, computation: Computation) -> bool:
-        if not computation.gave_way:
+        reserved = computation.long and self._clock() < self._reserved_until
+        if not (reserved or computation.gave_way):
             return True
         return sum(each.long for each in self._running) < self.workers - 1
 

@@ -193,8 +193,9 @@ class LocalPool:
         It is queued again, and starts anew.
         """
         with self._lock:
-            if computation := self._scheduler.queue.in_the_way(time.monotonic()):
+            if computation := self._scheduler.queue.in_the_way():
                 self._supervisor.give_way(computation)
+            self._supervisor.look_again()
 
     def cancel(self, job: str) -> None:
         """Ask the job to stop. A queued job, or one that shares its computation, ends at once."""

@@ -80,6 +80,10 @@ class Supervisor:
             self._start_failures = 0
         self._wakeup.notify_all()
 
+    def look_again(self) -> None:
+        """Have idle workers look at the queue: with time some may run that might not before."""
+        self._wakeup.notify_all()
+
     def stop(self, computation: Computation) -> None:
         """Cancel a running computation."""
         if not computation.stopping:

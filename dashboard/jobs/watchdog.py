@@ -15,6 +15,7 @@ from dashboard.jobs.timeouts import Timeouts
 from dashboard.jobs.worker_state import WorkerState
 
 _SECONDS_TO_DUMP = 0.5
+_SECONDS_TO_GIVE_WAY = 2.0
 
 
 class Watchdog:
@@ -78,8 +79,8 @@ class Watchdog:
             self.ask_to_stop(worker, computation)
 
     def give_way(self, worker: WorkerState, computation: Computation) -> None:
-        """Free the worker of its computation: ask now, kill after the grace period."""
-        self.check_in(worker, self._timeouts.grace)
+        """Free the worker of its computation: ask now, kill before long, as somebody waits."""
+        self.check_in(worker, min(_SECONDS_TO_GIVE_WAY, self._timeouts.grace))
         self.ask_to_stop(worker, computation)
 
     def ask_to_stop(self, worker: WorkerState, computation: Computation) -> None:

@@ -69,7 +69,10 @@ def test_a_page_that_is_loaded_again_in_time_keeps_its_computation(pool, request
     assert (tmp_path / "ran").read_text() == "ran\n"
 
 
-def test_long_ones_give_way_to_a_short_one_and_are_done_afterwards(pool, request_for, tmp_path):
+def test_long_ones_give_way_to_a_short_one_and_are_done_afterwards(
+    make_pool, request_for, tmp_path
+):
+    pool = make_pool(2)
     files = [tmp_path / "first", tmp_path / "second"]
     long = []
     for file in files:
@@ -86,7 +89,8 @@ def test_long_ones_give_way_to_a_short_one_and_are_done_afterwards(pool, request
     assert stages == ["queued", "started", "queued", "started", "done"]
 
 
-def test_one_that_does_not_stop_is_killed_and_queued_again(pool, request_for):
+def test_one_that_does_not_stop_is_killed_and_queued_again(make_pool, request_for):
+    pool = make_pool(2)
     long = [
         pool.submit(request_for("hang", n=n), client="a", work=LONG, time_limit=PATIENCE)
         for n in range(2)

@@ -131,7 +131,7 @@ def test_nothing_can_be_taken_of_an_empty_queue():
 def test_long_ones_take_every_worker_while_nobody_else_waits():
     queue = filled(2, "a1 long", "a2 long", "b1 long")
     assert [take(queue), take(queue)] == ["a1 long", "b1 long"]
-    assert queue.in_the_way(0.0) is None  # what waits is long, too
+    assert queue.in_the_way() is None  # what waits is long, too
 
 
 def test_the_long_one_begun_last_gives_way_once():
@@ -139,9 +139,9 @@ def test_the_long_one_begun_last_gives_way_once():
     queue.take()
     last = queue.take()
     queue.add(computation("b1", "b"))
-    assert queue.in_the_way(0.0) is last
+    assert queue.in_the_way() is last
     last.giving_way = True
-    assert queue.in_the_way(0.0) is None  # one at a time
+    assert queue.in_the_way() is None  # one at a time
     last.giving_way, last.gave_way = False, True
     queue.put_back(last)
     assert take(queue) == "b1"
@@ -156,22 +156,41 @@ def test_the_long_one_begun_last_gives_way_once():
 def test_a_single_worker_is_never_taken_from_a_long_one():
     queue = filled(1, "a1 long", "b1")
     queue.take()
-    assert queue.in_the_way(0.0) is None
+    assert queue.in_the_way() is None
 
 
 def test_what_has_taken_long_already_is_long():
-    queue = filled(2, "a1", "b1", "c1")
+    now = [100.0]
+    queue = FairQueue(2, lambda: now[0])
+    for one in ("a1", "b1", "c1"):
+        queue.add(computation(one, one[0]))
     for taken in (queue.take(), queue.take()):
         taken.started = 100.0
-    assert queue.in_the_way(100.0 + LONG_WORK) is None
-    assert name(queue.in_the_way(101.0 + LONG_WORK)) == "b1"
+    now[0] += LONG_WORK
+    assert queue.in_the_way() is None
+    now[0] += 1.0
+    assert name(queue.in_the_way()) == "b1"
+
+
+def test_after_one_gave_way_others_leave_a_worker_free_for_a_minute():
+    now = [100.0]
+    queue = FairQueue(2, lambda: now[0])
+    for one in ("a1", "b1", "c1", "d1"):
+        queue.add(computation(one, one[0], work=LONG))
+    queue.take()
+    last = queue.take()
+    last.gave_way = True
+    queue.put_back(last)
+    assert queue.next() is None
+    now[0] += 61.0
+    assert take(queue) == "c1"  # b1 gave way, and leaves a worker free for good
 
 
 def test_nothing_gives_way_while_a_short_one_will_end():
     queue = filled(2, "a1 long", "b1", "c1")
     queue.take()
     queue.take()
-    assert queue.in_the_way(0.0) is None
+    assert queue.in_the_way() is None
 
 
 def test_a_copy_leaves_the_queue_as_it_is():
