@@ -90,6 +90,10 @@ PAGES = (
         name="plugins", title="Plugins", icon="extension", path="plugins",
         section="Extend", purpose="what is installed, what failed and why",
     ),
+    Entry(
+        name="server", title="Server", icon="dns", path="server",
+        section="Extend", purpose="who you are here; its work, limits and disk",
+    ),
 )  # fmt: skip
 
 

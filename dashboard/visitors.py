@@ -68,6 +68,11 @@ class Visitor:
         """Whether they may train, upload and keep."""
         return self.administers or (self.role == "author" and not self.classroom)
 
+    @property
+    def presents(self) -> bool:
+        """Whether pages are shown with their controls folded away."""
+        return self.classroom and not self.administers
+
     def see_that_it_makes(self, what: str) -> None:
         """See that the visitor may make something.
 

@@ -63,6 +63,21 @@ class Wait:
     seconds: float | None = None
 
 
+@dataclass(frozen=True, kw_only=True)
+class Load:
+    """A computation that runs or waits.
+
+    Args:
+        name: such as ``translation with bahdanau and additive``.
+        clients: how many sessions want it.
+        seconds: that it has run; None while it waits.
+    """
+
+    name: str
+    clients: int
+    seconds: float | None
+
+
 class JobBackend(Protocol):
     """Runs the jobs of any number of sessions. Every method may be called from any thread."""
 
@@ -134,6 +149,10 @@ class JobBackend(Protocol):
 
     def capacity(self) -> Capacity:
         """Return how busy the workers are."""
+        ...
+
+    def loads(self) -> list[Load]:
+        """Return the computations that run, then those that wait."""
         ...
 
     def reload(self, *, retry_quarantined: bool = False) -> None:

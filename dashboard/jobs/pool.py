@@ -8,8 +8,8 @@ import time
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from dashboard.jobs import launch
-from dashboard.jobs.backend import Capacity, Event, Wait
+from dashboard.jobs import errors, launch
+from dashboard.jobs.backend import Capacity, Event, Load, Wait
 from dashboard.jobs.fair_queue import SERVER
 from dashboard.jobs.forecast import forecast
 from dashboard.jobs.scheduler import Scheduler
@@ -213,6 +213,18 @@ class LocalPool:
         with self._lock:
             workers, running = self._supervisor.count()
             return Capacity(workers=workers, running=running, queued=len(self._scheduler.queue))
+
+    def loads(self) -> list[Load]:
+        """Return the computations that run, then those that wait."""
+        with self._lock:
+            queue, now = self._scheduler.queue, time.monotonic()
+            return [
+                Load(
+                    name=errors.job_name(each.request), clients=len(each.clients),
+                    seconds=None if each.started is None else now - each.started,
+                )
+                for each in (*queue.running, *queue)
+            ]  # fmt: skip
 
     def reload(self, *, retry_quarantined: bool = False) -> None:
         """Replace the workers, a busy one after its job, and clear the cache.

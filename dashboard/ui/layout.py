@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
 from typing import Any, Literal
 
 import streamlit as st
@@ -12,6 +14,8 @@ from dashboard.records.catalogue import Entry
 from dashboard.ui.widgets import formula
 
 _FORMULA_HEIGHT = 64  # px, holds a fraction
+FOLDED = "folded-"
+_FOLDING: ContextVar[bool] = ContextVar("folding", default=False)
 _NARROWEST = 230  # px of a panel, before panels wrap
 _BADGES: dict[str, Literal["blue", "orange", "green", "violet"]] = {
     "a": "blue",
@@ -23,7 +27,23 @@ _BADGES: dict[str, Literal["blue", "orange", "green", "violet"]] = {
 
 def row(key: str) -> DeltaGenerator:
     """A row of controls that wraps where the window is narrow."""
-    return st.container(horizontal=True, vertical_alignment="bottom", gap="small", key=key)
+    place = controls(key) if _FOLDING.get() else st
+    return place.container(horizontal=True, vertical_alignment="bottom", gap="small", key=key)
+
+
+def controls(key: str) -> DeltaGenerator:
+    """A place for controls and nothing else, which :func:`folding` can hide."""
+    return st.container(key=f"{FOLDED}{key}" if _FOLDING.get() else None)
+
+
+@contextmanager
+def folding() -> Iterator[None]:
+    """Have every place for controls that is made inside begin its key with :data:`FOLDED`."""
+    token = _FOLDING.set(True)
+    try:
+        yield
+    finally:
+        _FOLDING.reset(token)
 
 
 def grid(panels: int) -> DeltaGenerator:

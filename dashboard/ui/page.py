@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard.links.link import Link, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
-from dashboard.ui import frame, results
+from dashboard.ui import frame, presentation, results
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session, open_session, write_address
 
@@ -76,7 +76,8 @@ class Page(Generic[View, Places]):
             return
         session = open_session(self.name, self.link, catalogue, self.work)
         notices, offers = st.empty(), st.empty()
-        places = self.controls(session, catalogue)
+        with presentation.folded():
+            places = self.controls(session, catalogue)
         session.fresh = False
         link = self.link.format(session.view, catalogue)
         write_address(session, link)

@@ -22,7 +22,7 @@ HEAVY = [
 ]
 PAGES = (
     "regression", "translation", "differences", "alignment", "training", "experiment", "heads",
-    "anatomy", "positions", "complexity", "norms", "runs", "plugins",
+    "anatomy", "positions", "complexity", "norms", "runs", "plugins", "server",
 )  # fmt: skip
 
 

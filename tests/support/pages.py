@@ -19,7 +19,7 @@ from dashboard.features.experiment import task as experiment
 from dashboard.features.norms import task as norms
 from dashboard.features.positions import task as positions
 from dashboard.features.runs import task as runs
-from dashboard.jobs.backend import Event
+from dashboard.jobs.backend import Capacity, Event, Load
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import workbench
@@ -195,6 +195,18 @@ class Backend:
 
     def wait_ahead(self, job):
         return None
+
+    def capacity(self):
+        return Capacity(workers=2, running=1, queued=1)
+
+    def loads(self):
+        return [
+            Load(name="regression with dot", clients=1, seconds=7.0),
+            Load(name="a *slow* one", clients=3, seconds=None),
+        ]
+
+    def clients(self):
+        return ["one", "two"]
 
     def wait(self, job, timeout):
         request = self.submitted[job]

@@ -52,7 +52,8 @@ def panel_controls(
         layout.formula_of(letter, catalogue.scorings[chosen.scoring])
         result = st.container()
         key = f"panel-{letter}-{chosen.scoring}"
-        chosen = _parameters(session, catalogue, key, chosen)
+        with layout.controls(f"panel-{letter}-parameters"):
+            chosen = _parameters(session, catalogue, key, chosen)
         return PanelPlaces(menu, result, st.container()), chosen
 
 

@@ -1,0 +1,104 @@
+"""The page *Server* for those who see, who make, and who run it."""
+
+import pytest
+
+from dashboard.records.request import Request
+from dashboard.records.training import Training
+from dashboard.ui import owner, workbench
+from dashboard.visitors import Visitor
+
+TOKEN = "a token of some length"
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """``known("author")``: what the visitor is from now on, unless the token was given."""
+
+    def become(role, **more):
+        def visitor():
+            given = owner.st.session_state.get(owner._TOKEN)
+            return Visitor(owner="ada", role="administrator" if given else role, **more)
+
+        monkeypatch.setattr(owner, "visitor", visitor)
+
+    return become
+
+
+def words(app):
+    return "\n".join(str(one.value) for one in (*app.markdown, *app.caption, *app.text))
+
+
+def tables(app):
+    return [table.value for table in app.dataframe]
+
+
+@pytest.mark.parametrize("role", ["visitor", "author"])
+def test_who_does_not_run_it_sees_who_they_are_and_nothing_of_others(opened, known, role):
+    known(role)
+    app = opened("server")
+    assert f"You are: {role}" in words(app)
+    assert tables(app) == []
+    assert not app.text_input
+
+
+def test_who_runs_it_sees_the_work_of_all(opened, known, monkeypatch):
+    known("administrator")
+    made = [
+        Training(
+            id=f"{n}" * 32, request=Request.make("training"), created=n, state="queued", note="",
+            owner=who, facts={"title": f"training {n}"},
+        )
+        for n, who in enumerate(["ada", "login-0123456789", ""])
+    ]  # fmt: skip
+    monkeypatch.setattr(workbench.workbench().trainings, "list", lambda: made)
+    app = opened("server")
+    assert not app.exception
+    work, trainings, *_ = tables(app)
+    assert work.to_dict("list") == {
+        "Computation": ["regression with dot", "a *slow* one"], "Sessions": [1, 3],
+        "Runs for": ["7 s", "waits"],
+    }  # fmt: skip
+    assert list(trainings["Owner"]) == ["you", "01234567", "this machine"]
+    assert "1 of 2 workers busy, 1 waiting, 2 sessions" in words(app)
+
+
+def test_settings_are_shown_and_secrets_are_not(opened, known, monkeypatch):
+    known("administrator")
+    monkeypatch.setenv("ATTENTION_ADMINISTRATOR_TOKEN", TOKEN)
+    monkeypatch.setenv("ATTENTION_DATA_ROWS", "4321")
+    (found,) = [one for one in tables(opened("server")) if "Variable" in one]
+    values = dict(zip(found["Variable"], found["Value"], strict=True))
+    assert values["ATTENTION_DATA_ROWS"] == "4321"
+    assert values["ATTENTION_ADMINISTRATOR_TOKEN"] == "set"
+    assert values["ATTENTION_COOKIE_SECRET"] == "not set"
+    assert TOKEN not in found.to_string()
+
+
+def test_the_disk_is_counted_by_folder(opened, known, monkeypatch, tmp_path):
+    known("administrator")
+    (tmp_path / "blobs" / "deep").mkdir(parents=True)
+    for name, size in (("blobs/one", 2**20), ("blobs/deep/two", 2**21)):
+        (tmp_path / name).write_bytes(bytes(size))
+    (tmp_path / "blobs" / "link").symlink_to(tmp_path / "blobs" / "one")
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    (found,) = [one for one in tables(opened("server")) if "Folder" in one]
+    rows = {row["Folder"]: (row["Files"], row["MB"]) for row in found.to_dict("records")}
+    assert rows["blobs"] == (2, 3.0)
+
+
+def test_the_token_makes_an_administrator_and_a_wrong_one_does_not(opened, known, monkeypatch):
+    known("author")
+    monkeypatch.setenv("ATTENTION_ADMINISTRATOR_TOKEN", TOKEN)
+    monkeypatch.setattr(owner, "_SECONDS_AFTER_A_WRONG_TOKEN", 0.0)
+    app = opened("server")
+    (field,) = app.text_input
+    (button,) = [one for one in app.button if one.label == "Administer this server"]
+    field.set_value("another token of length")
+    app = button.click().run()
+    assert "This is not the token." in words(app)
+    assert "You are: author" in words(app)
+    app.text_input[0].set_value(TOKEN)
+    (button,) = [one for one in app.button if one.label == "Administer this server"]
+    app = button.click().run()
+    assert "You are: administrator" in words(app)
+    assert not app.text_input

@@ -1,0 +1,135 @@
+"""What a visitor may not do is refused where it would start, whatever buttons there are."""
+
+import pytest
+
+from dashboard.storage.blobs import Blobs
+from dashboard.storage.uploads import Upload, Uploads
+from dashboard.ui import frame, layout, owner, presentation, reloading, upload
+from dashboard.visitors import NotAllowed, Visitor
+
+HIDDEN = "display: none"
+
+
+@pytest.fixture
+def known(monkeypatch):
+    """Say who the visitor is."""
+
+    def become(role="author", name="ada", **more):
+        made = Visitor(owner=name, role=role, **more)
+        for module in (owner, frame, presentation, reloading, upload):
+            monkeypatch.setattr(module, "visitor", lambda: made)
+        monkeypatch.setattr(upload, "owner", lambda: name)
+        return made
+
+    return become
+
+
+def labels(app):
+    return {one.label for one in app.button}
+
+
+def under_folded(block, folded=False):
+    """The keys of everything that lies in a place for controls."""
+    found = set()
+    for child in block.children.values():
+        own = str(getattr(child.proto, "id", "") or "")
+        key = getattr(child, "key", None) or own
+        hidden = folded or layout.FOLDED in own
+        found |= {key} if hidden and key else set()
+        if hasattr(child, "children"):
+            found |= under_folded(child, hidden)
+    return found
+
+
+def style(app):
+    bodies = [one.proto.body for one in app.get("html")]
+    return next((body for body in bodies if HIDDEN in body), "")
+
+
+def test_a_classroom_opens_a_link_with_its_controls_folded_away(opened, known):
+    known(classroom=True)
+    app = opened("regression", a="gaussian", a__width="0.5")
+    assert not app.exception
+    assert layout.FOLDED in style(app)
+    inside = under_folded(app.main)
+    assert "panel-a-gaussian-width" in inside
+    assert "regression-data" in inside
+    assert "panel-a-result" not in inside
+    (toggle,) = [one for one in app.toggle if one.label == "Show the controls"]
+    app = toggle.set_value(True).run()
+    assert style(app) == ""
+
+
+@pytest.mark.parametrize("visitor", [{}, {"role": "administrator", "classroom": True}])
+def test_nothing_is_folded_elsewhere_or_for_who_runs_it(opened, known, visitor):
+    known(**visitor)
+    app = opened("regression")
+    assert style(app) == ""
+    assert not [one for one in app.toggle if one.label == "Show the controls"]
+
+
+def test_a_classroom_trains_nothing(opened, known, backend):
+    known(classroom=True)
+    app = opened("training")
+    (train,) = [one for one in app.button if one.key == "train-start"]
+    assert train.disabled
+    assert any("ATTENTION\\_CLASSROOM" in str(one.value) for one in app.caption)
+    with pytest.raises(NotAllowed, match="ATTENTION_CLASSROOM"):
+        owner.trainings().start(None)
+
+
+def test_a_classroom_takes_no_file(known):
+    known(classroom=True)
+    with pytest.raises(NotAllowed, match=r"^Uploading is switched off"):
+        upload._stored("a.csv", b"1,2\n3,4\n", upload.TABLE)
+    assert Uploads("ada").list() == []
+
+
+@pytest.mark.parametrize("visitor", [{"classroom": True}, {}, {"role": "visitor"}])
+def test_only_an_administrator_reloads_plugins(opened, known, backend, visitor):
+    known(**visitor)
+    assert "Reload plugins" not in labels(opened("regression"))
+    with pytest.raises(NotAllowed, match=r"^Reloading plugins is for administrators"):
+        reloading.reload()
+    assert backend.reloads == 0
+    known("administrator")
+    assert "Reload plugins" in labels(opened("regression"))
+
+
+def test_an_upload_is_its_owners_and_counts_for_them(known, monkeypatch):
+    monkeypatch.setenv("ATTENTION_UPLOADS_MEGABYTES", "1")
+    known(name="ada of uploads")
+    content = b"1,2\n" * 200_000
+    data = upload._stored("a.csv", content, upload.TABLE)
+    assert Blobs().path(data.removeprefix("upload:")).read_bytes() == content
+    (one,) = Uploads("ada of uploads").list(upload.TABLE.key)
+    assert (one.name, one.size) == ("a.csv", len(content))
+    with pytest.raises(ValueError, match="need uploads of at most 1 MB in all"):
+        upload._stored("b.csv", b"3,4\n" * 200_000, upload.TABLE)
+    known(name="eve of uploads")
+    upload._stored("b.csv", b"3,4\n" * 200_000, upload.TABLE)
+
+
+def test_too_many_lines_are_refused_by_the_limits_name(known, monkeypatch):
+    known(name="kim of uploads")
+    monkeypatch.setenv("ATTENTION_DATA_ROWS", "3")
+    with pytest.raises(ValueError, match=r"at most 3 lines \(ATTENTION_DATA_ROWS\), got 4"):
+        upload._stored("a.csv", b"1,2\n" * 4, upload.TABLE)
+    assert Uploads("kim of uploads").list() == []
+    upload._stored("a.csv", b"1,2\n" * 3, upload.TABLE)
+
+
+def test_what_an_owner_removes_is_gone_unless_another_has_it(known):
+    content = b"5,6\n7,8\n9,1\n"
+    for name in ("one who removes", "another who keeps"):
+        known(name=name)
+        data = upload._stored("a.csv", content, upload.TABLE)
+    digest = data.removeprefix("upload:")
+    one = Upload(digest, "a.csv", upload.TABLE.key, len(content))
+    known(name="one who removes")
+    upload._remove(one)
+    assert Blobs().path(digest)
+    known(name="another who keeps")
+    upload._remove(one)
+    with pytest.raises(ValueError, match="is not kept here"):
+        Blobs().path(digest)
