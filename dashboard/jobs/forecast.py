@@ -40,22 +40,17 @@ def forecast(
         known = known and left is not None
         ends.append((clock + (_UNKNOWN if left is None else left), each))
 
-    kept = {each: each.served for each in queue}
     for each in queue.running:
         begin(each, now - each.started if each.started is not None else 0.0)
-    try:
-        while True:
-            while len(ends) < queue.workers and queue.next():
-                taken = queue.take()
-                if taken is computation:
-                    return Wait(before=served, seconds=clock if known else None)
-                served += 1
-                begin(taken, 0.0)
-            if not ends:
-                return None
-            clock, ended = min(ends, key=lambda one: one[0])
-            ends.remove((clock, ended))
-            queue.end(ended)
-    finally:
-        for each, client in kept.items():
-            each.served = client
+    while True:
+        while len(ends) < queue.workers and queue.next():
+            taken = queue.take()
+            if taken is computation:
+                return Wait(before=served, seconds=clock if known else None)
+            served += 1
+            begin(taken, 0.0)
+        if not ends:
+            return None
+        clock, ended = min(ends, key=lambda one: one[0])
+        ends.remove((clock, ended))
+        queue.end(ended)

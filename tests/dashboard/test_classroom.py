@@ -1,7 +1,10 @@
 """What a visitor may not do is refused where it would start, whatever buttons there are."""
 
+from types import SimpleNamespace
+
 import pytest
 
+from dashboard.features.runs import page as runs
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.uploads import Upload, Uploads
 from dashboard.ui import frame, layout, owner, presentation, reloading, upload
@@ -83,6 +86,16 @@ def test_a_classroom_takes_no_file(known):
     with pytest.raises(NotAllowed, match=r"^Uploading is switched off"):
         upload._stored("a.csv", b"1,2\n3,4\n", upload.TABLE)
     assert Uploads("ada").list() == []
+
+
+def test_a_classroom_imports_no_bundle(known, monkeypatch):
+    made = known(classroom=True)
+    state = {runs._UPLOAD: SimpleNamespace(name="a.zip", getvalue=lambda: b"PK")}
+    monkeypatch.setattr(runs, "st", SimpleNamespace(session_state=state))
+    monkeypatch.setattr(runs, "visitor", lambda: made)
+    runs._start_import()
+    assert "ATTENTION_CLASSROOM" in state[runs._PROBLEM]
+    assert runs._PENDING not in state
 
 
 @pytest.mark.parametrize("visitor", [{"classroom": True}, {}, {"role": "visitor"}])

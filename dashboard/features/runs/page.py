@@ -19,9 +19,11 @@ from dashboard.storage.bundle import Bundle
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.runs import Run, Runs
 from dashboard.ui import export, layout, results
+from dashboard.ui.owner import visitor
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session, address
 from dashboard.ui.widgets import plain
+from dashboard.visitors import NotAllowed
 
 _ROWS = 20
 _UPLOAD, _PENDING, _PROBLEM = "runs-import", "runs import", "runs problem"
@@ -64,8 +66,9 @@ def _start_import() -> None:
     if file is None:
         return
     try:
+        visitor().see_that_it_makes("Importing")
         st.session_state[_PENDING] = (store_upload(file.getvalue()), file.name)
-    except (BundleError, OSError) as error:
+    except (BundleError, NotAllowed, OSError) as error:
         st.session_state[_PROBLEM] = f"Refused: {error}."
 
 
