@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator
 
 from dashboard.jobs.job import Computation
 
-_RESERVED = 60.0  # seconds
+LONG_WORK, _RESERVED = 5.0, 60.0  # seconds
 SERVER = ""  # the client that stands for the server itself; it is served first
 
 
@@ -30,11 +30,18 @@ class FairQueue:
 
     Args:
         workers: how many computations run at once.
+        long_work: seconds from which on a computation is long, by its work or by its running;
+            infinite where none gives way to another.
         clock: monotonic seconds.
     """
 
-    def __init__(self, workers: int, clock: Callable[[], float] = time.monotonic) -> None:
-        self.workers, self._clock = workers, clock
+    def __init__(
+        self,
+        workers: int,
+        long_work: float = LONG_WORK,
+        clock: Callable[[], float] = time.monotonic,
+    ) -> None:
+        self.workers, self._long_work, self._clock = workers, long_work, clock
         self._reserved_until = -math.inf
         self._waiting: list[Computation] = []
         self._running: list[Computation] = []  # the last begun comes last
@@ -105,26 +112,32 @@ class FairQueue:
     def in_the_way(self) -> Computation | None:
         """Return the running computation that should give way to short ones that wait, if any."""
         now = self._clock()
-        waits = any(not each.long for each in self._waiting)
+        waits = any(not self._is_long(each) for each in self._waiting)
         full = 1 < self.workers <= len(self._running)
-        if not (waits and full and all(each.is_long(now) for each in self._running)):
+        if not (waits and full and all(self._is_long(each, now) for each in self._running)):
             return None
         leaving = any(each.stopping or each.giving_way for each in self._running)
         return None if leaving else self._running[-1]
 
     def copy(self) -> FairQueue:
         """Return a queue of the same computations, to look ahead with."""
-        made = FairQueue(self.workers, self._clock)
+        made = FairQueue(self.workers, self._long_work, self._clock)
         made._reserved_until = self._reserved_until
         made._waiting, made._running = [*self._waiting], [*self._running]
         made._turns, made._last_turn = dict(self._turns), self._last_turn
         return made
 
     def _may_run(self, computation: Computation) -> bool:
-        reserved = computation.long and self._clock() < self._reserved_until
+        reserved = self._is_long(computation) and self._clock() < self._reserved_until
         if not (reserved or computation.gave_way):
             return True
-        return sum(each.long for each in self._running) < self.workers - 1
+        return sum(self._is_long(each) for each in self._running) < self.workers - 1
+
+    def _is_long(self, computation: Computation, now: float | None = None) -> bool:
+        """Whether a computation is known to take long, or has taken long by a time."""
+        begun = computation.started
+        has_taken = 0.0 if now is None or begun is None else now - begun
+        return max(computation.work, has_taken) > self._long_work
 
     def _first(self, computation: Computation) -> str:
         """The client of a computation that is served first."""

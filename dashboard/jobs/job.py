@@ -14,7 +14,6 @@ from dashboard.records.request import Request
 FailureBuilder = Callable[[str, Origins], Failure]  # from the worker's stderr
 
 MAX_EVENTS = 500
-LONG_WORK = 5.0  # seconds
 _numbers = count(1)
 
 
@@ -81,15 +80,6 @@ class Computation:
     def clients(self) -> tuple[str, ...]:
         """Who waits for it, each once."""
         return tuple(dict.fromkeys(job.client for job in self.jobs))
-
-    @property
-    def long(self) -> bool:
-        """Whether it is known to take long."""
-        return self.work > LONG_WORK
-
-    def is_long(self, now: float) -> bool:
-        """Whether it takes long or has already taken long, at a time in monotonic seconds."""
-        return self.long or (self.started is not None and now - self.started > LONG_WORK)
 
     def describe_failure(self, stderr: str, origins: Origins) -> None:
         """Set :attr:`failure`, if the computation was stopped for a reason."""

@@ -10,7 +10,7 @@ from typing import Any
 
 from dashboard.jobs import errors, launch
 from dashboard.jobs.backend import Capacity, Event, Load, Wait
-from dashboard.jobs.fair_queue import SERVER
+from dashboard.jobs.fair_queue import LONG_WORK, SERVER
 from dashboard.jobs.forecast import forecast
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.supervisor import Supervisor
@@ -45,6 +45,7 @@ class LocalPool:
         nice: the niceness of the workers, 0 to 19.
         head_start: the first worker has the machine to itself until it has taken no new job for
             so many seconds, since it waits or has a long one; at most four times as long.
+        long_work: see :class:`~dashboard.jobs.fair_queue.FairQueue`.
         environment: variables for the workers, besides those of :func:`.launch.environment`.
 
     Raises:
@@ -66,6 +67,7 @@ class LocalPool:
         cache: int = 256 * 2**20,
         nice: int = 0,
         head_start: float = 3.0,
+        long_work: float = LONG_WORK,
         environment: Mapping[str, str] | None = None,
     ) -> None:
         chosen = settings(
@@ -79,7 +81,7 @@ class LocalPool:
         self._lock = threading.RLock()
         self._job_ended = threading.Condition(self._lock)
         self._closed = False
-        self._scheduler = Scheduler(cache, chosen.workers)
+        self._scheduler = Scheduler(cache, chosen.workers, long_work=long_work)
         self._supervisor = Supervisor(
             chosen.workers,
             command,

@@ -13,7 +13,7 @@ from typing import Any
 from dashboard.jobs import errors
 from dashboard.jobs.backend import FinalStage
 from dashboard.jobs.durations import Durations
-from dashboard.jobs.fair_queue import FairQueue
+from dashboard.jobs.fair_queue import LONG_WORK, FairQueue
 from dashboard.jobs.job import Computation, Job
 from dashboard.jobs.result_cache import ResultCache
 from dashboard.records.request import Request
@@ -27,7 +27,7 @@ class Scheduler:
 
     Args:
         cache: bytes of results with which equal requests are answered.
-        workers: how many computations run at once.
+        workers, long_work: see :class:`~dashboard.jobs.fair_queue.FairQueue`.
         max_jobs: finished jobs that are remembered.
         max_bytes: bytes of the results of finished jobs. Beyond either limit the oldest jobs are
             forgotten; the newest always stays.
@@ -38,10 +38,11 @@ class Scheduler:
         cache: int,
         workers: int = 1,
         *,
+        long_work: float = LONG_WORK,
         max_jobs: int = MAX_JOBS,
         max_bytes: int = MAX_RESULT_BYTES,
     ) -> None:
-        self.queue = FairQueue(workers)
+        self.queue = FairQueue(workers, long_work)
         self.durations = Durations()
         self._max_jobs, self._max_bytes = max_jobs, max_bytes
         self._cache = ResultCache(cache)

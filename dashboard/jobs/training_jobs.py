@@ -34,6 +34,7 @@ def training_pool() -> JobBackend:
         silence=chosen.silence_limit or _SILENCE,
         cache=0,
         nice=_NICENESS,
+        long_work=math.inf,  # all take long, and none gives way
     )
 
 

@@ -103,7 +103,7 @@ def check_link(_, query):
 def check_id(root, text):
     inside = root / "data"
     for call in (
-        lambda: TrainingFolder(text, inside).request(),
+        lambda: TrainingFolder(text, inside).order(),
         lambda: TrainingFolder(text, inside).note_state("done"),
         lambda: Runs(inside).find(text),
         lambda: Runs(inside).packed(text),
@@ -277,7 +277,7 @@ def check_history(root, data):
     for epoch in folder.history().epochs:
         assert isinstance(epoch.loss, float | int)
     with suppress(KeyError):
-        folder.request()
+        folder.order()
 
 
 @st.composite

@@ -3,7 +3,7 @@
 import time
 
 from dashboard.jobs.backend import Wait
-from dashboard.jobs.job import LONG_WORK
+from dashboard.jobs.fair_queue import LONG_WORK
 from dashboard.jobs.sweeper import Sweeper
 
 PATIENCE = 120  # seconds

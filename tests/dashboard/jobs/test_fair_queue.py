@@ -1,9 +1,11 @@
 """Whose turn it is, without threads or processes."""
 
+import math
+
 import pytest
 
-from dashboard.jobs.fair_queue import FairQueue
-from dashboard.jobs.job import LONG_WORK, Computation
+from dashboard.jobs.fair_queue import LONG_WORK, FairQueue
+from dashboard.jobs.job import Computation
 from dashboard.records.request import Request
 
 LONG = 2 * LONG_WORK
@@ -161,7 +163,7 @@ def test_a_single_worker_is_never_taken_from_a_long_one():
 
 def test_what_has_taken_long_already_is_long():
     now = [100.0]
-    queue = FairQueue(2, lambda: now[0])
+    queue = FairQueue(2, clock=lambda: now[0])
     for one in ("a1", "b1", "c1"):
         queue.add(computation(one, one[0]))
     for taken in (queue.take(), queue.take()):
@@ -174,7 +176,7 @@ def test_what_has_taken_long_already_is_long():
 
 def test_after_one_gave_way_others_leave_a_worker_free_for_a_minute():
     now = [100.0]
-    queue = FairQueue(2, lambda: now[0])
+    queue = FairQueue(2, clock=lambda: now[0])
     for one in ("a1", "b1", "c1", "d1"):
         queue.add(computation(one, one[0], work=LONG))
     queue.take()
@@ -197,3 +199,12 @@ def test_a_copy_leaves_the_queue_as_it_is():
     queue = filled(1, "a1", "a2", "b1")
     assert served_by_one_worker(queue.copy()) == ["a1", "b1", "a2"]
     assert served_by_one_worker(queue) == ["a1", "b1", "a2"]
+
+
+def test_where_none_is_long_none_gives_way():
+    queue = FairQueue(2, math.inf, lambda: 1e9)
+    for one in ("a1", "b1", "c1"):
+        queue.add(computation(one, one[0], work=LONG))
+    for taken in (queue.take(), queue.take()):
+        taken.started = 100.0
+    assert queue.in_the_way() is None

@@ -22,6 +22,9 @@ def made(monkeypatch):
         def wake(self):
             pass
 
+        def look_again(self):
+            pass
+
         def close(self):
             pass
 
@@ -56,3 +59,14 @@ def test_the_same_training_may_be_done_again(made):
     second = pool.submit(request)
     assert second != first
     assert pool.wait(second, 0) is None  # it waits to be computed
+
+
+def test_a_training_never_gives_way_to_another(made):
+    pool, given = made
+    queue = given["scheduler"].queue
+    queue.workers = 2
+    for seed in range(3):
+        pool.submit(Request.make("training", seed=seed), client="ada", work=1e9)
+    for taken in (queue.take(), queue.take()):
+        taken.started = -1e9
+    assert queue.in_the_way() is None

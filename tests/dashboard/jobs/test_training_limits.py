@@ -1,6 +1,8 @@
 """How many trainings there may be, and how large: refused where they would be queued."""
 
 import itertools
+import subprocess
+import sys
 
 import pytest
 
@@ -116,3 +118,36 @@ def test_what_waits_at_a_server_that_lives_is_left_to_it(tmp_path, backend):
     other = Trainings(tmp_path, make_backend=lambda: pytest.fail("nothing to run"))
     other.adopt()
     first.close()
+
+
+CRASHING = """
+import sys, time
+from pathlib import Path
+from dashboard.jobs.trainings import Trainings
+from dashboard.records.request import Request
+
+class Backend:
+    def submit(self, request, **_): return "1"
+    def events(self, job, after=0): return []
+    def wait(self, job, timeout): time.sleep(timeout)
+
+trainings = Trainings(Path(sys.argv[1]), make_backend=Backend)
+print(trainings.start(Request.make("training"), "ada"), flush=True)
+time.sleep(600)
+"""
+
+
+def test_what_waited_when_a_server_was_killed_is_queued_again(tmp_path, backend):
+    server = subprocess.Popen(
+        [sys.executable, "-c", CRASHING, str(tmp_path)], stdout=subprocess.PIPE, text=True
+    )
+    with server:
+        id = server.stdout.readline().strip()
+        other = Trainings(tmp_path, make_backend=lambda: backend)
+        other.adopt()
+        assert backend.options == []  # it is in the queue of a server that lives
+        server.kill()
+    other.adopt()
+    assert [options["training"] for options in backend.options] == [id]
+    assert (other.get(id).state, backend.clients) == ("queued", ["ada"])
+    other.close()

@@ -169,7 +169,7 @@ def test_what_is_no_file_of_a_training_is_not_waited_for(folder, kind):
     for name in ("request.json", "history.jsonl", "epochs/00001/probe.arrow"):
         lay(folder.path / name, kind)
     with pytest.raises(KeyError, match="no training"):
-        at_once(folder.request)
+        at_once(folder.order)
     with pytest.raises(KeyError, match="no probe"):
         at_once(folder.probe, 1)
     assert at_once(folder.history).epochs == ()
@@ -181,7 +181,7 @@ def test_what_is_no_file_of_a_training_is_not_waited_for(folder, kind):
 def test_a_request_that_is_none_is_no_training(folder, text):
     (folder.path / "request.json").write_text(text, "latin-1")
     with pytest.raises(KeyError, match="no training"):
-        folder.request()
+        folder.order()
 
 
 @pytest.mark.parametrize("created", ["NaN", "1e300", "-1", '"now"', "null", "[1]"])
@@ -190,7 +190,7 @@ def test_a_time_that_no_calendar_has_is_no_training(folder, created):
     request = json.loads(path.read_text())["request"]
     path.write_text(f'{{"request": {json.dumps(request)}, "created": {created}}}')
     with pytest.raises(KeyError, match="no training"):
-        folder.request()
+        folder.order()
 
 
 @pytest.mark.parametrize(
