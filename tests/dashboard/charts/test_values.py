@@ -74,3 +74,21 @@ def test_what_is_no_matrix_is_refused(values, labels):
 def test_the_largest_matrix_can_be_sent():
     spec = values_heatmap(np.ones((50, MOST_CELLS // 50))).to_dict()
     assert max(map(len, spec["datasets"].values())) == MOST_CELLS
+
+
+@pytest.mark.parametrize(("columns", "width", "labels"), [(3, 400, 3), (31, 800, 31), (31, 130, 8)])
+def test_columns_are_labelled_as_far_as_there_is_room(columns, width, labels):
+    spec = values_heatmap(np.ones((2, columns)), cell=(30, 20), width=width).to_dict()
+    (axis,) = [one for one in axes_of(spec) if one.get("orient") == "top"]
+    assert len(axis["values"]) == pytest.approx(labels, abs=labels // 4)
+
+
+def axes_of(part):
+    """Every axis of a specification that has one, each once."""
+    found = []
+    if isinstance(part, dict):
+        found = [part["axis"]] if isinstance(part.get("axis"), dict) else []
+    inner = part.values() if isinstance(part, dict) else part if isinstance(part, list) else ()
+    for each in inner:
+        found += [one for one in axes_of(each) if one not in found]
+    return found

@@ -19,6 +19,15 @@ def test_it_survives_and_holds_its_numbers(survives, rows):
     assert frame == {"left": 0, "right": 3, "top": 1, "bottom": 2}
 
 
+@pytest.mark.parametrize(
+    ("picked", "edges"),
+    [((None, 2), (2, 3, 0, 2)), ((None, 1), (1, 2, 0, 2)), ((0, 1), (1, 2, 0, 1))],
+)
+def test_a_frame_is_around_what_is_picked(picked, edges, rows):
+    (frame,) = rows(make(picked=picked).to_dict(), "left", "right", "top", "bottom")
+    assert (frame["left"], frame["right"], frame["top"], frame["bottom"]) == edges
+
+
 def test_numbers_are_written_where_they_fit(painted):
     wide = painted(make(), width=320)
     texts = [item["text"] for item in wide.items("numbers_marks")]

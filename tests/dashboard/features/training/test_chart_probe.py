@@ -31,6 +31,14 @@ def test_a_row_per_cell_with_the_mean_of_the_heads():
     np.testing.assert_allclose(found, WEIGHTS.mean(axis=0), rtol=1e-4)
 
 
+@pytest.mark.parametrize(("width", "column"), [(400, 30), (200, None)])
+def test_columns_are_as_wide_as_rows_are_high_where_there_is_room(width, column, painted):
+    cells = painted(drawn(), width=width).items("cells_marks")
+    assert {round(cell["height"]) for cell in cells} <= {29, 30}
+    widths = {round(cell["width"]) for cell in cells}
+    assert widths <= {29, 30} if column else max(widths) < 29
+
+
 def test_fewer_words_take_the_same_places(survives, painted):
     survives(drawn)
     many, few = painted(drawn(), width=400), painted(drawn(WEIGHTS[:, :2]), width=400)
