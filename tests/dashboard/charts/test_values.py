@@ -76,7 +76,9 @@ def test_the_largest_matrix_can_be_sent():
     assert max(map(len, spec["datasets"].values())) == MOST_CELLS
 
 
-@pytest.mark.parametrize(("columns", "width", "labels"), [(3, 400, 3), (31, 800, 31), (31, 130, 8)])
+@pytest.mark.parametrize(
+    ("columns", "width", "labels"), [(3, 400, 3), (31, 800, 31), (31, 130, 8)]
+)
 def test_columns_are_labelled_as_far_as_there_is_room(columns, width, labels):
     spec = values_heatmap(np.ones((2, columns)), cell=(30, 20), width=width).to_dict()
     (axis,) = [one for one in axes_of(spec) if one.get("orient") == "top"]

@@ -4,7 +4,18 @@ from dataclasses import dataclass
 
 import pytest
 
-from dashboard.links.fields import AUTO, Choice, Names, Setting, Settings, Text, data, device
+from dashboard.links.fields import (
+    AUTO,
+    SEED,
+    Choice,
+    Names,
+    Setting,
+    Settings,
+    Text,
+    data,
+    device,
+    next_seed,
+)
 from dashboard.links.link import Link
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Pairs
@@ -98,3 +109,17 @@ def test_what_is_refused_is_said_once(catalogue, link, said):
 def test_a_name_that_is_not_offered_stays_where_its_pattern_allows(catalogue):
     view, problems = LINK.parse({"data": "upload:" + "f" * 64}, catalogue)
     assert (view.data, problems) == ("upload:" + "f" * 64, [])
+
+
+def test_of_much_that_is_offered_a_dozen_is_named(catalogue):
+    many: Choice[View] = Choice(
+        name="shape", title="Shape", options=lambda *_: tuple(f"s{n}" for n in range(33))
+    )
+    link = Link(default=lambda _: View(), fields=(many,))
+    _, (said,) = link.parse({"shape": "circle"}, catalogue)
+    assert f"need one of {', '.join(f's{n}' for n in range(12))} and 21 more, so s0" in said
+
+
+def test_seeds_follow_one_another_and_begin_anew():
+    assert [next_seed(seed) for seed in (0, 41)] == [1, 42]
+    assert next_seed(int(SEED.high)) == 0

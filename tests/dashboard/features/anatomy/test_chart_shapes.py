@@ -29,6 +29,17 @@ def test_every_step_has_its_shape(survives, rows):
     assert all(b["colour"] == colours[b["name"]] for b in found)
 
 
+def test_it_is_as_high_as_its_steps(survives, rows, painted):
+    found = blocks(shape_flow(STEPS, SIZES).to_dict(), rows)
+    assert len({b["step"] for b in found}) == 4
+    heights = [painted(shape_flow(STEPS[:n], SIZES)).height for n in (2, 3, 4)]
+    assert heights[1] - heights[0] == heights[2] - heights[1] > 0
+    lowest = max(
+        i["top"] + i["height"] for i in painted(shape_flow(STEPS, SIZES)).items("blocks_marks")
+    )
+    assert lowest <= heights[2] + 1
+
+
 def test_axes_of_one_dimension_touch_and_others_do_not(rows):
     found = blocks(shape_flow(STEPS, SIZES).to_dict(), rows)
     merged = {b["name"]: b for b in found if b["step"] == 3}

@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.features.differences.view import LINK, Differences, default_view, pairs_of
+from dashboard.features.differences.view import (
+    LINK,
+    Differences,
+    default_view,
+    pairs_of,
+    without_panel,
+)
 from dashboard.links.checkpoints import usual_panels
 from dashboard.links.panels import selected_maps, with_maps
 from dashboard.records.interventions import KINDS
@@ -41,6 +47,19 @@ def test_the_bare_address_shows_the_usual_models_of_translation(catalogue):
     assert view == default_view(catalogue)
     assert view.panels == usual_panels(catalogue, "tatoeba")
     assert LINK.format(view, catalogue) == {}
+
+
+@pytest.mark.parametrize(
+    ("pair", "letter", "left"),
+    [("b-c", "a", ""), ("b-d", "a", "a-c"), ("b-d", "c", "b-c"), ("a-d", "b", "a-c"),
+     ("b-d", "d", ""), ("a-c", "d", "a-c")],
+)  # fmt: skip
+def test_without_a_panel_the_pair_is_still_of_the_same_models(pair, letter, left):
+    names = ["bahdanau.additive", "bahdanau.scaled_dot", "bahdanau.dot", "transformer.dot"]
+    view = Differences(corpus="tatoeba", panels=tuple(names), pair=pair)
+    fewer = without_panel(view, letter)
+    assert fewer.panels == tuple(name for name in names if name != names["abcd".index(letter)])
+    assert fewer.pair == left
 
 
 def test_every_parameter_of_a_link(catalogue):
