@@ -204,7 +204,7 @@ def test_a_copy_leaves_the_queue_as_it_is():
 def test_where_none_is_long_none_gives_way():
     queue = FairQueue(2, math.inf, lambda: 1e9)
     for one in ("a1", "b1", "c1"):
-        queue.add(computation(one, one[0], work=LONG))
+        queue.add(computation(one, one[0]))
     for taken in (queue.take(), queue.take()):
         taken.started = 100.0
     assert queue.in_the_way() is None

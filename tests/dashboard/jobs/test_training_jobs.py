@@ -66,7 +66,7 @@ def test_a_training_never_gives_way_to_another(made):
     queue = given["scheduler"].queue
     queue.workers = 2
     for seed in range(3):
-        pool.submit(Request.make("training", seed=seed), client="ada", work=1e9)
+        pool.submit(Request.make("training", seed=seed), client="ada")
     for taken in (queue.take(), queue.take()):
         taken.started = -1e9
     assert queue.in_the_way() is None
