@@ -149,8 +149,13 @@ def _stored(name: str, content: bytes, wanted: Wanted) -> str:
     _within_limits(content)
     digest = hashlib.sha256(content).hexdigest()
     new = Upload(digest, name, wanted.key, len(content))
-    Uploads(owner()).add(new, settings().uploads_megabytes)
-    return UPLOAD + Blobs().put(content)
+    uploads = Uploads(owner())
+    uploads.add(new, settings().uploads_megabytes)
+    try:
+        return UPLOAD + Blobs().put(content)
+    except (ValueError, OSError):
+        uploads.remove(digest)
+        raise
 
 
 def _earlier(use: Callable[[str], None], wanted: Wanted) -> None:

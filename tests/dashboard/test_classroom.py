@@ -123,6 +123,17 @@ def test_an_upload_is_its_owners_and_counts_for_them(known, monkeypatch):
     upload._stored("b.csv", b"3,4\n" * 200_000, upload.TABLE)
 
 
+def test_a_file_that_could_not_be_stored_does_not_count(known, monkeypatch):
+    def full(*_):
+        raise OSError("the disk is full")
+
+    known(name="pat of uploads")
+    monkeypatch.setattr(Blobs, "put", full)
+    with pytest.raises(OSError, match="disk is full"):
+        upload._stored("a.csv", b"1,2\n", upload.TABLE)
+    assert Uploads("pat of uploads").list() == []
+
+
 def test_too_many_lines_are_refused_by_the_limits_name(known, monkeypatch):
     known(name="kim of uploads")
     monkeypatch.setenv("ATTENTION_DATA_ROWS", "3")
