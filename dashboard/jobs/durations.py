@@ -9,8 +9,8 @@ from dashboard.records.request import Request
 
 _KEPT = 20  # of each kind
 _KINDS = 500
-_FEWEST = 2
-_SPREAD = 3.0  # the middle half may differ by this factor, or nothing is said
+_FEWEST, _FEWEST_FOR_QUARTILES = 2, 5
+_SPREAD = 3.0  # the middle half, or a few, may differ by this factor, or nothing is said
 _FARTHEST = 60.0  # times the largest work that was seen
 _LEAST_WORK = 0.01  # a computation has costs besides its work
 
@@ -47,6 +47,8 @@ class Durations:
             return None
         rates = [seconds / max(amount, _LEAST_WORK) for amount, seconds in alike]
         low, middle, high = quantiles(rates, n=4, method="inclusive")
+        if len(rates) < _FEWEST_FOR_QUARTILES:
+            low, high = min(rates), max(rates)
         return middle * max(work, _LEAST_WORK) if high <= _SPREAD * low else None
 
 

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import math
 import time
-from collections import Counter
 from collections.abc import Callable, Iterator
 
 from dashboard.jobs.job import Computation
@@ -17,12 +16,17 @@ SERVER = ""  # the client that stands for the server itself; it is served first
 
 
 class FairQueue:
-    """Round robin over clients; the caller holds the pool's lock.
+    """Fair queueing over clients; the caller holds the pool's lock.
 
-    Of the clients that wait, the one with the fewest running computations is served, and of
-    several such the one whose last turn is longest ago. So while others wait a client has one
-    running computation, unless there are more workers than clients. A computation that several
-    clients share is served in the turn of the first of them, and counts as theirs.
+    Of the clients that wait, one with the fewest running computations is served. So while others
+    wait a client has one running computation, unless there are more workers than clients. Among
+    equals the lowest tag is served: the virtual time at which a computation came, or the tag of
+    its client's one before, plus its cost. Virtual time is the service that every client has had
+    so far if all had alike. With equal costs that is round robin; a cheap one comes before dear
+    ones, and whoever waits is served in the end. A computation that several clients share is
+    served in the turn of the first of them, and counts as theirs.
+
+    Source: Demers, Keshav, Shenker 1989, Analysis and simulation of a fair queueing algorithm.
 
     Long computations may take every worker, and one of them gives way when short ones wait. For
     a minute all long ones then leave a worker free, and the one that gave way always does, so
@@ -31,7 +35,7 @@ class FairQueue:
     Args:
         workers: how many computations run at once.
         long_work: seconds from which on a computation is long, by its work or by its running;
-            infinite where none gives way to another.
+            infinite where none gives way to another, and all count as equally dear.
         clock: monotonic seconds.
     """
 
@@ -45,8 +49,7 @@ class FairQueue:
         self._reserved_until = -math.inf
         self._waiting: list[Computation] = []
         self._running: list[Computation] = []  # the last begun comes last
-        self._turns: dict[str, int] = {}  # of the clients that wait; the lowest is next
-        self._last_turn = 0
+        self._virtual_time = 0.0
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -66,8 +69,10 @@ class FairQueue:
 
     def update(self) -> None:
         """Take note of clients that joined or left a computation."""
-        waiting = dict.fromkeys(client for each in self._waiting for client in each.clients)
-        self._turns = {client: self._turns.get(client) or self._next_turn() for client in waiting}
+        for each in self._waiting:
+            for client in each.clients:
+                if client not in each.tags:
+                    each.tags[client] = self._last_tag(client) + each.cost
         for each in self._running:
             if each.clients and each.served not in each.clients:
                 each.served = self._first(each)
@@ -75,7 +80,7 @@ class FairQueue:
     def next(self) -> Computation | None:
         """Return the computation that :meth:`take` would take."""
         able = [each for each in self._waiting if self._may_run(each)]
-        return min(able, key=lambda each: self._rank(self._first(each)), default=None)
+        return min(able, key=lambda each: self._rank(each, self._first(each)), default=None)
 
     def take(self) -> Computation:
         """Take the next computation out of the queue; it runs until :meth:`end`.
@@ -89,8 +94,8 @@ class FairQueue:
         computation.served = self._first(computation)
         self._waiting.remove(computation)
         self._running.append(computation)
-        self._turns[computation.served] = self._next_turn()
-        self.update()
+        clients = {client for each in (*self._waiting, *self._running) for client in each.clients}
+        self._virtual_time += computation.cost / len(clients)
         return computation
 
     def put_back(self, computation: Computation) -> None:
@@ -99,7 +104,6 @@ class FairQueue:
         if computation.gave_way:
             self._reserved_until = self._clock() + _RESERVED
         self._waiting.insert(0, computation)
-        self._turns[computation.served] = -self._next_turn()
         self.update()
 
     def end(self, computation: Computation) -> None:
@@ -124,7 +128,7 @@ class FairQueue:
         made = FairQueue(self.workers, self._long_work, self._clock)
         made._reserved_until = self._reserved_until
         made._waiting, made._running = [*self._waiting], [*self._running]
-        made._turns, made._last_turn = dict(self._turns), self._last_turn
+        made._virtual_time = self._virtual_time
         return made
 
     def _may_run(self, computation: Computation) -> bool:
@@ -141,12 +145,13 @@ class FairQueue:
 
     def _first(self, computation: Computation) -> str:
         """The client of a computation that is served first."""
-        return min(computation.clients, key=self._rank)
+        return min(computation.clients, key=lambda client: self._rank(computation, client))
 
-    def _rank(self, client: str) -> tuple[bool, int, float]:
-        counts = Counter(each.served for each in self._running)
-        return client != SERVER, counts[client], self._turns.get(client, math.inf)
+    def _rank(self, computation: Computation, client: str) -> tuple[bool, int, float]:
+        running = sum(each.served == client for each in self._running)
+        return client != SERVER, running, computation.tags.get(client, math.inf)
 
-    def _next_turn(self) -> int:
-        self._last_turn += 1
-        return self._last_turn
+    def _last_tag(self, client: str) -> float:
+        """That of the client's last computation; the virtual time at least."""
+        own = (each.tags.get(client, 0.0) for each in (*self._waiting, *self._running))
+        return max(self._virtual_time, *own, 0.0)

@@ -14,6 +14,7 @@ from dashboard.records.request import Request
 FailureBuilder = Callable[[str, Origins], Failure]  # from the worker's stderr
 
 MAX_EVENTS = 500
+USUAL_COST = 0.3  # seconds, of most pages' computations
 _numbers = count(1)
 
 
@@ -51,6 +52,8 @@ class Computation:
 
     Attributes:
         work: what it costs, see :mod:`dashboard.records.work`; 0 where that is not known.
+        cost: the seconds that it is expected to run, as far as they are known.
+        tags: by client, its place in line, see :class:`~dashboard.jobs.fair_queue.FairQueue`.
         served: the client in whose turn it was taken.
         time_limit: seconds of running; the longest that one of its jobs asked for.
         started: when a worker accepted it, in monotonic seconds.
@@ -66,6 +69,8 @@ class Computation:
         self.number = next(_numbers)
         self.request = request
         self.work = 0.0
+        self.cost = USUAL_COST
+        self.tags: dict[str, float] = {}
         self.served = ""
         self.time_limit = 0.0
         self.jobs: list[Job] = []

@@ -5,6 +5,7 @@ Starts no thread and no process.
 
 from __future__ import annotations
 
+import math
 import time
 from collections import OrderedDict
 from collections.abc import Mapping
@@ -14,7 +15,7 @@ from dashboard.jobs import errors
 from dashboard.jobs.backend import FinalStage
 from dashboard.jobs.durations import Durations
 from dashboard.jobs.fair_queue import LONG_WORK, FairQueue
-from dashboard.jobs.job import Computation, Job
+from dashboard.jobs.job import USUAL_COST, Computation, Job
 from dashboard.jobs.result_cache import ResultCache
 from dashboard.records.request import Request
 
@@ -44,6 +45,7 @@ class Scheduler:
     ) -> None:
         self.queue = FairQueue(workers, long_work)
         self.durations = Durations()
+        self._weighs = math.isfinite(long_work)
         self._max_jobs, self._max_bytes = max_jobs, max_bytes
         self._cache = ResultCache(cache)
         self._shared: dict[str, Computation] = {}  # those that an equal request may join
@@ -64,6 +66,8 @@ class Scheduler:
         known = computation is not None
         if computation is None:
             computation = self._shared[request.key] = Computation(request)
+            if self._weighs:
+                computation.cost = self.durations.estimate(request, work) or work or USUAL_COST
         job = computation.join(time_limit, client, work)
         self._unfinished[job.id] = (job, computation)
         if known:

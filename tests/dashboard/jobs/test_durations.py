@@ -32,6 +32,7 @@ def test_without_a_known_work_the_median_counts(known):
     [
         ([], 1),
         ([(1, 3)], 1),  # one may be chance
+        ([(0, 5), (0, 1)], 0),  # a worker's first loads what it needs
         ([(1, 1), (1, 1), (1, 50), (1, 50)], 1),  # who knows
         ([(1, 3), (1, 3)], 61),  # far more than was ever seen
         ([(0, 3), (0, 3)], 1),  # of other sizes, perhaps

@@ -11,8 +11,9 @@ from dashboard.records.request import Request
 LONG = 2 * LONG_WORK
 
 
-def computation(name, *clients, work=0.0):
+def computation(name, *clients, work=0.0, cost=1.0):
     made = Computation(Request.make("echo", options={"name": name}))
+    made.cost = cost
     for client in clients:
         made.join(7.0, client, work)
     return made
@@ -82,6 +83,38 @@ def test_a_client_with_nothing_running_comes_before_those_that_have():
     assert take(queue) == "a3"
 
 
+def test_what_costs_little_comes_before_what_costs_much():
+    queue = FairQueue(1)
+    for one in ("a1", "a2", "b1", "b2"):
+        queue.add(computation(one, one[0], cost=3.0))
+    assert take(queue) == "a1"
+    queue.add(computation("c1", "c", cost=0.1))
+    ended(queue, "a1")
+    assert served_by_one_worker(queue) == ["c1", "b1", "a2", "b2"]
+
+
+def test_what_costs_much_is_served_however_much_little_comes():
+    queue = FairQueue(1)
+    queue.add(computation("a1", "a", cost=3.0))
+    order = []
+    for number in range(9):
+        queue.add(computation(f"b{number}", "b", cost=1.0))
+        order.append(take(queue))
+        ended(queue, order[-1])
+    assert order.index("a1") == 4
+
+
+def test_what_was_cancelled_does_not_count():
+    queue = filled(1, "a1", "b1")
+    for number in range(7):
+        dragged = computation(f"c{number}", "c")
+        queue.add(dragged)
+        queue.end(dragged)
+    queue.add(computation("c7", "c"))
+    queue.add(computation("a2", "a"))
+    assert served_by_one_worker(queue) == ["a1", "b1", "c7", "a2"]
+
+
 def test_the_server_itself_comes_first():
     queue = filled(1, "a1", "b1")
     queue.add(computation("catalogue", ""))
@@ -102,7 +135,7 @@ def test_who_joins_a_waiting_computation_may_bring_it_forward():
     (shared,) = [each for each in queue if name(each) == "a3"]
     shared.join(7.0, "c")
     queue.update()
-    assert served_by_one_worker(queue) == ["a1", "b1", "a3", "a2"]
+    assert served_by_one_worker(queue) == ["a1", "a3", "b1", "a2"]
 
 
 def test_what_its_first_client_leaves_counts_for_the_other():
