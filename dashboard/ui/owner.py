@@ -12,7 +12,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dashboard.jobs.own_trainings import OwnTrainings
 from dashboard.settings import settings
 from dashboard.ui.workbench import workbench
-from dashboard.visitors import Browser, Visitor, identify
+from dashboard.visitors import Browser, NotAllowed, Visitor, identify
 
 _TOKEN = "administrator token"
 _SECONDS_AFTER_A_WRONG_TOKEN = 1.0
@@ -29,6 +29,15 @@ def owner() -> str:
 def visitor() -> Visitor:
     """Who this session belongs to, and what they may do. Works as :func:`owner`."""
     return identify(_browser(), settings())
+
+
+def refusal(what: str) -> str:
+    """Why this visitor may not make something, such as ``Training``; empty if they may."""
+    try:
+        visitor().see_that_it_makes(what)
+    except NotAllowed as error:
+        return f"{error}."
+    return ""
 
 
 def trainings() -> OwnTrainings:

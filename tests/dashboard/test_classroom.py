@@ -81,6 +81,14 @@ def test_a_classroom_trains_nothing(opened, known, backend):
         owner.trainings().start(None)
 
 
+def test_a_classroom_starts_no_experiment_and_says_why(opened, known, backend):
+    known(classroom=True)
+    app = opened("experiment", task="translation")
+    (train,) = [one for one in app.button if one.key == "experiment-train"]
+    assert train.disabled
+    assert "ATTENTION\\_CLASSROOM" in train.help
+
+
 def test_a_classroom_takes_no_file(known):
     known(classroom=True)
     with pytest.raises(NotAllowed, match=r"^Uploading is switched off"):

@@ -11,6 +11,7 @@ from dashboard.features.experiment.cells import AT_WORK, MISSING, Cell
 from dashboard.features.experiment.view import Place
 from dashboard.records.request import Request
 from dashboard.ui import owner
+from dashboard.ui.widgets import plain
 
 _REFUSED = "experiment refused"
 _One = TypeVar("_One")
@@ -23,7 +24,7 @@ def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
         asked: the requests of all runs.
         cells: how each of them stands.
     """
-    service, makes = owner.trainings(), owner.visitor().makes
+    service, refused = owner.trainings(), owner.refusal("Training")
     state = {(cell.scoring, cell.seed): cell for cell in cells}
     # In the order of the requests: the first seed of every scoring first.
     absent = [request for place, request in asked.items() if state[place].state == MISSING]
@@ -34,7 +35,8 @@ def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
         words = f"Train the {count} that {are} missing"
     st.button(
         words, icon=":material/play_arrow:", type="primary", key="experiment-train",
-        disabled=not (count and makes), on_click=_each, args=(service.start, absent),
+        disabled=bool(refused) or not count, help=plain(refused) or None,
+        on_click=_each, args=(service.start, absent),
     )  # fmt: skip
 
     def button(label: str, icon: str, states: Sequence[str], action: Callable[[str], object]):

@@ -23,7 +23,6 @@ from dashboard.ui.fields import draw_device, draw_setting, draw_settings
 from dashboard.ui.session import Session
 from dashboard.ui.titles import data_title
 from dashboard.ui.widgets import plain
-from dashboard.visitors import NotAllowed
 
 _PROBE_HELP = "Translated after every epoch, so that you see the words and the map come right."
 _REFUSED = "train refused"
@@ -57,7 +56,7 @@ def setup(session: Session[Train], catalogue: Catalogue) -> None:
 
 def start(view: Train, catalogue: Catalogue) -> bool:
     """What will be done, and the button that does it; whether trainings were started."""
-    absent = missing(view, catalogue) or _not_allowed()
+    absent = missing(view, catalogue) or owner.refusal("Training")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-go"):
         go = st.button(
             "Train",
@@ -82,15 +81,6 @@ def start(view: Train, catalogue: Catalogue) -> bool:
             st.markdown(":material/error: **This training was not started**")
             st.text(refused)
     return started
-
-
-def _not_allowed() -> str:
-    """Why this visitor trains nothing; empty if they may."""
-    try:
-        owner.visitor().see_that_it_makes("Training")
-    except NotAllowed as error:
-        return f"{error}."
-    return ""
 
 
 def _plan(view: Train, catalogue: Catalogue) -> str:
