@@ -6,7 +6,8 @@ import os
 from pathlib import Path
 
 VARIABLE = "ATTENTION_WORKBENCH_HOME"
-SHIPPED = Path(__file__).parents[1] / "trained"
+_PACKAGED = Path(__file__).parent / "trained"  # in a wheel
+SHIPPED = _PACKAGED if _PACKAGED.is_dir() else Path(__file__).parents[1] / "trained"
 
 
 def home() -> Path:

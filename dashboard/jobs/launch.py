@@ -49,7 +49,8 @@ def command(tasks: str, memory: int, warm: bool, nice: int = 0) -> list[str]:
         warm: import torch before the first job.
         nice: its niceness, 0 to 19.
     """
-    words = [sys.executable, "-m", "dashboard.jobs.worker", "--tasks", tasks]
+    # -P: the folder that the server was started in may hold any modules.
+    words = [sys.executable, "-P", "-m", "dashboard.jobs.worker", "--tasks", tasks]
     words += ["--parent", str(os.getpid()), "--memory", str(memory)]
     if nice:
         words += ["--nice", str(nice)]

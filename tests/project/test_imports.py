@@ -70,6 +70,7 @@ SCREEN = (
     "dashboard.ui",
     "dashboard.app",
     "dashboard.navigation",
+    "dashboard.serving",
     "dashboard.starting",
 )
 FEATURES = sorted(path.parent.name for path in ROOT.glob("dashboard/features/*/__init__.py"))
@@ -81,7 +82,10 @@ LAYERS = {
     "a model never chooses its scoring": (
         ("attention_plugins/models/**/*.py",), ("attention_plugins.scorings",), (),
     ),
-    "the page process is light": (("streamlit_app.py", "dashboard/**/*.py"), HEAVY, IN_WORKER),
+    "the page process is light": (
+        ("streamlit_app.py", "dashboard/**/*.py"), HEAVY,
+        (*IN_WORKER, "dashboard/command_line.py"),
+    ),
     # The worker calls the tasks, and leaves torch and plugins to them.
     "a worker leaves torch to its tasks": (("dashboard/jobs/worker.py",), HEAVY, ()),
     "tasks know no page": (

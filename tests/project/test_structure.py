@@ -1,4 +1,4 @@
-"""Facts about the project as a whole: its layout, its pins, what its archives hold."""
+"""Facts about the project as a whole: its layout and its pins."""
 
 from __future__ import annotations
 
@@ -6,9 +6,7 @@ import ast
 import re
 import subprocess
 import sys
-import tarfile
 import tomllib
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -102,43 +100,3 @@ def test_there_is_one_name_per_test_module():
     """Two test files of one path below their folder would shadow each other in a report."""
     wrong = [name for name in tracked() if re.fullmatch(r"tests/(.+/)?__init__\.py", name)]
     assert [name for name in wrong if not name.startswith("tests/plugins/")] == []
-
-
-@pytest.fixture(scope="module")
-def archives(tmp_path_factory) -> dict[str, list[str]]:
-    """The names in the wheel and in the source archive, built from a copy of the tracked files."""
-    copy, out = tmp_path_factory.mktemp("copy"), tmp_path_factory.mktemp("out")
-    for name in tracked():
-        if (ROOT / name).is_file() and not name.startswith("trained/"):
-            (copy / name).parent.mkdir(parents=True, exist_ok=True)
-            (copy / name).write_bytes((ROOT / name).read_bytes())
-    (copy / "trained").mkdir()
-    (copy / "trained" / "model.safetensors").write_bytes(b"planted")
-    code = (
-        "import sys; from setuptools.build_meta import build_sdist, build_wheel;"
-        "out = sys.argv[1]; build_sdist(out); build_wheel(out)"
-    )
-    built = subprocess.run(
-        [sys.executable, "-W", "ignore", "-c", code, str(out)],
-        cwd=copy, capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
-    assert built.returncode == 0, built.stderr
-    (wheel,), (source,) = out.glob("*.whl"), out.glob("*.tar.gz")
-    with zipfile.ZipFile(wheel) as opened, tarfile.open(source) as unpacked:
-        inside = [name.partition("/")[2] for name in unpacked.getnames()]
-        return {"wheel": opened.namelist(), "source": inside}
-
-
-def test_the_wheel_holds_the_two_packages_whole(archives):
-    tops = {name.split("/")[0] for name in archives["wheel"]}
-    assert {top for top in tops if not top.endswith(".dist-info")} == {
-        "attention_plugins",
-        "dashboard",
-    }
-    ours = {name for name in tracked() if name.startswith(("attention_plugins/", "dashboard/"))}
-    assert ours <= set(archives["wheel"])
-
-
-def test_the_source_archive_holds_no_tests_and_no_trained_files(archives):
-    assert "attention_plugins/contract/scorings.py" in archives["source"]
-    assert not [n for n in archives["source"] if n.startswith(("tests", "trained"))]

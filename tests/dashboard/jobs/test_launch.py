@@ -22,9 +22,9 @@ def test_a_niceness_is_passed_on():
 
 def test_the_command_runs_this_python_and_says_who_started_it():
     words = launch.command("dashboard.jobs.tasks", 1709, warm=True)
-    assert words[:3] == [sys.executable, "-m", "dashboard.jobs.worker"]
-    assert words[3:5] == ["--tasks", "dashboard.jobs.tasks"]
-    assert words[5:] == ["--parent", str(os.getpid()), "--memory", "1709"]
+    assert words[:4] == [sys.executable, "-P", "-m", "dashboard.jobs.worker"]
+    assert words[4:6] == ["--tasks", "dashboard.jobs.tasks"]
+    assert words[6:] == ["--parent", str(os.getpid()), "--memory", "1709"]
     assert launch.command("dashboard.jobs.tasks", 1709, warm=False)[-1] == "--cold"
 
 

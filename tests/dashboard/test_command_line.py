@@ -1,0 +1,64 @@
+"""The command ``attention-workbench``, without a server and without a plugin."""
+
+import subprocess
+import sys
+
+import pytest
+
+from dashboard import command_line, serving
+
+
+@pytest.fixture
+def served(monkeypatch):
+    """What the server was asked to serve."""
+    asked = []
+    monkeypatch.setattr(serving, "run", asked.append)
+    return asked
+
+
+@pytest.mark.parametrize(
+    ("words", "host", "port"),
+    [
+        ([], "localhost", 8501),
+        (["serve"], "localhost", 8501),
+        (["--port", "8600"], "localhost", 8600),
+        (["serve", "--host", "0.0.0.0", "--port", "8601"], "0.0.0.0", 8601),
+    ],
+)
+def test_it_serves_unless_another_command_is_named(words, host, port, served):
+    assert command_line.main(words) == 0
+    (given,) = served
+    assert (given.host, given.port) == (host, port)
+
+
+@pytest.mark.parametrize("words", [["serve", "--port", "many"], ["--colour"], ["dance"]])
+def test_what_it_does_not_know_is_refused(words, served, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        command_line.main(words)
+    assert served == []
+    assert words[-1] in capsys.readouterr().err
+
+
+def test_other_commands_are_those_of_the_plugins(served, capsys):
+    assert command_line.main(["translate", "--checkpoint", "nowhere", "i am here ."]) == 2
+    assert capsys.readouterr().err.startswith("attention-workbench translate: ")
+    assert served == []
+
+
+def test_help_names_both(capsys):
+    with pytest.raises(SystemExit, match="0"):
+        command_line.main(["--help"])
+    said = capsys.readouterr().out
+    assert said.startswith("usage: attention-workbench")
+    assert {"serve", "list", "train"} <= {*said.split()}
+
+
+def test_a_server_loads_no_torch_and_no_plugin():
+    code = (
+        "import sys; from dashboard import command_line, serving; serving.run = print;"
+        "command_line.main([]); print({'torch', 'attention_plugins'} & set(sys.modules))"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code], capture_output=True, text=True, check=True, timeout=60
+    )
+    assert done.stdout.splitlines()[-1] == "set()"
