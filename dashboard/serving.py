@@ -12,6 +12,7 @@ from starlette.middleware import Middleware
 
 from dashboard.headers import middleware
 from dashboard.owners import Owners
+from dashboard.settings import settings
 from dashboard.starting import lifespan
 
 SCRIPT = Path(__file__).with_name("app.py")
@@ -20,7 +21,12 @@ _SHIPPED = Path(__file__).with_name("shipped")  # in a wheel
 
 def options() -> dict[str, Any]:
     """What the server's ``st.App`` is made of, besides :data:`SCRIPT`."""
-    return {"lifespan": lifespan, "middleware": [*middleware(), Middleware(Owners)]}
+    chosen = {"lifespan": lifespan, "middleware": [*middleware(), Middleware(Owners)]}
+    if settings().metrics:
+        from dashboard import metrics  # a third of a second to import
+
+        chosen["routes"] = metrics.routes()
+    return chosen
 
 
 def root() -> Path:

@@ -7,7 +7,7 @@ What plugins and the command line need too, such as where data lies, is read by
 from __future__ import annotations
 
 import re
-from typing import Annotated, Any
+from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, Field, SecretStr, ValidationError, field_validator
 from pydantic_settings import BaseSettings, SettingsConfigDict
@@ -162,6 +162,20 @@ class Settings(BaseSettings):
         default=False,
         description="show only: nobody but an administrator trains or uploads, and a link opens "
         "with its controls folded away",
+    )
+    metrics: bool = Field(
+        default=False,
+        description="whether `/metrics` gives figures for Prometheus, to whoever can reach the "
+        "server: `true` or `false`",
+    )
+    log_level: Literal["debug", "info", "warning", "error"] = Field(
+        default="warning",
+        description="what is logged: `warning` for failures, `info` for every start and end of a "
+        "job too",
+    )
+    log_format: Literal["text", "json"] = Field(
+        default="text",
+        description="how it is logged: `text`, or `json` for an object on each line",
     )
     frame_ancestors: Annotated[str, AfterValidator(_sites)] = Field(
         default="'self'",

@@ -8,13 +8,15 @@ from contextlib import asynccontextmanager
 
 import streamlit as st
 
-from dashboard import navigation
+from dashboard import logs, navigation
+from dashboard.settings import settings
 from dashboard.ui.workbench import workbench
 
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Start the workers, have them read what is installed, and import the first page."""
+    """Begin the log, start the workers, read what is installed, import the first page."""
+    logs.start(settings())
     workbench().catalogue()
     workbench().trainings.adopt()
     threading.Thread(target=navigation.import_first, name="first page", daemon=True).start()

@@ -43,11 +43,13 @@ class Capacity:
         workers: live workers, which is how many jobs can run at once.
         running: workers that run a job.
         queued: computations that wait for a worker.
+        processes: the process ids of the workers.
     """
 
     workers: int
     running: int
     queued: int
+    processes: tuple[int, ...] = field(default=(), compare=False)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import secrets
+import time
 from collections.abc import Callable
 from itertools import count
 from typing import Any
 
+from dashboard.jobs import journal
 from dashboard.jobs.backend import FINAL, Event, FinalStage, Stage
 from dashboard.jobs.errors import Failure, Origins
 from dashboard.records.request import Request
@@ -19,16 +21,19 @@ _numbers = count(1)
 
 
 class Job:
-    """The events of one submitted request.
+    """The events of one submitted request; each is entered in the journal.
 
     Args:
+        request: what to compute.
         history: the events of a job of the same computation, if there is one.
         client: who asked.
     """
 
-    def __init__(self, history: list[Event], client: str = "") -> None:
+    def __init__(self, request: Request, history: list[Event], client: str = "") -> None:
         self.id = secrets.token_hex(16)
+        self.request = request
         self.client = client
+        self.submitted = time.monotonic()
         self.events = list(history)
         self.final: Event | None = None
         self.size = 0  # of its result, in bytes
@@ -42,6 +47,8 @@ class Job:
             self.final = event
         if len(self.events) > MAX_EVENTS:
             del self.events[[event.stage for event in self.events].index("progress")]
+        seconds = time.monotonic() - self.submitted
+        journal.enter(self.id, self.request, self.client, seconds, event)
 
 
 class Computation:
@@ -93,7 +100,7 @@ class Computation:
 
     def join(self, time_limit: float, client: str = "", work: float = 0.0) -> Job:
         """Add a job for the request, with all events so far."""
-        job = Job(self.jobs[0].events if self.jobs else [], client)
+        job = Job(self.request, self.jobs[0].events if self.jobs else [], client)
         if not self.jobs:
             job.add("queued")
         self.time_limit = max(self.time_limit, time_limit)

@@ -214,7 +214,12 @@ class LocalPool:
         """Return the number of live workers, of busy ones, and of queued computations."""
         with self._lock:
             workers, running = self._supervisor.count()
-            return Capacity(workers=workers, running=running, queued=len(self._scheduler.queue))
+            return Capacity(
+                workers=workers,
+                running=running,
+                queued=len(self._scheduler.queue),
+                processes=self._supervisor.processes(),
+            )
 
     def loads(self) -> list[Load]:
         """Return the computations that run, then those that wait."""

@@ -58,7 +58,7 @@ class Scheduler:
     ) -> Job:
         """Create a job: a finished one if the result is cached, else one of a computation."""
         if cached := self._cache.get(request):
-            job = Job([], client)
+            job = Job(request, [], client)
             job.add("done", result=cached.result)
             self._archive(job, cached.size)
             return job

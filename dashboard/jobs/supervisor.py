@@ -101,6 +101,10 @@ class Supervisor:
         """Return the number of live workers and of busy ones."""
         return len(self._workers), sum(each.computation is not None for each in self._workers)
 
+    def processes(self) -> tuple[int, ...]:
+        """Return the process ids of the live workers."""
+        return tuple(each.process.pid for each in self._workers)
+
     def replace(self, retry_quarantined: bool = False) -> None:
         """Replace all workers, a busy one after its job.
 

@@ -9,7 +9,7 @@ from dataclasses import replace
 from typing import Literal
 
 from dashboard.jobs import training_limits
-from dashboard.jobs.backend import Event, JobBackend
+from dashboard.jobs.backend import Capacity, Event, JobBackend
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import Request
 from dashboard.records.training import FOLDER
@@ -99,6 +99,12 @@ class TrainingJobs:
             if (job := self._jobs.get(id)) and self._backend:
                 self._stopping[id] = reason
                 self._backend.cancel(job)
+
+    def capacity(self) -> Capacity:
+        """Return how busy the trainers are; none live before the first training."""
+        with self._lock:
+            backend = self._backend
+        return backend.capacity() if backend else Capacity(workers=0, running=0, queued=0)
 
     def reload(self) -> None:
         """Replace the workers, busy ones after their training."""

@@ -13,7 +13,7 @@ import pyarrow as pa
 from filelock import FileLock
 
 from dashboard.jobs import training_limits
-from dashboard.jobs.backend import Event, JobBackend
+from dashboard.jobs.backend import Capacity, Event, JobBackend
 from dashboard.jobs.training_export import checkpoint_name, copy_checkpoint
 from dashboard.jobs.training_jobs import StopReason, TrainingJobs, training_pool
 from dashboard.jobs.training_status import paused_note, training_status
@@ -207,6 +207,10 @@ class Trainings:
             folder.note_checkpoint(name)
         self._on_export()
         return name
+
+    def capacity(self) -> Capacity:
+        """Return how busy the trainers are."""
+        return self._jobs.capacity()
 
     def reload(self) -> None:
         """Replace the workers, busy ones after their training."""

@@ -63,6 +63,7 @@ def test_the_pins_lie_in_the_ranges():
 MODULE_OF = {
     "huggingface-hub": "huggingface_hub",
     "pillow": "PIL",
+    "prometheus-client": "prometheus_client",
     "pydantic-settings": "pydantic_settings",
     "vl-convert-python": "vl_convert",
 }  # where it is not the distribution's name

@@ -1,9 +1,11 @@
 from dashboard.jobs.job import MAX_EVENTS, Computation, Job
 from dashboard.records.request import Request
 
+ECHO = Request.make("echo")
+
 
 def test_events_are_numbered_from_one_and_the_final_one_is_known():
-    job = Job([])
+    job = Job(ECHO, [])
     job.add("queued")
     job.add("started")
     assert job.final is None
@@ -13,7 +15,7 @@ def test_events_are_numbered_from_one_and_the_final_one_is_known():
 
 
 def test_of_a_flood_the_newest_progress_and_every_other_stage_are_kept():
-    job = Job([])
+    job = Job(ECHO, [])
     job.add("queued")
     job.add("started")
     for step in range(MAX_EVENTS * 2):
@@ -54,6 +56,6 @@ def test_the_longest_time_limit_holds():
 
 
 def test_ids_are_128_random_bits():
-    ids = {Job([]).id for _ in range(101)}
+    ids = {Job(ECHO, []).id for _ in range(101)}
     assert len(ids) == 101
     assert all(len(bytes.fromhex(job)) == 16 for job in ids)
