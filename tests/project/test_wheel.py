@@ -78,6 +78,13 @@ def test_the_source_archive_holds_no_tests_and_no_other_models(archives):
     assert not {name for name in names if name.startswith("tests/")}
 
 
+def test_an_editable_install_holds_no_copies(tmp_path):
+    code = "import sys; from hatchling.build import build_editable; build_editable(sys.argv[1])"
+    run(sys.executable, "-c", code, tmp_path, folder=ROOT)
+    (made,) = tmp_path.iterdir()
+    assert inside(made) == {"_attention_workbench.pth"}
+
+
 @pytest.fixture(scope="module")
 def programs(package, tmp_path_factory) -> Path:
     """The programs of an environment that has the wheel, and does not see the checkout."""

@@ -1,0 +1,223 @@
+"""The files for hosts: each line of the Dockerfile runs, and they agree with each other."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+from typing import NamedTuple
+
+import pytest
+from packaging.specifiers import SpecifierSet
+from support.server import Visit, serving
+from support.wheel import ROOT, environment, plain
+
+from dashboard import command_line
+from dashboard import serving as server_of_ours
+
+DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
+COMPOSE = (ROOT / ".github/compose.yaml").read_text("utf-8")
+NGINX = (ROOT / ".github/nginx.conf").read_text("utf-8")
+UNIT = (ROOT / ".github/attention-workbench.service").read_text("utf-8")
+SETTINGS = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
+PORT = 8501
+
+
+class Step(NamedTuple):
+    """An instruction of the Dockerfile."""
+
+    name: str
+    text: str
+
+
+STEPS = [
+    Step(*line.split(" ", 1))
+    for line in DOCKERFILE.replace("\\\n", " ").splitlines()
+    if line and not line.startswith("#")
+]
+
+
+def of(name: str) -> list[str]:
+    return [step.text for step in STEPS if step.name == name]
+
+
+def command(text: str) -> list[str]:
+    return json.loads(text) if text.startswith("[") else shlex.split(text)
+
+
+def test_the_image_has_a_python_that_will_do():
+    (base,) = of("FROM")
+    version = re.fullmatch(r"python:(3\.\d+)-slim", base)[1]
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    assert SpecifierSet(project["requires-python"]).contains(version)
+
+
+def test_nobody_is_root_in_the_image():
+    assert "--uid 1000" in of("RUN")[0]
+    names = [step.name for step in STEPS]
+    assert names.index("USER") > max(i for i, name in enumerate(names) if name == "RUN")
+
+
+def test_only_what_is_needed_is_sent_to_the_builder():
+    """All is left out but what a line with an exclamation mark lets in."""
+    first, *others = (ROOT / ".dockerignore").read_text("utf-8").split()
+    assert first == "*"
+    let_in = {line[1:] for line in others if line.startswith("!")}
+    assert let_in == {
+        ".streamlit/config.toml", "LICENSE", "README.md", "attention_plugins", "dashboard",
+        "pyproject.toml", "requirements.txt", "streamlit_app.py", "trained",
+    }  # fmt: skip
+    assert [name for name in let_in if not (ROOT / name).exists()] == []
+
+
+@pytest.fixture
+def served(monkeypatch):
+    asked = []
+    monkeypatch.setattr(server_of_ours, "run", asked.append)
+    return asked
+
+
+def test_every_file_starts_the_server_on_the_same_port(served):
+    start = re.search(r"^ExecStart=(.+)$", UNIT, re.MULTILINE)[1]
+    for program, *words in (command(of("CMD")[0]), shlex.split(start)):
+        assert Path(program).name == "attention-workbench"
+        assert command_line.main(words) == 0
+    assert [(given.host, given.port) for given in served] == [
+        ("0.0.0.0", PORT), ("127.0.0.1", PORT),
+    ]  # fmt: skip
+    assert of("EXPOSE") == [str(PORT)]
+    assert f"server workbench:{PORT};" in NGINX
+
+
+def test_the_proxy_takes_what_the_server_takes():
+    assert f"client_max_body_size {SETTINGS['server']['maxUploadSize']}m;" in NGINX
+    for line in (
+        "proxy_http_version 1.1;", "proxy_set_header Upgrade $http_upgrade;",
+        "proxy_set_header Connection $connection_upgrade;", "proxy_set_header Host $http_host;",
+        "proxy_buffering off;", "location = /metrics { return 404; }",
+        "location = /_stcore/metrics { return 404; }",
+    ):  # fmt: skip
+        assert line in NGINX
+    assert int(re.search(r"proxy_read_timeout (\d+)s;", NGINX)[1]) > 30
+
+
+def test_the_parts_of_the_composition_find_each_other():
+    services = re.findall(r"^  (\w+):\n    (?:build|image):", COMPOSE, re.MULTILINE)
+    assert services == ["workbench", "database", "proxy"]
+    assert "@database/workbench" in COMPOSE
+    assert "./nginx.conf:/etc/nginx/conf.d/default.conf:ro" in COMPOSE
+    assert "build: ..\n" in COMPOSE
+
+
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
+def test_systemd_takes_the_unit(tmp_path):
+    program = tmp_path / "attention-workbench"
+    program.write_text("#!/bin/sh\n", "utf-8")
+    program.chmod(0o755)
+    text = UNIT.replace("/opt/attention-workbench/bin/attention-workbench", str(program))
+    (tmp_path / "attention-workbench.service").write_text(text, "utf-8")
+    said = subprocess.run(
+        ["systemd-analyze", "verify", str(tmp_path / "attention-workbench.service")],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    ours = [line for line in said.stderr.splitlines() if "attention-workbench.service" in line]
+    assert ours == []
+
+
+class Builder:
+    """Runs the Dockerfile's lines in a folder that stands for the image's root.
+
+    Users are not made and nobody becomes one: ``useradd`` and ``chown`` are written down only.
+    The packages are those of the environment that runs the tests, which must satisfy every line.
+    """
+
+    def __init__(self, root: Path) -> None:
+        self.root, self.folder = root, root
+        self.programs = environment(root / "python")
+        self.arguments: dict[str, str] = {}
+        self.variables: dict[str, str] = {}
+        pip = f'exec "{sys.executable}" -m pip --python "{self.programs}/python" "$@"'
+        for name, does in (("pip", pip), ("useradd", ""), ("chown", "")):
+            (self.programs / name).write_text(
+                f'#!/bin/sh\necho {name} "$@" >>{root}/said\n{does}\n'
+            )
+            (self.programs / name).chmod(0o755)
+
+    def inside(self, text: str) -> str:
+        """The text with the image's paths as they are here."""
+        return re.sub(r"(?<![\w.:/])/(?=data|app)", f"{self.root}/", text)
+
+    def environment(self) -> dict[str, str]:
+        offline = {"PIP_NO_INDEX": "1", "PIP_NO_BUILD_ISOLATION": "0"}
+        path = os.pathsep.join([str(self.programs), os.environ["PATH"]])
+        return plain({**self.arguments, **self.variables, **offline, "PATH": path})
+
+    def take(self, step: Step) -> None:
+        """Do what an instruction says."""
+        match step.name:
+            case "ARG":
+                self.arguments |= dict([step.text.split("=", 1)])
+            case "ENV":
+                words = shlex.split(self.inside(step.text))
+                self.variables |= dict(word.split("=", 1) for word in words)
+            case "WORKDIR":
+                self.folder = Path(self.inside(step.text))
+                self.folder.mkdir(parents=True)
+            case "COPY":
+                source, target = step.text.split()
+                assert target == "./"
+                self.copy(source)
+            case "RUN":
+                done = subprocess.run(
+                    ["sh", "-ec", self.inside(step.text)], cwd=self.folder,
+                    env=self.environment(), capture_output=True, text=True, check=False,
+                )  # fmt: skip
+                assert done.returncode == 0, f"{step.text}\n{done.stdout}{done.stderr}"
+            case "FROM" | "USER" | "VOLUME" | "EXPOSE" | "HEALTHCHECK" | "CMD":
+                pass
+            case unknown:
+                raise AssertionError(f"no instruction {unknown!r} is known here")
+
+    def copy(self, source: str) -> None:
+        lines = (ROOT / ".dockerignore").read_text("utf-8").split()
+        for name in (line[1:] for line in lines if line.startswith("!")):
+            if source in (".", name):
+                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
+                if (ROOT / name).is_dir():
+                    left = shutil.ignore_patterns("__pycache__")
+                    shutil.copytree(ROOT / name, self.folder / name, ignore=left)
+                else:
+                    shutil.copyfile(ROOT / name, self.folder / name)
+
+
+@pytest.mark.slow
+def test_every_line_of_the_dockerfile_runs_and_the_server_is_healthy(tmp_path):
+    builder = Builder(tmp_path)
+    for step in STEPS:
+        builder.take(step)
+    said = (tmp_path / "said").read_text("utf-8")
+    assert "useradd --create-home --uid 1000 workbench" in said
+    assert f"chown workbench {tmp_path}/data" in said
+    assert "pip install --index-url https://download.pytorch.org/whl/cpu torch==" in said
+    program, *words = command(of("CMD")[0])
+    words = [{str(PORT): "{port}", "0.0.0.0": "127.0.0.1"}.get(word, word) for word in words]
+    variables = {**builder.environment(), "HOME": str(tmp_path)}
+    with serving([builder.programs / program, *words], builder.folder, variables) as server:
+        with Visit(server) as visit:
+            visit.until(charts=5)
+        port = server.url.rpartition(":")[2]
+        check = of("HEALTHCHECK")[0].partition(" CMD ")[2].replace(str(PORT), port)
+        assert subprocess.run(["sh", "-c", check], env=variables, check=False).returncode == 0
+        wrong = check.replace("_stcore/health", "healthz")
+        assert subprocess.run(
+            ["sh", "-c", wrong], env=variables, check=False, capture_output=True
+        ).returncode  # fmt: skip
+    for line in server.log.read_text("utf-8").splitlines():
+        if line.startswith("{"):
+            assert json.loads(line)["level"] in ("info", "warning")
