@@ -208,7 +208,8 @@ def run(*command: str, **environment: str) -> str:
 
 def test_pip_is_given_a_folder_as_a_path():
     """A bare name would be looked for on the network."""
-    assert re.findall(r"pip wheel [^`]*?(\S+)`", README) == ["./my-scoring"]
+    folders = re.findall(r"pip wheel [^`\n]*?(\S+)(?:`|$)", README, re.MULTILINE)
+    assert folders == [".", "./my-scoring"]
 
 
 SESSIONS = [b.text.removeprefix("$ ").split("\n", 1) for b in BLOCKS if b.language == "console"]
