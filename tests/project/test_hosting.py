@@ -12,6 +12,7 @@ import sys
 import tomllib
 from pathlib import Path
 from typing import NamedTuple
+from urllib.error import HTTPError
 
 import pytest
 from packaging.specifiers import SpecifierSet
@@ -221,3 +222,31 @@ def test_every_line_of_the_dockerfile_runs_and_the_server_is_healthy(tmp_path):
     for line in server.log.read_text("utf-8").splitlines():
         if line.startswith("{"):
             assert json.loads(line)["level"] in ("info", "warning")
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not shutil.which("nginx"), reason="needs nginx")
+def test_a_visitor_comes_through_the_proxy_and_figures_do_not(tmp_path):
+    start = [
+        sys.executable, "-m", "streamlit", "run", ROOT / "streamlit_app.py",
+        "--server.address", "127.0.0.1", "--server.port", "{port}",
+    ]  # fmt: skip
+    own = {"ATTENTION_WORKBENCH_HOME": str(tmp_path), "ATTENTION_METRICS": "true"}
+    with serving(start, tmp_path, {**os.environ, **own}) as server:
+        assert "attention_sessions" in server.text("/metrics")
+        behind = server.url.removeprefix("http://")
+        ours = NGINX.replace(f"workbench:{PORT}", behind).replace("listen 80;", "listen {port};")
+        configuration = tmp_path / "nginx.conf"
+        proxy = [
+            "sh", "-c",
+            f"sed 's/{{{{port}}}}/{{port}}/' {tmp_path}/template > {configuration} && "
+            f"exec nginx -p {tmp_path} -c {configuration} -e stderr",
+        ]  # fmt: skip
+        (tmp_path / "template").write_text(
+            "daemon off; pid nginx.pid; events {} http { access_log off;\n" + ours + "}\n", "utf-8"
+        )
+        with serving(proxy, tmp_path, dict(os.environ)) as front, Visit(front) as visit:
+            visit.until(charts=5)
+            for path in ("/metrics", "/_stcore/metrics"):
+                with pytest.raises(HTTPError, match="404"):
+                    front.text(path)
