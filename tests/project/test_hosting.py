@@ -112,7 +112,7 @@ def test_the_parts_of_the_composition_find_each_other():
     services = re.findall(r"^  (\w+):\n    (?:build|image):", COMPOSE, re.MULTILINE)
     assert services == ["workbench", "database", "proxy"]
     assert "@database/workbench" in COMPOSE
-    assert "./nginx.conf:/etc/nginx/conf.d/default.conf:ro" in COMPOSE
+    assert "- ./nginx.conf:/etc/nginx/conf.d/default.conf:ro" in COMPOSE
     assert "build: ..\n" in COMPOSE
 
 
