@@ -1,7 +1,8 @@
-"""What a server does before its first visitor comes."""
+"""What a server does before its first visitor comes, and after the last one."""
 
 from __future__ import annotations
 
+import asyncio
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,9 +16,16 @@ from dashboard.ui.workbench import workbench
 
 @asynccontextmanager
 async def lifespan(_app: st.App) -> AsyncIterator[None]:
-    """Begin the log, start the workers, read what is installed, import the first page."""
+    """Begin the log, start the workers, read what is installed, import the first page.
+
+    At the end the workers are stopped.
+    """
     logs.start(settings())
     workbench().catalogue()
     workbench().trainings.adopt()
     threading.Thread(target=navigation.import_first, name="first page", daemon=True).start()
-    yield
+    try:
+        yield
+    finally:
+        # After a signal uvicorn ends the process without calling what waits for its exit.
+        await asyncio.to_thread(workbench().close)

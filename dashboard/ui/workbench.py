@@ -50,6 +50,11 @@ class Workbench:
                 self._catalogue, self._job = Catalogue.of(event.result.facts), ""
             return self._catalogue
 
+    def close(self) -> None:
+        """End all workers; trainings that wait or run are found on disk by the next server."""
+        self.backend.close()
+        self.trainings.close()
+
     def reload(self) -> None:
         """Start new workers, which find newly installed plugins; forget everything computed."""
         self.backend.reload(retry_quarantined=True)

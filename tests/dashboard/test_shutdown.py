@@ -79,6 +79,7 @@ def test_it_ends_soon_with_a_queue_and_leaves_nothing_behind(tmp_path, trainings
     ]  # fmt: skip
     own = {
         "ATTENTION_WORKBENCH_HOME": str(tmp_path), "ATTENTION_METRICS": "true",
+        "ATTENTION_LOG_LEVEL": "info",
         "ATTENTION_WORKERS": "1", "ATTENTION_TRAINERS": "1", "ATTENTION_FREE_WORK": "100000",
     }  # fmt: skip
     with serving(command, tmp_path, {**os.environ, **own}) as server:
@@ -102,6 +103,7 @@ def test_it_ends_soon_with_a_queue_and_leaves_nothing_behind(tmp_path, trainings
             taken = time.monotonic() - began
         log = server.log.read_text()
     assert "Traceback" not in log
+    assert "job cancelled: alignment" in log
     assert taken < SECONDS, f"it took {taken:.1f} s"
     until(lambda: not any(map(alive, started)), seconds=2)
     # The next server queues the second again; the first waits for whoever started it.
