@@ -65,7 +65,7 @@ def test_a_table_that_is_not_kept_here_is_named_in_every_panel(pool):
     assert "upload it again" in "\n".join(text.value for text in app.text)
 
 
-def test_the_workers_start_before_the_first_visitor(monkeypatch):
+def test_the_workers_start_before_the_first_visitor_and_end_with_the_server(monkeypatch):
     asked, imported = [], threading.Event()
     backend = Backend(FACTS)
     bench = workbench.Workbench(backend)
@@ -75,7 +75,9 @@ def test_the_workers_start_before_the_first_visitor(monkeypatch):
     async def start():
         async with lifespan(streamlit_app.app):
             asked.extend(request.task for request in backend.submitted.values())
+            assert not backend.closed
 
     asyncio.run(start())
     assert asked == ["catalogue"]
     assert imported.wait(10)
+    assert backend.closed

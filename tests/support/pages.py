@@ -178,6 +178,7 @@ class Backend:
         self.facts = facts
         self.unfinished, self.failing = set(), {}
         self.submitted, self.cancelled, self.reloads = {}, [], 0
+        self.closed = False
         self.seconds_of_work = None  # what a second of work takes, where that is known
         self._numbers = itertools.count()
 
@@ -250,6 +251,9 @@ class Backend:
 
     def cancel(self, job):
         self.cancelled.append(self.submitted[job])
+
+    def close(self):
+        self.closed = True
 
     def reload(self, *, retry_quarantined=False):
         self.reloads += 1
