@@ -14,7 +14,7 @@ from dashboard.settings import settings
 from dashboard.ui.workbench import workbench
 from dashboard.visitors import Browser, NotAllowed, Visitor, identify
 
-_TOKEN = "administrator token"
+_ADMITTED = "administrator"  # the key in a session
 _SECONDS_AFTER_A_WRONG_TOKEN = 1.0
 
 
@@ -51,7 +51,7 @@ def give_token(token: str) -> bool:
     right = bool(wanted) and hmac.compare_digest(token.encode(), wanted.encode())
     if not right:
         time.sleep(_SECONDS_AFTER_A_WRONG_TOKEN)
-    st.session_state[_TOKEN] = right
+    st.session_state[_ADMITTED] = right
     return right
 
 
@@ -67,7 +67,7 @@ def _browser() -> Browser:
         headers={name.lower(): value for name, value in st.context.headers.to_dict().items()},
         local=st.context.ip_address is None,
         user=user if "is_logged_in" in user else None,
-        token=bool(st.session_state.get(_TOKEN)),
+        token=bool(st.session_state.get(_ADMITTED)),
     )
 
 
