@@ -9,6 +9,7 @@ import importlib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
+from urllib.parse import urlencode
 
 import streamlit as st
 
@@ -137,6 +138,11 @@ def current() -> Entry:
 def location(entry: Entry) -> str:
     """The page's address without the server's, such as ``/train``; ``/`` is the first page."""
     return "/" if entry is PAGES[0] else f"/{entry.path}"
+
+
+def address(entry: Entry, query: Mapping[str, str]) -> str:
+    """The page's address with parameters of its link, such as ``/train?show=…``."""
+    return location(entry) + (f"?{urlencode(query)}" if query else "")
 
 
 def _page(entry: Entry) -> st.Page:

@@ -187,6 +187,26 @@ class Settings(BaseSettings):
         description="the names under which browsers may ask for the dashboard, such as "
         "`lab.example *.school.example`, separated by spaces; `*` for any",
     )
+    database: SecretStr = Field(
+        default=SecretStr(""),
+        description="where runs are recorded: "
+        "`postgresql://user:password@host/database`, or `sqlite:////folder/file`",
+    )
+    blobs: str = Field(
+        default="",
+        description="where the files of runs lie: a folder, or a URL that fsspec knows, such as "
+        "`s3://bucket/runs`",
+    )
+    runs: int = Field(default=1000, ge=0, description="runs that one owner may store")
+    run_space: int = Field(
+        default=1024, ge=0, description="megabytes that the runs of one owner may take"
+    )
+    run_space_total: int = Field(
+        default=4096, ge=0, description="megabytes that all runs may take"
+    )
+    run_days: float = Field(
+        default=0.0, ge=0, description="days after which a stored run expires; 0 for never"
+    )
 
     @field_validator("cookie_secret", "administrator_token")
     @classmethod

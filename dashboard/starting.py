@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard import logs, navigation
 from dashboard.settings import settings
+from dashboard.ui.run_store import run_store
 from dashboard.ui.workbench import workbench
 
 
@@ -19,10 +20,16 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     """Begin the log, start the workers, read what is installed, import the first page.
 
     At the end the workers are stopped.
+
+    Raises:
+        StorageError: a store of runs that the settings name cannot be opened.
     """
-    logs.start(settings())
+    chosen = settings()
+    logs.start(chosen)
     workbench().catalogue()
     workbench().trainings.adopt()
+    if chosen.database.get_secret_value() or chosen.blobs:
+        run_store()
     threading.Thread(target=navigation.import_first, name="first page", daemon=True).start()
     try:
         yield

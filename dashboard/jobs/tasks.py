@@ -10,6 +10,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from importlib.util import find_spec
 from pkgutil import iter_modules
 from typing import Any
@@ -37,14 +38,19 @@ TASKS = _modules()
 
 
 def perform(request: Request, context: Context) -> Result:
-    """Compute the result of a request.
+    """Compute the result of a request, and note what it was made with.
 
     Raises:
         ValueError: an unknown task, or input that the task refuses.
     """
     if request.task not in TASKS:
         raise ValueError(f"no task {request.task!r}; there are {', '.join(TASKS)}")
-    return importlib.import_module(TASKS[request.task]).perform(request, context)
+    result = importlib.import_module(TASKS[request.task]).perform(request, context)
+    if request.task == CATALOGUE:
+        return result
+    from dashboard.jobs.task_environment import environment  # torch is loaded by now
+
+    return replace(result, facts={**result.facts, "environment": environment()})
 
 
 def watch(

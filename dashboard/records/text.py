@@ -30,6 +30,12 @@ def one_line(text: str) -> str:
     return seen.strip()
 
 
+def lines(text: str) -> str:
+    """Text of several lines without other invisible characters."""
+    seen = "\n".join(text.splitlines())
+    return "".join(c if c.isprintable() or c == "\n" else " " for c in seen).strip()
+
+
 def not_installed(kind: str, name: str) -> str:
     """What a panel needs that is not installed, and how to bring it, in two sentences."""
     return (

@@ -4,15 +4,14 @@ from __future__ import annotations
 
 import hashlib
 import os
-import re
 import time
 from contextlib import suppress
 from pathlib import Path
 
 from dashboard.storage.files import make_folder, replace
 from dashboard.storage.home import home
+from dashboard.storage.ids import DIGEST
 
-DIGEST = re.compile(r"[0-9a-f]{64}\Z")
 _MB = 2**20
 _SECONDS_AN_UNFINISHED_FILE_STAYS = 3600
 

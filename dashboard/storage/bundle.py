@@ -150,7 +150,7 @@ def _read(data: bytes) -> Bundle:
     pictures = {
         _split(name)[1]: data for name, data in entries.items() if name.startswith("pictures/")
     }
-    _check_pictures(pictures)
+    check_pictures(pictures)
     for name, content in entries.items():
         folder, stem = _split(name)
         if folder == "tables":
@@ -237,8 +237,12 @@ def fitting(pictures: Mapping[str, bytes]) -> dict[str, bytes]:
     return found
 
 
-def _check_pictures(pictures: Mapping[str, bytes]) -> None:
-    """Check by their heads alone that the PNGs are some, and not too many pixels to be decoded."""
+def check_pictures(pictures: Mapping[str, bytes]) -> None:
+    """Check by their heads alone that the PNGs are some, and not too many pixels to be decoded.
+
+    Raises:
+        BundleError: they are not; it says which.
+    """
     pixels = 0
     for name, data in pictures.items():
         if not name.endswith(".png"):

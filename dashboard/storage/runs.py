@@ -1,186 +1,222 @@
-"""Stored runs, kept from a page or imported; a stored run never changes.
+"""The store of runs: a record each in a database, and the page that it names in a file.
 
-Each run is a small record ``runs/<id>.json``, and the bundle that the record names by its sha256.
-Ids are 128 random bits, so they cannot be guessed.
+A stored run never changes. A file is whole and on the disk before a record names it, so what is
+said to be kept survives a crash and a power loss.
+
+Import this module where it is used: SQLAlchemy takes a while.
 """
 
 from __future__ import annotations
 
-import hashlib
-import json
-import re
 import secrets
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
-from typing import Literal, get_args
 
-from dashboard.storage import bundle as bundles
-from dashboard.storage.archive import LARGEST_ARCHIVE, MB
-from dashboard.storage.blobs import DIGEST, Blobs
-from dashboard.storage.bundle import Bundle
+import sqlalchemy as sa
+
+from dashboard.storage import page_run
+from dashboard.storage.contents import Contents
+from dashboard.storage.database import Database
 from dashboard.storage.errors import BundleError, StorageError
-from dashboard.storage.files import locked, make_folder, replace, writing
 from dashboard.storage.home import home
-from dashboard.storage.strict_json import parse_object
+from dashboard.storage.ids import DIGEST, ID
+from dashboard.storage.page_run import PageRun
+from dashboard.storage.run import LONGEST_SOURCE, Description, Origin, PanelRecord, Run
+from dashboard.storage.run_limits import Limits, check_room
+from dashboard.storage.run_rows import alive, panel_row, read_panel, read_run
+from dashboard.storage.schema import panels, runs
 
-ID = re.compile(r"[0-9a-f]{32}\Z")
-Origin = Literal["kept", "imported"]
-_LONGEST_SOURCE = 120
-_YEAR_10000 = 253_402_300_800  # seconds since 1970
-_SECONDS_TO_LOCK = 60.0
-
-
-@dataclass(frozen=True, kw_only=True)
-class Run:
-    """The record of a run.
-
-    Args:
-        id: 32 hexadecimal digits.
-        title: one line.
-        task: of the run's request.
-        origin: whether it was kept from a page of this server, or imported.
-        source: the page it was kept from, or the name of the imported file.
-        when: seconds since 1970.
-        digest: sha256 of its bundle.
-    """
-
-    id: str
-    title: str
-    task: str
-    origin: Origin
-    source: str
-    when: float
-    digest: str
-
-    @classmethod
-    def from_json(cls, data: bytes) -> Run:
-        """Read a record.
-
-        Raises:
-            ValueError: not a record, or fields of other types.
-        """
-        fields = parse_object(data, "the record")
-        if fields.keys() != cls.__dataclass_fields__.keys():
-            raise ValueError("need exactly the fields of a record")
-        when = fields.pop("when")
-        if not all(isinstance(value, str) for value in fields.values()):
-            raise ValueError("need texts")
-        if type(when) not in (int, float) or not (0 <= when < _YEAR_10000):
-            raise ValueError("need a time in seconds since 1970")
-        if not ID.match(fields["id"]) or not DIGEST.match(fields["digest"]):
-            raise ValueError("need an id and a sha256 in hexadecimal digits")
-        if fields["origin"] not in get_args(Origin):
-            raise ValueError(f"need an origin of {', '.join(get_args(Origin))}")
-        return cls(**fields, when=when)
+_DAY = 86_400.0  # seconds
+_SECONDS_BETWEEN_SWEEPS = 3600.0
+_SECONDS_A_FILE_WAITS = 3600.0  # for the record that will name it
 
 
 class Runs:
-    """All stored runs. Any number of processes may share one folder.
+    """All stored runs. Any number of threads, processes and servers may share one store.
 
     Args:
         root: the data folder; else :func:`~dashboard.storage.home.home`.
-        total: bytes of all bundles; beyond them no run is added.
+        database: a URL, see :class:`.Database`; empty for a file in the data folder.
+        blobs: where files lie, see :class:`.Contents`; empty for the data folder.
+        limits: how much is stored.
+
+    Raises:
+        StorageError: the database or the files cannot be opened.
     """
 
-    def __init__(self, root: Path | None = None, *, total: int = 2048 * MB) -> None:
-        self._folder = (root or home()) / "runs"
-        # Twice the total, so that the store of blobs never removes one to make room.
-        self._blobs = Blobs(self._folder, largest=LARGEST_ARCHIVE, total=2 * total)
-        self._total = total
+    def __init__(
+        self,
+        root: Path | None = None,
+        *,
+        database: str = "",
+        blobs: str = "",
+        limits: Limits | None = None,
+    ) -> None:
+        folder = (root or home()) / "runs"
+        own = sa.URL.create("sqlite", database=str(folder / "runs.db"))
+        self._database = Database(database or own.render_as_string())
+        self._database.upgrade()
+        self._contents = Contents(blobs or str(folder / "blobs"))
+        self._limits = limits or Limits()
+        self._swept = 0.0
 
-    def keep(self, run: Bundle, source: str = "") -> Run:
-        """Add a run that this server computed.
+    def close(self) -> None:
+        """Close the connections to the database; the next use opens new ones."""
+        self._database.close()
+
+    def keep(self, page: PageRun, *, source: str = "", owner: str = "", parent: str = "") -> Run:
+        """Add a page that this server computed.
 
         Args:
-            run: the run and its charts.
-            source: the page that showed it.
+            page: what was seen.
+            source: the page's name in the address.
+            owner: who keeps it.
+            parent: the id of the run that this one is a copy of.
 
         Raises:
-            BundleError: a run larger than a bundle may be.
-            StorageError: no room, or a folder that cannot be written.
+            BundleError: a page larger than a file of it may be.
+            StorageError: no room, or a store that cannot be written.
         """
         return self.add(
-            bundles.write(run),
-            title=run.title,
-            task=run.request.task,
-            origin="kept",
-            source=source,
-        )
+            page_run.write(page), Description.of(page), picture=page.picture,
+            origin="kept", source=source, owner=owner, parent=parent,
+        )  # fmt: skip
 
-    def add(self, packed: bytes, *, title: str, task: str, origin: Origin, source: str) -> Run:
-        """Add a bundle that this server wrote, under a new id.
+    def add(
+        self,
+        packed: bytes,
+        description: Description,
+        *,
+        origin: Origin,
+        picture: bytes = b"",
+        source: str = "",
+        owner: str = "",
+        parent: str = "",
+    ) -> Run:
+        """Add a file that this server wrote, under a new id.
+
+        Args:
+            packed: from :func:`.page_run.write`.
+            description: of its page.
+            picture: of its page.
 
         Raises:
-            StorageError: no room, or a folder that cannot be written.
+            StorageError: no room, or a store that cannot be written.
         """
-        with self._locked():
-            used = sum(path.stat().st_size for path in self._folder.glob("blobs/*"))
-            if used + len(packed) > self._total:
-                raise StorageError(
-                    f"need room for {len(packed) / MB:.1f} MB, but the stored runs already "
-                    f"take {used / MB:.0f} of {self._total / MB:.0f} MB; delete some first"
-                )
-            kept = Run(
-                id=secrets.token_hex(16),
-                title=title,
-                task=task,
-                origin=origin,
-                source=source[:_LONGEST_SOURCE],
-                when=time.time(),
-                digest=self._blobs.put(packed),
-            )
-            replace(self._path(kept.id), json.dumps(asdict(kept)).encode())
-        return kept
+        now = time.time()
+        contents = [part for part in (packed, picture) if part]
+        digests = [self._contents.put(part) for part in contents]
+        run = Run(
+            id=secrets.token_hex(16),
+            **description.model_dump(exclude={"panels"}),
+            origin=origin,
+            source=source[:LONGEST_SOURCE],
+            created=now,
+            expires=now + self._limits.days * _DAY if self._limits.days else None,
+            bytes=sum(map(len, contents)),
+            digest=digests[0],
+            picture=digests[1] if picture else "",
+            owner=owner,
+            parent=parent,
+        )
+        try:
+            with self._database.writing() as connection:
+                connection.execute(sa.delete(runs).where(runs.c.expires <= now))
+                check_room(connection, run, self._limits)
+                connection.execute(sa.insert(runs), run.model_dump())
+                rows = [panel_row(run.id, n, each) for n, each in enumerate(description.panels)]
+                if rows:
+                    connection.execute(sa.insert(panels), rows)
+                # Nobody else removes files meanwhile.
+                for part, digest in zip(contents, digests, strict=True):
+                    if not self._contents.has(digest):
+                        self._contents.put(part)
+        except StorageError:
+            with suppress(StorageError):
+                self._remove_unused(digests)
+            raise
+        self._sweep_sometimes(now)
+        return run
 
-    def all(self) -> list[Run]:
-        """Return the records of all runs, the newest first, without damaged ones."""
-        return self.scan()[0]
+    def all(self, owner: str | None = None) -> list[Run]:
+        """Return the records of all runs, the newest first, without damaged ones.
 
-    def scan(self) -> tuple[list[Run], list[str]]:
-        """Return :meth:`all`, and the file names of damaged records."""
-        found: dict[str, Run | None] = {}
-        with suppress(OSError):
-            for path in self._folder.glob("*.json"):
-                with suppress(FileNotFoundError):  # deleted meanwhile
-                    found[path.name] = self._record(path.stem)
-        records = [kept for kept in found.values() if kept]
-        damaged = sorted(name for name, kept in found.items() if kept is None)
-        return sorted(records, key=lambda kept: (-kept.when, kept.id)), damaged
+        Args:
+            owner: whose; None for everybody's.
+
+        Raises:
+            StorageError: the store cannot be read.
+        """
+        return self.scan(owner)[0]
+
+    def scan(self, owner: str | None = None) -> tuple[list[Run], list[tuple[str, str]]]:
+        """Return :meth:`all`, and the ids of damaged runs, each with what is wrong.
+
+        Raises:
+            StorageError: the store cannot be read.
+        """
+        asked = alive().order_by(runs.c.created.desc(), runs.c.id)
+        if owner is not None:
+            asked = asked.where(runs.c.owner == owner)
+        with self._database.reading() as connection:
+            rows = connection.execute(asked).mappings().all()
+        files = {name for name, _ in self._contents.names()} if rows else set()
+        found: list[Run] = []
+        damaged: list[tuple[str, str]] = []
+        for row in rows:
+            try:
+                run = read_run(row)
+                if run.digest not in files:
+                    raise StorageError("its file is missing")
+                found.append(run)
+            except StorageError as error:
+                damaged.append((str(row["id"]), str(error)))
+        return found, damaged
 
     def find(self, id: str) -> Run:
-        """Return the record of a run.
+        """Return the record of a run, whoever owns it.
 
         Raises:
             KeyError: no such run.
-            StorageError: the record is damaged.
+            StorageError: the record is damaged, or the store cannot be read.
         """
         if ID.match(id):
-            with suppress(FileNotFoundError):
-                if kept := self._record(id):
-                    return kept
-                raise StorageError(f"the record of this run is damaged: {id}.json")
+            with self._database.reading() as connection:
+                row = connection.execute(alive().where(runs.c.id == id)).mappings().first()
+            if row is not None:
+                return read_run(row)
         raise KeyError(f"no run {id[:40]!a} is stored on this server")
 
+    def panels(self, id: str) -> list[PanelRecord]:
+        """Return what the panels of a run asked for and what computed them; [] if there is none.
+
+        Raises:
+            StorageError: a record is damaged, or the store cannot be read.
+        """
+        asked = sa.select(panels).where(panels.c.run == id).order_by(panels.c.number)
+        with self._database.reading() as connection:
+            rows = connection.execute(asked).mappings().all()
+        return [read_panel(row) for row in rows]
+
     def packed(self, id: str) -> bytes:
-        """Return the bundle of a run.
+        """Return the file of a run.
 
         Raises:
             KeyError: no such run.
-            StorageError: its file is missing or was changed.
+            StorageError: it is missing or was changed.
         """
-        digest = self.find(id).digest
-        try:
-            data = self._blobs.path(digest).read_bytes()
-        except (ValueError, OSError) as error:
-            raise StorageError("the file of this run is missing") from error
-        if hashlib.sha256(data).hexdigest() != digest:
-            raise StorageError("the file of this run was changed on the disk; import it again")
-        return data
+        return self._contents.read(self.find(id).digest)
 
-    def open(self, id: str) -> Bundle:
+    def picture(self, run: Run) -> bytes:
+        """Return the picture of a run, a PNG; empty if it has none, or it is gone."""
+        with suppress(StorageError):
+            return self._contents.read(run.picture) if run.picture else b""
+        return b""
+
+    def open(self, id: str) -> PageRun:
         """Return a run.
 
         Raises:
@@ -188,47 +224,66 @@ class Runs:
             StorageError: its file is missing, was changed, or cannot be read.
         """
         try:
-            return bundles.read(self.packed(id))
+            return page_run.read(self.packed(id))
         except BundleError as error:
             raise StorageError(f"this run cannot be read: {error}") from error
 
-    def delete(self, id: str) -> None:
-        """Delete a run; nothing happens if there is none.
+    def copy(self, id: str, *, name: str, note: str, owner: str = "") -> Run:
+        """Add a copy of a run with another name and note; the run itself stays as it is.
 
         Raises:
-            StorageError: a damaged record, or a folder that cannot be written.
+            KeyError: no such run.
+            BundleError: a name or a note that no run may have.
+            StorageError: no room, or a store that cannot be read or written.
         """
-        with suppress(KeyError):
-            self.find(id)
-            with self._locked():
-                digest = self.find(id).digest
-                self._path(id).unlink(missing_ok=True)
-                if digest not in {kept.digest for kept in self.all()}:
-                    self._blobs.remove(digest)
+        run, page = self.find(id), replace(self.open(id), name=name, note=note)
+        return self.add(
+            page_run.write(page), Description.of(page), picture=page.picture,
+            origin=run.origin, source=run.source, owner=owner, parent=id,
+        )  # fmt: skip
 
-    @contextmanager
-    def _locked(self) -> Iterator[None]:
-        """Let no other process add or delete a run meanwhile."""
-        with writing(self._folder):
-            make_folder(self._folder)
-            with locked(self._folder / ".lock", _SECONDS_TO_LOCK) as held:
-                if not held:
-                    raise StorageError("another process writes runs; try again in a minute")
-                yield
+    def delete(self, id: str, owner: str | None = None) -> None:
+        """Delete a run, be it damaged; nothing happens if there is none.
 
-    def _record(self, id: str) -> Run | None:
-        """Read a record; None if it is damaged.
+        Args:
+            owner: who asks; None for somebody who may delete any run.
 
         Raises:
-            FileNotFoundError: there is none.
+            StorageError: it belongs to somebody else, or the store cannot be written.
         """
-        try:
-            kept = Run.from_json(self._path(id).read_bytes())
-        except FileNotFoundError:
-            raise
-        except (OSError, ValueError):
-            return None
-        return kept if kept.id == id else None
+        with self._database.writing() as connection:
+            columns = (runs.c.owner, runs.c.digest, runs.c.picture)
+            row = connection.execute(sa.select(*columns).where(runs.c.id == id)).first()
+            if row is None:
+                return
+            if owner is not None and row.owner != owner:
+                raise StorageError("this run belongs to somebody else")
+            connection.execute(sa.delete(runs).where(runs.c.id == id))
+        self._remove_unused(filter(DIGEST.match, (row.digest, row.picture)))
 
-    def _path(self, id: str) -> Path:
-        return self._folder / f"{id}.json"
+    def sweep(self) -> None:
+        """Remove expired runs, and files that no record has named for an hour.
+
+        Raises:
+            StorageError: the store cannot be read or written.
+        """
+        now = time.time()
+        with self._database.writing() as connection:
+            connection.execute(sa.delete(runs).where(runs.c.expires <= now))
+        old = [name for name, when in self._contents.names() if when < now - _SECONDS_A_FILE_WAITS]
+        self._remove_unused(old)
+
+    def _sweep_sometimes(self, now: float) -> None:
+        if now - self._swept >= _SECONDS_BETWEEN_SWEEPS:
+            self._swept = now
+            with suppress(StorageError):  # what was asked for is done; the next sweep does this
+                self.sweep()
+
+    def _remove_unused(self, names: Iterable[str]) -> None:
+        """Remove those files that no record names, while nobody can add a record."""
+        with self._database.writing() as connection:
+            used = {*connection.scalars(sa.select(runs.c.digest))}
+            used |= {*connection.scalars(sa.select(runs.c.picture))}
+            for name in names:
+                if name not in used:
+                    self._contents.remove(name)

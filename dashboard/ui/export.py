@@ -1,4 +1,4 @@
-"""The menu of a panel that takes its result out of the page: as files, or kept as a run.
+"""The menu of a panel that takes its result out of the page, as files.
 
 Nothing is made before it is asked for: the menu is drawn when it is opened, a file when it is
 clicked, on a thread that no session waits for.
@@ -7,10 +7,8 @@ clicked, on a thread that no session waits for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
-from typing import Any
-from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -23,43 +21,12 @@ from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle, slug
-from dashboard.storage.errors import BundleError, StorageError
-from dashboard.storage.runs import Runs
+from dashboard.ui import shown
+from dashboard.ui.shown import Chart, Shown
 from dashboard.ui.widgets import plain
 
-Chart = export.AnySpec | Callable[[], export.AnySpec]
-
 _ICON = ":material/download:"
-_HELP = "Export, or keep this run"
-
-
-@dataclass(frozen=True, kw_only=True)
-class _Contents:
-    """What one menu takes out of the page; see :func:`menu`."""
-
-    request: Request | None
-    result: Result
-    charts: Mapping[str, Chart]
-    key: str
-    title: str
-    link: str
-    keeps: bool
-
-    @property
-    def file(self) -> str:
-        """The beginning of every file's name."""
-        return slug(f"{self.title} {self.request.key[:8]}" if self.request else self.title)
-
-    def run(self, request: Request) -> Bundle:
-        """The whole run, without pictures."""
-        return Bundle(
-            request=request,
-            result=self.result,
-            title=self.title,
-            link=self.link,
-            charts={slug(name): _spec(chart) for name, chart in self.charts.items()},
-            versions=bundle.versions(),
-        )
+_HELP = "Export"
 
 
 def menu(
@@ -70,7 +37,6 @@ def menu(
     *,
     title: str = "",
     link: Mapping[str, str] | None = None,
-    keeps: bool = True,
 ) -> None:
     """A button that opens the menu; call it where the panel has its other buttons.
 
@@ -80,22 +46,20 @@ def menu(
             file of theirs is asked for, on another thread, so they may use neither Streamlit nor
             what a page changes later.
         key: of the panel, for the widgets' keys.
-        title: what a run that is kept is called.
+        title: what the panel is called in a file.
         link: parameters of this page's link that ask for this result.
-        keeps: whether the run may be kept.
     """
-    query = f"?{urlencode(link)}" if link else ""
-    _menu(
-        _Contents(
-            request=request,
-            result=result,
-            charts=charts,
-            key=key,
-            title=title or (request.task if request else key),
-            link=navigation.location(navigation.current()) + query,
-            keeps=keeps,
-        )
+    panel = Shown(
+        request=request,
+        result=result,
+        charts=charts,
+        key=key,
+        title=title or (request.task if request else key),
+        link=navigation.address(navigation.current(), link or {}),
     )
+    if request is not None:
+        shown.note(key, panel)
+    _menu(panel)
 
 
 def panel_menu(
@@ -110,12 +74,13 @@ def panel_menu(
 
     Args:
         event: how the job ended, or None while it has not.
-        title: what a run that is kept is called.
+        title: what the panel is called in a file.
         link: parameters of the link to this panel alone.
         vmax: the end of the colour scale that all panels share.
     """
     if event is None or event.result is None:
         waiting(f"panel-{letter}")
+        shown.note(f"panel-{letter}", None)
         return
     charts = run_charts(event.result, colour=PANEL_COLOURS[letter], vmax=vmax)
     menu(request, event.result, charts, f"panel-{letter}", title=title, link=link)
@@ -127,7 +92,7 @@ def waiting(key: str) -> None:
 
 
 @st.fragment
-def _menu(contents: _Contents) -> None:
+def _menu(contents: Shown) -> None:
     opened = st.popover(
         "", icon=_ICON, type="tertiary", help=_HELP, key=f"{contents.key}-export",
         on_change="rerun",
@@ -140,10 +105,10 @@ def _menu(contents: _Contents) -> None:
         if contents.result.tables:
             _tables(contents)
         if contents.request:
-            _run(contents, contents.request)
+            _bundle(contents, contents.request)
 
 
-def _pictures(contents: _Contents) -> None:
+def _pictures(contents: Shown) -> None:
     chosen = next(iter(contents.charts))
     if len(contents.charts) > 1:
         chosen = st.selectbox("Chart", list(contents.charts), key=f"{contents.key}-export-chart")
@@ -157,7 +122,7 @@ def _pictures(contents: _Contents) -> None:
             _download(kind.label, make, file, kind.mime, contents.key)
 
 
-def _tables(contents: _Contents) -> None:
+def _tables(contents: Shown) -> None:
     st.caption("Tables as CSV, one fact a row")
     with _buttons(f"{contents.key}-export-tables"):
         for name, table in sorted(contents.result.tables.items()):
@@ -166,45 +131,21 @@ def _tables(contents: _Contents) -> None:
             _download(label, partial(tidy.table_csv, table), file, "text/csv", contents.key)
 
 
-def _run(contents: _Contents, request: Request) -> None:
-    key, run = contents.key, partial(contents.run, request)
-    st.caption("The whole run, for another dashboard or for later")
-    with _buttons(f"{key}-export-run"):
-        _download("Bundle", partial(packed, run), f"{contents.file}.zip", "application/zip", key)
-        if not contents.keeps:
-            return
-        # The same request has another result where a plugin or a checkpoint was edited.
-        state = f"kept {request.key} {contents.result.digest} {contents.link}"
-        kept, problem = st.session_state.get(state, ("", ""))
-        if kept:
-            st.link_button("Kept: open it", f"runs?id={kept}", icon=":material/bookmark:")
-        else:
-            st.button(
-                "Keep this run",
-                icon=":material/bookmark_add:",
-                key=f"{key}-export-keep",
-                on_click=_keep,
-                args=(run, state),
-            )
-    if problem:
-        st.text(problem)
+def _bundle(contents: Shown, request: Request) -> None:
+    st.caption("The whole panel, for another dashboard")
+    with _buttons(f"{contents.key}-export-run"):
+        make = partial(packed, partial(contents.bundle, request))
+        _download("Bundle", make, f"{contents.file}.zip", "application/zip", contents.key)
 
 
-def packed(run: Callable[[], Bundle]) -> bytes:
-    """A run's bundle, with pictures of its charts, of those of a usual size.
+def packed(make: Callable[[], Bundle]) -> bytes:
+    """A panel's bundle, with pictures of its charts, of those of a usual size.
 
     Raises:
         BundleError, ExportError: what is wrong, in one sentence.
     """
-    made = run()
+    made = make()
     return bundle.write(replace(made, pictures=bundle.fitting(export.pictures(made.charts))))
-
-
-def _keep(run: Callable[[], Bundle], state: str) -> None:
-    try:
-        st.session_state[state] = (Runs().keep(run(), navigation.current().path).id, "")
-    except (BundleError, StorageError, ValueError) as error:
-        st.session_state[state] = ("", f"Not kept: {error}")
 
 
 def _buttons(key: str) -> DeltaGenerator:
@@ -224,8 +165,3 @@ def _download(label: str, make: Callable[[], bytes], file: str, mime: str, key: 
 
 def _made(kind: export.Format, chart: Chart, title: str) -> bytes:
     return kind.make(chart() if callable(chart) else chart, title)
-
-
-def _spec(chart: Chart) -> dict[str, Any]:
-    drawn = chart() if callable(chart) else chart
-    return dict(drawn) if isinstance(drawn, Mapping) else drawn.to_dict(validate=False)

@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard.links.link import Link, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
-from dashboard.ui import frame, presentation, results
+from dashboard.ui import frame, page_menu, presentation, results, shown
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session, open_session, write_address
 
@@ -83,11 +83,15 @@ class Page(Generic[View, Places]):
         write_address(session, link)
         with buttons:
             self.buttons(session)
+            keep = st.container(width="content")
         frame.actions(buttons, link, catalogue if self.catalogue else None, aloud=self.aloud)
         self._ask(session, catalogue)
         with offers:
             frame.offer(session.jobs, self.offer)
+        shown.forget()
         self.results(session, catalogue, places)
+        with keep:
+            page_menu.menu(self.title, link)
         with notices:
             frame.notice(session.problems)
 

@@ -5,6 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from dashboard.features.runs import page as runs
+from dashboard.features.runs.card import PROBLEM
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.uploads import Upload, Uploads
 from dashboard.ui import frame, layout, owner, presentation, reloading, upload
@@ -102,7 +103,7 @@ def test_a_classroom_imports_no_bundle(known, monkeypatch):
     monkeypatch.setattr(runs, "st", SimpleNamespace(session_state=state))
     monkeypatch.setattr(runs, "visitor", lambda: made)
     runs._start_import()
-    assert "ATTENTION_CLASSROOM" in state[runs._PROBLEM]
+    assert "ATTENTION_CLASSROOM" in state[PROBLEM]
     assert runs._PENDING not in state
 
 

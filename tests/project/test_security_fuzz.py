@@ -42,7 +42,8 @@ from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import Bundle, read, write
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.files import make_folder
-from dashboard.storage.runs import Run, Runs
+from dashboard.storage.run import Description, Run
+from dashboard.storage.runs import Runs
 from dashboard.storage.strict_json import parse_object
 from dashboard.storage.training_folder import TrainingFolder
 from dashboard.ui.checkpoints import origin
@@ -102,18 +103,21 @@ def check_link(_, query):
 
 def check_id(root, text):
     inside = root / "data"
+    runs = Runs(inside)
     for call in (
         lambda: TrainingFolder(text, inside).order(),
         lambda: TrainingFolder(text, inside).note_state("done"),
-        lambda: Runs(inside).find(text),
-        lambda: Runs(inside).packed(text),
-        lambda: Runs(inside).delete(text),
+        lambda: runs.find(text),
+        lambda: runs.packed(text),
+        lambda: runs.panels(text),
+        lambda: runs.delete(text),
         lambda: Blobs(inside).path(text),
         lambda: Blobs(inside).remove(text),
         lambda: make_folder(inside / checkpoint_name(text, inside, ())),
     ):
         with suppress(KeyError, ValueError, StorageError):
             call()
+    runs.close()
     assert {path.name for path in root.iterdir()} <= {"data", "secret"}
     assert (root / "secret").read_bytes() == b"untouched"
     assert all(path.resolve().is_relative_to(inside) for path in inside.rglob("*"))
@@ -246,7 +250,9 @@ def check_shown(one: Checkpoint, shown: Catalogue):
 
 def check_record(_, data):
     with suppress(ValueError):
-        assert Run.from_json(data).when >= 0
+        assert Run.model_validate_json(data).created >= 0
+    with suppress(ValueError):
+        assert Description.model_validate_json(data).name
     with suppress(ValueError):
         assert parse_object(data, "it") is not None
     with suppress(ValueError):
@@ -257,14 +263,21 @@ def check_record(_, data):
 @cache
 def record():
     digest = "0123456789abcdef" * 4
-    return {"id": digest[:32], "title": "T", "task": "regression", "origin": "kept",
-            "source": "regression", "when": 1.5e9, "digest": digest}  # fmt: skip
+    return {"id": digest[:32], "name": "T", "note": "", "link": "/?a=b", "origin": "kept",
+            "source": "regression", "created": 1.5e9, "expires": None, "bytes": 7,
+            "digest": digest, "picture": "", "owner": "", "parent": ""}  # fmt: skip
+
+
+@cache
+def description():
+    panel = {"request": "{}", "task": "regression", "seed": 7, "plugins": {"a": "1"}}
+    return {"name": "T", "note": "", "link": "", "panels": [panel]}
 
 
 @st.composite
 def records(draw):
     request = json.loads(Request.make("regression", options={"a": 1}).to_json())
-    made = draw(altered(draw(st.sampled_from([record(), request]))))
+    made = draw(altered(draw(st.sampled_from([record(), description(), request]))))
     packed = json.dumps(made).encode()
     return draw(damaged(packed)) if draw(st.booleans()) else packed
 

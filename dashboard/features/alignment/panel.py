@@ -193,4 +193,4 @@ def export_menu(
     }
     result = Result(tables={**scored.tables, **seen.tables})
     name = session.view.panels[LETTERS.index(letter)]
-    export.menu(None, result, drawn, key, title=f"Alignment, {name}", keeps=False)
+    export.menu(None, result, drawn, key, title=f"Alignment, {name}")

@@ -138,7 +138,7 @@ def chart(session: Session[Heads], result: Result) -> None:
 def export_menu(
     session: Session[Heads], request: Request, result: Result, link: Mapping[str, str]
 ) -> None:
-    """The figures of all heads as files, or kept."""
+    """The figures of all heads as files."""
     view = replace(session.view, only=None, kind="all")
     charts = {"leave one out": lambda: head_bars(listed(view, result))}
     title = f"Heads, {result.facts['model']} with {result.facts['scoring']}"

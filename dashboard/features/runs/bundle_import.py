@@ -1,28 +1,33 @@
-"""Imports a bundle through a worker: the page never parses the uploaded bytes itself.
+"""Imports a run through a worker: the page never parses the uploaded bytes itself.
 
 The page stores the upload and asks for the task ``runs``. The worker reads, checks and rewrites
-the bundle, and the page stores what the worker wrote. A bundle that crashes the reader, or needs
+the file, and the page stores what the worker wrote. A file that crashes the reader, or needs
 too much memory or time, ends a worker and costs this one import.
 """
 
 from __future__ import annotations
 
 from contextlib import suppress
+from typing import TYPE_CHECKING
 
 import pyarrow as pa
 
 from dashboard.jobs.backend import Event
 from dashboard.records.request import UPLOAD, Request
 from dashboard.records.result import Result
+from dashboard.records.text import one_line
 from dashboard.storage.archive import LARGEST_ARCHIVE, check_size
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.bundle import Bundle
 from dashboard.storage.errors import BundleError
-from dashboard.storage.runs import Run, Runs
+from dashboard.storage.page_run import PageRun
+from dashboard.storage.run import Description, Run
+
+if TYPE_CHECKING:
+    from dashboard.storage.runs import Runs
 
 TASK = "runs"
 LEFT_OUT = "pictures left out"  # the fact that says why, by name
-_TABLE, _COLUMN = "bundle", "packed"
+_TABLE = "page"
 
 
 def store_upload(data: bytes) -> Request:
@@ -36,32 +41,37 @@ def store_upload(data: bytes) -> Request:
     return Request.make(TASK, data=UPLOAD + Blobs(largest=LARGEST_ARCHIVE).put(data))
 
 
-def to_result(run: Bundle, packed: bytes) -> Result:
-    """Return the worker's result: the rewritten bundle, and what its record says."""
-    column = pa.array([packed], pa.large_binary())
-    facts = {"title": run.title, "task": run.request.task, "cacheable": False}
-    return Result(tables={_TABLE: pa.table({_COLUMN: column})}, facts=facts)
+def to_result(page: PageRun, packed: bytes) -> Result:
+    """Return the worker's result: the rewritten file, its picture, and what its record says."""
+    columns = {name: pa.array([data], pa.large_binary())
+               for name, data in (("packed", packed), ("picture", page.picture))}  # fmt: skip
+    facts = {"description": Description.of(page).model_dump_json(), "cacheable": False}
+    return Result(tables={_TABLE: pa.table(columns)}, facts=facts)
 
 
-def add_run(request: Request, event: Event, source: str) -> Run:
+def add_run(runs: Runs, request: Request, event: Event, source: str) -> Run:
     """Add the run that a worker has read, and delete the upload.
 
     Args:
+        runs: the store to add it to.
         request: from :func:`store_upload`.
         event: the final event of its job.
         source: the name of the uploaded file.
 
     Raises:
-        BundleError: the bundle was rejected, or the worker did not survive it.
-        StorageError: no room, or a folder that cannot be written.
+        BundleError: the file was rejected, or the worker did not survive it.
+        StorageError: no room, or a store that cannot be written.
     """
     with suppress(OSError):
         Blobs().remove(request.data.removeprefix(UPLOAD))
     if event.result is None:
         refused = event.facts.get("refused")
         raise BundleError(event.note if refused else f"a worker failed to read it ({event.note})")
-    packed = event.result.tables[_TABLE][_COLUMN][0].as_py()
-    facts = event.result.facts
-    return Runs().add(
-        packed, title=facts["title"], task=facts["task"], origin="imported", source=source
+    table = event.result.tables[_TABLE]
+    return runs.add(
+        table["packed"][0].as_py(),
+        Description.model_validate_json(event.result.facts["description"]),
+        picture=table["picture"][0].as_py(),
+        origin="imported",
+        source=one_line(source),
     )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -10,27 +10,36 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.storage.bundle import Bundle
+from dashboard.storage.page_run import PageRun
+from dashboard.storage.run import PanelRecord
+from dashboard.ui.widgets import plain
 
 _LONGEST_FACT = 200
+_RECORDED = {"torch", "environment", "data_sha256", "plugin", "plugins"}  # facts of the record
 
 
-def origin(held: Bundle, seen: str) -> None:
-    """The request and the facts of a run, and the links to it and to its request.
+def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
+    """The request and the facts of every panel, and the links to the run and to its request.
 
     Args:
+        made: the records of the panels.
         seen: the whole link to the run.
     """
     st.subheader("Where it came from", anchor=False)
-    asked, came = st.columns(2, gap="medium")
-    with asked:
-        _facts("What was asked", _asked(held))
-    with came:
-        _facts("What came of it", _came(held))
+    for number, panel in enumerate(page.panels):
+        record = made[number] if number < len(made) else None
+        if len(page.panels) > 1:
+            st.markdown(f"**{plain(panel.title) or plain(panel.request.task)}**")
+        asked, came = st.columns(2, gap="medium")
+        with asked:
+            _facts("What was asked", _asked(panel))
+        with came:
+            _facts("What came of it", _came(panel, record))
     st.caption("This run, as it was seen")
     st.code(seen, language=None, wrap_lines=True)
-    if held.link:
+    if page.link:
         st.caption("The request, to be computed again where the plugins are installed")
-        st.code(_page_address(held.link), language=None, wrap_lines=True)
+        st.code(_page_address(page.link), language=None, wrap_lines=True)
 
 
 def _page_address(link: str) -> str:
@@ -39,22 +48,27 @@ def _page_address(link: str) -> str:
     return base._replace(path=folder, query="", fragment="").geturl() + link
 
 
-def _asked(held: Bundle) -> Iterable[tuple[str, Any]]:
-    request = held.request
+def _asked(panel: Bundle) -> Iterable[tuple[str, Any]]:
+    request = panel.request
     for name in ("task", "model", "scoring", "data", "seed", "device"):
         yield name, getattr(request, name)
     yield from request.parameters
     yield from request.options
 
 
-def _came(held: Bundle) -> Iterable[tuple[str, Any]]:
-    """Figures, texts and versions among the facts; and the programs that wrote the bundle."""
-    for name, value in held.result.facts.items():
+def _came(panel: Bundle, record: PanelRecord | None) -> Iterable[tuple[str, Any]]:
+    """What the record says; figures and texts among the facts; and the programs that wrote it."""
+    if record is not None:
+        for name in ("torch", "threads", "contract", "commit", "data_sha256"):
+            yield name, getattr(record, name) or ""
+        yield from ((f"plugin: {name}", version) for name, version in record.plugins.items())
+    for name, value in panel.result.facts.items():
         if isinstance(value, Mapping):
-            yield from ((f"{name}: {inner}", each) for inner, each in value.items())
-        else:
+            if name not in _RECORDED:
+                yield from ((f"{name}: {inner}", each) for inner, each in value.items())
+        elif name not in _RECORDED:
             yield name, value
-    yield from held.versions.items()
+    yield from panel.versions.items()
 
 
 def _facts(title: str, facts: Iterable[tuple[str, Any]]) -> None:

@@ -1,4 +1,4 @@
-"""Reads an uploaded bundle in a worker, checks it, and writes it anew."""
+"""Reads an uploaded run in a worker, checks it, and writes it anew."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from dashboard.jobs import limits
 from dashboard.jobs.context import Context
 from dashboard.records.request import UPLOAD, Request
 from dashboard.records.result import Result
-from dashboard.storage import bundle
+from dashboard.storage import page_run
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import Bundle
 
@@ -21,7 +21,7 @@ _EXTRA_MEMORY = 1024  # MB: tables of 128 MB, and a picture of 8,000 x 8,000 px 
 
 
 def perform(request: Request, context: Context) -> Result:
-    """Read the bundle ``upload:<sha256>`` that ``request.data`` names.
+    """Read the page or the bundle ``upload:<sha256>`` that ``request.data`` names.
 
     A picture that cannot be decoded is left out, and named in the facts.
 
@@ -29,20 +29,22 @@ def perform(request: Request, context: Context) -> Result:
         See :func:`~dashboard.features.runs.bundle_import.to_result`.
 
     Raises:
-        ValueError: what is wrong with the bundle, or it needs too much memory.
+        ValueError: what is wrong with the file, or it needs too much memory.
     """
     data = Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes()
     try:
         with limits.extra_memory(_EXTRA_MEMORY):
-            run = _with_pictures_anew(bundle.read(data), context)
-            packed = bundle.write(run)
+            page = page_run.read(data)
+            panels = tuple(_with_pictures_anew(panel, context) for panel in page.panels)
+            page = replace(page, panels=panels, picture=_picture_anew(page.picture))
+            packed = page_run.write(page)
     except MemoryError as error:
-        raise ValueError(f"the bundle needs more than {_EXTRA_MEMORY:,} MB to be read") from error
-    return to_result(run, packed)
+        raise ValueError(f"the file needs more than {_EXTRA_MEMORY:,} MB to be read") from error
+    return to_result(page, packed)
 
 
 def _with_pictures_anew(run: Bundle, context: Context) -> Bundle:
-    """The run with its pictures encoded anew; those that are none are named in its facts."""
+    """The panel with its pictures encoded anew; those that are none are named in its facts."""
     pictures, left_out = {}, {}
     for number, (name, picture) in enumerate(run.pictures.items()):
         context.report(number / len(run.pictures), f"Reading {name}")
@@ -53,6 +55,14 @@ def _with_pictures_anew(run: Bundle, context: Context) -> Bundle:
     facts = {name: fact for name, fact in run.result.facts.items() if name != LEFT_OUT}
     result = replace(run.result, facts=facts | ({LEFT_OUT: left_out} if left_out else {}))
     return replace(run, result=result, pictures=pictures)
+
+
+def _picture_anew(picture: bytes) -> bytes:
+    """The picture of the page encoded anew; empty if it cannot be decoded."""
+    try:
+        return _encoded_anew(picture, "picture.png") if picture else b""
+    except _NOT_DECODED:
+        return b""
 
 
 def _encoded_anew(picture: bytes, name: str) -> bytes:

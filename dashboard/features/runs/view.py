@@ -9,7 +9,7 @@ from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
-from dashboard.storage.runs import ID
+from dashboard.storage.ids import ID
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -2,16 +2,12 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import replace
 
-import pyarrow.compute as pc
 import pytest
 import streamlit
 
-from dashboard import navigation
 from dashboard.charts import export as files
 from dashboard.storage.bundle import read
-from dashboard.storage.runs import Runs
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05"
 
@@ -81,64 +77,8 @@ def test_a_format_of_files_is_one_record(opened, downloads, monkeypatch):
     assert made == b"Kernel regression, Gaussian: curve and weights http"
 
 
-def test_a_link_is_that_of_the_page_on_which_it_was_kept(opened, home, monkeypatch):
-    monkeypatch.setattr(navigation, "current", lambda: navigation.PAGES[4])
-    app = opened_menu(opened("regression", a="gaussian", b="uniform"))
-    app.button("panel-a-export-keep").click().run()
-    (kept,) = Runs(home).all()
-    assert kept.source == "train"
-    assert Runs(home).open(kept.id).link == "/train?a=gaussian"
-
-
-def test_what_a_reader_is_told_of_a_run_that_cannot_be_kept(opened, home):
-    (home / "runs").write_text("a file where the folder should be")
-    app = opened_menu(opened("regression", a="gaussian", b="uniform"))
-    app.button("panel-a-export-keep").click().run()
-    assert not app.exception
-    assert "Not kept" in "\n".join(text.value for text in app.text)
-
-
 def test_while_a_panel_is_computed_its_menu_waits(opened, backend):
     backend.unfinished.add("gaussian")
     app = opened("regression", a="gaussian", b="uniform")
     assert app.button("panel-a-export-waiting").disabled
     assert not [b for b in app.button if b.key == "panel-b-export-waiting"]
-
-
-def test_a_run_is_kept_with_the_link_to_its_panel(opened, home):
-    app = opened_menu(opened("regression", a="gaussian", a__width="0.5", b="uniform"))
-    app.button("panel-a-export-keep").click().run()
-    assert not app.exception
-    (kept,) = Runs(home).all()
-    run = Runs(home).open(kept.id)
-    assert (kept.title, kept.origin) == ("Kernel regression, Gaussian", "kept")
-    assert run.link == "/?a=gaussian&a.width=0.5"
-    assert kept.source == "regression"
-    assert dict(run.request.parameters)["width"] == 0.5
-    assert run.charts.keys() == {"curve-and-weights"}
-    assert f"runs?id={kept.id}" in str(app.get("link_button")[0].proto)
-    assert not [b for b in app.button if b.key == "panel-a-export-keep"]
-
-
-def test_another_result_of_the_same_request_may_be_kept_too(opened, backend, home):
-    app = opened_menu(opened("regression", a="gaussian", b="uniform"))
-    app.button("panel-a-export-keep").click().run()
-    answer = backend.wait
-
-    def edited(job, timeout):
-        event = answer(job, timeout)
-        if backend.submitted[job].scoring != "gaussian":
-            return event
-        curve = event.result.tables["curve"]
-        curve = curve.set_column(1, "prediction", pc.multiply(curve["prediction"], 2.0))
-        return replace(
-            event, result=replace(event.result, tables=event.result.tables | {"curve": curve})
-        )
-
-    backend.wait = edited
-    next(one for one in app.button if one.label == "Reload plugins").click().run()
-    app.button("panel-a-export-keep").click().run()
-    assert not app.exception
-    runs = sorted(Runs(home).all(), key=lambda kept: kept.when)
-    older, newer = (Runs(home).open(kept.id).result.tables["curve"] for kept in runs)
-    assert newer["prediction"].to_pylist() == [2 * y for y in older["prediction"].to_pylist()]

@@ -3,6 +3,8 @@ from __future__ import annotations
 import io
 import json
 import re
+import sqlite3
+from contextlib import closing
 from dataclasses import replace
 
 import numpy as np
@@ -19,9 +21,12 @@ from dashboard.jobs.backend import Event
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage.archive import LARGEST_ARCHIVE
-from dashboard.storage.bundle import Bundle, read, write
+from dashboard.storage.bundle import Bundle, write
 from dashboard.storage.errors import BundleError
-from dashboard.storage.runs import Runs
+from dashboard.storage.page_run import PageRun
+from dashboard.storage.page_run import read as read_page
+from dashboard.storage.run_limits import Limits
+from dashboard.ui.run_store import run_store
 from dashboard.ui.session import Jobs
 
 HOSTILE = "![x](http://evil.example/x.png) <img src=y> :material/home: [a](http://b)"
@@ -59,7 +64,12 @@ def run(**changes) -> Bundle:
 @pytest.fixture
 def runs(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    return Runs(tmp_path)
+    return run_store()
+
+
+def page(*panels: Bundle, name="", **changes) -> PageRun:
+    panels = panels or (run(),)
+    return PageRun(panels=panels, name=name or panels[0].title, link=panels[0].link, **changes)
 
 
 class Context:
@@ -73,7 +83,7 @@ def imported(data, source):
     """Import a bundle as the page does, without a worker."""
     request = store_upload(data)
     result = task.perform(request, Context())
-    return add_run(request, Event(number=1, stage="done", result=result), source)
+    return add_run(run_store(), request, Event(number=1, stage="done", result=result), source)
 
 
 def words(app):
@@ -92,7 +102,7 @@ def facts(app):
 def test_an_empty_page_says_how_a_run_comes_here(runs, opened, backend):
     app = opened("runs")
     assert not app.exception
-    assert "Keep this run" in words(app)
+    assert "Press “Keep”" in words(app)
     assert backend.submitted == {}
 
 
@@ -100,12 +110,12 @@ def test_the_page_has_a_link_to_copy_and_no_plugins_to_look_for(runs, opened, ba
     backend.facts = {**backend.facts, "failures": [{"plugin": "broken", "message": "no"}]}
     app = opened("runs")
     labels = [popover.proto.popover.label for popover in app.get("popover")]
-    assert labels == ["Import a bundle", "Copy link"]
+    assert labels == ["Import a run", "Copy link"]
     assert "Reload plugins" not in [button.label for button in app.button]
 
 
 def test_runs_are_listed_with_when_and_from_where(runs, opened):
-    runs.keep(run(title="older"), "regression")
+    runs.keep(page(run(title="older")), source="regression")
     imported(write(run(title="newer")), "friend.zip")
     app = opened("runs")
     said = words(app)
@@ -115,13 +125,13 @@ def test_runs_are_listed_with_when_and_from_where(runs, opened):
 
 
 def test_a_kept_run_is_drawn_as_it_was_seen_without_a_worker(runs, opened, backend):
-    kept = runs.keep(run(), "regression")
+    kept = runs.keep(page(), source="regression")
     app = opened("runs", id=kept.id)
     assert not app.exception
     assert backend.submitted == {}
     (spec,) = specs(app)
     assert spec["mark"] == "point"
-    assert facts(app)["plugins: some-plugin"] == "1.2"
+    assert facts(app)["plugin: some-plugin"] == "1.2"
     assert facts(app)["torch"] == "2.13.0"
     assert facts(app)["seconds"] == "0.25"
     assert facts(app)["seed"] == "7"
@@ -133,7 +143,7 @@ def test_a_kept_run_is_drawn_as_it_was_seen_without_a_worker(runs, opened, backe
     assert asked.endswith("/?a=gaussian&a.width=0.5")
 
 
-def test_the_bundle_of_a_kept_run_is_the_run_as_it_was_kept(runs, opened, monkeypatch):
+def test_the_file_of_a_kept_run_is_the_page_as_it_was_kept(runs, opened, monkeypatch):
     offered = {}
     draw = streamlit.download_button
 
@@ -142,14 +152,14 @@ def test_the_bundle_of_a_kept_run_is_the_run_as_it_was_kept(runs, opened, monkey
         return draw(label, data, file_name, **more)
 
     monkeypatch.setattr(streamlit, "download_button", keep)
-    kept = runs.keep(run(), "regression")
+    kept = runs.keep(page(), source="regression")
     app = opened("runs", id=kept.id)
-    app.session_state["run-export"] = True
+    app.session_state["run-1-export"] = True
     assert not app.run().exception
     assert "kernel-regression-gaussian-curve.csv" in offered
-    (bundle,) = [name for name in offered if name.endswith(".zip")]
+    (file,) = [name for name in offered if name.endswith(".zip")]
     monkeypatch.setattr(pictures, "pictures", lambda charts: {})
-    assert read(offered[bundle]()) == run()
+    assert read_page(offered[file]()) == page()
 
 
 def test_an_imported_run_is_drawn_from_its_tables_never_from_its_specification(runs, opened):
@@ -181,7 +191,7 @@ def test_a_link_to_no_run_is_named(runs, opened, id):
 
 
 def test_a_run_is_opened_and_left_again(runs, opened):
-    kept = runs.keep(run(), "regression")
+    kept = runs.keep(page(), source="regression")
     app = opened("runs")
     app.button(f"run-{kept.id}-open").click().run()
     assert app.query_params["id"] == [kept.id] or app.query_params["id"] == kept.id
@@ -192,7 +202,10 @@ def test_a_run_is_opened_and_left_again(runs, opened):
 
 
 def test_a_run_is_deleted_after_one_question(runs, opened):
-    kept, other = runs.keep(run(), "regression"), runs.keep(run(title="other"), "regression")
+    kept, other = (
+        runs.keep(page(), source="regression"),
+        runs.keep(page(run(title="other")), source="regression"),
+    )
     app = opened("runs")
     app.button(f"run-{kept.id}-gone").click().run()
     assert not app.exception
@@ -211,7 +224,7 @@ def test_a_bundle_is_imported_and_opened(runs, opened):
     (taken,) = runs.all()
     assert taken.source == "friend.zip"
     assert app.query_params["id"] in (taken.id, [taken.id])
-    assert runs.open(taken.id) == run()
+    assert runs.open(taken.id) == page()
 
 
 def test_a_tampered_bundle_is_refused_with_the_reason(runs, opened):
@@ -275,20 +288,85 @@ def test_a_picture_that_was_left_out_is_named_and_the_rest_is_shown(runs, opened
 @pytest.mark.parametrize("fact", ["a.png", ["a.png"], 5, {"<b>": 7}])
 def test_a_fact_of_that_name_from_elsewhere_breaks_no_page(runs, opened, fact):
     hostile = Result(tables=run().result.tables, facts=run().result.facts | {LEFT_OUT: fact})
-    kept = runs.keep(run(result=hostile), "regression")
+    kept = runs.keep(page(run(result=hostile)))
     assert not opened("runs", id=kept.id).exception
 
 
+def change(tmp_path, statement, *values):
+    """Change the database behind the store's back."""
+    with closing(sqlite3.connect(tmp_path / "runs" / "runs.db")) as database, database:
+        database.execute(statement, values)
+
+
 def test_a_damaged_record_is_named_and_the_others_are_shown(runs, opened, tmp_path):
-    kept = runs.keep(run(), "regression")
-    record = json.loads((tmp_path / "runs" / f"{kept.id}.json").read_text())
-    bad = record | {"id": "0" * 32, "when": "yesterday"}
-    (tmp_path / "runs" / f"{'0' * 32}.json").write_text(json.dumps(bad))
+    runs.keep(page(), source="regression")
+    bad, lost = runs.keep(page(name="bad")), runs.keep(page(run(title="lost")))
+    change(tmp_path, "UPDATE runs SET created = -5 WHERE id = ?", bad.id)
+    (tmp_path / "runs" / "blobs" / lost.digest).unlink()
     app = opened("runs")
     assert not app.exception
-    assert f"{'0' * 32}" in words(app)
-    assert "damaged" in words(app)
+    assert f"{bad.id} is not shown: its record is damaged\\: created" in words(app)
+    assert f"{lost.id} is not shown: its file is missing" in words(app)
     assert "Gaussian" in words(app)
+    for id in (bad.id, lost.id):
+        app = opened("runs", id=id)
+        assert not app.exception
+        assert "This run cannot be shown" in words(app)
+
+
+def test_a_database_that_cannot_be_read_is_said(runs, opened, tmp_path):
+    runs.keep(page(), source="regression")
+    runs.close()
+    for file in (tmp_path / "runs").glob("runs.db*"):
+        file.write_bytes(b"no database" * 1000)
+    app = opened("runs")
+    assert not app.exception
+    assert "The stored runs cannot be read" in words(app)
+    assert "runs.db cannot be used: file is not a database" in words(app)
+
+
+def test_every_panel_of_a_page_is_drawn_with_its_note(runs, opened):
+    second = run(title="Kernel regression, Uniform", charts={"learning": {"mark": "line"}})
+    kept = runs.keep(page(run(), second, name="both", note="see *this*\nand that"))
+    app = opened("runs", id=kept.id)
+    assert not app.exception
+    assert [spec["mark"] for spec in specs(app)] == ["point", "line"]
+    assert "see *this*\nand that" in [text.value for text in app.text]
+    assert [m for m in words(app).splitlines() if "Uniform" in m]
+    assert len(app.dataframe) == 4
+    assert "see *this*" in words(opened("runs"))
+
+
+def test_the_picture_of_a_run_is_left_to_the_browser(runs, opened, monkeypatch):
+    runs.keep(page(picture=PNG))
+    monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("decoded in the page"))
+    app = opened("runs")
+    assert not app.exception
+    (image,) = app.get("image")
+    assert image.proto.imgs[0].url.startswith("data:image/png;base64,")
+
+
+def test_a_copy_with_another_name_is_opened_and_the_run_stays(runs, opened):
+    kept = runs.keep(page(name="first"))
+    app = opened("runs", id=kept.id)
+    app.text_input(f"run-{kept.id}-copy-name").set_value("second")
+    app.text_area(f"run-{kept.id}-copy-note").set_value("why")
+    app.button(f"run-{kept.id}-copy-now").click().run()
+    assert not app.exception
+    newest, oldest = runs.all()
+    assert (newest.name, newest.note, newest.parent) == ("second", "why", kept.id)
+    assert oldest == kept
+    assert app.query_params["id"] in (newest.id, [newest.id])
+    assert "second" in words(app)
+
+
+def test_a_copy_that_cannot_be_made_is_said(runs, opened, monkeypatch):
+    kept = runs.keep(page())
+    app = opened("runs", id=kept.id)
+    monkeypatch.setattr(runs, "_limits", Limits(runs=1))
+    app.button(f"run-{kept.id}-copy-now").click().run()
+    assert not app.exception
+    assert "Not copied: need fewer than 1 stored runs" in words(app)
 
 
 def test_texts_of_strangers_are_shown_as_they_stand(runs, opened):
@@ -304,7 +382,7 @@ def test_texts_of_strangers_are_shown_as_they_stand(runs, opened):
 
 def test_many_runs_are_shown_by_and_by(runs, opened):
     for number in range(23):
-        runs.keep(run(title=f"run {number}"), "regression")
+        runs.keep(page(run(title=f"run {number}")), source="regression")
     app = opened("runs")
     assert len([b for b in app.button if b.label == "Open"]) == 20
     next(button for button in app.button if button.label == "Show 3 more").click().run()

@@ -22,9 +22,12 @@ from dashboard.jobs.backend import Event
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import UPLOAD, Request
 from dashboard.records.result import Result
+from dashboard.storage import page_run
 from dashboard.storage.bundle import Bundle, read, write
 from dashboard.storage.errors import BundleError
-from dashboard.storage.runs import Runs
+from dashboard.storage.page_run import PageRun
+from dashboard.storage.page_run import write as write_page
+from dashboard.ui.run_store import run_store
 
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
 
@@ -79,6 +82,12 @@ def bomb(gigabytes):
     return sink.getvalue().to_pybytes()
 
 
+def panel(kept):
+    """The only panel of a run."""
+    (found,) = run_store().open(kept.id).panels
+    return found
+
+
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
@@ -92,7 +101,9 @@ def imported():
     def one(data):
         request = store_upload(data)
         result = task.perform(request, Context())
-        return add_run(request, Event(number=1, stage="done", result=result), "friend.zip")
+        return add_run(
+            run_store(), request, Event(number=1, stage="done", result=result), "friend.zip"
+        )
 
     return one
 
@@ -108,7 +119,7 @@ def worker(home):
             pools.append(LocalPool(1, tasks="crashing_tasks", warm=False, environment=variables))
         request = store_upload(data)
         event = pools[0].wait(pools[0].submit(request), PATIENCE)
-        return add_run(request, event, "friend.zip")
+        return add_run(run_store(), request, event, "friend.zip")
 
     yield one
     for pool in pools:
@@ -127,24 +138,61 @@ def test_a_bundle_that_crashes_or_overruns_the_reader_costs_only_its_import(work
     crash = r"a worker failed to read it \(runs: its process was killed by SIGSEGV"
     for data, reason in (
         (with_table(stream("crash the reader")), crash),
-        (with_table(bomb(2)), r"the bundle needs more than 1,024 MB to be read"),
+        (with_table(bomb(2)), r"the file needs more than 1,024 MB to be read"),
         (with_table(b"no stream"), "not a table of a bundle"),
     ):
         with pytest.raises(BundleError, match=reason):
             worker(data)
-    assert Runs().all() == []
+    assert run_store().all() == []
     assert list((home / "blobs").iterdir()) == []
     kept = worker(write(run()))
-    assert Runs().open(kept.id).result == run().result
-    assert (kept.title, kept.task, kept.origin) == ("one", "regression", "imported")
+    assert panel(kept).result == run().result
+    assert (kept.name, kept.origin) == ("one", "imported")
 
 
 def test_a_bundle_comes_in_as_it_was(imported, home):
     kept = imported(write(run()))
-    again = Runs().open(kept.id)
+    again = panel(kept)
     assert replace(again, pictures={}) == replace(run(), pictures={})
     assert again.pictures.keys() == run().pictures.keys()
     assert list((home / "blobs").iterdir()) == []
+
+
+def test_a_whole_page_comes_in_as_it_was(imported):
+    seen = PageRun(
+        panels=(run("one"), run("two")), name="both", note="two\nlines", link="/?a=x&b=y",
+        picture=png(),
+    )  # fmt: skip
+    kept = imported(write_page(seen))
+    again = run_store().open(kept.id)
+    assert [panel.title for panel in again.panels] == ["one", "two"]
+    assert again.panels[1].result == run().result
+    assert (kept.name, kept.note, kept.link) == ("both", "two\nlines", "/?a=x&b=y")
+    assert [panel.seed for panel in run_store().panels(kept.id)] == [7, 7]
+    assert run_store().picture(kept) == again.picture
+    with Image.open(io.BytesIO(again.picture)) as opened:
+        assert opened.size == (5, 7)
+
+
+def test_a_picture_of_a_page_that_cannot_be_decoded_is_left_out(imported):
+    kept = imported(write_page(PageRun(panels=(run(),), name="one", picture=png()[:40])))
+    assert kept.picture == ""
+    assert run_store().open(kept.id).panels[0].result == run().result
+
+
+def test_the_panels_of_a_page_share_one_budget(imported, monkeypatch):
+    """Each panel alone would be taken."""
+    head = png(size=(8_000, 1))
+    giant = head[:20] + (8_000).to_bytes(4, "big") + head[24:]
+    panels = tuple(run(pictures={"p.png": giant}) for _ in range(2))
+    data = write_page(PageRun(panels=panels, name="two"))
+    monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("decoded"))
+    with pytest.raises(ValueError, match=r"need pictures of at most 64,000,000 px in all"):
+        imported(data)
+    monkeypatch.setattr(page_run, "MAX_VALUES", 5)
+    with pytest.raises(ValueError, match=r"at most 5 values in all panels, got \d+"):
+        imported(write_page(PageRun(panels=(run(), run()), name="two")))
+    assert run_store().all() == []
 
 
 def test_tables_are_written_anew(imported):
@@ -156,11 +204,13 @@ def test_tables_are_written_anew(imported):
     with pa.ipc.new_stream(sink, schema, options=options) as writer:
         writer.write_table(table.replace_schema_metadata(schema.metadata))
     kept = imported(with_table(sink.getvalue().to_pybytes()))
-    with zipfile.ZipFile(io.BytesIO(Runs().packed(kept.id))) as opened:
+    with zipfile.ZipFile(io.BytesIO(run_store().packed(kept.id))) as opened:
+        bundle = io.BytesIO(opened.read("panels/1.zip"))
+    with zipfile.ZipFile(bundle) as opened:
         data = opened.read("tables/bad.arrow")
     assert b"pandas" not in data
     assert np.asarray(table["a"]).tobytes() in data
-    assert Runs().open(kept.id).result.tables["bad"].equals(table)
+    assert panel(kept).result.tables["bad"].equals(table)
 
 
 @pytest.mark.parametrize(
@@ -173,7 +223,7 @@ def test_a_picture_keeps_its_pixels_and_nothing_else(imported, mode, colour):
     assert b"hidden words" in original
     trailing = original + b"more behind the end"
     kept = imported(write(run(pictures={"a.png": trailing, "a.svg": b"<svg>as it is</svg>"})))
-    pictures = Runs().open(kept.id).pictures
+    pictures = panel(kept).pictures
     assert pictures["a.svg"] == b"<svg>as it is</svg>"
     assert not any(part in pictures["a.png"] for part in (b"hidden", b"iCCP", b"behind the end"))
     with Image.open(io.BytesIO(original)) as old, Image.open(io.BytesIO(pictures["a.png"])) as new:
@@ -196,7 +246,7 @@ HEAD = png()[: png().index(b"IDAT") - 4]
 def test_a_picture_that_cannot_be_decoded_is_left_out_and_named(imported, picture):
     assert read(write(run(pictures={"a.png": picture}))).pictures  # its head is that of a PNG
     kept = imported(write(run(pictures={"a.png": picture, "b.png": png()})))
-    held = Runs().open(kept.id)
+    held = panel(kept)
     assert held.pictures.keys() == {"b.png"}
     assert held.result.tables == run().result.tables
     assert held.result.facts[LEFT_OUT].keys() == {"a.png"}
@@ -205,7 +255,7 @@ def test_a_picture_that_cannot_be_decoded_is_left_out_and_named(imported, pictur
 
 def test_a_bundle_cannot_say_itself_what_was_left_out(imported):
     kept = imported(write(run(result=Result(tables={}, facts={LEFT_OUT: {"z.png": "x"}}))))
-    assert LEFT_OUT not in Runs().open(kept.id).result.facts
+    assert LEFT_OUT not in panel(kept).result.facts
 
 
 def test_twelve_giant_pictures_in_a_small_bundle_are_refused_before_any_is_decoded(
@@ -219,7 +269,7 @@ def test_twelve_giant_pictures_in_a_small_bundle_are_refused_before_any_is_decod
     monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("decoded"))
     with pytest.raises(ValueError, match=r"need pictures of at most 64,000,000 px in all"):
         imported(data)
-    assert Runs().all() == []
+    assert run_store().all() == []
 
 
 _READS_WITH_50_MB = """
@@ -249,4 +299,4 @@ def test_too_much_memory_is_one_sentence(home):
     command = [sys.executable, "-c", _READS_WITH_50_MB, request.data.removeprefix(UPLOAD)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=PATIENCE, check=False)
     assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == "the bundle needs more than 50 MB to be read\n"
+    assert done.stdout == "the file needs more than 50 MB to be read\n"

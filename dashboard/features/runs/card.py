@@ -1,0 +1,97 @@
+"""What stands for a run wherever it is shown: its name, its picture and its buttons."""
+
+from __future__ import annotations
+
+import base64
+import time
+
+import streamlit as st
+
+from dashboard.features.runs.view import RunsView
+from dashboard.records.text import lines, one_line
+from dashboard.storage.errors import BundleError, StorageError
+from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE
+from dashboard.storage.run import Run
+from dashboard.ui import page_menu
+from dashboard.ui.run_store import run_store
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
+
+PROBLEM = "runs problem"
+_ORIGINS = {"kept": "kept from", "imported": "imported from"}
+_DATE = "%Y-%m-%d %H:%M UTC"
+
+
+def title(run: Run) -> None:
+    """Its name, when it was kept and where it came from."""
+    st.markdown(f"**{plain(run.name)}**")
+    when = time.strftime(_DATE, time.gmtime(run.created))
+    parts = [when, f"{_ORIGINS[run.origin]} {plain(run.source) or 'a page'}"]
+    if run.expires is not None:
+        parts.append(f"expires {time.strftime(_DATE, time.gmtime(run.expires))}")
+    st.caption(" · ".join(parts))
+
+
+def picture(run: Run) -> None:
+    """Its picture, decoded by the browser alone."""
+    if found := run_store().picture(run):
+        st.image(data_address(found), width="stretch")
+
+
+def data_address(png: bytes) -> str:
+    """The address of a picture that the browser decodes, and this process never does."""
+    return f"data:image/png;base64,{base64.b64encode(png).decode()}"
+
+
+def buttons(session: Session[RunsView], run: Run) -> None:
+    """Save it as a file, copy it under another name, or delete it."""
+    st.download_button(
+        "Page",
+        data=lambda: _packed(run),
+        file_name=f"run-{run.id[:8]}.zip",
+        mime="application/zip",
+        key=f"run-{run.id}-file",
+        on_click="ignore",
+    )
+    _rename(session, run)
+    with st.popover("", icon=":material/delete:", type="tertiary", key=f"run-{run.id}-delete"):
+        st.caption("Deleted runs cannot be brought back, and links to them end.")
+        st.button(
+            "Delete this run", key=f"run-{run.id}-gone", on_click=_delete, args=(session, run.id)
+        )
+
+
+def _rename(session: Session[RunsView], run: Run) -> None:
+    key = f"run-{run.id}-copy"
+    help = "Another name or note"
+    with st.popover("", icon=":material/edit:", type="tertiary", key=key, help=help):
+        st.caption("A run never changes: this makes a copy, and leaves this one as it is.")
+        st.text_input("Name", value=run.name, max_chars=LONGEST_NAME, key=f"{key}-name")
+        st.text_area("Note", value=run.note, max_chars=LONGEST_NOTE, key=f"{key}-note")
+        st.button("Make a copy", key=f"{key}-now", on_click=_copy, args=(session, run, key))
+
+
+def _packed(run: Run) -> bytes:
+    """With pictures where the charts are our own: a stranger's are never painted here."""
+    if run.origin == "imported":
+        return run_store().packed(run.id)
+    return page_menu.packed(run_store().open(run.id))
+
+
+def _copy(session: Session[RunsView], run: Run, key: str) -> None:
+    st.session_state.pop(PROBLEM, None)
+    name = one_line(st.session_state[f"{key}-name"]) or run.name
+    note = lines(st.session_state[f"{key}-note"])
+    try:
+        session.change(RunsView(id=run_store().copy(run.id, name=name, note=note).id))
+    except (KeyError, BundleError, StorageError) as error:
+        st.session_state[PROBLEM] = f"Not copied: {error.args[0]}."
+
+
+def _delete(session: Session[RunsView], id: str) -> None:
+    st.session_state.pop(PROBLEM, None)
+    try:
+        run_store().delete(id)
+        session.change(RunsView())
+    except StorageError as error:
+        st.session_state[PROBLEM] = f"Not deleted: {error}."

@@ -1,0 +1,116 @@
+"""One run: the page as it was seen, and where it came from."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+import streamlit as st
+
+from dashboard.charts.run_charts import check_drawable, run_charts
+from dashboard.features.runs import card
+from dashboard.features.runs.bundle_import import LEFT_OUT
+from dashboard.features.runs.origin import origin
+from dashboard.features.runs.view import RunsView
+from dashboard.storage.bundle import Bundle
+from dashboard.storage.errors import StorageError
+from dashboard.storage.page_run import PageRun
+from dashboard.storage.run import Run
+from dashboard.ui import export, layout
+from dashboard.ui.run_store import run_store
+from dashboard.ui.session import Session, address
+from dashboard.ui.widgets import plain
+
+
+def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
+    """Draw the run with that id, or say why it cannot be shown.
+
+    Args:
+        link: parameters of the link to it.
+    """
+    st.button(
+        "All runs",
+        icon=":material/arrow_back:",
+        type="tertiary",
+        on_click=session.change,
+        args=(RunsView(),),
+    )
+    try:
+        run = run_store().find(id)
+        page, made = _opened(id, run.digest), run_store().panels(id)
+    except (KeyError, StorageError) as error:
+        with st.container(border=True, key="run-missing"):
+            st.markdown(":material/error: **This run cannot be shown**")
+            st.text(str(error.args[0]))
+            st.caption("Whoever has it can export it, to be imported here.")
+        return
+    words, buttons = st.columns([3, 2], vertical_alignment="center")
+    with words:
+        card.title(run)
+    with buttons, st.container(horizontal=True, horizontal_alignment="right"):
+        card.buttons(session, run)
+    if run.note:
+        with st.container(border=True, key="run-note"):
+            st.text(run.note)
+    if run.origin == "imported":
+        st.caption("Drawn here from the tables of the imported file.")
+    for number, panel in enumerate(page.panels, start=1):
+        _panel(run, number, panel)
+    origin(page, made, address(link))
+
+
+@st.cache_resource(max_entries=4, show_spinner=False)  # each may have 128 MB
+def _opened(id: str, digest: str) -> PageRun:
+    """A run as it was read, once: it never changes."""
+    return run_store().open(id)
+
+
+def _panel(run: Run, number: int, panel: Bundle) -> None:
+    charts = _charts(run, number, panel)
+    words, buttons = st.columns([3, 2], vertical_alignment="center")
+    with words:
+        st.markdown(f"**{plain(panel.title) or plain(panel.request.task)}**")
+    with buttons, st.container(horizontal=True, horizontal_alignment="right"):
+        # Charts and tables alone: the page's own button gives the run as it was kept.
+        export.menu(None, panel.result, charts, f"run-{number}", title=panel.title)
+    left_out = panel.result.facts.get(LEFT_OUT)
+    for name in left_out if isinstance(left_out, Mapping) else ():
+        st.caption(f":material/warning: The picture {plain(name)} was no PNG and was left out.")
+    if charts:
+        _draw(number, charts)
+    elif panel.pictures:
+        _pictures(panel)
+    else:
+        st.caption("This panel has tables, but nothing to be drawn from them here.")
+
+
+def _charts(run: Run, number: int, panel: Bundle) -> dict[str, Any]:
+    """As they were seen, if they were drawn here; a stranger's are drawn anew from the tables."""
+    if run.origin == "kept":
+        return {name.replace("-", " "): spec for name, spec in panel.charts.items()}
+    return _redrawn(run.id, number, panel)
+
+
+@st.cache_resource(max_entries=16, show_spinner=False)
+def _redrawn(id: str, number: int, _panel: Bundle) -> dict[str, Any]:
+    try:
+        check_drawable(_panel.result)
+        made = run_charts(_panel.result)
+        return {name: make().to_dict(validate=False) for name, make in made.items()}
+    except Exception:  # tables of a stranger may hold anything under any name
+        return {}
+
+
+def _draw(number: int, charts: Mapping[str, Any]) -> None:
+    with layout.grid(2):  # a single chart is not stretched over the whole page
+        for name, spec in charts.items():
+            with st.container(key=f"run-chart-{number}-{export.slug(name)}"):
+                st.caption(plain(name))
+                stretch = "width" in spec and "facet" not in spec
+                st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=name)
+
+
+def _pictures(panel: Bundle) -> None:
+    for name, picture in panel.pictures.items():
+        if name.endswith(".png"):
+            st.image(card.data_address(picture), caption=plain(name))

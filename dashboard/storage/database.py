@@ -1,0 +1,162 @@
+"""The database of runs: SQLite in the data folder, or PostgreSQL by its URL.
+
+What is committed survives a power loss. One process writes at a time, and others wait for it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy import event
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+
+from dashboard.storage import migrations
+from dashboard.storage.errors import StorageError
+from dashboard.storage.files import locked, make_folder, writing
+
+_SECONDS_TO_WAIT = 30.0
+_LOCK = 0x61747477  # the key of PostgreSQL's advisory lock
+_LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL's code
+_PREPARE = sa.text(
+    "SELECT set_config('synchronous_commit', 'on', true), "
+    "set_config('lock_timeout', :milliseconds, true)"
+)
+
+
+class Database:
+    """Transactions of one database. Any number of threads and processes may share it.
+
+    Args:
+        url: ``sqlite:////folder/file`` or ``postgresql://user:password@host/database``.
+        wait: seconds to wait for another process that writes.
+
+    Raises:
+        StorageError: no such kind of database, or its driver is not installed.
+    """
+
+    def __init__(self, url: str, *, wait: float = _SECONDS_TO_WAIT) -> None:
+        self._wait = wait
+        try:
+            self._url = sa.make_url(url)
+            if self._url.drivername in ("postgres", "postgresql"):
+                self._url = self._url.set(drivername="postgresql+psycopg")
+            self._engine = self._create()
+        except (ArgumentError, NoSuchModuleError) as error:
+            raise StorageError(
+                "ATTENTION_DATABASE: need sqlite:////folder/file or "
+                "postgresql://user:password@host/database"
+            ) from error
+        except ModuleNotFoundError as error:
+            raise StorageError(
+                f"ATTENTION_DATABASE needs the package {error.name}: "
+                "python -m pip install 'attention-workbench[postgresql]'"
+            ) from error
+        self._writer = self._engine.execution_options(writes=True)
+
+    def upgrade(self) -> None:
+        """Make the database, or bring it to the newest version; only one process does.
+
+        Raises:
+            StorageError: it cannot be opened or written, or is newer than this dashboard.
+        """
+        with self._alone(), self._errors():
+            with self._engine.connect() as connection:
+                if migrations.is_current(connection):
+                    return
+            with self.writing() as connection:
+                if not migrations.is_current(connection):
+                    migrations.upgrade(connection)
+
+    def close(self) -> None:
+        """Close the connections that wait for their next use."""
+        self._engine.dispose()
+
+    @contextmanager
+    def reading(self) -> Iterator[sa.Connection]:
+        """Yield a connection that sees the database at one time.
+
+        Raises:
+            StorageError: it cannot be read.
+        """
+        with self._errors(), self._engine.begin() as connection:
+            yield connection
+
+    @contextmanager
+    def writing(self) -> Iterator[sa.Connection]:
+        """Yield the only connection that writes; at the end all of it is done, or nothing.
+
+        Raises:
+            StorageError: it cannot be written, or another process does not stop writing.
+        """
+        with self._errors(), self._writer.begin() as connection:
+            if not self._is_sqlite:
+                connection.execute(_PREPARE, {"milliseconds": str(round(self._wait * 1000))})
+                connection.execute(sa.select(sa.func.pg_advisory_xact_lock(_LOCK)))
+            yield connection
+
+    @property
+    def _is_sqlite(self) -> bool:
+        return self._url.get_backend_name() == "sqlite"
+
+    def _create(self) -> sa.Engine:
+        if not self._is_sqlite:
+            return sa.create_engine(self._url, pool_pre_ping=True)
+        engine = sa.create_engine(self._url, connect_args={"timeout": self._wait})
+        event.listen(engine, "connect", _configure_sqlite)
+        event.listen(engine, "begin", _begin_sqlite)
+        return engine
+
+    @contextmanager
+    def _alone(self) -> Iterator[None]:
+        """Let no other process make the file of SQLite meanwhile; PostgreSQL needs no help."""
+        if not self._is_sqlite or not self._url.database:
+            yield
+            return
+        folder = Path(self._url.database).parent
+        with writing(folder):
+            make_folder(folder)
+            with locked(folder / ".lock", self._wait) as held:
+                if not held:
+                    raise StorageError("another process opens the runs; try again in a minute")
+                yield
+
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        try:
+            yield
+        except SQLAlchemyError as error:
+            raise StorageError(_sentence(error, self._place)) from error
+
+    @property
+    def _place(self) -> str:
+        if self._is_sqlite:
+            return self._url.database or ""
+        return f"on {self._url.host or self._url.query.get('host', 'this machine')}"
+
+
+def _configure_sqlite(connection: Any, _record: Any) -> None:
+    """Leave transactions to :func:`_begin_sqlite`, and write each commit to the disk."""
+    connection.isolation_level = None
+    for pragma in ("journal_mode=WAL", "synchronous=FULL", "foreign_keys=ON"):
+        connection.execute(f"PRAGMA {pragma}")
+
+
+def _begin_sqlite(connection: sa.Connection) -> None:
+    # A transaction that reads first and then writes could fail at once where another one writes.
+    writes = connection.get_execution_options().get("writes")
+    connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
+
+
+def _sentence(error: Exception, place: str) -> str:
+    """What is wrong, without the statement and its values."""
+    cause = getattr(error, "orig", None) or error
+    reason = " ".join(str(cause).split())[:300] or type(cause).__name__
+    if "database is locked" in reason or getattr(cause, "sqlstate", "") == _LOCK_NOT_AVAILABLE:
+        return "another process writes runs; try again in a minute"
+    if "disk is full" in reason or "disk full" in reason.lower():
+        return f"no room for the database of runs {place}; free some space there"
+    return f"the database of runs {place} cannot be used: {reason}"

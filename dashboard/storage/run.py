@@ -1,0 +1,153 @@
+"""The record of a stored run: who kept which page, when, and what computed each panel."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, Literal
+
+from pydantic import BaseModel, ConfigDict, Field
+
+from dashboard.records.request import Request, is_upload
+from dashboard.storage.bundle import Bundle
+from dashboard.storage.ids import Id, MaybeDigest, MaybeId, Sha256
+from dashboard.storage.page_run import LONGEST_LINK, LONGEST_NAME, LONGEST_NOTE, PageRun
+
+Origin = Literal["kept", "imported"]
+LONGEST_SOURCE = 120
+_LONGEST_OWNER = 200
+_LONGEST_FACT = 300
+_YEAR_10000 = 253_402_300_800  # seconds since 1970
+
+Text = Annotated[str, Field(max_length=_LONGEST_FACT)]
+Seconds = Annotated[float, Field(ge=0, lt=_YEAR_10000, allow_inf_nan=False)]
+
+
+class _Record(BaseModel):
+    model_config = ConfigDict(strict=True, frozen=True, extra="forbid")
+
+
+class PanelRecord(_Record):
+    """What one panel of a run asked for, and what computed it; empty where that is not known.
+
+    Attributes:
+        request: canonical JSON of the panel's request.
+        task, seed: of the request.
+        device: on which it was computed, such as ``cpu``.
+        plugins: versions by distribution.
+        contract: the version of the plugin contract.
+        torch: its version.
+        threads: of torch; 0 where not known.
+        commit: of the source tree that computed it.
+        data_sha256: of the data or the corpus.
+    """
+
+    request: str
+    task: Text
+    seed: int
+    device: Text = ""
+    plugins: dict[str, str] = {}
+    contract: Text = ""
+    torch: Text = ""
+    threads: Annotated[int, Field(ge=0)] = 0
+    commit: Text = ""
+    data_sha256: Text = ""
+
+    @classmethod
+    def of(cls, panel: Bundle) -> PanelRecord:
+        """Return the record of a panel; facts of other types than expected are left out."""
+        request, facts = panel.request, panel.result.facts
+        made = _mapping(facts.get("environment"))
+        threads = made.get("threads")
+        return cls(
+            request=request.to_json(),
+            task=request.task[:_LONGEST_FACT],
+            seed=max(-(2**63), min(2**63 - 1, request.seed)),
+            device=_text(facts.get("device") or request.device),
+            plugins=dict(_plugins(facts)),
+            contract=_text(made.get("contract")),
+            torch=_text(facts.get("torch") or made.get("torch")),
+            threads=threads if type(threads) is int and 0 <= threads < 2**31 else 0,
+            commit=_text(made.get("commit")),
+            data_sha256=_text(_data_sha256(request, facts)),
+        )
+
+
+class Description(_Record):
+    """What a run's record says of the page that it holds, without its contents.
+
+    Attributes:
+        name: one line.
+        note: any text.
+        link: of the page, ``/page?…``.
+        panels: in their order on the page.
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+    note: Annotated[str, Field(max_length=LONGEST_NOTE)] = ""
+    link: Annotated[str, Field(max_length=LONGEST_LINK)] = ""
+    panels: tuple[PanelRecord, ...] = ()
+
+    @classmethod
+    def of(cls, page: PageRun) -> Description:
+        """Return the description of a page."""
+        panels = tuple(map(PanelRecord.of, page.panels))
+        return cls(name=page.name, note=page.note, link=page.link, panels=panels)
+
+
+class Run(_Record):
+    """The record of a run.
+
+    Attributes:
+        id: 32 hexadecimal digits, random.
+        name, note, link: see :class:`Description`.
+        origin: whether it was kept from a page of this server, or imported.
+        source: the page it was kept from, or the name of the imported file.
+        created: seconds since 1970.
+        expires: seconds since 1970; None for never.
+        bytes: of its file and its picture.
+        digest: sha256 of its file, see :mod:`dashboard.storage.page_run`.
+        picture: sha256 of its picture, a PNG; empty if it has none.
+        owner: who kept or imported it.
+        parent: the run that this one is a copy of; empty if it is none.
+    """
+
+    id: Id
+    name: Annotated[str, Field(min_length=1, max_length=LONGEST_NAME)]
+    note: Annotated[str, Field(max_length=LONGEST_NOTE)]
+    link: Annotated[str, Field(max_length=LONGEST_LINK)]
+    origin: Origin
+    source: Annotated[str, Field(max_length=LONGEST_SOURCE)]
+    created: Seconds
+    expires: Seconds | None
+    bytes: Annotated[int, Field(ge=0)]
+    digest: Sha256
+    picture: MaybeDigest
+    owner: Annotated[str, Field(max_length=_LONGEST_OWNER)]
+    parent: MaybeId
+
+
+def _text(value: Any) -> str:
+    """The value as a record may hold it; what is no text, or has a zero byte, is left out."""
+    return value[:_LONGEST_FACT] if isinstance(value, str) and "\0" not in value else ""
+
+
+def _mapping(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, Mapping) else {}
+
+
+def _plugins(facts: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
+    """Yield distributions with their versions, as tasks say them: by name, by role, or one."""
+    named = _mapping(facts.get("plugins"))
+    for name, version in named.items():
+        if _text(name) and isinstance(version, str):
+            yield _text(name), _text(version)
+    for held in map(_mapping, (*named.values(), facts.get("plugin"))):
+        if name := _text(held.get("distribution")):
+            yield name, _text(held.get("version"))
+
+
+def _data_sha256(request: Request, facts: Mapping[str, Any]) -> Any:
+    if is_upload(request.data):
+        return request.data.partition(":")[2]
+    corpus = _mapping(_mapping(facts.get("card")).get("corpus"))
+    return facts.get("data_sha256") or facts.get("sha256") or corpus.get("sha256")

@@ -1,0 +1,150 @@
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pyarrow.compute as pc
+import pytest
+import streamlit
+
+from dashboard import navigation
+from dashboard.charts import export as files
+from dashboard.storage.page_run import read
+from dashboard.ui.run_store import run_store
+
+PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05"
+LINK = {"a": "gaussian", "a__width": "0.5", "b": "uniform"}
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(files, "thumbnail", lambda charts: PNG * len(charts))
+    return tmp_path
+
+
+@pytest.fixture
+def menu(opened):
+    """``menu(**link)``: the page *Kernel regression* with its menu open."""
+
+    def new(**link):
+        app = opened("regression", **(link or LINK))
+        app.session_state["page-keep"] = True
+        return app.run()
+
+    return new
+
+
+def keep(app):
+    app.button("page-keep-now").click().run()
+    assert not app.exception
+    return app
+
+
+def test_a_page_is_kept_with_all_its_panels_and_its_link(menu):
+    app = menu()
+    app.text_input("page-keep-name").set_value("Wide, narrow")
+    app.text_area("page-keep-note").set_value("two\nlines")
+    keep(app)
+    (kept,) = run_store().all()
+    page = run_store().open(kept.id)
+    assert [panel.request.scoring for panel in page.panels] == ["gaussian", "uniform"]
+    assert [panel.link for panel in page.panels] == ["/?a=gaussian&a.width=0.5", "/?a=uniform"]
+    assert [*page.panels[0].charts] == ["curve-and-weights"]
+    assert page.panels[0].result.facts["metrics"]["truth_mse"] == 0.1234
+    assert page.link == "/?a=gaussian&a.width=0.5&b=uniform"
+    assert (kept.name, kept.note, kept.source) == ("Wide, narrow", "two\nlines", "regression")
+    assert run_store().picture(kept) == PNG * 2
+    assert f"runs?id={kept.id}" in str(app.get("link_button")[0].proto)
+    assert not [b for b in app.button if b.key == "page-keep-now"]
+
+
+def test_the_usual_name_tells_the_panels_apart(menu):
+    keep(menu())
+    (kept,) = run_store().all()
+    assert kept.name == "Kernel regression: Gaussian, Uniform"
+
+
+def test_a_run_names_the_page_on_which_it_was_kept(menu, monkeypatch):
+    monkeypatch.setattr(navigation, "current", lambda: navigation.PAGES[4])
+    keep(menu(a="gaussian"))
+    (kept,) = run_store().all()
+    assert (kept.source, kept.link) == ("train", "/train?a=gaussian")
+
+
+def test_a_page_is_taken_out_as_a_file_with_its_pictures(menu, monkeypatch):
+    offered = {}
+    draw = streamlit.download_button
+
+    def download(label, data, file_name, **more):
+        offered[file_name] = data
+        return draw(label, data, file_name, **more)
+
+    monkeypatch.setattr(streamlit, "download_button", download)
+    monkeypatch.setattr(files, "pictures", lambda charts: {f"{name}.png": PNG for name in charts})
+    menu()
+    page = read(offered["kernel-regression-gaussian-uniform.zip"]())
+    assert page.name == "Kernel regression: Gaussian, Uniform"
+    assert [panel.pictures for panel in page.panels] == [{"curve-and-weights.png": PNG}] * 2
+    assert json.dumps(page.panels[1].charts)
+
+
+def test_a_chart_that_cannot_be_painted_costs_its_picture_alone(menu, monkeypatch):
+    def fail(charts):
+        raise files.ExportError("the painter failed")
+
+    monkeypatch.setattr(files, "thumbnail", fail)
+    keep(menu())
+    (kept,) = run_store().all()
+    assert kept.picture == ""
+
+
+def test_what_a_reader_is_told_of_a_page_that_cannot_be_kept(menu, home):
+    (home / "runs").write_text("a file where the folder should be")
+    app = keep(menu())
+    assert "Not kept: cannot write" in "\n".join(text.value for text in app.text)
+
+
+def test_while_a_panel_is_computed_the_page_waits(opened, backend):
+    backend.unfinished.add("gaussian")
+    app = opened("regression", **LINK)
+    assert app.button("page-keep-waiting").disabled
+    backend.unfinished.clear()
+    assert not [b for b in app.run().button if b.key == "page-keep-waiting"]
+
+
+def test_a_page_without_panels_has_no_such_menu(opened):
+    app = opened("norms")
+    labels = [popover.proto.popover.label for popover in app.get("popover")]
+    assert "Copy link" in labels
+    assert "Keep" not in labels
+
+
+def test_a_panel_that_was_removed_is_not_kept(menu):
+    app = menu()
+    app.button("panel-b-remove").click().run()
+    keep(app)
+    (kept,) = run_store().all()
+    assert len(run_store().panels(kept.id)) == 1
+
+
+def test_another_result_of_the_same_request_may_be_kept_too(menu, backend):
+    app = keep(menu(a="gaussian"))
+    answer = backend.wait
+
+    def edited(job, timeout):
+        event = answer(job, timeout)
+        if backend.submitted[job].scoring != "gaussian":
+            return event
+        curve = event.result.tables["curve"]
+        curve = curve.set_column(1, "prediction", pc.multiply(curve["prediction"], 2.0))
+        return replace(
+            event, result=replace(event.result, tables=event.result.tables | {"curve": curve})
+        )
+
+    backend.wait = edited
+    next(one for one in app.button if one.label == "Reload plugins").click().run()
+    keep(app)
+    opened = [run_store().open(kept.id).panels[0] for kept in run_store().all()]
+    newer, older = (panel.result.tables["curve"]["prediction"].to_pylist() for panel in opened)
+    assert newer == [2 * y for y in older]
