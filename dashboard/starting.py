@@ -28,10 +28,10 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     logs.start(chosen)
     workbench().catalogue()
     workbench().trainings.adopt()
-    if chosen.database.get_secret_value() or chosen.blobs:
-        run_store()
-    threading.Thread(target=navigation.import_first, name="first page", daemon=True).start()
     try:
+        if chosen.database.get_secret_value() or chosen.blobs:
+            run_store()
+        threading.Thread(target=navigation.import_first, name="first page", daemon=True).start()
         yield
     finally:
         # After a signal uvicorn ends the process without calling what waits for its exit.

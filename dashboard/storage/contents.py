@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from fsspec.core import url_to_fs
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
+from dashboard.storage.archive import LARGEST_ARCHIVE
 from dashboard.storage.errors import StorageError
 from dashboard.storage.files import make_folder, replace, writing
+from dashboard.storage.ids import DIGEST
+from dashboard.storage.reading import read_bounded
 
 
 class Contents:
@@ -49,24 +53,30 @@ class Contents:
         """
         digest = hashlib.sha256(data).hexdigest()
         with self._errors("write"):
-            if not self._is_whole(digest, len(data)):
-                if self._folder is None:
+            if self._folder is None:
+                if not self._is_whole(digest, len(data)):
                     self._files.pipe_file(digest, data)
-                else:
-                    with writing(self._folder):
-                        make_folder(self._folder)
-                        replace(self._folder / digest, data)
+                return digest
+            with writing(self._folder):
+                if not self._is_whole(digest, len(data)):
+                    make_folder(self._folder)
+                    replace(self._folder / digest, data)
         return digest
 
     def read(self, digest: str) -> bytes:
         """Return the file with that sha256.
 
         Raises:
-            StorageError: it is missing, was changed, or the store cannot be read.
+            StorageError: no sha256; it is missing, was changed, or the store cannot be read.
         """
+        if not DIGEST.match(digest):
+            raise StorageError("need the 64 hexadecimal digits of a sha256")
         try:
             with self._errors("read"):
-                data = self._files.cat_file(digest)
+                if self._folder is None:
+                    data = self._files.cat_file(digest)
+                else:
+                    data = read_bounded(self._folder / digest, LARGEST_ARCHIVE)
         except FileNotFoundError as error:
             raise StorageError("the file of this run is missing") from error
         if hashlib.sha256(data).hexdigest() != digest:
@@ -92,7 +102,7 @@ class Contents:
         """
         with self._errors("read"):
             try:
-                found = self._files.ls("", detail=True)
+                found: Any = self._files.ls("", detail=True)
             except FileNotFoundError:
                 return
             for each in found:
@@ -130,7 +140,7 @@ class Contents:
             raise StorageError(f"cannot {action} the files of runs: {reason}") from error
 
 
-def _written(info: dict[str, object]) -> float:
+def _written(info: Mapping[str, object]) -> float:
     """When a file was written, under the name that its store has for it; else now."""
     for name in ("mtime", "LastModified", "last_modified", "updated", "created"):
         match info.get(name):

@@ -68,8 +68,7 @@ class Database:
                 if migrations.is_current(connection):
                     return
             with self.writing() as connection:
-                if not migrations.is_current(connection):
-                    migrations.upgrade(connection)
+                migrations.upgrade(connection)
 
     def close(self) -> None:
         """Close the connections that wait for their next use."""

@@ -58,8 +58,12 @@ class Runs:
         folder = (root or home()) / "runs"
         own = sa.URL.create("sqlite", database=str(folder / "runs.db"))
         self._database = Database(database or own.render_as_string())
-        self._database.upgrade()
-        self._contents = Contents(blobs or str(folder / "blobs"))
+        try:
+            self._database.upgrade()
+            self._contents = Contents(blobs or str(folder / "blobs"))
+        except StorageError:
+            self._database.close()
+            raise
         self._limits = limits or Limits()
         self._swept = 0.0
 

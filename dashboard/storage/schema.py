@@ -6,7 +6,7 @@ import sqlalchemy as sa
 
 metadata = sa.MetaData()
 
-# STRICT tables of SQLite know a few types only.
+# The tables of SQLite are STRICT, and those know a few types only.
 NUMBER = sa.Double().with_variant(sa.REAL(), "sqlite")
 WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 
@@ -26,7 +26,6 @@ runs = sa.Table(
     sa.Column("picture", sa.Text, nullable=False, index=True),
     sa.Column("owner", sa.Text, nullable=False, index=True),
     sa.Column("parent", sa.Text, nullable=False),
-    sqlite_strict=True,
 )
 
 panels = sa.Table(
@@ -44,5 +43,4 @@ panels = sa.Table(
     sa.Column("threads", WHOLE, nullable=False),
     sa.Column("commit", sa.Text, nullable=False),
     sa.Column("data_sha256", sa.Text, nullable=False),
-    sqlite_strict=True,
 )

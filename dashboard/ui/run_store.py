@@ -6,7 +6,7 @@ import functools
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from dashboard.settings import Settings, settings
+from dashboard.settings import settings
 from dashboard.storage.archive import MB
 from dashboard.storage.home import home
 
@@ -20,23 +20,17 @@ def run_store() -> Runs:
     Raises:
         StorageError: it cannot be opened; the next call tries again.
     """
-    return _opened(home(), settings())
+    given = settings()
+    limits = (given.runs, given.run_space * MB, given.run_space_total * MB, given.run_days)
+    return _opened(home(), given.database.get_secret_value(), given.blobs, limits)
 
 
 @functools.lru_cache(maxsize=4)
-def _opened(root: Path, given: Settings) -> Runs:
+def _opened(root: Path, database: str, blobs: str, limits: tuple[int, int, int, float]) -> Runs:
     # SQLAlchemy takes a third of a second to import, and most visitors keep nothing.
     from dashboard.storage.run_limits import Limits
     from dashboard.storage.runs import Runs
 
-    return Runs(
-        root,
-        database=given.database.get_secret_value(),
-        blobs=given.blobs,
-        limits=Limits(
-            runs=given.runs,
-            owner_bytes=given.run_space * MB,
-            total_bytes=given.run_space_total * MB,
-            days=given.run_days,
-        ),
-    )
+    runs, own, total, days = limits
+    chosen = Limits(runs=runs, owner_bytes=own, total_bytes=total, days=days)
+    return Runs(root, database=database, blobs=blobs, limits=chosen)

@@ -30,8 +30,22 @@ def drawn(seen, key="panel-a"):
 
 def menu(seen):
     seen.page.locator(".st-key-panel-a-export button").first.click()
-    seen.page.get_by_role("button", name="Keep this run").wait_for(timeout=PATIENCE)
+    seen.page.get_by_role("button", name="Bundle", exact=True).wait_for(timeout=PATIENCE)
     return seen.settle()
+
+
+def keep(seen):
+    """Keep the page; returns the link to the run."""
+    seen.page.locator(".st-key-page-keep button").first.click()
+    seen.page.get_by_role("button", name="Keep this page").wait_for(timeout=PATIENCE)
+    seen.page.get_by_label("Name").fill("Wide against narrow")
+    seen.page.get_by_label("Note").fill("two lines\nof a note")
+    seen.page.get_by_label("Note").blur()
+    seen.settle()
+    seen.page.get_by_role("button", name="Keep this page").click()
+    opens = seen.page.get_by_role("link", name="Kept: open it")
+    opens.wait_for(timeout=PATIENCE)
+    return opens.get_attribute("href").lstrip("/")
 
 
 def download(seen, name):
@@ -79,7 +93,7 @@ def test_an_exported_page_draws_the_same_data_without_a_network(window, browser,
 
 
 def take_in(seen, data):
-    seen.page.get_by_role("button", name="Import a bundle").click()
+    seen.page.get_by_role("button", name="Import a run").click()
     seen.page.locator("input[type=file]").set_input_files(
         {"name": "from a friend.zip", "mimeType": "application/zip", "buffer": data}
     )
@@ -95,8 +109,8 @@ def test_a_bundle_goes_out_and_comes_in_again(window):
     other = window("runs")
     take_in(other, bundle)
     other.until(lambda: "id=" in other.page.url, "the run's address")
-    drawn(other, "run-chart-curve-and-weights")
-    sets = [r for v in other.views("run-chart-curve-and-weights") for r in v.values()]
+    drawn(other, "run-chart-1-curve-and-weights")
+    sets = [r for v in other.views("run-chart-1-curve-and-weights") for r in v.values()]
     assert rows(sets, "q", "x", "prediction") == before
     assert "imported from from a friend.zip" in other.text()
     other.screenshot("runs-imported")
@@ -113,24 +127,35 @@ def test_a_tampered_bundle_is_refused_on_the_page(window):
     assert "id=" not in other.page.url
 
 
-def test_a_run_that_is_kept_is_seen_again_on_a_page_of_its_own(window):
-    seen = menu(drawn(window(LINK)))
-    seen.page.get_by_role("button", name="Keep this run").click()
-    opens = seen.page.get_by_role("link", name="Kept: open it")
-    opens.wait_for(timeout=PATIENCE)
-    again = window(opens.get_attribute("href").lstrip("/"))
-    drawn(again, "run-chart-curve-and-weights")
-    sets = [r for v in again.views("run-chart-curve-and-weights") for r in v.values()]
-    first = [r for v in seen.views("panel-a") for r in v.values()]
-    for columns in (("q", "x", "prediction"), ("q", "weights")):
-        assert rows(sets, *columns) == rows(first, *columns)
-    assert "/?a=gaussian&a.width=0.5&points=29&queries=31" in again.text()
+def test_a_page_that_is_kept_is_seen_again_with_all_its_panels(window):
+    seen = window(f"{LINK}&b=uniform")
+    drawn(seen)
+    drawn(seen, "panel-b")
+    link = keep(seen)
+    seen.screenshot("keep-1280")
+    again = window(link)
+    for letter, number in (("a", 1), ("b", 2)):
+        drawn(again, f"run-chart-{number}-curve-and-weights")
+        sets = [
+            r for v in again.views(f"run-chart-{number}-curve-and-weights") for r in v.values()
+        ]
+        first = [r for v in seen.views(f"panel-{letter}") for r in v.values()]
+        for columns in (("q", "x", "prediction"), ("q", "weights")):
+            assert rows(sets, *columns) == rows(first, *columns)
+    assert "/?a=gaussian&a.width=0.5&b=uniform&points=29&queries=31" in again.text()
+    assert "two lines\nof a note" in again.text()
     assert again.overflow() <= 0
     again.screenshot("runs-1280")
-    narrow = window(opens.get_attribute("href").lstrip("/"), width=390, scheme="dark")
-    drawn(narrow, "run-chart-curve-and-weights")
+    narrow = window(link, width=390, scheme="dark")
+    drawn(narrow, "run-chart-1-curve-and-weights")
     assert narrow.overflow() <= 0
     narrow.screenshot("runs-390-dark")
+    listed = window("runs")
+    listed.until(lambda: "Wide against narrow" in listed.text(), "the list").settle()
+    picture = listed.page.locator("img[src^='data:image/png']").first
+    assert picture.evaluate("image => image.complete && image.naturalWidth > 200")
+    assert listed.overflow() <= 0
+    listed.screenshot("runs-list-1280")
 
 
 def test_a_hostile_id_in_a_link_is_named(window):

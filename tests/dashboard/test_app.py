@@ -12,6 +12,7 @@ import streamlit_app
 from dashboard import navigation
 from dashboard.jobs.pool import LocalPool
 from dashboard.starting import lifespan
+from dashboard.storage.errors import StorageError
 from dashboard.ui import workbench
 from tests.support.catalogue import FACTS
 from tests.support.pages import Backend
@@ -81,3 +82,26 @@ def test_the_workers_start_before_the_first_visitor_and_end_with_the_server(monk
     assert asked == ["catalogue"]
     assert imported.wait(10)
     assert backend.closed
+
+
+def test_a_database_that_the_settings_name_is_opened_with_the_server(monkeypatch, tmp_path):
+    backends, benches = [], []
+    monkeypatch.setattr(workbench, "_shared", lambda: benches[-1])
+    monkeypatch.setattr(navigation, "import_first", lambda: None)
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+
+    async def start():
+        backends.append(Backend(FACTS))
+        benches.append(workbench.Workbench(backends[-1]))
+        async with lifespan(streamlit_app.app):
+            pass
+
+    asyncio.run(start())
+    assert not (tmp_path / "runs").exists()
+    monkeypatch.setenv("ATTENTION_DATABASE", f"sqlite:///{tmp_path / 'chosen.db'}")
+    asyncio.run(start())
+    assert (tmp_path / "chosen.db").is_file()
+    monkeypatch.setenv("ATTENTION_DATABASE", "nowhere")
+    with pytest.raises(StorageError, match="ATTENTION_DATABASE"):
+        asyncio.run(start())
+    assert backends[-1].closed

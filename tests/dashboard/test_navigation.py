@@ -63,3 +63,10 @@ def test_the_page_that_is_shown_is_known_by_its_name(backend, tmp_path, monkeypa
         app = AppTest.from_function(page, args=(name,), default_timeout=60).run()
         assert not app.exception
         assert app.text[-1].value == location
+
+
+def test_an_address_has_the_parameters_of_its_link():
+    train = next(entry for entry in navigation.PAGES if entry.name == "training")
+    assert navigation.address(train, {}) == "/train"
+    assert navigation.address(train, {"show": "a b", "x": "&"}) == "/train?show=a+b&x=%26"
+    assert navigation.address(navigation.PAGES[0], {"a": "gaussian"}) == "/?a=gaussian"

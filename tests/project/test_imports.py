@@ -242,6 +242,15 @@ def test_the_page_process_loads_no_torch_and_no_plugin():
     assert not wrong
 
 
+def test_a_page_that_keeps_nothing_loads_no_database():
+    loading = "import dashboard.app, dashboard.starting, dashboard.features.regression.page"
+    page, keeping = loaded(loading, "import dashboard.storage.runs")
+    databases = ("sqlalchemy", "alembic", "fsspec", "psycopg")
+    assert not {m for m in page if names(m, databases)}
+    # Only a database that is not up to date needs alembic, and only PostgreSQL psycopg.
+    assert {m for m in keeping if names(m, databases)} == {"sqlalchemy", "fsspec"}
+
+
 def test_the_contract_loads_nothing_of_the_dashboard_and_workers_no_streamlit():
     contract, worker = loaded(
         "import attention_plugins, attention_plugins.registry",

@@ -54,8 +54,11 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
             st.text(run.note)
     if run.origin == "imported":
         st.caption("Drawn here from the tables of the imported file.")
-    for number, panel in enumerate(page.panels, start=1):
-        _panel(run, number, panel)
+    alone = len(page.panels) == 1
+    with st.container() if alone else layout.grid(len(page.panels)):
+        for number, panel in enumerate(page.panels, start=1):
+            with st.container(key=f"run-panel-{number}"):
+                _panel(run, number, panel, alone)
     origin(page, made, address(link))
 
 
@@ -65,19 +68,18 @@ def _opened(id: str, digest: str) -> PageRun:
     return run_store().open(id)
 
 
-def _panel(run: Run, number: int, panel: Bundle) -> None:
+def _panel(run: Run, number: int, panel: Bundle, alone: bool) -> None:
     charts = _charts(run, number, panel)
-    words, buttons = st.columns([3, 2], vertical_alignment="center")
-    with words:
-        st.markdown(f"**{plain(panel.title) or plain(panel.request.task)}**")
-    with buttons, st.container(horizontal=True, horizontal_alignment="right"):
-        # Charts and tables alone: the page's own button gives the run as it was kept.
-        export.menu(None, panel.result, charts, f"run-{number}", title=panel.title)
+    with st.container(horizontal=True, horizontal_alignment="distribute"):
+        st.markdown(f"**{plain(panel.title) or plain(panel.request.task)}**", width="content")
+        with st.container(width="content"):
+            # Charts and tables alone: the page's own button gives the run as it was kept.
+            export.menu(None, panel.result, charts, f"run-{number}", title=panel.title)
     left_out = panel.result.facts.get(LEFT_OUT)
     for name in left_out if isinstance(left_out, Mapping) else ():
         st.caption(f":material/warning: The picture {plain(name)} was no PNG and was left out.")
     if charts:
-        _draw(number, charts)
+        _draw(number, charts, alone)
     elif panel.pictures:
         _pictures(panel)
     else:
@@ -101,8 +103,9 @@ def _redrawn(id: str, number: int, _panel: Bundle) -> dict[str, Any]:
         return {}
 
 
-def _draw(number: int, charts: Mapping[str, Any]) -> None:
-    with layout.grid(2):  # a single chart is not stretched over the whole page
+def _draw(number: int, charts: Mapping[str, Any], alone: bool) -> None:
+    # A single chart is not stretched over the whole page.
+    with layout.grid(2) if alone else st.container():
         for name, spec in charts.items():
             with st.container(key=f"run-chart-{number}-{export.slug(name)}"):
                 st.caption(plain(name))
