@@ -131,8 +131,8 @@ class Settings(BaseSettings):
     )
     owners: bool = Field(
         default=True,
-        description="whether visitors have trainings and uploads of their own, by a cookie; "
-        "`0`: all share everything",
+        description="whether visitors have trainings, uploads and runs of their own, by a "
+        "cookie; `0`: all share everything",
     )
     cookie_secret: SecretStr = Field(
         default=SecretStr(""),

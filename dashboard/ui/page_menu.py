@@ -16,7 +16,7 @@ from dashboard.storage import bundle, page_run
 from dashboard.storage.bundle import slug
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE, MOST_PANELS, PageRun
-from dashboard.ui import shown
+from dashboard.ui import owner, shown
 from dashboard.ui.run_store import run_store
 from dashboard.ui.shown import Shown
 
@@ -95,8 +95,12 @@ def _texts(usual: str) -> tuple[str, str]:
 def _keep(panels: Sequence[Shown], link: str, usual: str, state: str) -> None:
     try:
         page = _page(panels, link, *_texts(usual))
+        visitor = owner.visitor()
+        visitor.see_that_it_makes("Keeping")
         kept = run_store().keep(
-            replace(page, picture=_picture(page)), source=navigation.current().path
+            replace(page, picture=_picture(page)),
+            source=navigation.current().path,
+            owner=visitor.owner,
         )
         st.session_state[state] = (kept.id, "")
     except (BundleError, StorageError, ValueError) as error:

@@ -98,10 +98,9 @@ def test_a_classroom_takes_no_file(known):
 
 
 def test_a_classroom_imports_no_bundle(known, monkeypatch):
-    made = known(classroom=True)
+    known(classroom=True)
     state = {runs._UPLOAD: SimpleNamespace(name="a.zip", getvalue=lambda: b"PK")}
     monkeypatch.setattr(runs, "st", SimpleNamespace(session_state=state))
-    monkeypatch.setattr(runs, "visitor", lambda: made)
     runs._start_import()
     assert "ATTENTION_CLASSROOM" in state[PROBLEM]
     assert runs._PENDING not in state

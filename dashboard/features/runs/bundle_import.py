@@ -49,7 +49,7 @@ def to_result(page: PageRun, packed: bytes) -> Result:
     return Result(tables={_TABLE: pa.table(columns)}, facts=facts)
 
 
-def add_run(runs: Runs, request: Request, event: Event, source: str) -> Run:
+def add_run(runs: Runs, request: Request, event: Event, source: str, owner: str = "") -> Run:
     """Add the run that a worker has read, and delete the upload.
 
     Args:
@@ -57,6 +57,7 @@ def add_run(runs: Runs, request: Request, event: Event, source: str) -> Run:
         request: from :func:`store_upload`.
         event: the final event of its job.
         source: the name of the uploaded file.
+        owner: who imports it.
 
     Raises:
         BundleError: the file was rejected, or the worker did not survive it.
@@ -74,4 +75,5 @@ def add_run(runs: Runs, request: Request, event: Event, source: str) -> Run:
         picture=table["picture"][0].as_py(),
         origin="imported",
         source=one_line(source),
+        owner=owner,
     )

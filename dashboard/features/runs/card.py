@@ -12,10 +12,11 @@ from dashboard.records.text import lines, one_line
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE
 from dashboard.storage.run import Run
-from dashboard.ui import page_menu
+from dashboard.ui import owner, page_menu
 from dashboard.ui.run_store import run_store
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
+from dashboard.visitors import NotAllowed
 
 PROBLEM = "runs problem"
 _ORIGINS = {"kept": "kept from", "imported": "imported from"}
@@ -53,11 +54,15 @@ def buttons(session: Session[RunsView], run: Run) -> None:
         key=f"run-{run.id}-file",
         on_click="ignore",
     )
-    _rename(session, run)
+    visitor = owner.visitor()
+    if visitor.makes:
+        _rename(session, run)
+    if not (visitor.administers or (visitor.makes and visitor.owner == run.owner)):
+        return
     with st.popover("", icon=":material/delete:", type="tertiary", key=f"run-{run.id}-delete"):
         st.caption("Deleted runs cannot be brought back, and links to them end.")
         st.button(
-            "Delete this run", key=f"run-{run.id}-gone", on_click=_delete, args=(session, run.id)
+            "Delete this run", key=f"run-{run.id}-gone", on_click=_delete, args=(session, run)
         )
 
 
@@ -83,15 +88,20 @@ def _copy(session: Session[RunsView], run: Run, key: str) -> None:
     name = one_line(st.session_state[f"{key}-name"]) or run.name
     note = lines(st.session_state[f"{key}-note"])
     try:
-        session.change(RunsView(id=run_store().copy(run.id, name=name, note=note).id))
-    except (KeyError, BundleError, StorageError) as error:
+        visitor = owner.visitor()
+        visitor.see_that_it_makes("Copying")
+        copy = run_store().copy(run.id, name=name, note=note, owner=visitor.owner)
+        session.change(RunsView(id=copy.id))
+    except (KeyError, NotAllowed, BundleError, StorageError) as error:
         st.session_state[PROBLEM] = f"Not copied: {error.args[0]}."
 
 
-def _delete(session: Session[RunsView], id: str) -> None:
+def _delete(session: Session[RunsView], run: Run) -> None:
     st.session_state.pop(PROBLEM, None)
     try:
-        run_store().delete(id)
+        visitor = owner.visitor()
+        visitor.see_that_it_owns(run.owner, "This run")
+        run_store().delete(run.id, None if visitor.administers else visitor.owner)
         session.change(RunsView())
-    except StorageError as error:
+    except (NotAllowed, StorageError) as error:
         st.session_state[PROBLEM] = f"Not deleted: {error}."

@@ -11,8 +11,7 @@ from dashboard.features.runs.view import LINK, RunsView
 from dashboard.records.catalogue import Catalogue
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB
 from dashboard.storage.errors import BundleError, StorageError
-from dashboard.ui import results
-from dashboard.ui.owner import visitor
+from dashboard.ui import owner, results
 from dashboard.ui.page import Page
 from dashboard.ui.run_store import run_store
 from dashboard.ui.session import Session
@@ -60,7 +59,7 @@ def _start_import() -> None:
     if file is None:
         return
     try:
-        visitor().see_that_it_makes("Importing")
+        owner.visitor().see_that_it_makes("Importing")
         st.session_state[_PENDING] = (store_upload(file.getvalue()), file.name)
     except (BundleError, NotAllowed, OSError) as error:
         st.session_state[card.PROBLEM] = f"Refused: {error}."
@@ -82,15 +81,17 @@ def _finish_import(session: Session[RunsView]) -> None:
     session.jobs.want([])  # forget the result
     try:
         if event is not None:
-            session.change(RunsView(id=add_run(run_store(), request, event, source).id))
+            taken = add_run(run_store(), request, event, source, owner.owner())
+            session.change(RunsView(id=taken.id))
     except (BundleError, StorageError) as error:
         st.session_state[card.PROBLEM] = f"Refused: {error}."
     st.rerun()
 
 
 def _all(session: Session[RunsView]) -> None:
+    visitor = owner.visitor()
     try:
-        kept, damaged = run_store().scan()
+        kept, damaged = run_store().scan(None if visitor.administers else visitor.owner)
     except StorageError as error:
         with st.container(border=True, key="runs-unreadable"):
             st.markdown(":material/error: **The stored runs cannot be read**")

@@ -11,6 +11,7 @@ from dashboard import navigation
 from dashboard.charts import export as files
 from dashboard.storage.page_run import read
 from dashboard.ui.run_store import run_store
+from dashboard.visitors import Visitor
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05"
 LINK = {"a": "gaussian", "a__width": "0.5", "b": "uniform"}
@@ -148,3 +149,15 @@ def test_another_result_of_the_same_request_may_be_kept_too(menu, backend):
     opened = [run_store().open(kept.id).panels[0] for kept in run_store().all()]
     newer, older = (panel.result.tables["curve"]["prediction"].to_pylist() for panel in opened)
     assert newer == [2 * y for y in older]
+
+
+def test_a_page_belongs_to_whoever_keeps_it_and_a_classroom_keeps_none(menu, monkeypatch):
+    visitor = Visitor(owner="ada", role="author")
+    monkeypatch.setattr("dashboard.ui.owner.visitor", lambda: visitor)
+    keep(menu())
+    assert [kept.owner for kept in run_store().all()] == ["ada"]
+    visitor = Visitor(owner="ada", role="author", classroom=True)
+    app = keep(menu())
+    assert len(run_store().all()) == 1
+    said = "\n".join(text.value for text in app.text)
+    assert "Not kept: Keeping is switched off on this server (ATTENTION_CLASSROOM)" in said

@@ -28,6 +28,7 @@ from dashboard.storage.page_run import read as read_page
 from dashboard.storage.run_limits import Limits
 from dashboard.ui.run_store import run_store
 from dashboard.ui.session import Jobs
+from dashboard.visitors import Visitor
 
 HOSTILE = "![x](http://evil.example/x.png) <img src=y> :material/home: [a](http://b)"
 
@@ -188,6 +189,72 @@ def test_a_link_to_no_run_is_named(runs, opened, id):
     app = opened("runs", id=id)
     assert not app.exception
     assert "no run" in words(app) or "32 hexadecimal digits" in words(app)
+
+
+@pytest.fixture
+def seen_by(monkeypatch):
+    """``seen_by(name, **more)``: from now on the page is that visitor's."""
+
+    def become(name, role="author", **more):
+        monkeypatch.setattr(
+            "dashboard.ui.owner.visitor", lambda: Visitor(owner=name, role=role, **more)
+        )
+
+    return become
+
+
+def keys(app):
+    return {button.key for button in app.button}
+
+
+def test_each_owner_lists_and_deletes_their_own_runs_alone(runs, opened, seen_by):
+    mine = runs.keep(page(name="mine"), owner="ada")
+    other = runs.keep(page(name="other"), owner="bob")
+    seen_by("ada")
+    app = opened("runs")
+    assert f"run-{mine.id}-gone" in keys(app)
+    assert f"run-{other.id}-open" not in keys(app)
+    linked = opened("runs", id=other.id)  # whoever has a link sees the run
+    assert not linked.exception
+    assert len(specs(linked)) == 1
+    assert f"run-{other.id}-gone" not in keys(linked)
+    app.button(f"run-{mine.id}-gone").click().run()
+    assert [one.id for one in runs.all()] == [other.id]
+    seen_by("", role="administrator")
+    app = opened("runs")
+    app.button(f"run-{other.id}-gone").click().run()
+    assert runs.all() == []
+
+
+def test_a_button_that_was_drawn_for_its_owner_deletes_nothing_of_another(runs, opened, seen_by):
+    kept = runs.keep(page(), owner="ada")
+    seen_by("ada")
+    app = opened("runs")
+    seen_by("bob")
+    app.button(f"run-{kept.id}-gone").click().run()
+    assert runs.all() == [kept]
+    assert "Not deleted: This run belongs to somebody else" in words(app)
+
+
+def test_a_copy_belongs_to_whoever_makes_it(runs, opened, seen_by):
+    kept = runs.keep(page(), owner="ada")
+    seen_by("bob")
+    opened("runs", id=kept.id).button(f"run-{kept.id}-copy-now").click().run()
+    assert [one.owner for one in runs.all()] == ["bob", "ada"]
+
+
+def test_what_is_imported_belongs_to_whoever_imports_it(runs, opened, seen_by):
+    seen_by("bob")
+    upload(opened("runs"), write(run()))
+    assert [one.owner for one in runs.all()] == ["bob"]
+
+
+def test_in_a_classroom_runs_are_seen_and_not_changed(runs, opened, seen_by):
+    kept = runs.keep(page(), owner="ada")
+    seen_by("ada", classroom=True)
+    app = opened("runs")
+    assert f"run-{kept.id}-open" in keys(app)
+    assert not {f"run-{kept.id}-gone", f"run-{kept.id}-copy-now"} & keys(app)
 
 
 def test_a_run_is_opened_and_left_again(runs, opened):
