@@ -16,7 +16,7 @@ def known(monkeypatch):
 
     def become(role, **more):
         def visitor():
-            given = owner.st.session_state.get(owner._TOKEN)
+            given = owner.st.session_state.get(owner._ADMITTED)
             return Visitor(owner="ada", role="administrator" if given else role, **more)
 
         monkeypatch.setattr(owner, "visitor", visitor)
