@@ -30,8 +30,8 @@ def _texts(name: str) -> list[bytes]:
     found = sys.modules.get(name)
     folders = list(getattr(found, "__path__", ()))
     paths = [path for folder in folders for path in sorted(Path(folder).rglob("*.py"))]
-    if not folders and getattr(found, "__file__", None):
-        paths = [Path(found.__file__ or "")]
+    if not folders and (file := getattr(found, "__file__", None)):
+        paths = [Path(file)]
     try:
         if sum(path.stat().st_size for path in paths) > _MOST_BYTES:
             return []
