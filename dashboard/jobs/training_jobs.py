@@ -6,21 +6,18 @@ import math
 import threading
 from collections.abc import Callable
 from dataclasses import replace
-from typing import Literal
 
 from dashboard.jobs import training_limits
 from dashboard.jobs.backend import Capacity, Event, JobBackend
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import Request
-from dashboard.records.training import FOLDER
+from dashboard.records.training import FOLDER, StopReason
 from dashboard.settings import settings
-
-StopReason = Literal["pause", "cancel", "remove"]
 
 _NICENESS = 5  # pages come first: a trainer gets a third of their share of a busy core
 _GRACE = 60.0  # seconds for a step, a snapshot, and the scoring of an epoch
 _SILENCE = 900.0  # seconds: to download and read a corpus, to score an epoch on a busy machine
-_WAIT = 3600.0
+_SECONDS_BETWEEN_LOOKS = 1.0  # at what other servers ask of a training
 
 
 def training_pool() -> JobBackend:
@@ -46,6 +43,7 @@ class TrainingJobs:
         on_end: called with the training's id, its job's final event, and why it was stopped, or
             None if it was not.
         lock: held during every change and during ``on_end``.
+        requested: returns why another server asked to stop a training; None if none did.
     """
 
     def __init__(
@@ -53,8 +51,10 @@ class TrainingJobs:
         make_backend: Callable[[], JobBackend],
         on_end: Callable[[str, Event, StopReason | None], None],
         lock: threading.RLock,
+        requested: Callable[[str], StopReason | None] = lambda _: None,
     ) -> None:
         self._make_backend, self._on_end, self._lock = make_backend, on_end, lock
+        self._requested = requested
         self._backend: JobBackend | None = None
         self._jobs: dict[str, str] = {}
         self._owners: dict[str, str] = {}
@@ -120,8 +120,9 @@ class TrainingJobs:
             backend.close()
 
     def _watch(self, backend: JobBackend, id: str, job: str) -> None:
-        while (event := backend.wait(job, _WAIT)) is None:
-            pass
+        while (event := backend.wait(job, _SECONDS_BETWEEN_LOOKS)) is None:
+            if (reason := self._requested(id)) and reason != self.stop_reason(id):
+                self.stop(id, reason)
         with self._lock:
             self._on_end(id, event, self._stopping.pop(id, None))
             del self._jobs[id], self._owners[id]

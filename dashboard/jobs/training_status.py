@@ -24,6 +24,7 @@ def training_status(
     *,
     stopping: bool,
     runs_elsewhere: Callable[[], bool],
+    stops_elsewhere: Callable[[], bool] = lambda: False,
 ) -> TrainingStatus:
     """Return state, note and live figures.
 
@@ -32,10 +33,13 @@ def training_status(
         events: of its job on this server; empty if there is no job.
         stopping: whether the job was asked to stop.
         runs_elsewhere: returns whether another server runs the training.
+        stops_elsewhere: returns whether one that has it in its queue was asked to stop it.
     """
     if history.state in ENDED or history.state == "paused":
         return TrainingStatus(history.state, history.note, {})
     if not events:
+        if stops_elsewhere():
+            return TrainingStatus("pausing", "Another server stops it.", {})
         if runs_elsewhere():
             return TrainingStatus("running", "Another server works on it.", {})
         if history.state == "queued":

@@ -15,12 +15,13 @@ from filelock import FileLock
 from dashboard.jobs import training_limits
 from dashboard.jobs.backend import Capacity, Event, JobBackend
 from dashboard.jobs.training_export import checkpoint_name, copy_checkpoint
-from dashboard.jobs.training_jobs import StopReason, TrainingJobs, training_pool
+from dashboard.jobs.training_jobs import TrainingJobs, training_pool
 from dashboard.jobs.training_status import paused_note, training_status
 from dashboard.records.request import Request
-from dashboard.records.training import State, Training
+from dashboard.records.training import State, StopReason, Training
 from dashboard.storage.errors import StorageError
 from dashboard.storage.home import checkpoints_root, trainings_root
+from dashboard.storage.stop_requests import forget_stop, request_stop, requested_stop
 from dashboard.storage.training_folder import History, Ordered, TrainingFolder
 
 
@@ -46,7 +47,7 @@ class Trainings:
     ) -> None:
         self._root, self._taken_names, self._on_export = root, taken_names, on_export
         self._lock = threading.RLock()
-        self._jobs = TrainingJobs(make_backend, self._end, self._lock)
+        self._jobs = TrainingJobs(make_backend, self._end, self._lock, self._requested)
         self._unrecorded: dict[str, History] = {}  # outcomes that could not be written to disk
         self._orders: dict[str, Ordered] = {}
         self._held: dict[str, FileLock] = {}  # those in this server's queue
@@ -96,14 +97,17 @@ class Trainings:
             folder = TrainingFolder(id, self._root)
             request, created, owner = self._order(folder)
             history = self._history(folder)
-            stopping = self._jobs.stop_reason(id)
-            if stopping == "remove":
+            stopping, requested = self._jobs.stop_reason(id), self._requested(id)
+            if "remove" in (stopping, requested):
+                if id not in self._jobs and not folder.held():  # its server ended before it could
+                    self._delete(folder)
                 raise KeyError(f"training {id!r} was removed")
             events = self._jobs.events(id)
             outcome = self._unrecorded.get(id) or history
         status = training_status(
-            outcome, events, stopping=stopping is not None, runs_elsewhere=folder.busy
-        )
+            outcome, events, stopping=stopping is not None, runs_elsewhere=folder.busy,
+            stops_elsewhere=lambda: requested is not None and folder.held(),
+        )  # fmt: skip
         names = {"model": request.model, "scoring": request.scoring, "corpus": request.data}
         title = f"{request.model} with {request.scoring} on {request.data}"
         checkpoint = history.checkpoint
@@ -128,12 +132,11 @@ class Trainings:
 
         Raises:
             KeyError: no such training.
+            ValueError: the folder cannot be written.
         """
         if self.get(id).state in ("queued", "running"):
             with self._lock:
-                if id in self._jobs:
-                    self._jobs.stop(id, "pause")
-                else:
+                if not self._stop(id, "pause"):
                     self._record(id, "paused", "Paused.")
 
     def resume(self, id: str) -> None:
@@ -153,6 +156,7 @@ class Trainings:
                 )
             training_limits.check_room(self._jobs.owners(), training.owner)
             folder = TrainingFolder(id, self._root)
+            forget_stop(folder.path)
             folder.note_state("queued")
             self._submit(folder)
 
@@ -166,8 +170,7 @@ class Trainings:
             if self.get(id).state in ("done", "cancelled"):
                 return
             self._record(id, "cancelled", "Cancelled.")
-            self._jobs.stop(id, "cancel")
-            if id not in self._jobs:
+            if not self._stop(id, "cancel"):
                 TrainingFolder(id, self._root).forget_snapshot()
 
     def remove(self, id: str) -> None:
@@ -179,8 +182,7 @@ class Trainings:
         with self._lock:
             folder = TrainingFolder(id, self._root)
             self._order(folder)
-            self._jobs.stop(id, "remove")
-            if id not in self._jobs:
+            if not self._stop(id, "remove"):
                 self._delete(folder)
 
     def export(self, id: str, name: str) -> str:
@@ -236,6 +238,21 @@ class Trainings:
             self._jobs.submit(folder.id, request, owner)
             self._unrecorded.pop(folder.id, None)
 
+    def _requested(self, id: str) -> StopReason | None:
+        return requested_stop(TrainingFolder(id, self._root).path)
+
+    def _stop(self, id: str, reason: StopReason) -> bool:
+        """Have the server that has it in its queue stop a training; whether one has it."""
+        folder = TrainingFolder(id, self._root)
+        if id in self._jobs:
+            forget_stop(folder.path)  # the last word counts
+            self._jobs.stop(id, reason)
+        elif folder.held():
+            request_stop(folder.path, reason)
+        else:
+            return False
+        return True
+
     def _release(self, id: str) -> None:
         if held := self._held.pop(id, None):
             held.release(force=True)
@@ -243,7 +260,7 @@ class Trainings:
     def _end(self, id: str, event: Event, reason: StopReason | None) -> None:
         folder = TrainingFolder(id, self._root)
         self._release(id)
-        if reason == "remove":
+        if reason == "remove" or self._requested(id) == "remove":
             self._delete(folder)
         elif event.stage == "failed":
             self._record(id, "failed", event.note, event.facts)
@@ -251,6 +268,7 @@ class Trainings:
             folder.forget_snapshot()
         elif event.stage == "cancelled" and reason == "pause":
             self._record(id, "paused", paused_note(folder.history()))
+        forget_stop(folder.path)
 
     def _record(
         self, id: str, state: State, note: str, facts: Mapping[str, Any] | None = None

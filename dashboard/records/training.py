@@ -9,6 +9,8 @@ from typing import Any, Literal
 from dashboard.records.request import Request
 
 State = Literal["queued", "running", "pausing", "paused", "done", "failed", "cancelled"]
+# Why a training is stopped; "remove" also deletes its files.
+StopReason = Literal["pause", "cancel", "remove"]
 # Options with which the server asks for a training; not part of what determines it.
 FOLDER, MOST_SECONDS, MOST_PARAMETERS = "training", "limit.seconds", "limit.parameters"
 OF_SERVER = frozenset((FOLDER, MOST_SECONDS, MOST_PARAMETERS))

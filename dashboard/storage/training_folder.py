@@ -275,6 +275,17 @@ class TrainingFolder:
                 return None
         return lock
 
+    def held(self) -> bool:
+        """Whether a server has the training in its queue."""
+        try:
+            lock = self.hold()
+        except StorageError:
+            return False
+        if lock is None:
+            return True
+        lock.release(force=True)
+        return False
+
     def busy(self) -> bool:
         """Whether a worker, perhaps of another server, holds the lock."""
         try:

@@ -42,6 +42,15 @@ def test_the_status_follows_from_history_and_events(
     assert found == expected
 
 
+@pytest.mark.parametrize("recorded", ["queued", "running"])
+def test_what_another_server_was_asked_to_stop_is_pausing(recorded):
+    found = training_status(
+        History(state=recorded), [], stopping=False, runs_elsewhere=lambda: True,
+        stops_elsewhere=lambda: True,
+    )  # fmt: skip
+    assert found == ("pausing", "Another server stops it.", {})
+
+
 @pytest.mark.parametrize(("epochs", "words"), [(0, "0 epochs"), (1, "1 epoch"), (2, "2 epochs")])
 def test_a_pause_names_the_number_of_epochs(epochs, words):
     note = paused_note(History(epochs=(EPOCH,) * epochs))

@@ -13,6 +13,7 @@ from dashboard.jobs.pool import LocalPool
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.stop_requests import request_stop
 from dashboard.storage.training_folder import TrainingFolder
 
 pytestmark = pytest.mark.timeout(900)  # three processes may start, each of them slowly
@@ -275,6 +276,54 @@ def test_another_server_finds_what_ran_as_paused_and_goes_on(trainings, serve, o
     assert (states[id], states[waits]) == ("cancelled", "done")
     third.close()
     other.close()
+
+
+def test_what_another_server_trains_stops_there_before_a_page_says_that_it_has(serve, order):
+    here, there = serve(), serve()
+    id, waits = there.start(order(1000)), there.start(order(2, seed=1))
+    until(here, id, lambda training: training.epochs)
+    here.pause(waits)
+    here.pause(id)
+    assert here.get(id).state in ("pausing", "paused")
+    for paused in (id, waits):
+        note = until(here, paused, "paused").note
+        assert note.startswith("Paused after ")
+        assert not TrainingFolder(paused, here._root).busy()
+        assert there.get(paused).state == "paused"
+    here.resume(id)
+    until(here, id, lambda training: training.live)
+    there.cancel(id)
+    assert here.get(id).state == "cancelled"
+    ended(here, id)
+    assert here.get(id).state == there.get(id).state == "cancelled"
+    there.resume(waits)
+    here.remove(waits)
+    for service in (here, there):
+        with pytest.raises(KeyError):
+            service.get(waits)
+    end = time.monotonic() + PATIENCE
+    while TrainingFolder(waits, here._root).path.exists():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+    here.close()
+    there.close()
+
+
+def ended(service, id):
+    """Wait until no worker has the training, and it may be resumed if it can be."""
+    folder, end = TrainingFolder(id, service._root), time.monotonic() + PATIENCE
+    while folder.busy() or folder.held():
+        assert time.monotonic() < end
+        time.sleep(0.01)
+
+
+def test_what_a_server_that_ended_was_to_remove_is_removed_by_the_next(home, order):
+    service = Trainings(home, make_backend=lambda: pytest.fail("nothing to run"))
+    folder = TrainingFolder.create(order(), home)
+    request_stop(folder.path, "remove")
+    with pytest.raises(KeyError, match="was removed"):
+        service.get(folder.id)
+    assert not folder.path.exists()
 
 
 def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path, order):
