@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from pathlib import Path
 
 from dashboard.navigation import PAGES, location
 from tests.benchmarks.rows import Row
-from tests.benchmarks.watching import ROOT, chromium, opened, served
+from tests.benchmarks.watching import chromium, opened
+from tests.support.processes import descendants, megabytes
+from tests.support.serving import ROOT, served
 
 _SETTLED = 5.0  # seconds: by then every worker has started, and a page's jobs are done
 
@@ -29,24 +30,6 @@ def rows(quick: bool) -> Iterator[Row]:
 
 
 def _row(work: str, pid: int) -> Row:
-    parts = [_megabytes(each) for each in (pid, *_children(pid))]
+    parts = [megabytes(each) for each in (pid, *descendants(pid))]
     note = "page " + " MB, workers ".join([f"{parts[0]:.0f}", *(f"{p:.0f}" for p in parts[1:])])
     return Row(work=work, ours=sum(parts), unit="MB", note=f"{note} MB")
-
-
-def _children(pid: int) -> list[int]:
-    """Of all threads of the process, with their own children."""
-    found = []
-    for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
-            found += [child, *_children(child)]
-    return found
-
-
-def _megabytes(pid: int) -> float:
-    """The process's share of memory: a page that several hold counts once among them."""
-    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
-        name, _, value = line.partition(":")
-        if name == "Pss":
-            return int(value.split()[0]) / 1024
-    raise RuntimeError(f"no proportional set size of process {pid}")

@@ -12,7 +12,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 
 from tests.benchmarks.rows import Row, compared
-from tests.benchmarks.watching import CHART, QUIET, ROOT, chromium, opened, served, timed
+from tests.benchmarks.watching import CHART, QUIET, chromium, opened, timed
+from tests.support.serving import ROOT, served
 
 REPEATS = 7
 

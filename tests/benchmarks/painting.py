@@ -12,7 +12,8 @@ from functools import partial
 from playwright.sync_api import Browser, Page
 
 from tests.benchmarks.rows import Row, compared
-from tests.benchmarks.watching import CHART, PATIENCE, ROOT, chromium, opened, served, timed
+from tests.benchmarks.watching import CHART, PATIENCE, chromium, opened, timed
+from tests.support.serving import ROOT, served
 
 ONE_CHART = ROOT / "tests/benchmarks/one_chart_app.py"
 EMPTY = ROOT / "tests/benchmarks/empty_app.py"

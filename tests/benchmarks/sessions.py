@@ -11,68 +11,45 @@ from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
-import websockets
-from streamlit.proto.BackMsg_pb2 import BackMsg
-from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
+from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
 from tests.benchmarks.rows import Row, compared
-from tests.benchmarks.watching import ROOT, Served, served
+from tests.support.serving import ROOT, Served, served
+from tests.support.visiting import Visit
 
 FOUR = "a=gaussian&b=laplacian&c=epanechnikov&d=boxcar"
-_CHARTS = 5  # of the page when all its results are there
-_PATIENCE = 120.0  # seconds for one answer
 
 
 class Visitor:
     """One session: it opens a page, moves its first slider of a width, and waits for the end."""
 
     def __init__(self, server: Served, query: str) -> None:
-        self.url = server.url.replace("http", "ws") + "/_stcore/stream"
-        self.query = query
+        self.visit, self.query = Visit(server.url), query
         self.slider = ""
-        self.charts = 0
         self.faults = 0
 
     async def open(self) -> float:
-        """Connect and run the page until its charts are there; seconds."""
+        """Connect and open the page; seconds until everything of it is there."""
         began = time.perf_counter()
-        self.socket = await websockets.connect(
-            self.url, subprotocols=["streamlit"], max_size=None, compression=None, open_timeout=60
-        )
-        while not self.slider or self.charts < _CHARTS:
-            self.charts = 0
-            await self.run()
-            await asyncio.sleep(0.3)
+        await self.visit.__aenter__()
+        await self.visit.open("", self.query)
+        sliders = [one.element.slider for one in self.visit.shown.values()]
+        self.slider = next(one.id for one in sliders if "Width" in one.label)
         return time.perf_counter() - began
 
     async def close(self) -> None:
         """Leave."""
-        await self.socket.close()
+        await self.visit.__aexit__()
 
-    async def run(self, width: float | None = None) -> float:
-        """Run the page again, with another width where one is given; seconds to its end."""
-        message = BackMsg()
-        message.rerun_script.query_string = self.query
-        if width is not None:
-            state = message.rerun_script.widget_states.widgets.add(id=self.slider)
-            state.double_array_value.data.append(width)
+    async def run(self, width: float) -> float:
+        """Run the page again with another width; seconds to its end."""
+        moved = WidgetStates()
+        moved.widgets.add(id=self.slider).double_array_value.data.append(width)
         began = time.perf_counter()
-        await self.socket.send(message.SerializeToString())
-        while True:
-            answer = ForwardMsg()
-            answer.ParseFromString(await asyncio.wait_for(self.socket.recv(), _PATIENCE))
-            kind = answer.WhichOneof("type")
-            if kind == "delta" and answer.delta.WhichOneof("type") == "new_element":
-                element = answer.delta.new_element
-                shown = element.WhichOneof("type")
-                if shown == "slider" and "Width" in element.slider.label:
-                    self.slider = self.slider or element.slider.id
-                self.charts += shown == "vega_lite_chart"
-                self.faults += shown == "exception"
-            elif kind == "script_finished" and (
-                answer.script_finished != ForwardMsg.FINISHED_EARLY_FOR_RERUN
-            ):
-                return time.perf_counter() - began
+        await self.visit.run(moved)
+        taken = time.perf_counter() - began
+        self.faults += len(self.visit.errors())
+        return taken
 
 
 def rows(quick: bool) -> Iterator[Row]:

@@ -2,22 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import shutil
-import socket
-import subprocess
-import sys
-import tempfile
-import time
-import urllib.request
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
-from typing import NamedTuple
 
 from playwright.sync_api import Browser, Page, sync_playwright
 
-ROOT = Path(__file__).resolve().parents[2]
 QUIET = 700  # ms without a painting, after which a change counts as painted
 PATIENCE = 60_000  # ms
 CHART = "[data-testid=stVegaLiteChart] :is(canvas, svg.marks)"
@@ -57,43 +47,6 @@ window.painted = []; window.sent = 0;
     .observe(document, {subtree: true, childList: true, attributes: true});
 })();
 """
-
-
-class Served(NamedTuple):
-    """A running server: its address and its process number."""
-
-    url: str
-    pid: int
-
-
-@contextmanager
-def served(app: Path) -> Iterator[Served]:
-    """A Streamlit server of this app on a free port of this machine, with a home of its own."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-    command = [
-        sys.executable, "-m", "streamlit", "run", str(app), "--server.port", str(port),
-        "--server.address", "127.0.0.1", "--server.headless", "true",
-    ]  # fmt: skip
-    with tempfile.TemporaryDirectory() as home:
-        own = {"PYTHONPATH": str(ROOT), "HOME": home, "ATTENTION_WORKBENCH_HOME": home}
-        running = subprocess.Popen(
-            command, cwd=ROOT, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
-            env={**os.environ, **own},
-        )  # fmt: skip
-        url = f"http://127.0.0.1:{port}"
-        try:
-            for _ in range(300):
-                try:
-                    urllib.request.urlopen(f"{url}/_stcore/health", timeout=2).close()
-                    break
-                except OSError:
-                    time.sleep(0.1)
-            yield Served(url, running.pid)
-        finally:
-            running.terminate()
-            running.wait()
 
 
 @contextmanager

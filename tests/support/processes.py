@@ -1,0 +1,43 @@
+"""The processes below one, their memory and their open files. Needs Linux."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+
+def descendants(pid: int) -> list[int]:
+    """The children of all threads of the process, with their own children."""
+    found = []
+    for task in Path(f"/proc/{pid}/task").iterdir():
+        for child in map(int, (task / "children").read_text().split()):
+            found += [child, *descendants(child)]
+    return found
+
+
+def megabytes(pid: int) -> float:
+    """The process's proportional set size: a page that several hold is divided among them."""
+    for line in Path(f"/proc/{pid}/smaps_rollup").read_text().splitlines():
+        name, _, value = line.partition(":")
+        if name == "Pss":
+            return int(value.split()[0]) / 1024
+    raise RuntimeError(f"no proportional set size of process {pid}")
+
+
+def open_files(pid: int) -> int:
+    """How many file descriptors the process has open."""
+    return len(os.listdir(f"/proc/{pid}/fd"))
+
+
+def running(pid: int, module: str) -> list[int]:
+    """The processes below this one that run a module by ``python -m``, the oldest first."""
+    return [each for each in sorted(descendants(pid)) if module in _command(each)]
+
+
+def arguments(pid: int) -> list[str]:
+    """The command line of the process."""
+    return _command(pid)
+
+
+def _command(pid: int) -> list[str]:
+    return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")
