@@ -29,15 +29,6 @@ def open_files(pid: int) -> int:
     return len(os.listdir(f"/proc/{pid}/fd"))
 
 
-def running(pid: int, module: str) -> list[int]:
-    """The processes below this one that run a module by ``python -m``, the oldest first."""
-    return [each for each in sorted(descendants(pid)) if module in _command(each)]
-
-
-def arguments(pid: int) -> list[str]:
+def command(pid: int) -> list[str]:
     """The command line of the process."""
-    return _command(pid)
-
-
-def _command(pid: int) -> list[str]:
     return Path(f"/proc/{pid}/cmdline").read_bytes().decode(errors="replace").split("\0")

@@ -220,6 +220,10 @@ class Visit:
         ]  # fmt: skip
         return [*raised, *failed]
 
+    def links(self) -> list[str]:
+        """Where the buttons that are links lead."""
+        return [url for one in self.shown.values() if (url := one.element.link_button.url)]
+
     def tables(self) -> list[pa.Table]:
         """The data of all charts and tables on the page."""
         packed = []
