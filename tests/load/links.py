@@ -19,7 +19,7 @@ from support.visiting import Visit
 NUMBERS = 9_000  # links that differ
 _STRIDE = 3_571  # so that neighbouring numbers have widths that are far apart
 _WORD = re.compile(r"(?<![\w.,])70\d{5}(?![\w])")
-_CLOSE = {"rtol": 2e-3, "atol": 2e-3}  # what is drawn is rounded
+_CLOSE = 2e-3  # what is drawn is rounded
 _POSITIONS, _OFFSETS, _SIZE = 60, 150, 32
 _ROWS, _COLUMNS = 3, 4  # of the queries of the page Anatomy
 
@@ -77,7 +77,7 @@ def _regressed(visit: Visit, number: int) -> bool:
     points, curve = _table(visit, "k", "x", "y"), _table(visit, "x", "prediction", "weights")
     weights = _weights(_column(curve, "x"), _column(points, "x"), _width(number))
     expected = weights @ _column(points, "y")
-    return np.allclose(_column(curve, "prediction"), expected, **_CLOSE)
+    return np.allclose(_column(curve, "prediction"), expected, rtol=_CLOSE, atol=_CLOSE)
 
 
 def _fitted(visit: Visit, number: int) -> bool:
@@ -106,7 +106,9 @@ def _scored(visit: Visit, number: int) -> bool:
     ][:4]
     asked = queries.reshape(_ROWS, _COLUMNS)
     expected = (asked @ keys.reshape(-1, _COLUMNS).T).ravel() / np.sqrt(_COLUMNS)
-    return bool(asked[0, 0] == number / 1000) and np.allclose(scores, expected, **_CLOSE)
+    return bool(asked[0, 0] == number / 1000) and np.allclose(
+        scores, expected, rtol=_CLOSE, atol=_CLOSE
+    )
 
 
 def _anatomy(number: int) -> dict[str, Any]:

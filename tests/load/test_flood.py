@@ -62,8 +62,12 @@ async def flood(server, cookies, stack):
             await visit.upload("alignment-upload", f"{place}.tsv", line.encode())
         assert any(key.endswith(" use") for key in visit.buttons()), "no upload was taken"
 
-    *_, trains = await asyncio.gather(*map(open_largest, range(LINKS)), upload(), train())
-    return trains
+    async with asyncio.TaskGroup() as group:
+        trains = group.create_task(train())
+        for place in range(LINKS):
+            group.create_task(open_largest(place))
+        group.create_task(upload())
+    return trains.result()
 
 
 async def work(server):
