@@ -169,8 +169,10 @@ class Trainings:
         with self._lock:
             if self.get(id).state in ("done", "cancelled"):
                 return
-            self._record(id, "cancelled", "Cancelled.")
-            if not self._stop(id, "cancel"):
+            here, stops = id in self._jobs, self._stop(id, "cancel")
+            if here or not stops:  # else the server that stops it records that it has
+                self._record(id, "cancelled", "Cancelled.")
+            if not stops:
                 TrainingFolder(id, self._root).forget_snapshot()
 
     def remove(self, id: str) -> None:
@@ -265,6 +267,8 @@ class Trainings:
         elif event.stage == "failed":
             self._record(id, "failed", event.note, event.facts)
         elif reason == "cancel":
+            if event.stage == "cancelled" and folder.history().state != "cancelled":
+                self._record(id, "cancelled", "Cancelled.")
             folder.forget_snapshot()
         elif event.stage == "cancelled" and reason == "pause":
             self._record(id, "paused", paused_note(folder.history()))
