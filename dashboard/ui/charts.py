@@ -33,15 +33,18 @@ def show(key: str, make: Callable[[], Any], alt: str, *, stretch: bool = True) -
     _draw(specification(key, make), alt, stretch)
 
 
-def show_filled(key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str) -> None:
+def show_filled(
+    key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str, *, stretch: bool = True
+) -> None:
     """Draw a chart that is a template, see :mod:`dashboard.charts.template`.
 
     Args:
         key: of the tables: two results have two.
         draw: the template's.
         prepare: makes the tables and the shape, now if nobody needed them before.
+        stretch: see :func:`show`.
     """
-    _draw(filled(key, draw, prepare), alt, True)
+    _draw(filled(key, draw, prepare), alt, stretch)
 
 
 def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:

@@ -3,12 +3,19 @@ from functools import partial
 import pandas as pd
 import pytest
 
-from dashboard.charts.series import series_chart
+from dashboard.charts.series import draw_series, prepare_series
+from dashboard.charts.template import chart_of
 
 COLOURS = {"a": "#3284d0", "b": "#ce6a1e"}
 LINES = pd.DataFrame(
     {"x": [2, 4, 8, 2, 4, 8], "y": [1.0, 10.0, 100.0, 3.0, 3.0, 3.0], "series": list("aaabbb")}
 )
+
+
+def series_chart(*data, **more):
+    return chart_of(draw_series, prepare_series(*data, **more))
+
+
 titled = partial(series_chart, x_title="n", y_title="ms")
 
 

@@ -1,7 +1,13 @@
 import numpy as np
 import pytest
 
-from dashboard.charts.values import MOST_CELLS, values_heatmap
+from dashboard.charts.template import chart_of
+from dashboard.charts.values import MOST_CELLS, draw_values, prepare_values
+
+
+def values_heatmap(values, **more):
+    return chart_of(draw_values, prepare_values(values, **more))
+
 
 GRID = np.array([[1.0, -0.5, np.nan], [0.25, 0.0, -2.0]])
 

@@ -1,10 +1,15 @@
 import numpy as np
 import pytest
 
-from dashboard.features.positions.chart_circle import circle_chart
+from dashboard.charts.template import chart_of
+from dashboard.features.positions.chart_circle import draw_circle, prepare_circle
 
 TURN = 0.7
 POINTS = np.stack([np.sin(TURN * np.arange(5)), np.cos(TURN * np.arange(5))], axis=1)
+
+
+def circle_chart(*points):
+    return chart_of(draw_circle, prepare_circle(*points))
 
 
 def chart(first=1, last=3):
