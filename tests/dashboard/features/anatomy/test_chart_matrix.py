@@ -91,3 +91,11 @@ def test_minus_infinity_is_ruled_out_and_no_mishap(painted, rows, survives):
         "row q0, column k1, value −∞, ruled out",
         "row q1, column k0, value not finite",
     ]
+
+
+def test_other_numbers_and_another_picked_cell_keep_the_specification():
+    one, other = (
+        prepare_matrix(VALUES * scale, ["q0", "q1"], ["k0", "k1", "k2"], picked=(row, None))
+        for scale, row in ((1, 0), (3, 1))
+    )
+    assert template(draw_matrix, one) is template(draw_matrix, other)
