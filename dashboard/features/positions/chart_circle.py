@@ -65,7 +65,7 @@ def prepare_circle(
         "circle": _path(np.stack([np.sin(around), np.cos(around)], axis=1)),
         "turn": _path(_arc(start, turn)),
         "points": _path(pairs).rename_columns(["x", "y", "i"]),
-        "spokes": _ends_table([*centres, *ends]).append_column("step", [[0, 0, 1, 1]]),
+        "spokes": _ends_table([*ends, *centres]).append_column("step", [[1, 1, 0, 0]]),
         "ends": _ends_table(ends),
         "labels": _ends_table(_labels(ends, turn)),
     }
