@@ -16,7 +16,7 @@ COPY requirements.txt ./
 RUN pip install --index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.txt)"
 RUN pip install --requirement requirements.txt
 COPY . ./
-RUN pip install --editable ".[postgresql]" && python -m compileall -q attention_plugins dashboard
+RUN pip install --editable ".[login,postgresql]" && python -m compileall -q attention_plugins dashboard
 
 USER workbench
 ENV ATTENTION_WORKBENCH_HOME=/data ATTENTION_LOG_FORMAT=json

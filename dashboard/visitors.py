@@ -52,11 +52,13 @@ class Visitor:
         owner: of what they make; empty for the user of this machine.
         role: a visitor sees, an author makes, an administrator runs the server.
         classroom: whether the server is set to show only.
+        logged_in: whether they have logged in.
     """
 
     owner: str
     role: Role
     classroom: bool = False
+    logged_in: bool = False
 
     @property
     def administers(self) -> bool:
@@ -86,6 +88,11 @@ class Visitor:
             return
         if self.classroom:
             raise NotAllowed(f"{what} is switched off on this server ({variable('classroom')})")
+        if self.logged_in:
+            raise NotAllowed(
+                f"{what} is for those whom {variable('logins')} of this server names by a "
+                "verified e-mail address; yours is not, so ask who runs it"
+            )
         raise NotAllowed(f"{what} is for those who have logged in, on the page Server")
 
     def see_that_it_owns(self, owner: str, what: str) -> None:
@@ -123,7 +130,8 @@ def identify(browser: Browser, chosen: Settings) -> Visitor:
     if local or browser.token:
         role = "administrator"
     owner = "" if local or not chosen.owners else _owner_of(browser)
-    return Visitor(owner=owner, role=role, classroom=chosen.classroom)
+    logged_in = bool(browser.user and browser.user.get("is_logged_in"))
+    return Visitor(owner=owner, role=role, classroom=chosen.classroom, logged_in=logged_in)
 
 
 def from_this_machine(browser: Browser) -> bool:

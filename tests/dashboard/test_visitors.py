@@ -143,6 +143,13 @@ def test_the_token_makes_an_administrator_who_keeps_what_is_theirs(known):
     assert known(owners=False, token=True).administers
 
 
+def test_a_refusal_says_what_would_let_one(known):
+    with pytest.raises(NotAllowed, match=r"^Training is for those who have logged in"):
+        known(user={"is_logged_in": False}).see_that_it_makes("Training")
+    with pytest.raises(NotAllowed, match=r"whom ATTENTION_LOGINS of this server names"):
+        known(user=ADA, logins="eve@school.example").see_that_it_makes("Training")
+
+
 def test_in_a_classroom_only_an_administrator_makes_anything(known):
     pupil, teacher = known(classroom=True), known(local=True, classroom=True)
     assert (pupil.makes, teacher.makes) == (False, True)

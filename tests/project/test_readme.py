@@ -178,7 +178,7 @@ def test_the_smallest_plugin_installs_and_is_listed(tmp_path):
     """As a user does it: its own distribution, installed by pip, found by a new process."""
     source, target = tmp_path / "source", tmp_path / "target"
     source.mkdir()
-    (metadata,) = [block.text for block in BLOCKS if block.language == "toml"]
+    (metadata,) = [b.text for b in BLOCKS if b.language == "toml" and "[project]" in b.text]
     (source / "pyproject.toml").write_text(metadata, encoding="utf-8")
     (source / "chebyshev_scoring.py").write_text(CODE[0], encoding="utf-8")
     run(

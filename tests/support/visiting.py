@@ -47,6 +47,7 @@ class Visit:
     Attributes:
         shown: what the page shows, by its place.
         polled: seconds between two looks at each unfinished part of the page, by its fragment.
+        sent_to: the path that the page sent the browser to, as to log in; empty for none.
     """
 
     def __init__(
@@ -56,6 +57,7 @@ class Visit:
         self._url, self._cookies = url, dict(cookies or {})
         self.shown: dict[tuple[int, ...], Shown] = {}
         self.polled: dict[str, float] = {}
+        self.sent_to = ""
         self._popovers: dict[tuple[int, ...], str] = {}
         self._page, self._script, self._query, self._session = "", "", "", ""
 
@@ -64,9 +66,11 @@ class Visit:
         headers = {"X-Forwarded-For": _ELSEWHERE} if self._afar else {}
         if self._cookies:
             headers["Cookie"] = _joined(self._cookies)
+            headers["Origin"] = self._url  # else nobody has logged in
+        protocols = filter(None, ("streamlit", self._cookies.get(_XSRF)))
         self._socket = await websockets.connect(
             self._url.replace("http", "ws", 1) + "/_stcore/stream",
-            subprotocols=[websockets.Subprotocol("streamlit")],
+            subprotocols=[*map(websockets.Subprotocol, protocols)],
             additional_headers=headers,
             max_size=None, compression=None, open_timeout=60,
         )  # fmt: skip
@@ -253,6 +257,8 @@ class Visit:
         if kind == "new_session":
             self._begin([*answer.metadata.run.fragment_ids])
             self._session = answer.new_session.initialize.session_id
+        elif kind == "auth_redirect":
+            self.sent_to = answer.auth_redirect.url
         elif kind == "navigation":
             self._script = answer.navigation.page_script_hash
         elif kind == "delta":

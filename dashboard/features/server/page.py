@@ -31,12 +31,17 @@ _ROLES = {
     "author": "You may train and upload. What you make is yours; links show it to others.",
     "administrator": "You may also reload plugins, and see and stop the work of all.",
 }
+_NOT_NAMED = (
+    "You may open every link. To train and upload as well, ask who runs this server to name your "
+    "e-mail address."
+)
 
 
 def _controls(_session: Session[ServerView], _catalogue: Catalogue) -> None:
     visitor = owner.visitor()
-    st.markdown(f"**You are: {visitor.role}**")
-    st.caption(_ROLES[visitor.role])
+    role = visitor.role
+    st.markdown(f"**You are: {role}**")
+    st.caption(_NOT_NAMED if visitor.logged_in and role == "visitor" else _ROLES[role])
     if visitor.presents:
         st.caption("This server shows only: nothing is trained or uploaded here.")
     _login()
@@ -51,9 +56,9 @@ def _login() -> None:
         return
     if user["is_logged_in"]:
         st.text(str(user.get("email") or user.get("name") or ""))
-        st.button("Log out", icon=":material/logout:", on_click=st.logout)
+        st.button("Log out", icon=":material/logout:", key="server-logout", on_click=st.logout)
     else:
-        st.button("Log in", icon=":material/login:", on_click=st.login)
+        st.button("Log in", icon=":material/login:", key="server-login", on_click=st.login)
 
 
 def _token() -> None:
