@@ -12,7 +12,7 @@ from typing import Any
 
 import sqlalchemy as sa
 from sqlalchemy import event
-from sqlalchemy.exc import ArgumentError, NoSuchModuleError, SQLAlchemyError
+from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from dashboard.storage import migrations
 from dashboard.storage.errors import StorageError
@@ -128,7 +128,7 @@ class Database:
         try:
             yield
         except SQLAlchemyError as error:
-            raise StorageError(_sentence(error, self._place)) from error
+            raise StorageError(_sentence(error, self._place, self._is_sqlite)) from error
 
     @property
     def _place(self) -> str:
@@ -150,7 +150,7 @@ def _begin_sqlite(connection: sa.Connection) -> None:
     connection.exec_driver_sql("BEGIN IMMEDIATE" if writes else "BEGIN")
 
 
-def _sentence(error: Exception, place: str) -> str:
+def _sentence(error: Exception, place: str, is_file: bool) -> str:
     """What is wrong, without the statement and its values."""
     cause = getattr(error, "orig", None) or error
     reason = " ".join(str(cause).split())[:300] or type(cause).__name__
@@ -158,4 +158,6 @@ def _sentence(error: Exception, place: str) -> str:
         return "another process writes runs; try again in a minute"
     if "disk is full" in reason or "disk full" in reason.lower():
         return f"no room for the database of runs {place}; free some space there"
+    if isinstance(error, OperationalError) and not is_file:
+        return f"the database of runs {place} cannot be reached now ({reason}); try again soon"
     return f"the database of runs {place} cannot be used: {reason}"

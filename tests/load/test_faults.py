@@ -7,6 +7,7 @@ import signal
 import time
 
 import pytest
+from support import postgres
 from support.processes import alive, command, descendants
 from support.serving import ROOT, served
 from support.visiting import Visit
@@ -69,6 +70,14 @@ async def answers(visit, number):
     assert SMALL.follows(visit, number)
 
 
+async def keep(visit, number):
+    """Keep the small page's result; what the page then says, and where its links lead."""
+    await answers(visit, number)
+    await visit.unfold("page-keep")
+    await visit.press("page-keep-now")
+    return " ".join(visit.texts()).replace("\\", ""), visit.links()
+
+
 def test_a_killed_worker_costs_its_panel_which_can_be_tried_again():
     async def happens(server):
         async with Visit(server.url) as visit, Visit(server.url) as other:
@@ -119,10 +128,8 @@ def test_a_killed_server_loses_no_training_and_no_run_that_it_kept(tmp_path):
         async with Visit(server.url) as visit, Visit(server.url) as keeper:
             await train(visit, 4)
             for number in range(3):
-                await answers(keeper, number)
-                await keeper.unfold("panel-a-export")
-                await keeper.press("panel-a-export-keep")
-                kept.extend(link for link in keeper.links() if "runs?id=" in link)
+                _, links = await keep(keeper, number)
+                kept.extend(link for link in links if "runs?id=" in link)
             await visit.run()
             assert sorted(states(visit)) == ["queued", "queued", "queued", "running"]
             reached.append(max(epochs(visit)))
@@ -150,6 +157,28 @@ def test_a_killed_server_loses_no_training_and_no_run_that_it_kept(tmp_path):
         time.sleep(0.1)
     with served(APP, tmp_path, ATTENTION_TRAINERS="1") as server:
         asyncio.run(after(server))
+
+
+def test_a_killed_database_is_said_and_used_again_once_it_is_back():
+    async def happens(server, database):
+        async with Visit(server.url) as visit:
+            _, before = await keep(visit, 1)
+            database.kill()
+            said, links = await keep(visit, 2)
+            assert "cannot be reached now" in said
+            assert "try again soon" in said
+            assert not any("runs?id=" in link for link in links)
+            await visit.show("runs")
+            assert "cannot be reached now" in " ".join(visit.texts()).replace("\\", "")
+            database.start()
+            _, after = await keep(visit, 2)
+            for link in (*before, *after):
+                await visit.open("runs", link.partition("?")[2])
+                assert visit.errors() == []
+                assert visit.tables()
+
+    with postgres.server() as database, served(APP, ATTENTION_DATABASE=database.new()) as server:
+        asyncio.run(happens(server, database))
 
 
 def test_what_the_second_of_two_servers_says_of_the_firsts_trainings_is_true(tmp_path):

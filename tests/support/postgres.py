@@ -5,13 +5,16 @@ from __future__ import annotations
 import os
 import secrets
 import shutil
+import signal
 import subprocess
 import tempfile
-from collections.abc import Iterator
-from contextlib import contextmanager
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import pytest
+from support.processes import alive, descendants
 
 NEEDED = "needs PostgreSQL's initdb and pg_ctl (Debian package postgresql), and psycopg"
 _FOLDERS = sorted(Path("/usr/lib/postgresql").glob("*/bin"), reverse=True)
@@ -27,38 +30,71 @@ def _run(program: str, *arguments: str) -> None:
     subprocess.run(command, check=True, cwd="/", stdout=subprocess.DEVNULL, timeout=120, **as_user)
 
 
+class Server:
+    """A server in a folder of its own.
+
+    Attributes:
+        folder: of its socket.
+    """
+
+    def __init__(self) -> None:
+        self.folder = Path(tempfile.mkdtemp(prefix="postgres-"))
+        self._data = str(self.folder / "data")
+        if os.getuid() == 0:
+            shutil.chown(self.folder, _USER["user"], _USER["group"])
+        _run("initdb", "--no-sync", "--auth=trust", "--username=postgres", "--pgdata", self._data)
+
+    def start(self) -> None:
+        """Start it, be it after :meth:`kill`."""
+        log, settings = str(self.folder / "log"), f"{_SETTINGS} -k {self.folder}"
+        _run("pg_ctl", "start", "--wait", "--silent", "-D", self._data, "-o", settings, "-l", log)
+
+    def stop(self) -> None:
+        """Stop it without waiting for whoever is connected."""
+        _run("pg_ctl", "stop", "--wait", "--silent", "--mode=immediate", "-D", self._data)
+
+    def kill(self) -> None:
+        """End all its processes at once, whatever they are at. Needs Linux."""
+        locks = [self.folder / "data" / "postmaster.pid", self.folder / ".s.PGSQL.5432.lock"]
+        process = int(locks[0].read_text().split()[0])
+        killed = [process, *descendants(process)]
+        for each in killed:
+            with suppress(ProcessLookupError):  # it ended by itself, as its parent was gone
+                os.kill(each, signal.SIGKILL)
+        while any(map(alive, killed)):
+            time.sleep(0.01)
+        for lock in locks:  # one whose process nobody waits for would seem to be held
+            lock.unlink(missing_ok=True)
+
+    def new(self) -> str:
+        """The URL of a new, empty database."""
+        import psycopg
+
+        name = f"t{secrets.token_hex(4)}"
+        with psycopg.connect(f"host={self.folder} user=postgres", autocommit=True) as connection:
+            connection.execute(f"CREATE DATABASE {name}")
+        return f"postgresql://postgres@/{name}?host={self.folder}"
+
+
 @contextmanager
-def server() -> Iterator[str]:
-    """Start a server; yield the folder of its socket."""
-    folder = Path(tempfile.mkdtemp(prefix="postgres-"))
-    if os.getuid() == 0:
-        shutil.chown(folder, _USER["user"], _USER["group"])
-    data = str(folder / "data")
+def server() -> Iterator[Server]:
+    """A running server. Where its programs are not installed, the test is skipped."""
+    pytest.importorskip("psycopg", reason=NEEDED)
+    if not all(shutil.which(program, path=_PATH) for program in ("initdb", "pg_ctl")):
+        pytest.skip(NEEDED)
+    made = Server()
     try:
-        _run("initdb", "--no-sync", "--auth=trust", "--username=postgres", "--pgdata", data)
-        settings = f"{_SETTINGS} -k {folder}"
-        log = str(folder / "log")
-        _run("pg_ctl", "start", "--wait", "--silent", "-D", data, "-o", settings, "-l", log)
+        made.start()
         try:
-            yield str(folder)
+            yield made
         finally:
-            _run("pg_ctl", "stop", "--wait", "--silent", "--mode=immediate", "-D", data)
+            made.stop()
     finally:
-        shutil.rmtree(folder, ignore_errors=True)
+        shutil.rmtree(made.folder, ignore_errors=True)
 
 
 @pytest.fixture(scope="session")
-def postgres():
+def postgres() -> Iterator[Callable[[], str]]:
     """``postgres()``: the URL of a new, empty database."""
-    psycopg = pytest.importorskip("psycopg", reason=NEEDED)
-    if not all(shutil.which(program, path=_PATH) for program in ("initdb", "pg_ctl")):
-        pytest.skip(NEEDED)
-    with server() as folder:
-
-        def new() -> str:
-            name = f"t{secrets.token_hex(4)}"
-            with psycopg.connect(f"host={folder} user=postgres", autocommit=True) as connection:
-                connection.execute(f"CREATE DATABASE {name}")
-            return f"postgresql://postgres@/{name}?host={folder}"
-
-        yield new
+    with server() as running:
+        yield running.new
