@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
+from http.client import HTTPException
 from pathlib import Path
 from typing import BinaryIO
 
@@ -51,7 +52,7 @@ def fetch(
         answer = getattr(error, "response", None)
         if answer is not None:
             raise DownloadError(f"{url} answered {answer.status_code} {answer.reason}") from error
-        raise DownloadError(f"cannot get {url}: {_cause(error)}") from error
+        raise DownloadError(f"cannot get {url}: {_reason(error)}") from error
     return target
 
 
@@ -104,7 +105,8 @@ def _download(url: str, target: Path, sha1: str, progress: Progress, timeout: fl
     except OSError:  # some errors of requests are ValueErrors too
         raise
     except ValueError as error:  # another hash
-        raise DownloadError(f"{url}: {str(error).partition('. ')[0]}") from error
+        said = str(error).partition(". ")[0]
+        raise DownloadError(f"{url}: {said}; nothing was kept, try again") from error
 
 
 class _Counted:
@@ -137,8 +139,10 @@ class _Counted:
     def close(self) -> None: ...
 
 
-def _cause(error: BaseException) -> str:
-    """The innermost error, in the system's words where it has some."""
+def _reason(error: BaseException) -> str:
+    """The innermost error in the system's words where it has some, and what to do about it."""
     while inner := error.__cause__ or error.__context__:
         error = inner
-    return getattr(error, "strerror", None) or str(error)
+    said = getattr(error, "strerror", None) or str(error)
+    cut = isinstance(error, (ConnectionError, TimeoutError, HTTPException))
+    return f"{said}; nothing was kept, try again" if cut else said

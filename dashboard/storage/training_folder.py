@@ -8,6 +8,7 @@ folder also holds the model as a checkpoint.
 from __future__ import annotations
 
 import json
+import os
 import re
 import secrets
 import shutil
@@ -26,7 +27,7 @@ from dashboard.records.request import Request
 from dashboard.records.training import Epoch, State
 from dashboard.storage import files
 from dashboard.storage.errors import StorageError
-from dashboard.storage.files import make_folder, replace, writing
+from dashboard.storage.files import make_folder, replace, sync, writing
 from dashboard.storage.home import trainings_root
 from dashboard.storage.reading import read_bounded
 
@@ -134,9 +135,14 @@ class TrainingFolder:
     def _append(self, entry: Mapping[str, Any]) -> None:
         # The leading line break separates it from a line that a full disk cut short.
         line = f"\n{json.dumps(entry, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace")
-        with writing(self.path), (self.path / _HISTORY).open("ab", buffering=0) as file:
+        path = self.path / _HISTORY
+        first = not path.exists()
+        with writing(self.path), path.open("ab", buffering=0) as file:
             if file.write(line) < len(line):
                 raise OSError(None, "the disk is full")
+            os.fsync(file.fileno())
+            if first:
+                sync(self.path)
 
     def changed(self) -> tuple[int, int]:
         """Return a stamp that differs after each change of the history."""
@@ -180,6 +186,7 @@ class TrainingFolder:
     def new_epoch(self, epoch: int) -> Iterator[Path]:
         """Yield an empty folder to fill; at the end it becomes the epoch's folder at once.
 
+        It is on the disk then, and so is each line of the history once it is written.
         The models of other epochs are removed then.
         """
         with writing(self.path):
@@ -187,8 +194,11 @@ class TrainingFolder:
             folder.mkdir()
             try:
                 yield folder
+                for written in (*folder.iterdir(), folder):
+                    sync(written)
                 shutil.rmtree(place, ignore_errors=True)
                 folder.rename(place)
+                sync(place.parent)
             finally:
                 shutil.rmtree(folder, ignore_errors=True)
             for older in self.path.glob("epochs/[0-9]*"):

@@ -105,7 +105,8 @@ def test_a_cut_connection_is_one_sentence_and_leaves_nothing(server, target):
     with pytest.raises(DownloadError) as refusal:
         fetch(server.url, target, sha1=SHA1)
     assert str(refusal.value) == (
-        f"cannot get {server.url}: IncompleteRead(100003 bytes read, 200004 more expected)"
+        f"cannot get {server.url}: IncompleteRead(100003 bytes read, 200004 more expected); "
+        "nothing was kept, try again"
     )
     assert left(target) == []
     fetch(server.url, target, sha1=SHA1)
@@ -135,7 +136,8 @@ def test_another_content_is_refused_and_kept_nowhere(server, target):
         fetch(server.url, target, sha1=SHA1)
     assert str(refusal.value) == (
         f"{server.url}: SHA1 hash of downloaded file (file.zip) does not match the known hash: "
-        f"expected sha1:{SHA1} but got {found}"
+        f"expected sha1:{SHA1} but got {found}; "
+        "nothing was kept, try again"
     )
     assert left(target) == []
     assert len(server.asked) == 1
@@ -165,7 +167,8 @@ def test_no_server_is_one_sentence(target):
         url = f"http://127.0.0.1:{taken.getsockname()[1]}/file.zip"
         with pytest.raises(DownloadError) as refusal:
             fetch(url, target, sha1=SHA1)
-    assert str(refusal.value) == f"cannot get {url}: Connection refused"
+    expected = f"cannot get {url}: Connection refused; nothing was kept, try again"
+    assert str(refusal.value) == expected
 
 
 def test_no_address_is_one_sentence(target):
@@ -178,7 +181,7 @@ def test_no_address_is_one_sentence(target):
 def test_a_silent_server_counts_as_cut(server, target):
     server.cuts, server.silent = [1009], threading.Event()
     began = time.monotonic()
-    with pytest.raises(DownloadError, match=f"cannot get {server.url}: timed out"):
+    with pytest.raises(DownloadError, match=f"cannot get {server.url}: timed out; .* try again"):
         fetch(server.url, target, sha1=SHA1, timeout=0.2)
     assert time.monotonic() - began < 15
     server.silent.set()

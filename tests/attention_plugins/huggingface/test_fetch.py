@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import hashlib
 import json
+import threading
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from types import SimpleNamespace
 
 import pytest
@@ -73,7 +76,7 @@ def test_weights_are_not_fetched_of_what_cannot_be_read(hub):
 @pytest.mark.parametrize(
     ("given", "message"),
     [
-        ("someone/else", "cannot reach someone/else of the Hub: Name or service not known; "),
+        ("someone/else", "cannot get someone/else of the Hub: Name or service not known; "),
         ("https://x/y/z", "need a folder or a repository such as"),
         ("someone/tiny", "has no safetensors.*--revision refs/pr/"),
     ],
@@ -95,6 +98,56 @@ def test_what_the_hub_refuses_is_said_in_a_sentence(hub, monkeypatch):
     monkeypatch.setattr(hub, "model_info", refuse)
     with pytest.raises(CheckpointError, match="someone/tiny of the Hub has no revision 'v9'"):
         fetch.adopt("someone/tiny", "", {}, revision="v9")
+
+
+class CutOff(BaseHTTPRequestHandler):
+    """Answers as the Hub does, and hangs up in the middle of the weights."""
+
+    def do_HEAD(self):
+        self._answer()
+
+    def do_GET(self):
+        self.wfile.write(self._answer())
+
+    def _answer(self):
+        name, files = self.path.rpartition("/")[2], self.server.files
+        siblings = [{"rfilename": each} for each in files]
+        info = json.dumps({"id": "someone/tiny", "sha": COMMIT, "siblings": siblings}).encode()
+        content = files.get(name, info)
+        self.send_response(200)
+        self.send_header("Content-Length", str(len(content)))
+        self.send_header("X-Repo-Commit", COMMIT)
+        self.send_header("ETag", hashlib.sha256(content).hexdigest())
+        self.end_headers()
+        return content[:1009] if name.endswith(".safetensors") else content
+
+    def log_message(self, *_):
+        """Tests print nothing."""
+
+
+def test_a_download_that_is_cut_leaves_nothing_and_says_to_try_again(monkeypatch, tmp_path):
+    from huggingface_hub import constants, file_download
+
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(file_download.time, "sleep", lambda seconds: None)
+    with ThreadingHTTPServer(("127.0.0.1", 0), CutOff) as server:
+        server.files = {
+            "config.json": json.dumps(CONFIG).encode(),
+            "model.safetensors": bytes(7001),
+        }
+        address = f"http://127.0.0.1:{server.server_port}"
+        monkeypatch.setattr(constants, "ENDPOINT", address)
+        template = constants.HUGGINGFACE_CO_URL_TEMPLATE.replace("https://huggingface.co", address)
+        monkeypatch.setattr(constants, "HUGGINGFACE_CO_URL_TEMPLATE", template)
+        thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.01})
+        thread.start()
+        try:
+            with pytest.raises(CheckpointError, match=r"received 1009 bytes.* try again, or"):
+                fetch.adopt("someone/tiny", "", {})
+        finally:
+            server.shutdown()
+            thread.join()
+    assert [path.name for path in tmp_path.rglob("*")] == ["adopting"]
 
 
 def test_a_folder_is_copied_without_code_and_never_over_another(hub, tmp_path):

@@ -4,6 +4,7 @@ from dataclasses import asdict
 
 import pyarrow as pa
 import pytest
+from support.disks import NEEDS_PROC, Disk
 from support.hostile import KINDS, UNIX, at_once, lay
 
 from dashboard.records.request import Request
@@ -124,6 +125,39 @@ def test_an_epoch_that_is_done_again_takes_the_place_of_the_first(folder):
         with folder.new_epoch(1) as place:
             (place / "card.json").write_text(text)
     assert (folder.model() / "card.json").read_text() == "new"
+
+
+@NEEDS_PROC
+def test_power_may_be_lost_at_any_moment(tmp_path, monkeypatch):
+    (root := tmp_path / "home").mkdir()
+    disk, maps = Disk(root, monkeypatch), pa.table({"kind": ["cross"] * 7})
+    folder = TrainingFolder.create(REQUEST, root)
+    created, said = len(disk.steps), {}
+    for number in (1, 2, 3):
+        with folder.new_epoch(number) as place:
+            for name in ("model.safetensors", "card.json"):
+                (place / name).write_text(f"{name} {number}")
+            folder.write_probe(place, maps)
+        folder.note_epoch(epoch(number))
+        said[disk.cut()] = number
+        folder.write_snapshot(b"snapshot" * number)
+    disk.cut()
+    monkeypatch.undo()
+    for step in disk.steps[created:]:
+        found = TrainingFolder(folder.id, step)
+        assert found.order().request == REQUEST
+        named = [one.epoch for one in found.history().epochs]
+        assert said.get(step, 0) in (0, *named)
+        assert all(found.probe(number) == maps for number in named)
+        if named:
+            model = found.model()
+            assert int(model.name) >= named[-1]
+            for name in ("model.safetensors", "card.json"):
+                assert (model / name).read_text() == f"{name} {int(model.name)}"
+        if snapshot := found.snapshot():
+            assert snapshot.read_bytes() in [b"snapshot" * number for number in (1, 2, 3)]
+    assert [one.epoch for one in found.history().epochs] == [1, 2, 3]
+    assert found.snapshot().read_bytes() == b"snapshot" * 3
 
 
 def test_a_snapshot_takes_the_place_of_the_last(folder):
