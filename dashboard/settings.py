@@ -113,7 +113,8 @@ class Settings(BaseSettings):
     data_rows: int = Field(
         default=500_000,
         ge=2,
-        description="lines of an uploaded table or corpus",
+        le=1_000_000,  # more are not read
+        description="lines of an uploaded table or corpus, up to 1,000,000",
     )
     upload_megabytes: int = Field(
         default=50,
@@ -130,6 +131,12 @@ class Settings(BaseSettings):
         default=200,
         ge=1,
         description="megabytes of all files that one owner has uploaded",
+    )
+    uploads_total_megabytes: int = Field(
+        default=1024,
+        ge=1,
+        description="megabytes of all files that all owners have uploaded; beyond them nothing "
+        "more is taken in",
     )
     owners: bool = Field(
         default=True,

@@ -8,12 +8,13 @@ import time
 from contextlib import suppress
 from pathlib import Path
 
-from dashboard.storage.files import make_folder, replace
+from dashboard.storage.files import make_folder, replace, writing
 from dashboard.storage.home import home
 from dashboard.storage.ids import DIGEST
+from dashboard.storage.uploads import FOLDER, owned
 
 _MB = 2**20
-_SECONDS_AN_UNFINISHED_FILE_STAYS = 3600
+_SECONDS_A_FILE_OF_NOBODY_STAYS = 3600
 
 
 class Blobs:
@@ -22,13 +23,15 @@ class Blobs:
     Args:
         root: a folder, made when first needed; the files lie in its ``blobs``.
         largest: bytes of one file.
-        total: bytes of all files; beyond them the least recently used are removed.
+        total: bytes of all files. Beyond them no file is taken in; what nobody has among their
+            uploads any more, and nobody used for an hour, is removed before that.
     """
 
     def __init__(
         self, root: Path | None = None, *, largest: int = 50 * _MB, total: int = 1024 * _MB
     ) -> None:
-        self._folder = (root or home()) / "blobs"
+        self._root = root or home()
+        self._folder = self._root / "blobs"
         self._largest = largest
         self._total = total
 
@@ -39,8 +42,8 @@ class Blobs:
         power loss, is replaced.
 
         Raises:
-            ValueError: more bytes than one file may have.
-            OSError: the folder cannot be written.
+            ValueError: more bytes than one file or all files may have.
+            StorageError: the folder cannot be written.
         """
         if len(data) > self._largest:
             raise ValueError(
@@ -49,9 +52,10 @@ class Blobs:
         digest = hashlib.sha256(data).hexdigest()
         path = self._folder / digest
         if not (_is_whole(path, len(data), digest) and self._touch(path)):
-            make_folder(self._folder)
-            replace(path, data)
-            self._make_room(keep=path)
+            with writing(self._folder):
+                make_folder(self._folder)
+                self._make_room(len(data))
+                replace(path, data)
         return digest
 
     def path(self, digest: str) -> Path:
@@ -88,23 +92,27 @@ class Blobs:
             pass
         return True
 
-    def _make_room(self, keep: Path) -> None:
+    def _make_room(self, wanted: int) -> None:
+        """Remove unfinished files, and of those that nobody has as many as are in the way."""
         held = []
         for path in self._folder.iterdir():
             with suppress(FileNotFoundError):  # another process removed it
                 stat = path.stat()
                 held.append((stat.st_mtime, stat.st_size, path))
-        excess = sum(size for _, size, _ in held) - self._total
-        abandoned = time.time() - _SECONDS_AN_UNFINISHED_FILE_STAYS
+        excess = sum(size for _, size, _ in held) + wanted - self._total
+        had = owned(self._root / FOLDER) if excess > 0 else set()
+        before = time.time() - _SECONDS_A_FILE_OF_NOBODY_STAYS
         for used, size, path in sorted(held):
-            if path.name.startswith("."):
-                removable = used < abandoned
-            else:
-                removable = excess > 0 and path != keep
-            if removable:
+            unfinished = path.name.startswith(".")
+            if used < before and (unfinished or (excess > 0 and path.name not in had)):
                 with suppress(OSError):
                     path.unlink()
                     excess -= size
+        if excess > 0:
+            raise ValueError(
+                f"no room: all visitors' files on this server may have {self._total / _MB:,.0f} "
+                "MB together; remove one of yours, or ask who runs it for more"
+            )
 
 
 def _is_whole(path: Path, size: int, digest: str) -> bool:

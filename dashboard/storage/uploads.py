@@ -11,11 +11,12 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dashboard.storage.blobs import DIGEST
 from dashboard.storage.errors import StorageError
 from dashboard.storage.files import locked, make_folder, replace, writing
 from dashboard.storage.home import home
+from dashboard.storage.ids import DIGEST
 
+FOLDER = "uploads"  # in the data folder
 _LOCAL = "local"  # the user of this machine
 _SECONDS_FOR_LOCK = 10.0
 _MB = 2**20
@@ -49,7 +50,7 @@ class Uploads:
     """
 
     def __init__(self, owner: str, root: Path | None = None) -> None:
-        self._folder = (root or home()) / "uploads"
+        self._folder = (root or home()) / FOLDER
         name = hashlib.sha256(owner.encode()).hexdigest()[:32] if owner else _LOCAL
         self._path = self._folder / f"{name}.json"
 
@@ -89,9 +90,7 @@ class Uploads:
         """
         with self._changing() as known:
             known[:] = [one for one in known if one.digest != digest]
-        return not any(
-            one.digest == digest for path in self._folder.glob("*.json") for one in _read(path)
-        )
+        return digest not in owned(self._folder)
 
     @contextmanager
     def _changing(self) -> Iterator[list[Upload]]:
@@ -103,6 +102,15 @@ class Uploads:
                 known = list(_read(self._path))
                 yield known
                 replace(self._path, json.dumps([asdict(one) for one in known]).encode())
+
+
+def owned(folder: Path) -> set[str]:
+    """The sha256 of every file that somebody has uploaded.
+
+    Args:
+        folder: :data:`FOLDER` of the data folder.
+    """
+    return {one.digest for path in folder.glob("*.json") for one in _read(path)}
 
 
 def _read(path: Path) -> Iterator[Upload]:

@@ -19,6 +19,7 @@ from dashboard.ui.owner import owner, visitor
 from dashboard.ui.widgets import plain
 
 _FILES_COUNTED = 100
+_MB = 2**20
 _SHOWN = 10  # of the uploads before
 
 
@@ -142,8 +143,7 @@ def _stored(name: str, content: bytes, wanted: Wanted) -> str:
     """Take a file in, as one of the visitor's; ``upload:<sha256>``.
 
     Raises:
-        ValueError: the visitor may not upload, or a limit of this server.
-        OSError: it cannot be stored.
+        ValueError: the visitor may not upload, a limit of this server, or it cannot be stored.
     """
     visitor().see_that_it_makes("Uploading")
     _within_limits(content)
@@ -152,8 +152,10 @@ def _stored(name: str, content: bytes, wanted: Wanted) -> str:
     uploads = Uploads(owner())
     uploads.add(new, settings().uploads_megabytes)
     try:
-        return UPLOAD + Blobs().put(content)
-    except (ValueError, OSError):
+        chosen = settings()
+        largest, total = chosen.upload_megabytes * _MB, chosen.uploads_total_megabytes * _MB
+        return UPLOAD + Blobs(largest=largest, total=total).put(content)
+    except ValueError:
         uploads.remove(digest)
         raise
 

@@ -1,11 +1,14 @@
 """What a visitor may not do is refused where it would start, whatever buttons there are."""
 
+import errno
+import os
 from types import SimpleNamespace
 
 import pytest
 
 from dashboard.features.runs import page as runs
 from dashboard.features.runs.card import PROBLEM
+from dashboard.storage import blobs, uploads
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.uploads import Upload, Uploads
 from dashboard.ui import frame, layout, owner, presentation, reloading, upload
@@ -133,13 +136,39 @@ def test_an_upload_is_its_owners_and_counts_for_them(known, monkeypatch):
 
 def test_a_file_that_could_not_be_stored_does_not_count(known, monkeypatch):
     def full(*_):
-        raise OSError("the disk is full")
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+
+    def without_room():
+        with pytest.raises(ValueError, match="No space left on device; free some space there"):
+            upload._stored("a.csv", b"1,2\n", upload.TABLE)
 
     known(name="pat of uploads")
-    monkeypatch.setattr(Blobs, "put", full)
-    with pytest.raises(OSError, match="disk is full"):
-        upload._stored("a.csv", b"1,2\n", upload.TABLE)
-    assert Uploads("pat of uploads").list() == []
+    for module in (blobs, uploads):
+        with monkeypatch.context() as patch:
+            patch.setattr(module, "replace", full)
+            without_room()
+        assert Uploads("pat of uploads").list() == []
+    upload._stored("a.csv", b"1,2\n", upload.TABLE)
+
+
+def test_what_one_visitor_uploads_costs_another_nothing(known, monkeypatch, tmp_path):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setenv("ATTENTION_UPLOADS_TOTAL_MEGABYTES", "1")
+    known(name="ada of the first file")
+    digest = upload._stored("a.csv", b"1,2\n" * 200_000, upload.TABLE).removeprefix("upload:")
+    os.utime(tmp_path / "blobs" / digest, (1.0, 1.0))
+    known(name="eve of the second")
+    with pytest.raises(ValueError, match=r"^no room: all visitors' files .* may have 1 MB"):
+        upload._stored("b.csv", b"3,4\n" * 200_000, upload.TABLE)
+    assert Uploads("eve of the second").list() == []
+    assert Blobs().path(digest)
+
+
+def test_a_file_may_be_as_large_as_the_setting_says(known, monkeypatch):
+    monkeypatch.setenv("ATTENTION_UPLOAD_MEGABYTES", "60")
+    monkeypatch.setenv("ATTENTION_DATA_ROWS", "3")
+    known(name="max of uploads")
+    assert upload._stored("a.csv", b"1" * (55 * 2**20), upload.TABLE)
 
 
 def test_too_many_lines_are_refused_by_the_limits_name(known, monkeypatch):

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from attention_plugins.datasets import parallel, table
 from dashboard.jobs import limits
 from dashboard.settings import Settings, settings, variable
 
@@ -75,6 +76,11 @@ def test_every_wrong_setting_is_named_at_once(monkeypatch):
     monkeypatch.setenv("ATTENTION_FRAME_ANCESTORS", "'unsafe'")
     with pytest.raises(ValueError, match=r"WORKERS is '0'.*; .*ANCESTORS.*: need sites such as"):
         settings()
+
+
+def test_what_the_largest_setting_lets_in_is_read():
+    (most,) = [one.le for one in Settings.model_fields["data_rows"].metadata if hasattr(one, "le")]
+    assert most == parallel.MOST_LINES == table.ROW_LIMIT
 
 
 @pytest.mark.parametrize("name", Settings.model_fields)

@@ -16,7 +16,8 @@ from dashboard.jobs.backend import Event
 from dashboard.records.request import UPLOAD, Request
 from dashboard.records.result import Result
 from dashboard.records.text import one_line
-from dashboard.storage.archive import LARGEST_ARCHIVE, check_size
+from dashboard.settings import settings
+from dashboard.storage.archive import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.errors import BundleError
 from dashboard.storage.page_run import PageRun
@@ -35,10 +36,11 @@ def store_upload(data: bytes) -> Request:
 
     Raises:
         BundleError: larger than a bundle may be.
-        OSError: the folder of uploads cannot be written.
+        ValueError: no room for it, or the folder of uploads cannot be written.
     """
     check_size(data)
-    return Request.make(TASK, data=UPLOAD + Blobs(largest=LARGEST_ARCHIVE).put(data))
+    blobs = Blobs(largest=LARGEST_ARCHIVE, total=settings().uploads_total_megabytes * MB)
+    return Request.make(TASK, data=UPLOAD + blobs.put(data))
 
 
 def to_result(page: PageRun, packed: bytes) -> Result:

@@ -16,7 +16,6 @@ from dashboard.ui.page import Page
 from dashboard.ui.run_store import run_store
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
-from dashboard.visitors import NotAllowed
 
 _ROWS = 20
 _DAMAGED_SHOWN, _NOTE_SHOWN = 8, 120
@@ -61,7 +60,7 @@ def _start_import() -> None:
     try:
         owner.visitor().see_that_it_makes("Importing")
         st.session_state[_PENDING] = (store_upload(file.getvalue()), file.name)
-    except (BundleError, NotAllowed, OSError) as error:
+    except ValueError as error:
         st.session_state[card.PROBLEM] = f"Refused: {error}."
 
 

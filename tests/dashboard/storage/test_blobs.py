@@ -7,7 +7,9 @@ import pytest
 from support.hostile import UNIX, at_once, lay
 
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.errors import StorageError
 from dashboard.storage.home import home
+from dashboard.storage.uploads import Upload, Uploads
 
 
 @pytest.fixture
@@ -72,24 +74,39 @@ def test_a_missing_file_says_what_to_do(blobs):
         blobs.path("a" * 64)
 
 
-def test_the_file_unused_for_longest_makes_room(blobs, tmp_path):
-    first, second = blobs.put(b"a" * 97), blobs.put(b"b" * 97)
-    for age, digest in ((7, first), (5, second)):
-        past = time.time() - age
-        os.utime(tmp_path / "blobs" / digest, (past, past))
-    blobs.path(first)  # used: the second is now the oldest
+def put_long_ago(blobs, root, data, owner="", seconds=7200):
+    """A file that was last used so long ago, among the uploads of an owner if one is named."""
+    digest = blobs.put(data)
+    past = time.time() - seconds
+    os.utime(root / "blobs" / digest, (past, past))
+    if owner:
+        Uploads(owner, root).add(Upload(digest, "a.csv", "table", len(data)), 1)
+    return digest
+
+
+def test_one_visitors_files_never_give_way_to_anothers(blobs, tmp_path):
+    ada = put_long_ago(blobs, tmp_path, b"a" * 97, "ada")
+    blobs.put(b"e" * 97)
+    Uploads("eve", tmp_path).add(Upload("e" * 64, "e.csv", "table", 97), 1)
+    with pytest.raises(ValueError, match=r"^no room: all visitors' files .* remove one of yours"):
+        blobs.put(b"f" * 97)
+    assert len(names(tmp_path)) == 2
+    assert blobs.path(ada).read_bytes() == b"a" * 97
+    Uploads("ada", tmp_path).remove(ada)
+    blobs.remove(ada)
+    blobs.put(b"f" * 97)
+
+
+def test_what_nobody_has_any_more_makes_room_the_longest_unused_first(blobs, tmp_path):
+    first = put_long_ago(blobs, tmp_path, b"a" * 97, seconds=9000)
+    second = put_long_ago(blobs, tmp_path, b"b" * 97)
+    blobs.path(first)  # used: it may be what somebody looks at just now
     third = blobs.put(b"c" * 97)
     assert names(tmp_path) == sorted([first, third])
     with pytest.raises(ValueError, match="upload it again"):
         blobs.path(second)
-
-
-def test_the_new_file_stays_even_if_it_looks_oldest(blobs, tmp_path):
-    future = time.time() + 1000
-    for letter in (b"a", b"b"):
-        os.utime(tmp_path / "blobs" / blobs.put(letter * 101), (future, future))
-    newest = blobs.put(b"c" * 101)
-    assert newest in names(tmp_path)
+    with pytest.raises(ValueError, match="no room"):
+        blobs.put(b"d" * 97)
 
 
 def test_an_abandoned_unfinished_file_is_removed_a_fresh_one_stays(blobs, tmp_path):
@@ -109,7 +126,7 @@ def test_a_write_that_fails_leaves_nothing(blobs, tmp_path, monkeypatch):
         raise OSError("no space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    with pytest.raises(OSError, match="no space"):
+    with pytest.raises(StorageError, match=r"no space left on device; free some space there"):
         blobs.put(b"data")
     assert names(tmp_path) == []
 
