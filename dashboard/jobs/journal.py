@@ -52,7 +52,7 @@ def enter(job: str, request: Request, client: str, seconds: float, event: Event)
         task=request.task,
         stage=event.stage,
         seconds=round(seconds, 3),
-        client=_digest(client),
+        client=digest(client),
         training=str(dict(request.options).get(FOLDER, "")),
         note=" ".join(event.note.split()) if failed else "",
     )
@@ -65,5 +65,6 @@ def enter(job: str, request: Request, client: str, seconds: float, event: Event)
         listener(entry)
 
 
-def _digest(client: str) -> str:
+def digest(client: str) -> str:
+    """What the log says of a session or an owner: 12 hexadecimal digits; empty for nobody."""
     return hashlib.sha256(client.encode()).hexdigest()[:_DIGITS] if client else ""

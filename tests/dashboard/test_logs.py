@@ -3,11 +3,18 @@
 import json
 import logging
 import sys
+from types import SimpleNamespace
 
 import pytest
 
 from dashboard import logs
+from dashboard.jobs.job import Job
+from dashboard.jobs.journal import digest
+from dashboard.records.request import Request
+from dashboard.records.training import FOLDER
 from dashboard.settings import settings
+
+SESSION = "4fd3a1a2-a-session-that-can-be-taken-over"
 
 
 @pytest.fixture(autouse=True)
@@ -66,6 +73,50 @@ def test_text_is_the_default_and_failures_alone_are_written(capsys):
     logging.getLogger("dashboard.jobs").warning("job failed")
     (line,) = capsys.readouterr().err.splitlines()
     assert line.endswith(" WARNING job failed")
+
+
+def finished(client=SESSION):
+    """Have a job of that session run to its end; its id."""
+    job = Job(Request.make("training", options={FOLDER: "00aa"}), [], client)
+    for stage in ("queued", "started", "done"):
+        job.add(stage)
+    return job.id
+
+
+def test_each_line_of_a_job_says_its_id_and_its_session(capsys):
+    logs.start(settings(log_format="json", log_level="info"))
+    job = finished()
+    lines = written(capsys)
+    assert [line["stage"] for line in lines] == ["queued", "started", "done"]
+    assert {(one["job"], one["client"], one["training"]) for one in lines} == {
+        (job, digest(SESSION), "00aa"),
+    }  # fmt: skip
+    logs.start(settings(log_level="info"))
+    job = finished()
+    said = capsys.readouterr().err.splitlines()
+    assert len(said) == 3
+    ids = f" job={job} training=00aa client={digest(SESSION)}"
+    assert all(line.endswith(ids) for line in said)
+    assert not any(SESSION in line for line in said)
+
+
+@pytest.mark.parametrize("form", ["json", "text"])
+def test_what_a_page_logs_says_its_session(capsys, monkeypatch, form):
+    page = SimpleNamespace(session_id=SESSION)
+    monkeypatch.setattr(logs, "get_script_run_ctx", lambda **_: page)
+    logs.start(settings(log_format=form))
+    logging.getLogger("dashboard.ui").warning("a page says")
+    try:
+        raise ValueError("too\nlong")
+    except ValueError:
+        logging.getLogger("dashboard.ui").exception("a page raised")
+    said = capsys.readouterr().err
+    assert said.count(digest(SESSION)) == 2
+    if form == "text":
+        first, second, traceback, *_ = said.splitlines()
+        assert first.endswith(f"a page says client={digest(SESSION)}")
+        assert second.endswith(f"a page raised client={digest(SESSION)}")
+        assert traceback.startswith("Traceback")
 
 
 def test_starting_twice_writes_once(capsys):
