@@ -16,9 +16,11 @@ from starlette.responses import Response
 from starlette.routing import Route
 from streamlit import runtime
 
+from dashboard import latency
 from dashboard.jobs import journal
 from dashboard.jobs.backend import FINAL, Capacity
 from dashboard.jobs.journal import Entry
+from dashboard.latency import Wait
 from dashboard.ui.workbench import workbench
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
@@ -38,6 +40,11 @@ class Metrics:
             "attention_result_seconds", "Seconds from a request to its result.", ("task",),
             buckets=_SECONDS, registry=self._registry,
         )  # fmt: skip
+        self._pages = Histogram(
+            "attention_page_seconds",
+            "Seconds until a page's script has run, and from its request to a result.",
+            ("page", "what"), buckets=_SECONDS, registry=self._registry,
+        )  # fmt: skip
         self._registry.register(_Now())
 
     def count(self, entry: Entry) -> None:
@@ -47,6 +54,10 @@ class Metrics:
         self._jobs.labels(entry.task, entry.stage).inc()
         if entry.stage == "done":
             self._seconds.labels(entry.task).observe(entry.seconds)
+
+    def count_wait(self, wait: Wait) -> None:
+        """Count a visitor's wait for a page."""
+        self._pages.labels(wait.page, wait.what).observe(wait.seconds)
 
     def text(self) -> bytes:
         """All figures, in Prometheus's format."""
@@ -74,9 +85,10 @@ class _Now:
 
 
 def routes() -> list[Route]:
-    """The route ``/metrics``, and a count of all jobs from now on."""
+    """The route ``/metrics``, and a count of all jobs and waits from now on."""
     metrics = Metrics()
     journal.listeners.append(metrics.count)
+    latency.listeners.append(metrics.count_wait)
 
     def answer(_request: Request) -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)

@@ -6,12 +6,15 @@ Pages meet here alone: no page imports another. A page's module is imported when
 from __future__ import annotations
 
 import importlib
+import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from types import ModuleType
 from urllib.parse import urlencode
 
 import streamlit as st
+
+from dashboard import latency
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -158,7 +161,9 @@ def _page(entry: Entry) -> st.Page:
 def _opener(name: str) -> Callable[[], None]:
     def show() -> None:
         st.session_state[_CURRENT] = name
+        began = time.monotonic()
         _module(name).PAGE.show()
+        latency.note(name, "drawn", time.monotonic() - began)
 
     return show
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
+from dashboard import latency
 from dashboard.jobs.backend import FINAL, Event, JobBackend, Wait
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -29,6 +30,7 @@ class Jobs:
         client: the session; clients take turns.
         work: what a request costs, see :mod:`dashboard.records.work`.
         free: the work that is begun without being approved.
+        page: its name, under which the wait for results is counted.
     """
 
     def __init__(
@@ -39,13 +41,16 @@ class Jobs:
         client: str = "",
         work: Callable[[Request], float] = lambda _: 0.0,
         free: float = math.inf,
+        page: str = "",
     ) -> None:
         self._backend = backend
         self._current_generation = generation
         self._client, self._work, self._free = client, work, free
+        self._page = page
         self._lock = threading.RLock()
         self._generation = generation()
         self._ids: dict[str, str] = {}
+        self._submitted: dict[str, float] = {}  # by job, in monotonic seconds
         self._final: dict[str, Event] = {}
         self._held: dict[str, Request] = {}
         self._approved: set[str] = set()
@@ -57,11 +62,13 @@ class Jobs:
             if self._generation != self._current_generation():
                 self._generation = self._current_generation()
                 self._ids.clear()
+                self._submitted.clear()
                 self._final.clear()
             wanted = {request.key: request for request in requests}
             self._approved &= wanted.keys()
             for key in self._ids.keys() - wanted.keys():
                 self._final.pop(key, None)
+                self._submitted.pop(self._ids[key], None)
                 self._backend.cancel(self._ids.pop(key))
             self._held = self._beyond_free(wanted)
             for request in wanted.values():
@@ -150,9 +157,11 @@ class Jobs:
     def _job(self, request: Request) -> str:
         with self._lock:
             if request.key not in self._ids:
-                self._ids[request.key] = self._backend.submit(
+                began = time.monotonic()
+                job = self._ids[request.key] = self._backend.submit(
                     request, client=self._client, work=self._work(request)
                 )
+                self._submitted[job] = began
             return self._ids[request.key]
 
     def _jobs(self) -> list[tuple[str, str]]:
@@ -169,13 +178,15 @@ class Jobs:
         if event is None or event.stage not in FINAL:
             return None
         with self._lock:
-            current = self._ids.get(key) == job
+            current, began = self._ids.get(key) == job, self._submitted.pop(job, None)
             if event.stage == "cancelled" and event.facts.get("abandoned"):
                 if current:
                     del self._ids[key]  # this session was away, and asks once more
                 return None
             if current:
                 self._final[key] = event
+        if began is not None and event.stage == "done":
+            latency.note(self._page, "result", time.monotonic() - began)
         return event
 
 

@@ -46,7 +46,7 @@ class Session(Generic[View]):
         bench, context = workbench(), get_script_run_ctx()
         self.jobs = Jobs(
             bench.backend, lambda: bench.generation, work=work, free=settings().free_work,
-            client=context.session_id if context else "",
+            client=context.session_id if context else "", page=page,
         )  # fmt: skip
         self.links: list[str] = []
 

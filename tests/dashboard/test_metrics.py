@@ -7,7 +7,7 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from dashboard import metrics, serving
+from dashboard import latency, metrics, serving
 from dashboard.jobs import journal
 from dashboard.jobs.backend import Capacity
 from dashboard.jobs.job import Job
@@ -29,6 +29,7 @@ def bench(monkeypatch):
 
     monkeypatch.setattr(metrics, "workbench", Bench)
     monkeypatch.setattr(journal, "listeners", [])
+    monkeypatch.setattr(latency, "listeners", [])
 
 
 @pytest.fixture
@@ -67,6 +68,19 @@ def test_seconds_to_a_result_are_those_since_it_was_asked_for(figures):
     assert 2.0 <= found["attention_result_seconds_sum", "echo"] < 2.5
     assert found["attention_result_seconds_bucket", "1.0", "echo"] == 0
     assert found["attention_result_seconds_bucket", "3.0", "echo"] == 1
+
+
+def test_waits_are_counted_by_page_and_by_what_was_waited_for(figures):
+    latency.note("heads", "drawn", 0.02)
+    latency.note("heads", "result", 2.0)
+    latency.note("norms", "result", 0.02)
+    found = figures()
+    name = "attention_page_seconds"
+    assert found[f"{name}_sum", "drawn", "heads"] == 0.02
+    assert found[f"{name}_sum", "heads", "result"] == 2.0
+    assert found[f"{name}_bucket", "1.0", "heads", "result"] == 0
+    counts = {key[1:] for key in found if key[0] == f"{name}_count"}
+    assert counts == {("drawn", "heads"), ("heads", "result"), ("norms", "result")}
 
 
 def test_queues_workers_and_memory_are_those_of_now(figures):

@@ -7,7 +7,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dashboard
-from dashboard import navigation
+from dashboard import latency, navigation
 from dashboard.ui.page import Page
 
 FEATURES = Path(dashboard.__file__).parent / "features"
@@ -59,10 +59,17 @@ def test_the_page_that_is_shown_is_known_by_its_name(backend, tmp_path, monkeypa
         navigation._opener(name)()
         navigation.st.text(navigation.location(navigation.current()))
 
-    for name, location in (("runs", "/runs"), ("norms", "/normalisation"), ("regression", "/")):
+    waits = []
+    monkeypatch.setattr(latency, "listeners", [waits.append])
+    names = ("runs", "norms", "regression")
+    for name, location in zip(names, ("/runs", "/normalisation", "/"), strict=True):
         app = AppTest.from_function(page, args=(name,), default_timeout=60).run()
         assert not app.exception
         assert app.text[-1].value == location
+    drawn = [wait for wait in waits if wait.what == "drawn"]
+    assert [wait.page for wait in drawn] == [*names]
+    assert all(0 < wait.seconds < 60 for wait in drawn)
+    assert {wait.page for wait in waits} <= {entry.name for entry in navigation.PAGES}
 
 
 def test_an_address_has_the_parameters_of_its_link():

@@ -2,9 +2,11 @@
 
 import pytest
 
+from dashboard import latency
 from dashboard.jobs.backend import Event, Wait
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+from dashboard.ui import jobs as module
 from dashboard.ui.jobs import Jobs
 
 
@@ -143,3 +145,23 @@ def test_a_session_that_was_away_asks_once_more(jobs, backend):
     assert backend.asked == [2, 2]
     backend.ends["2 2"] = Event(number=2, stage="cancelled")
     assert jobs.final(request).stage == "cancelled"
+
+
+def test_the_wait_for_a_result_is_counted_once_under_its_page(backend, monkeypatch):
+    waits, clock = [], iter(range(100, 200))
+    monkeypatch.setattr(latency, "listeners", [waits.append])
+    monkeypatch.setattr(module.time, "monotonic", lambda: float(next(clock)))
+    jobs = Jobs(backend, lambda: 0, page="heads")
+    good, bad, left = costing(1, 2, 3)
+    jobs.want([good, bad, left])
+    assert jobs.final(good) is None
+    backend.ends["1 1"] = Event(number=2, stage="done")
+    backend.ends["2 2"] = Event(number=2, stage="failed")
+    for _ in range(2):
+        assert jobs.final(good)
+        assert jobs.final(bad)
+    jobs.want([good])
+    ((page, what, seconds),) = waits
+    assert (page, what) == ("heads", "result")
+    assert seconds == 3.0  # the clock was read for each request
+    assert jobs._submitted == {}
