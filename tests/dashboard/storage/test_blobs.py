@@ -4,6 +4,7 @@ import threading
 import time
 
 import pytest
+from support.disks import NEEDS_PROC, Disk
 from support.hostile import UNIX, at_once, lay
 
 from dashboard.storage.blobs import Blobs
@@ -129,6 +130,25 @@ def test_a_write_that_fails_leaves_nothing(blobs, tmp_path, monkeypatch):
     with pytest.raises(StorageError, match=r"no space left on device; free some space there"):
         blobs.put(b"data")
     assert names(tmp_path) == []
+
+
+@NEEDS_PROC
+def test_power_may_be_lost_at_any_moment(tmp_path, monkeypatch):
+    (root := tmp_path / "home").mkdir()
+    disk, data, said = Disk(root, monkeypatch), [b"a" * 97, b"b" * 89], {}
+    for number, content in enumerate(data):
+        digest = hashlib.sha256(content).hexdigest()
+        Uploads("ada", root).add(Upload(digest, f"{number}.csv", "table", len(content)), 1)
+        assert Blobs(root).put(content) == digest
+        said[disk.cut()] = number + 1
+    monkeypatch.undo()
+    for step in disk.steps:
+        kept = list((step / "blobs").glob("[0-9a-f]*"))
+        assert all(path.read_bytes() in data for path in kept)
+        if step in said:
+            assert len(kept) == len(Uploads("ada", step).list()) == said[step]
+            again = [Blobs(step).put(content) for content in data]
+            assert [Blobs(step).path(digest).read_bytes() for digest in again] == data
 
 
 def test_writers_at_once_never_show_half_a_file(tmp_path):
