@@ -69,10 +69,11 @@ class Server:
     def new(self) -> str:
         """The URL of a new, empty database."""
         import psycopg
+        from psycopg import sql
 
         name = f"t{secrets.token_hex(4)}"
         with psycopg.connect(f"host={self.folder} user=postgres", autocommit=True) as connection:
-            connection.execute(f"CREATE DATABASE {name}")
+            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
         return f"postgresql://postgres@/{name}?host={self.folder}"
 
 
