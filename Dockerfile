@@ -1,6 +1,6 @@
 # docker build -t attention-workbench .
 # docker run -p 8501:8501 -v workbench:/data attention-workbench
-FROM python:3.12-slim
+FROM python:3.11-slim
 
 # Where torch is installed from. For an NVIDIA GPU build with
 # --build-arg TORCH_INDEX=https://download.pytorch.org/whl/cu130 and run with --gpus all.
