@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import sys
+from pathlib import Path
 
-from attention_plugins.commands import main
+from attention_plugins.commands import PROGRAM, main
 
 if __name__ == "__main__":
-    sys.exit(main())
+    started = Path(sys.argv[0]).name
+    sys.exit(main(program=PROGRAM if started == "__main__.py" else started))

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import argparse
 import sys
-from collections.abc import Mapping, Sequence
-from types import MappingProxyType, ModuleType
+from collections.abc import Sequence
 
 from attention_plugins.commands import adopt, check, evaluate, listing, new, train, translate
 from attention_plugins.contract import ContractError
+
+PROGRAM = "python -m attention_plugins"
 
 _COMMANDS = {
     "list": listing,
@@ -21,19 +22,12 @@ _COMMANDS = {
 }
 
 
-def main(
-    arguments: Sequence[str] | None = None,
-    *,
-    program: str = "python -m attention_plugins",
-    more: Mapping[str, ModuleType] = MappingProxyType({}),
-) -> int:
+def main(arguments: Sequence[str] | None = None, *, program: str = PROGRAM) -> int:
     """Run one command.
 
     Args:
         arguments: the command's name and what follows it; else those of this process.
         program: what was typed before them.
-        more: commands besides those of this package, each a module with ``add_arguments(parser)``
-            and ``run(given)`` that returns an exit code or None.
 
     Returns:
         0, or 1 where a check failed, or 2 on bad input, or 130 when interrupted.
@@ -43,15 +37,14 @@ def main(
         description="Scorings, models and corpora of Attention Workbench from the command line.",
     )
     subparsers = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands = {**more, **_COMMANDS}
-    for name, module in commands.items():
+    for name, module in _COMMANDS.items():
         summary = (module.__doc__ or name).splitlines()[0]
         subparser = subparsers.add_parser(name, help=summary, description=summary)
         module.add_arguments(subparser)
         subparser.add_argument("--json", action="store_true", help="print the result as JSON")
     given = parser.parse_args(arguments)
     try:
-        return commands[given.command].run(given) or 0
+        return _COMMANDS[given.command].run(given) or 0
     except (ContractError, FloatingPointError) as error:
         print(f"{parser.prog} {given.command}: {error}", file=sys.stderr)
         return 2

@@ -11,6 +11,7 @@ from dashboard import command_line, serving
 @pytest.fixture
 def served(monkeypatch):
     """What the server was asked to serve."""
+    monkeypatch.setattr(sys, "argv", ["pytest"])  # other commands replace it
     asked = []
     monkeypatch.setattr(serving, "run", asked.append)
     return asked
@@ -40,12 +41,13 @@ def test_what_it_does_not_know_is_refused(words, served, capsys):
 
 
 def test_other_commands_are_those_of_the_plugins(served, capsys):
-    assert command_line.main(["translate", "--checkpoint", "nowhere", "i am here ."]) == 2
+    with pytest.raises(SystemExit, match="2"):
+        command_line.main(["translate", "--checkpoint", "nowhere", "i am here ."])
     assert capsys.readouterr().err.startswith("attention-workbench translate: ")
     assert served == []
 
 
-def test_help_names_both(capsys):
+def test_help_names_both(served, capsys):
     with pytest.raises(SystemExit, match="0"):
         command_line.main(["--help"])
     said = capsys.readouterr().out

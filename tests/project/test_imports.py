@@ -83,8 +83,7 @@ LAYERS = {
         ("attention_plugins/models/**/*.py",), ("attention_plugins.scorings",), (),
     ),
     "the page process is light": (
-        ("streamlit_app.py", "dashboard/**/*.py"), HEAVY,
-        (*IN_WORKER, "dashboard/command_line.py"),
+        ("streamlit_app.py", "dashboard/**/*.py"), HEAVY, IN_WORKER,
     ),
     # The worker calls the tasks, and leaves torch and plugins to them.
     "a worker leaves torch to its tasks": (("dashboard/jobs/worker.py",), HEAVY, ()),
