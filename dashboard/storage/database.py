@@ -103,7 +103,9 @@ class Database:
 
     def _create(self) -> sa.Engine:
         if not self._is_sqlite:
-            return sa.create_engine(self._url, pool_pre_ping=True)
+            # Where the database says SQL_ASCII, psycopg would give bytes for text.
+            utf8 = {"client_encoding": "utf8"}
+            return sa.create_engine(self._url, pool_pre_ping=True, connect_args=utf8)
         engine = sa.create_engine(self._url, connect_args={"timeout": self._wait})
         event.listen(engine, "connect", _configure_sqlite)
         event.listen(engine, "begin", _begin_sqlite)

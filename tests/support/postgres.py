@@ -66,14 +66,15 @@ class Server:
         for lock in locks:  # one whose process nobody waits for would seem to be held
             lock.unlink(missing_ok=True)
 
-    def new(self) -> str:
-        """The URL of a new, empty database."""
+    def new(self, options: str = "") -> str:
+        """The URL of a new, empty database, created with these options."""
         import psycopg
         from psycopg import sql
 
         name = f"t{secrets.token_hex(4)}"
         with psycopg.connect(f"host={self.folder} user=postgres", autocommit=True) as connection:
-            connection.execute(sql.SQL("CREATE DATABASE {}").format(sql.Identifier(name)))
+            create = sql.SQL("CREATE DATABASE {} {}")
+            connection.execute(create.format(sql.Identifier(name), sql.SQL(options)))
         return f"postgresql://postgres@/{name}?host={self.folder}"
 
 
@@ -95,7 +96,7 @@ def server() -> Iterator[Server]:
 
 
 @pytest.fixture(scope="session")
-def postgres() -> Iterator[Callable[[], str]]:
-    """``postgres()``: the URL of a new, empty database."""
+def postgres() -> Iterator[Callable[..., str]]:
+    """``postgres(options)``: the URL of a new, empty database, created with these options."""
     with server() as running:
         yield running.new

@@ -58,6 +58,16 @@ def test_postgresql_waits_for_the_disk_whatever_its_default(postgres):
     database.close()
 
 
+def test_text_stays_text_in_a_database_without_an_encoding(postgres):
+    """``createdb`` makes such a one where no language is set, as on a bare server."""
+    url = postgres("TEMPLATE template0 ENCODING 'SQL_ASCII' LOCALE 'C'")
+    database = Database(url)
+    database.upgrade()
+    with database.reading() as connection:
+        assert connection.scalar(sa.text("SELECT 'déjà'")) == "déjà"
+    database.close()
+
+
 def test_while_another_writes_one_waits_and_then_says_so(opened):
     first, second = opened(), opened(wait=0.2)
     with first.writing():
