@@ -25,6 +25,7 @@ from dashboard import serving as server_of_ours
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 COMPOSE = (ROOT / ".github/compose.yaml").read_text("utf-8")
 NGINX = (ROOT / ".github/nginx.conf").read_text("utf-8")
+README = (ROOT / "README.md").read_text("utf-8")
 UNIT = (ROOT / ".github/attention-workbench.service").read_text("utf-8")
 SETTINGS = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
 PORT = 8501
@@ -106,6 +107,15 @@ def test_the_proxy_takes_what_the_server_takes():
     ):  # fmt: skip
         assert line in NGINX
     assert int(re.search(r"proxy_read_timeout (\d+)s;", NGINX)[1]) > 30
+
+
+def test_on_one_machine_the_proxy_finds_the_service():
+    """README's recipe changes the server's name in nginx.conf, which is the composition's."""
+    recipe = re.search(r"sed 's/([^/]+)/server ([^/]+)/' \.github/nginx\.conf", README)
+    there, here = recipe.groups()
+    assert NGINX.count(there) == 1
+    host, _, port = here.partition(":")
+    assert f"serve --host {host} --port {port}\n" in UNIT
 
 
 def test_the_parts_of_the_composition_find_each_other():
