@@ -33,6 +33,15 @@ def count(options, context):
     return Result(facts={"time": time.time_ns()})
 
 
+def count_until(options, context):
+    """Adds a line to a file, and runs until another file is there."""
+    with open(options["file"], "a") as file:
+        file.write("ran\n")
+    while not os.path.exists(options["gate"]):
+        _obey(0.002, context)
+    return Result()
+
+
 def sleep(options, context):
     _obey(options["seconds"], context)
     return Result()
