@@ -158,11 +158,28 @@ class JobBackend(Protocol):
         ...
 
     def reload(self, *, retry_quarantined: bool = False) -> None:
-        """Replace the workers, so that newly installed plugins are found.
+        """Replace the workers, busy ones after their job, so that new plugins are found.
 
         Args:
             retry_quarantined: load plugins again that ended a worker while they were loaded.
         """
+
+    def renew(self, request: Request, *, retry_quarantined: bool = False) -> str:
+        """Replace the workers by others that have first computed the request and are warm.
+
+        The present ones serve until then, and stay if the new ones cannot.
+
+        Args:
+            request: such as the catalogue, which has a worker load all plugins.
+            retry_quarantined: load plugins again that ended a worker while they were loaded.
+
+        Returns:
+            The id of the request's job, which ends when the new workers serve or cannot.
+
+        Raises:
+            RuntimeError: it is being done already.
+        """
+        ...
 
     def close(self) -> None:
         """Cancel running jobs and end all workers."""

@@ -13,6 +13,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 
 _CGROUP = Path("/sys/fs/cgroup")
+_MEMINFO = Path("/proc/meminfo")
 _MEMORY_SHARE = 0.7
 _LEAST_MEMORY = 1024  # MB, in which torch starts and a shipped model translates
 _PR_SET_PDEATHSIG = 1
@@ -53,6 +54,28 @@ def default_memory(processes: int) -> int:
     if math.isinf(found):
         return 0
     return max(_LEAST_MEMORY, int(found * _MEMORY_SHARE / processes / 2**20))
+
+
+def has_room_for(processes: int) -> bool:
+    """Whether so many workers fit beside what runs; True where free memory is not known."""
+    return free_memory() >= processes * _LEAST_MEMORY
+
+
+def free_memory() -> float:
+    """Return the megabytes that new processes may take; infinite if that is not known.
+
+    What the machine has available counts, and what its container has left.
+    """
+    found = math.inf
+    with suppress(OSError, IndexError):
+        kilobytes = re.findall(r"MemAvailable:\s+(\d+) kB", _MEMINFO.read_text())[0]
+        found = int(kilobytes) / 2**10
+    with suppress(OSError, ValueError):
+        most, used = ((_CGROUP / f"memory.{name}").read_text() for name in ("max", "current"))
+        statistics = (_CGROUP / "memory.stat").read_text()
+        cached = sum(map(int, re.findall(r"^inactive_file (\d+)$", statistics, re.MULTILINE)))
+        found = min(found, (int(most) - int(used) + cached) / 2**20)
+    return found
 
 
 def limit_memory(megabytes: int) -> None:

@@ -230,7 +230,7 @@ class LocalPool:
                     name=errors.job_name(each.request), clients=len(each.clients),
                     seconds=None if each.started is None else now - each.started,
                 )
-                for each in (*queue.running, *queue)
+                for each in (*self._supervisor.running(), *queue)
             ]  # fmt: skip
 
     def reload(self, *, retry_quarantined: bool = False) -> None:
@@ -242,6 +242,35 @@ class LocalPool:
         with self._lock:
             self._scheduler.clear_cache()
             self._supervisor.replace(retry_quarantined)
+
+    def renew(self, request: Request, *, retry_quarantined: bool = False) -> str:
+        """Start new workers beside the present ones, and have them replace these once they can.
+
+        Each of them computes the request first. Until all have, the present workers and the cache
+        serve; then the new ones serve, running jobs are finished by the old ones, and the cache
+        is cleared. Where memory is short, the first new worker takes over alone, and each further
+        one starts when an old one has ended. If a new worker cannot be started, or fails, all
+        stays as it was.
+
+        Args:
+            request: such as the catalogue, which has a worker load all plugins.
+            retry_quarantined: load plugins again that ended a worker.
+
+        Returns:
+            The id of the request's job. It is done once the new workers serve, and has failed
+            once they cannot.
+
+        Raises:
+            RuntimeError: the pool was closed, or it renews its workers already.
+        """
+        with self._lock:
+            if self._closed:
+                raise RuntimeError("the pool was closed; it takes no more jobs")
+            if self._supervisor.renewing:
+                raise RuntimeError("the workers are being renewed; wait for that job")
+            job, computation = self._scheduler.submit_apart(request, self._time_limit)
+            self._supervisor.renew(computation, retry_quarantined=retry_quarantined)
+            return job.id
 
     def close(self) -> None:
         """Cancel every job and end the workers; further jobs are refused."""

@@ -41,6 +41,12 @@ class Quarantine:
         self._reasons.setdefault(key, reason)
         return new
 
+    def copy(self) -> Quarantine:
+        """Return another one of the same plugins."""
+        made = Quarantine()
+        made._reasons = dict(self._reasons)
+        return made
+
     def clear(self) -> None:
         """Let later workers load every plugin again."""
         self._reasons.clear()

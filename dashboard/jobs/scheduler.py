@@ -77,6 +77,13 @@ class Scheduler:
             self.queue.add(computation)
         return job
 
+    def submit_apart(self, request: Request, time_limit: float) -> tuple[Job, Computation]:
+        """Create a job that no equal request shares, and that does not stand in the queue."""
+        computation = Computation(request)
+        job = computation.join(time_limit)
+        self._unfinished[job.id] = (job, computation)
+        return job, computation
+
     def has(self, request: Request) -> bool:
         """Whether :meth:`submit` would begin no computation."""
         return request.key in self._shared or self._cache.get(request) is not None

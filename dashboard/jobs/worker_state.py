@@ -19,23 +19,30 @@ class WorkerState:
 
     Args:
         process: the worker itself.
-        generation: workers of an earlier generation are replaced.
         check_at: when the watchdog checks the worker next.
         computation: what the worker runs.
         has_accepted: whether the worker has ever accepted a job.
         last_message: when its last message arrived.
         loading: the plugin that it is loading.
         plugin_timed_out: whether the worker is killed because of that plugin.
+        outdated: whether it ends after its job, since another replaces it.
+        rehearsed: whether it has done its part of a rehearsal.
     """
 
     process: WorkerProcess
-    generation: int
     check_at: float = math.inf
     computation: Computation | None = None
     has_accepted: bool = False
     last_message: float = 0.0
     loading: PluginSource | None = None
     plugin_timed_out: bool = False
+    outdated: bool = False
+    rehearsed: bool = False
+
+    @property
+    def must_end(self) -> bool:
+        """Whether it must not be given another computation."""
+        return self.outdated or self.process.ended
 
     @property
     def running(self) -> Computation | None:

@@ -114,3 +114,22 @@ def _gone_within(process, seconds):
             return True
         time.sleep(0.01)
     return False
+
+
+def test_free_memory_is_what_the_machine_and_the_container_have_left(container, monkeypatch):
+    meminfo = limits._CGROUP / "meminfo"
+    monkeypatch.setattr(limits, "_MEMINFO", meminfo)
+    assert limits.free_memory() == math.inf
+    assert limits.has_room_for(99)
+    meminfo.write_text("MemTotal: 8192000 kB\nMemAvailable:    5242880 kB\n")
+    assert limits.free_memory() == 5120
+    container("memory.max", "max\n")
+    container("memory.current", f"{2**30}\n")
+    container("memory.stat", "active_file 7\n")
+    assert limits.free_memory() == 5120
+    container("memory.max", f"{3 * 2**30}\n")
+    assert limits.free_memory() == 2048
+    container("memory.stat", f"anon 5\ninactive_file {2**29}\n")
+    assert limits.free_memory() == 2560
+    assert limits.has_room_for(2)
+    assert not limits.has_room_for(3)

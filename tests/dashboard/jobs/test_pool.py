@@ -8,11 +8,11 @@ import time
 
 import pytest
 
-from dashboard.jobs import supervisor
+from dashboard.jobs import crew
 from dashboard.jobs.backend import Capacity
 
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
-ROOT = os.path.dirname(os.path.dirname(os.path.dirname(supervisor.__file__)))
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(crew.__file__)))
 
 
 def until(condition, seconds=PATIENCE):
@@ -411,7 +411,7 @@ def test_starts_are_tried_three_times_and_three_times_more_for_a_new_job(
         starts.append(time.monotonic())
         raise OSError("no more processes")
 
-    monkeypatch.setattr(supervisor, "WorkerProcess", refuse)
+    monkeypatch.setattr(crew, "WorkerProcess", refuse)
     pool = make_pool()
     until(lambda: len(starts) == 3)
     time.sleep(0.2)
@@ -550,7 +550,7 @@ if __name__ == "__main__":
     jobs = [pool.submit(Request.make("hold_lock", options={{"n": n}})) for n in range(2)]
     while pool.capacity().running < 2 or len(pool.events(jobs[1])) < 3:
         time.sleep(0.01)
-    print(*[each.process.pid for each in pool._supervisor._workers], flush=True)
+    print(*[each.process.pid for each in pool._supervisor._setup.workers], flush=True)
     {end}
 """
     path = os.pathsep.join([ROOT, os.path.dirname(__file__)])

@@ -39,7 +39,7 @@ def loading(make_pool):
 
 def quarantined(pool):
     """The reasons by the plugin's name."""
-    arguments = pool._supervisor._quarantine.arguments()
+    arguments = pool._supervisor._crew.quarantine.arguments()
     entries = json.loads(arguments[1]) if arguments else []
     assert all(entry["distribution"] == f"dist-{entry['plugin']}" for entry in entries)
     return {entry["plugin"]: entry["reason"] for entry in entries}

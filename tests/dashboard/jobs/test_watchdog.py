@@ -55,9 +55,7 @@ def worker(clock):
     scheduler.submit(Request.make("regression", scoring="cosine"), TIME_LIMIT)
     computation = scheduler.queue.take()
     computation.started = clock.now
-    return WorkerState(
-        process=Process(), generation=0, computation=computation, last_message=clock.now
-    )
+    return WorkerState(process=Process(), computation=computation, last_message=clock.now)
 
 
 @pytest.fixture
@@ -137,7 +135,7 @@ def test_an_equal_request_does_not_join_a_job_that_is_being_stopped(clock):
     scheduler.submit(request, TIME_LIMIT)
     stopped = scheduler.queue.take()
     stopped.started = clock.now
-    worker = WorkerState(process=Process(), generation=0, computation=stopped)
+    worker = WorkerState(process=Process(), computation=stopped)
     watchdog = Watchdog([worker], TIMEOUTS, scheduler, threading.RLock())
     watchdog.stop(worker, stopped, "cancelled")
     again = scheduler.submit(request, TIME_LIMIT)

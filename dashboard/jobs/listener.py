@@ -1,0 +1,102 @@
+"""What the messages of a crew's workers, and their ends, mean for what they compute."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING
+
+from dashboard.jobs import errors
+from dashboard.jobs.job import Computation
+from dashboard.jobs.process import Message
+from dashboard.jobs.quarantine import PluginSource
+from dashboard.jobs.rehearsal import Ending
+from dashboard.jobs.wire import WireError
+from dashboard.jobs.worker_state import WorkerState
+
+if TYPE_CHECKING:
+    from dashboard.jobs.crew import Crew
+
+
+class Listener:
+    """Of one crew. The caller holds the lock.
+
+    Args:
+        crew: whose workers send the messages.
+    """
+
+    def __init__(self, crew: Crew) -> None:
+        self._crew, self._watchdog = crew, crew.setup.watchdog
+        self._origins: dict[str, tuple[str, ...]] = {}  # where plugins lie
+
+    def handle(self, worker: WorkerState, computation: Computation, message: Message) -> None:
+        """Do what a message asks for.
+
+        Raises:
+            WireError: no message that a worker sends.
+        """
+        worker.last_message = time.monotonic()
+        match message.type:
+            case "accepted":
+                self._accepted(worker, computation)
+            case "loading":
+                worker.loading = PluginSource.from_facts(message.fields["facts"])
+                self._origins[worker.loading.distribution] = worker.loading.paths
+                if self._crew.rehearsing:
+                    computation.publish("progress", note=f"loading {worker.loading.distribution}")
+                self._watchdog.follow(worker)
+            case "loaded":
+                worker.loading, worker.plugin_timed_out = None, False
+                self._watchdog.follow(worker)
+            case "progress":
+                computation.publish("progress", **message.fields)
+            case "cancelled" if computation.giving_way and not computation.stopping:
+                worker.computation = None
+                self._watchdog.check_in(worker)
+                self._crew.requeue(computation)
+            case "done" | "failed" | "cancelled" as stage:
+                worker.computation = None
+                self._watchdog.check_in(worker)
+                computation.describe_failure(worker.process.stderr(), self._origins)
+                ending = Ending(stage=stage, size=message.size, fields=message.fields)
+                self._crew.finish(worker, computation, ending)
+            case unknown:
+                raise WireError(f"no type of message {unknown!r}")
+
+    def _accepted(self, worker: WorkerState, computation: Computation) -> None:
+        computation.started = worker.last_message
+        worker.has_accepted = True
+        self._crew.starts.note_job(counts=not worker.outdated)
+        self._crew.setup.wakeup.notify_all()
+        computation.publish("started")
+        if computation.stopping:
+            self._watchdog.ask_to_stop(worker, computation)
+        else:
+            self._watchdog.follow(worker)
+
+    def ended(self, worker: WorkerState, code: int, stderr: str) -> None:
+        """Find out what the end of a worker means.
+
+        Args:
+            worker: no longer one of its crew.
+            code: its exit code.
+            stderr: what it wrote during its last job.
+        """
+        crew = self._crew
+        if computation := worker.computation:
+            if worker.loading and not computation.stopping:
+                timeouts = crew.setup.timeouts
+                reason = worker.plugin_failure(timeouts, code, stderr, self._origins)
+                crew.quarantine_plugin(worker.loading, reason)
+                crew.requeue(computation)
+            elif computation.giving_way and not computation.stopping:
+                crew.requeue(computation)
+            elif computation.started or computation.stopping:
+                note, facts = errors.died(computation.request, code, stderr, self._origins)
+                computation.describe_failure(stderr, self._origins)
+                fields = {"note": note, "facts": facts}
+                crew.finish(worker, computation, Ending(stage="failed", fields=fields))
+            else:
+                crew.requeue(computation)
+        if not worker.has_accepted and not worker.outdated:
+            reason = errors.last_line(stderr) or f"it ended with exit code {code}"
+            crew.count_start_failure(reason)
