@@ -63,7 +63,8 @@ def actions(
                 icon=":material/refresh:",
                 type="tertiary",
                 on_click=reload,
-                help="Starts new workers, which find plugins that were installed meanwhile.",
+                help="Starts new workers, which find plugins that were installed meanwhile. "
+                "Until they are ready, all pages go on with the present ones.",
             )
 
 

@@ -55,16 +55,16 @@ class Jobs:
         self._held: dict[str, Request] = {}
         self._approved: set[str] = set()
         self._begun: set[str] = set()  # without being approved
+        self._shown: set[str] = set()  # known to have ended when the page was drawn last
 
     def want(self, requests: Iterable[Request]) -> None:
         """Ask for these results, and cancel this page's jobs for anything else."""
         with self._lock:
-            if self._generation != self._current_generation():
-                self._generation = self._current_generation()
-                self._ids.clear()
-                self._submitted.clear()
-                self._final.clear()
             wanted = {request.key: request for request in requests}
+            old: list[str] = []
+            if self._generation != self._current_generation() and not self._awaited(wanted):
+                old = [job for key, job in self._ids.items() if key not in self._final]
+                self.forget()
             self._approved &= wanted.keys()
             for key in self._ids.keys() - wanted.keys():
                 self._final.pop(key, None)
@@ -74,6 +74,24 @@ class Jobs:
             for request in wanted.values():
                 if request.key not in self._held:
                     self._job(request)
+            for job in old:
+                self._backend.cancel(job)
+
+    def forget(self) -> None:
+        """Ask anew for everything that is wanted next, since plugins were reloaded."""
+        with self._lock:
+            self._generation = self._current_generation()
+            self._ids.clear()
+            self._submitted.clear()
+            self._final.clear()
+
+    def _awaited(self, wanted: Mapping[str, Request]) -> bool:
+        """Whether the page is drawn again because the last of its results has come.
+
+        What it has waited for is shown, though plugins were reloaded meanwhile.
+        """
+        complete = wanted.keys() == self._ids.keys() == self._final.keys()
+        return complete and not self._final.keys() <= self._shown
 
     @property
     def held(self) -> list[Request]:
@@ -113,11 +131,13 @@ class Jobs:
         """Wait for all of them together; whether all are final."""
         end = time.monotonic() + seconds
         found = [self._look(*job, max(0.0, end - time.monotonic())) for job in self._jobs()]
+        with self._lock:
+            self._shown = {*self._final}
         return all(found)
 
     def settled(self) -> bool:
         """Whether every job that is wanted has ended."""
-        return self.wait(0.0)
+        return all(self._look(*job) for job in self._jobs())
 
     def final(self, request: Request, patience: float = 0.0) -> Event | None:
         """How the job ended, or None while it has not.

@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard.links.link import Link, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
-from dashboard.ui import frame, page_menu, presentation, results, shown
+from dashboard.ui import frame, page_menu, presentation, reloading, results, shown
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session, open_session, write_address
 
@@ -75,7 +75,10 @@ class Page(Generic[View, Places]):
             frame.actions(buttons, {}, catalogue)
             return
         session = open_session(self.name, self.link, catalogue, self.work)
-        notices, offers = st.empty(), st.empty()
+        news, notices, offers = st.empty(), st.empty(), st.empty()
+        if self.catalogue:
+            with news:
+                reloading.status()
         with presentation.folded():
             places = self.controls(session, catalogue)
         session.fresh = False

@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import streamlit as st
 
+from dashboard.jobs.backend import Event
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.catalogue_diff import describe_changes
 from dashboard.ui.owner import visitor
+from dashboard.ui.results import POLL, details
+from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
@@ -15,7 +18,7 @@ _BEFORE, _CHANGES = "catalogue before", "catalogue changes"
 
 
 def reload() -> None:
-    """Look for plugins again; once they are there, the page says what changed.
+    """Look for plugins again; once new workers have them, the page says what changed.
 
     Raises:
         NotAllowed: the visitor does not administer this server.
@@ -34,14 +37,54 @@ def changes(catalogue: Catalogue, *, aloud: bool = True) -> tuple[str, ...]:
         aloud: whether the changes pop up when they are first known; not on a page that lists
             them.
     """
-    before: Catalogue | None = st.session_state.pop(_BEFORE, None)
-    if before is not None:
+    before: Catalogue | None = st.session_state.get(_BEFORE)
+    if before is not None and before is not catalogue:
+        del st.session_state[_BEFORE]
+        for one in st.session_state.values():
+            if isinstance(one, Session):  # what it waited for may be of the old code
+                one.jobs.forget()
         sentences = tuple(describe_changes(before, catalogue))
         st.session_state[_CHANGES] = (catalogue, sentences)
         if aloud:
             _pop_up(sentences)
     known, sentences = st.session_state.get(_CHANGES, (None, ()))
     return sentences if known is catalogue else ()
+
+
+def status() -> None:
+    """How far a reload is, or why plugins were not reloaded; for administrators alone."""
+    if not visitor().administers:
+        return
+    if workbench().reloading() is not None:
+        st.fragment(run_every=POLL)(_under_way)()
+    elif failure := workbench().failure:
+        _given_up(failure)
+
+
+def _under_way() -> None:
+    events = workbench().reloading()
+    if events is None:
+        st.rerun()
+    latest = events[-1] if events else None
+    note = latest.note if latest and latest.note else "starting new workers"
+    with st.container(border=True, key="reloading", gap="xsmall"):
+        fraction = latest.fraction if latest and latest.fraction else 0.0
+        st.progress(fraction, text=plain(f"Reloading plugins: {note}"))
+        st.caption("Until new workers are ready, all pages go on with the present ones.")
+
+
+def _given_up(failure: Event) -> None:
+    st.session_state.pop(_BEFORE, None)
+    with st.container(border=True, key="reload-failed", gap="xsmall"):
+        st.markdown(":material/error: **Plugins were not reloaded**")
+        st.text(failure.note or "New workers were stopped before they were ready.")
+        st.caption("All pages go on with the plugins and the workers that they had.")
+        details(failure)
+        st.button("Close", key="reload-failed-close", type="tertiary", on_click=_close)
+
+
+def _close() -> None:
+    workbench().failure = None
 
 
 def _pop_up(sentences: tuple[str, ...]) -> None:

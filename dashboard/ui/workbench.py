@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
+from dataclasses import dataclass
+from typing import Literal
 
 import streamlit as st
 
@@ -16,39 +18,82 @@ from dashboard.records.request import Request
 from dashboard.settings import settings
 from dashboard.ui.connected import connected
 
-_REFRESH_WAIT = 15.0  # seconds in which a worker starts and reads the catalogue
+_REFRESH_WAIT = 15.0  # seconds in which new workers start and read the catalogue
+_CATALOGUE = Request.make("catalogue")
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Reading:
+    """A job that reads the catalogue.
+
+    Args:
+        job: its id.
+        renews: whether it is new workers that read it, and then serve.
+        reloads: whether all that was computed is forgotten then.
+    """
+
+    job: str
+    renews: bool = False
+    reloads: bool = False
 
 
 class Workbench:
-    """The engine and the catalogue, shared by all sessions of this process."""
+    """The engine and the catalogue, shared by all sessions of this process.
+
+    Attributes:
+        generation: how often plugins were reloaded.
+        failure: how the last reload of plugins ended, if it failed.
+    """
 
     def __init__(self, backend: JobBackend) -> None:
         self.backend = backend
         self.trainings = Trainings(taken_names=self._checkpoints, on_export=self.refresh)
         self.generation = 0
+        self.failure: Event | None = None
         self._lock = threading.Lock()
-        self._job = ""
+        self._reading: _Reading | None = None
+        self._then: Literal["", "refresh", "reload"] = ""  # what follows the present reading
         self._catalogue: Catalogue | None = None
 
     def catalogue(self, patience: float = 0.0) -> Catalogue | Event | None:
         """What is installed; None while a worker still reads it, the event if that failed.
 
+        While it is read once more, it is what was known before.
+
         Args:
             patience: seconds to wait for it.
         """
         with self._lock:
-            known = self._catalogue
-            if known is not None and not self._job:
-                return known
-            self._job = self._job or self.backend.submit(Request.make("catalogue"))
-            job = self._job
-        event = self.backend.wait(job, patience if known is None else 0.0)
-        if event is None or event.result is None:
-            return known or event
+            known, reading = self._catalogue, self._reading
+            if reading is None:
+                if known is not None:
+                    return known
+                reading = self._reading = _Reading(job=self.backend.submit(_CATALOGUE))
+        event = self.backend.wait(reading.job, patience if known is None else 0.0)
+        if event is not None and self._take(reading, event):
+            self.trainings.reload()
+        return self._catalogue or event
+
+    def _take(self, reading: _Reading, event: Event) -> bool:
+        """Take over what was read; whether the plugins are others now."""
         with self._lock:
-            if job == self._job:
-                self._catalogue, self._job = Catalogue.of(event.result.facts), ""
-            return self._catalogue
+            if reading is not self._reading:
+                return False
+            if event.result is None:
+                self.failure = event if reading.reloads else self.failure
+                if self._catalogue is not None:
+                    self._reading = None
+            else:
+                self._catalogue, self._reading = Catalogue.of(event.result.facts), None
+                self.generation += reading.reloads
+            if self._then:
+                self._renew(reloads=self._then == "reload")
+            return reading.reloads and event.result is not None
+
+    def _renew(self, *, reloads: bool) -> None:
+        self._then = ""
+        job = self.backend.renew(_CATALOGUE, retry_quarantined=reloads)
+        self._reading = _Reading(job=job, renews=True, reloads=reloads)
 
     def close(self) -> None:
         """End all workers; trainings that wait or run are found on disk by the next server."""
@@ -56,22 +101,47 @@ class Workbench:
         self.trainings.close()
 
     def reload(self) -> None:
-        """Start new workers, which find newly installed plugins; forget everything computed."""
-        self.backend.reload(retry_quarantined=True)
-        self.trainings.reload()
+        """Have new workers take over, which find newly installed plugins, once they are ready.
+
+        Until then everything goes on as before; then all that was computed is forgotten. Whoever
+        asks meanwhile joins in.
+        """
+        found = self.catalogue()
         with self._lock:
-            self._job, self._catalogue = "", None
-            self.generation += 1
+            self.failure = None
+            reading = self._reading
+            if reading is None or not reading.renews or isinstance(found, Event):
+                self._renew(reloads=True)
+            elif not reading.reloads:
+                self._then = "reload"
+
+    def reloading(self) -> list[Event] | None:
+        """What has happened since plugins are being reloaded; None if they are not."""
+        found = self.catalogue()
+        with self._lock:
+            reading, then = self._reading, self._then
+        if then == "reload":
+            return []
+        if reading is None or not reading.reloads or isinstance(found, Event):
+            return None
+        return self.backend.events(reading.job)
 
     def refresh(self) -> None:
         """Read the catalogue once more; the known one serves until then, and all jobs go on.
 
         Waits a few seconds, so that whoever follows a link to what is new finds it.
         """
-        self.backend.reload()
+        found = self.catalogue()
         with self._lock:
-            job = self._job = self.backend.submit(Request.make("catalogue"))
-        self.backend.wait(job, _REFRESH_WAIT)
+            reading = self._reading
+            if reading is None or not reading.renews or isinstance(found, Event):
+                self._renew(reloads=False)
+            else:  # its workers may have read it before what is new was there
+                self._then = self._then or "refresh"
+        for _ in range(2):
+            if (reading := self._reading) is not None:
+                self.backend.wait(reading.job, _REFRESH_WAIT)
+                self.catalogue()
 
     def _checkpoints(self) -> Collection[str]:
         known = self.catalogue()

@@ -10,6 +10,7 @@ import contextlib
 import json
 import re
 import shutil
+import time
 
 import pyarrow as pa
 import pytest
@@ -171,7 +172,11 @@ class Server:
         app = self.sessions["regression", "plugin edited"]
         (button,) = [one for one in app.button if one.label == "Reload plugins"]
         button.click().run()
-        assert self.bench.catalogue(PATIENCE)
+        end = time.monotonic() + PATIENCE
+        while self.bench.reloading() is not None:
+            assert time.monotonic() < end
+            time.sleep(0.1)
+        assert self.bench.generation == 1
 
 
 @pytest.fixture

@@ -255,8 +255,9 @@ class Backend:
     def close(self):
         self.closed = True
 
-    def reload(self, *, retry_quarantined=False):
+    def renew(self, request, *, retry_quarantined=False):
         self.reloads += 1
+        return self.submit(request)
 
 
 @pytest.fixture

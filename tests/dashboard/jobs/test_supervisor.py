@@ -147,19 +147,23 @@ def test_no_result_of_an_old_worker_is_given_for_a_new_ones(gated, gate, request
 
 
 def test_running_jobs_of_old_workers_hinder_no_new_one(gated, request_for, ask):
-    pool = gated()
-    (old,) = pool.capacity().processes
-    long = pool.submit(request_for("sleep", seconds=PATIENCE), client="a", work=99.0)
-    until(lambda: pool.capacity().running)
+    pool = gated(2)
+    old = set(pool.capacity().processes)
+    requests = [request_for("sleep", seconds=PATIENCE, n=n) for n in range(2)]
+    long = [pool.submit(request, client="a", work=99.0) for request in requests]
+    until(lambda: pool.capacity().running == 2)
     assert pool.wait(pool.renew(CATALOGUE), PATIENCE).stage == "done"
-    assert ask(pool) != old
-    assert pool.wait(long, 0) is None
-    assert [load.seconds is not None for load in pool.loads()] == [True]
-    assert pool.capacity().workers == 2  # one of them finishes what it has
-    pool.cancel(long)
-    assert pool.wait(long, PATIENCE).stage == "cancelled"
-    until(lambda: not lives(old))
-    assert pool.capacity().workers == 1
+    assert ask(pool) not in old
+    assert [[event.stage for event in pool.events(job)] for job in long] == [
+        ["queued", "started"]
+    ] * 2  # none gave way
+    assert [load.seconds is not None for load in pool.loads()] == [True, True]
+    assert pool.capacity().workers == 4  # two of them finish what they have
+    for job in long:
+        pool.cancel(job)
+    assert [pool.wait(job, PATIENCE).stage for job in long] == ["cancelled"] * 2
+    until(lambda: not any(map(lives, old)))
+    assert pool.capacity().workers == 2
 
 
 @pytest.mark.parametrize(
@@ -261,9 +265,9 @@ def test_a_plugin_that_ends_new_workers_is_left_out_of_them(make_pool):
     assert event.result.facts["loaded"] == ["fine"]
     assert pool.wait(pool.submit(load), PATIENCE).result.facts["loaded"] == ["fine"]
     kept = pool._supervisor._crew.quarantine.arguments()
-    assert pool.wait(pool.renew(load), PATIENCE).stage == "done"
-    assert pool._supervisor._crew.quarantine.arguments() == kept
     fine = Request.make("load", options={"plugins": "fine"})
+    assert pool.wait(pool.renew(fine), PATIENCE).stage == "done"
+    assert pool._supervisor._crew.quarantine.arguments() == kept
     assert pool.wait(pool.renew(fine, retry_quarantined=True), PATIENCE).stage == "done"
     assert pool._supervisor._crew.quarantine.arguments() == []
     pool.close()

@@ -165,3 +165,61 @@ def test_the_wait_for_a_result_is_counted_once_under_its_page(backend, monkeypat
     assert (page, what) == ("heads", "result")
     assert seconds == 3.0  # the clock was read for each request
     assert jobs._submitted == {}
+
+
+@pytest.fixture
+def generation():
+    return [0]
+
+
+@pytest.fixture
+def reloaded(backend, generation):
+    """Jobs of a page, and what was asked for before plugins were reloaded."""
+    jobs = Jobs(backend, lambda: generation[0])
+    jobs.want(costing(2, 5))
+    backend.ends["2 1"] = ENDED
+    jobs.wait(0.0)
+    return jobs
+
+
+ENDED = Event(number=2, stage="done", result=Result())
+
+
+def test_after_a_reload_everything_is_asked_anew_and_what_nobody_waits_for_ends(
+    reloaded, backend, generation
+):
+    generation[0] = 1
+    reloaded.want(costing(2, 5))
+    assert backend.asked == [2, 5, 2, 5]
+    assert backend.cancelled == ["5 2"]
+
+
+def test_what_a_page_waited_for_is_shown_though_plugins_were_reloaded(
+    reloaded, backend, generation
+):
+    generation[0] = 1
+    backend.ends["5 2"] = ENDED
+    assert reloaded.settled()  # so the page is drawn again
+    reloaded.want(costing(2, 5))
+    assert reloaded.final(costing(5)[0]) is ENDED
+    assert reloaded.wait(0.0)
+    assert backend.asked == [2, 5]
+    reloaded.want(costing(2, 5))
+    assert backend.asked == [2, 5, 2, 5]
+
+
+def test_a_page_that_asks_for_something_else_mixes_no_generations(reloaded, backend, generation):
+    generation[0] = 1
+    backend.ends["5 2"] = ENDED
+    assert reloaded.settled()
+    reloaded.want(costing(2, 7))
+    assert backend.asked == [2, 5, 2, 7]
+
+
+def test_whoever_reloads_plugins_waits_for_nothing_of_before(reloaded, backend, generation):
+    generation[0] = 1
+    backend.ends["5 2"] = ENDED
+    assert reloaded.settled()
+    reloaded.forget()
+    reloaded.want(costing(2, 5))
+    assert backend.asked == [2, 5, 2, 5]

@@ -12,6 +12,7 @@ class Backend:
 
     def __init__(self, facts):
         self.facts, self.submitted, self.answered, self.reloads = facts, [], 0, 0
+        self.retried, self.failing = [], set()
 
     def submit(self, request):
         self.submitted.append(request)
@@ -20,14 +21,21 @@ class Backend:
     def wait(self, job, timeout):
         if int(job) > self.answered:
             return None
+        if job in self.failing:
+            return Event(number=2, stage="failed", note="the plugins cannot be listed")
         corpora = [
             {**entry, "name": f"{entry['name']}_{job}"} for entry in self.facts["checkpoints"]
         ]
         result = Result(facts={**self.facts, "checkpoints": corpora})
         return Event(number=2, stage="done", result=result)
 
-    def reload(self, *, retry_quarantined=False):
+    def renew(self, request, *, retry_quarantined=False):
         self.reloads += 1
+        self.retried.append(retry_quarantined)
+        return self.submit(request)
+
+    def events(self, job, after=0):
+        return [Event(number=1, stage="progress", note=f"of job {job}")]
 
 
 @pytest.fixture
@@ -67,14 +75,104 @@ def test_the_known_catalogue_serves_until_it_was_read_again(bench, backend):
     assert bench.catalogue() is second
 
 
-def test_a_reload_forgets_the_catalogue_and_what_was_computed(bench, backend):
-    backend.answered = 1
+@pytest.fixture
+def known(bench, backend):
+    """A catalogue that was read."""
     bench.catalogue()
+    backend.answered = 1
+    return bench.catalogue()
+
+
+def test_what_is_known_serves_until_new_workers_have_read_it(bench, backend, known):
     bench.reload()
+    assert backend.retried == [True]
+    assert bench.catalogue() is known
+    assert bench.generation == 0
+    assert [event.note for event in bench.reloading()] == ["of job 2"]
+    backend.answered = 2
+    assert bench.reloading() is None
+    assert number(bench.catalogue()) == "2"
     assert bench.generation == 1
-    assert bench.catalogue() is None
+    assert bench.failure is None
+
+
+def test_a_second_reload_joins_the_first(bench, backend, known):
+    bench.reload()
+    bench.reload()
+    assert backend.reloads == 1
+    backend.answered = 2
+    bench.reload()
+    assert backend.reloads == 2
+    assert bench.generation == 1
+
+
+def test_a_reload_that_fails_leaves_everything_and_says_why(bench, backend, known):
+    backend.failing.add("2")
+    bench.reload()
+    backend.answered = 2
+    assert bench.reloading() is None
+    assert bench.failure.note == "the plugins cannot be listed"
+    assert bench.catalogue() is known
+    assert bench.generation == 0
+    bench.reload()
+    assert bench.failure is None
+    backend.answered = 3
+    assert number(bench.catalogue()) == "3"
+
+
+def test_where_nothing_was_read_yet_a_reload_may_be_asked_for_again(bench, backend):
+    backend.failing |= {"1", "2"}
+    bench.catalogue()
+    backend.answered = 2
+    assert bench.catalogue().stage == "failed"
+    bench.reload()
+    assert bench.catalogue().stage == "failed"
+    assert bench.reloading() is None
+    bench.reload()
+    backend.answered = 3
+    assert number(bench.catalogue()) == "3"
+
+
+def test_what_was_kept_during_a_reload_is_read_after_it(bench, backend, known):
+    bench.reload()
+    bench.refresh()
+    assert backend.retried == [True]
     backend.answered = 2
     assert number(bench.catalogue()) == "2"
+    assert backend.retried == [True, False]
+    backend.answered = 3
+    assert number(bench.catalogue()) == "3"
+    assert bench.generation == 1
+
+
+def test_plugins_are_reloaded_after_what_was_kept_is_read(bench, backend, known):
+    bench.refresh()
+    bench.reload()
+    assert bench.reloading() == []
+    assert backend.retried == [False]
+    backend.answered = 2
+    assert number(bench.catalogue()) == "2"
+    assert bench.generation == 0
+    assert [event.note for event in bench.reloading()] == ["of job 3"]
+    backend.answered = 3
+    assert number(bench.catalogue()) == "3"
+    assert bench.generation == 1
+
+
+def test_trainers_are_replaced_when_plugins_were_and_not_before(
+    bench, backend, known, monkeypatch
+):
+    reloads = []
+    monkeypatch.setattr(bench.trainings, "reload", lambda: reloads.append(bench.generation))
+    bench.refresh()
+    backend.answered = 2
+    bench.catalogue()
+    bench.reload()
+    bench.catalogue()
+    assert reloads == []
+    backend.answered = 3
+    bench.catalogue()
+    assert reloads == [1]
 
 
 def test_keeping_a_training_reads_the_catalogue_again(bench, backend):
