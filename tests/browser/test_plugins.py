@@ -72,6 +72,35 @@ def test_a_package_that_is_installed_meanwhile_appears_after_a_reload(window, si
     seen.screenshot("plugins")
 
 
+# Counts the moments at which a page of two charts shows less than these, or that it waits.
+WATCH = """() => {
+  window.blanks = 0;
+  const look = () => {
+    const charts = document.querySelectorAll('[data-testid="stVegaLiteChart"] canvas').length;
+    const waits = document.querySelector('[data-testid="stSkeleton"], [data-stale="true"]');
+    if (charts < window.charts || waits) window.blanks += 1;
+  };
+  window.charts = document.querySelectorAll('[data-testid="stVegaLiteChart"] canvas').length;
+  new MutationObserver(look).observe(document.body, {subtree: true, childList: true});
+  setInterval(look, 5);
+}"""
+
+
+def test_the_page_of_another_visitor_notices_nothing_of_a_reload(window):
+    other = window("?a=gaussian&b=laplacian")
+    other.until(lambda: other.rows("q", "x", "prediction", key="panel-b"), "the second curve")
+    other.settle()
+    other.page.evaluate(WATCH)
+    assert other.page.evaluate("window.charts") > 1
+    seen = window("plugins")
+    seen.page.get_by_role("button", name="Reload plugins").last.click()
+    seen.until(lambda: "Reloading plugins: " in seen.text(), "how far it is")
+    seen.screenshot("plugins-reloading")
+    seen.until(lambda: "Plugins were reloaded" in seen.text(), "what changed")
+    assert "Reloading plugins: " not in seen.text()
+    assert other.page.evaluate("window.blanks") == 0
+
+
 def test_an_endless_loop_costs_its_panel_and_names_its_package(window):
     seen = window("?a=loop&b=gaussian")
     seen.until(lambda: seen.rows("q", "x", "prediction", key="panel-b"), "the other curve")

@@ -241,18 +241,25 @@ def test_there_are_never_more_than_two_generations(gated, request_for):
     assert pool.wait(job, PATIENCE).stage == "done"
 
 
-def test_where_memory_is_short_workers_are_replaced_one_by_one(gated, gate, ask, monkeypatch):
+def test_where_memory_is_short_workers_are_replaced_one_by_one(
+    gated, gate, ask, request_for, monkeypatch
+):
     pool = gated(3)
     old = set(pool.capacity().processes)
+    long = pool.submit(request_for("sleep", seconds=PATIENCE))
+    until(lambda: pool.capacity().running)
     monkeypatch.setattr(limits, "free_memory", lambda: 1500.0)
     most = []
-    gate.write("code", "new")
     with watched(pool) as workers:
         job = pool.renew(CATALOGUE)
         while pool.wait(job, 0.01) is None:
             most.append(len(pool.capacity().processes))
         assert ask(pool) not in old
-        until(lambda: pool.capacity().workers == 3 and not any(map(lives, old)))
+        until(lambda: len(set(pool.capacity().processes) - old) == 2)
+        time.sleep(0.3)
+        assert len(pool.capacity().processes) == 3  # the third waits for the one that is busy
+        pool.cancel(long)
+        until(lambda: len(set(pool.capacity().processes) - old) == 3)
     assert max(most) == 4
     assert min(workers) >= 1
     assert len(gate.pids("done")) == 1
