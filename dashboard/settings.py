@@ -86,7 +86,8 @@ class Settings(BaseSettings):
     worker_memory: int = Field(
         default_factory=lambda known: limits.default_memory(known["workers"] + known["trainers"]),
         ge=0,
-        description="megabytes that one worker or trainer may allocate; 0 for no limit",
+        description="megabytes that one worker or trainer may allocate; 0 for no limit. "
+        "While plugins are reloaded there may be twice as many workers",
     )
     worker_environment: Annotated[str, AfterValidator(_names)] = Field(
         default="",
