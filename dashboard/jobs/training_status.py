@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from dashboard.jobs.backend import Event
 from dashboard.records.training import ENDED, State
-from dashboard.storage.training_folder import History
+from dashboard.storage.training_history import History
 
 
 class TrainingStatus(NamedTuple):

@@ -22,7 +22,8 @@ from dashboard.records.training import State, StopReason, Training
 from dashboard.storage.errors import StorageError
 from dashboard.storage.home import checkpoints_root, trainings_root
 from dashboard.storage.stop_requests import forget_stop, request_stop, requested_stop
-from dashboard.storage.training_folder import History, Ordered, TrainingFolder
+from dashboard.storage.training_folder import Ordered, TrainingFolder
+from dashboard.storage.training_history import History
 
 
 class Trainings:

@@ -8,52 +8,30 @@ folder also holds the model as a checkpoint.
 from __future__ import annotations
 
 import json
-import os
 import re
 import secrets
 import shutil
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 import pyarrow as pa
-from filelock import FileLock, Timeout
-from pydantic import TypeAdapter
 
 from dashboard.records.request import Request
-from dashboard.records.training import Epoch, State
-from dashboard.storage import files
-from dashboard.storage.errors import StorageError
 from dashboard.storage.files import make_folder, replace, sync, writing
 from dashboard.storage.home import trainings_root
 from dashboard.storage.reading import read_bounded
+from dashboard.storage.training_history import TrainingHistory
+from dashboard.storage.training_locks import TrainingLocks
 
 SNAPSHOT = "snapshot.safetensors"
-_REQUEST, _HISTORY, _LOCK, _PROBE = "request.json", "history.jsonl", "lock", "probe.arrow"
-_LARGEST_REQUEST, _LARGEST_HISTORY, _LARGEST_PROBE = 2**20, 64 * 2**20, 128 * 2**20  # bytes
-_HELD = "queued"
+_REQUEST, _PROBE = "request.json", "probe.arrow"
+_LARGEST_REQUEST, _LARGEST_PROBE = 2**20, 128 * 2**20  # bytes
 _ID = re.compile(r"[0-9a-f]{32}\Z")
 _MODEL = ("model.safetensors", "card.json")
-# What a line of the history may hold besides an epoch.
-_TYPES = {"state": str, "note": str, "began": dict, "facts": dict, "checkpoint": str}
-
-
-_EPOCH = TypeAdapter(Epoch)
 _YEAR_10000 = 253_402_300_800  # seconds since 1970
-
-
-@dataclass(frozen=True)
-class History:
-    """The recorded history of a training; of each kind the last record counts."""
-
-    epochs: tuple[Epoch, ...] = ()
-    state: State = "queued"
-    note: str = ""
-    facts: Mapping[str, Any] | None = None
-    checkpoint: str = ""
 
 
 class Ordered(NamedTuple):
@@ -64,7 +42,7 @@ class Ordered(NamedTuple):
     owner: str
 
 
-class TrainingFolder:
+class TrainingFolder(TrainingHistory, TrainingLocks):
     """The files of one training.
 
     Args:
@@ -78,8 +56,8 @@ class TrainingFolder:
     def __init__(self, id: str, root: Path | None = None) -> None:
         if not _ID.match(id):
             raise KeyError(f"no training {id[:80]!r}")
+        super().__init__(trainings_root(root) / id)
         self.id = id
-        self.path = trainings_root(root) / id
 
     @classmethod
     def create(
@@ -111,74 +89,6 @@ class TrainingFolder:
             return Ordered(request, _time(facts["created"]), str(facts.get("owner", "")))
         except (OSError, ValueError, TypeError, KeyError, RecursionError) as error:
             raise KeyError(f"no training {self.id!r}: {error}") from error
-
-    # History
-
-    def note_epoch(self, epoch: Epoch) -> None:
-        """Record an epoch; it replaces an earlier one with its number."""
-        self._append({"epoch": asdict(epoch)})
-
-    def note_state(
-        self, state: State, note: str = "", facts: Mapping[str, Any] | None = None
-    ) -> None:
-        """Record the state of the training."""
-        self._append({"state": state, "note": note, "facts": dict(facts or {})})
-
-    def note_facts(self, facts: Mapping[str, Any]) -> None:
-        """Record what is known of the training from its first step."""
-        self._append({"began": dict(facts)})
-
-    def note_checkpoint(self, name: str) -> None:
-        """Record the name under which the model was exported."""
-        self._append({"checkpoint": name})
-
-    def _append(self, entry: Mapping[str, Any]) -> None:
-        # The leading line break separates it from a line that a full disk cut short.
-        line = f"\n{json.dumps(entry, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace")
-        path = self.path / _HISTORY
-        first = not path.exists()
-        with writing(self.path), path.open("ab", buffering=0) as file:
-            if file.write(line) < len(line):
-                raise OSError(None, "the disk is full")
-            os.fsync(file.fileno())
-            if first:
-                sync(self.path)
-
-    def changed(self) -> tuple[int, int]:
-        """Return a stamp that differs after each change of the history."""
-        try:
-            found = (self.path / _HISTORY).stat()
-        except OSError:
-            return 0, 0
-        return found.st_mtime_ns, found.st_size
-
-    def history(self) -> History:
-        """Return the history so far, without damaged lines."""
-        epochs: dict[int, Epoch] = {}
-        last: dict[str, Any] = {}
-        for entry in self._entries():
-            with suppress(TypeError, ValueError):
-                if "epoch" in entry:
-                    epoch = _EPOCH.validate_json(json.dumps(entry["epoch"]), strict=True)
-                    epochs[epoch.epoch] = epoch
-                if _is_known(entry):
-                    last.update(entry)
-        return History(
-            epochs=tuple(epochs[number] for number in sorted(epochs)),
-            state=last.get("state", "queued"),
-            note=last.get("note", ""),
-            facts={**last.get("began", {}), **last.get("facts", {})},
-            checkpoint=last.get("checkpoint", ""),
-        )
-
-    def _entries(self) -> Iterator[dict[str, Any]]:
-        with suppress(OSError):
-            history = read_bounded(self.path / _HISTORY, _LARGEST_HISTORY)
-            for line in history.splitlines():
-                with suppress(ValueError, RecursionError):
-                    entry = json.loads(line)
-                    if isinstance(entry, dict):
-                        yield entry
 
     # Epochs
 
@@ -251,64 +161,6 @@ class TrainingFolder:
         """Delete the snapshot."""
         with suppress(OSError):
             (self.path / SNAPSHOT).unlink()
-
-    # The lock: one worker at a time
-
-    @contextmanager
-    def locked(self, timeout: float = 0.0) -> Iterator[bool]:
-        """Hold the training's lock; it ends with this process at the latest.
-
-        Args:
-            timeout: seconds to wait for another holder; then False is yielded.
-
-        Raises:
-            StorageError: the folder cannot be written.
-        """
-        with writing(self.path), files.locked(self.path / _LOCK, timeout) as held:
-            yield held
-
-    def hold(self) -> FileLock | None:
-        """Take the training into this server's queue, at the latest until this process ends.
-
-        Returns:
-            What must be released once it has ended; None if another server holds it.
-
-        Raises:
-            StorageError: the folder cannot be written.
-        """
-        lock = FileLock(self.path / _HELD, thread_local=False)
-        with writing(self.path):
-            self.path.stat()  # or the lock would make the folder
-            try:
-                lock.acquire(timeout=0)
-            except Timeout:
-                return None
-        return lock
-
-    def held(self) -> bool:
-        """Whether a server has the training in its queue."""
-        try:
-            lock = self.hold()
-        except StorageError:
-            return False
-        if lock is None:
-            return True
-        lock.release(force=True)
-        return False
-
-    def busy(self) -> bool:
-        """Whether a worker, perhaps of another server, holds the lock."""
-        try:
-            with self.locked() as held:
-                return not held
-        except StorageError:
-            return False
-
-
-def _is_known(entry: Mapping[str, Any]) -> bool:
-    """Whether what a line says besides an epoch is of the right types."""
-    right = (isinstance(entry.get(name, kind()), kind) for name, kind in _TYPES.items())
-    return all(right) and entry.get("state", "queued") in get_args(State)
 
 
 def _time(value: Any) -> float:

@@ -3,7 +3,7 @@ import pytest
 from dashboard.jobs.backend import Event
 from dashboard.jobs.training_status import paused_note, training_status
 from dashboard.records.training import Epoch
-from dashboard.storage.training_folder import History
+from dashboard.storage.training_history import History
 
 QUEUED = Event(number=1, stage="queued")
 STARTED = Event(number=2, stage="started")

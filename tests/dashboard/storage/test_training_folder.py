@@ -1,6 +1,4 @@
 import json
-import math
-from dataclasses import asdict
 
 import pyarrow as pa
 import pytest
@@ -40,61 +38,6 @@ def test_the_owner_is_written_down_and_older_folders_have_none(tmp_path):
     del facts["owner"]
     file.write_text(json.dumps(facts))
     assert folder.order().owner == ""
-
-
-def test_one_server_holds_a_training_in_its_queue(folder, tmp_path):
-    held = folder.hold()
-    other = TrainingFolder(folder.id, tmp_path)
-    assert other.hold() is None
-    held.release()
-    assert other.hold() is not None
-
-
-def test_the_last_of_each_kind_counts(folder):
-    assert folder.history().state == "queued"
-    folder.note_facts({"title": "one", "parameters": 3})
-    folder.note_epoch(epoch(2))
-    folder.note_epoch(epoch(1))
-    folder.note_state("failed", "it broke", {"culprit": "dot"})
-    found = folder.history()
-    assert (found.state, found.note) == ("failed", "it broke")
-    assert found.facts == {"title": "one", "parameters": 3, "culprit": "dot"}
-    folder.note_state("queued")
-    folder.note_epoch(epoch(2, loss=1.5))
-    folder.note_checkpoint("mine")
-    found = folder.history()
-    assert [(e.epoch, e.loss) for e in found.epochs] == [(1, 2.0), (2, 1.5)]
-    assert (found.state, found.note, found.checkpoint) == ("queued", "", "mine")
-    assert found.facts == {"title": "one", "parameters": 3}
-
-
-def test_a_line_that_was_cut_short_costs_itself_alone(folder):
-    folder.note_epoch(epoch(1))
-    with (folder.path / "history.jsonl").open("ab") as file:
-        file.write(b'{"epoch": {"epoch": 2, "lo')
-    folder.note_epoch(epoch(3))
-    with (folder.path / "history.jsonl").open("ab") as file:
-        file.write(b'["no object"]\n{"epoch": {"epoch": 4}}\n\xff\xfe\n')
-    assert folder.history().epochs == (epoch(1), epoch(3))
-
-
-def test_the_stamp_changes_with_the_history(folder):
-    stamps = [folder.changed()]
-    for state in ("paused", "queued"):
-        folder.note_state(state)
-        stamps.append(folder.changed())
-    assert len(set(stamps)) == 3
-
-
-@pytest.mark.parametrize(
-    "line", ['{"began": "now"}', '{"facts": [1]}', '{"state": 3}', '{"note": {}, "state": "done"}']
-)
-def test_a_line_of_another_type_is_left_out(folder, line):
-    folder.note_state("paused")
-    with (folder.path / "history.jsonl").open("a") as file:
-        file.write(line + "\n")
-    found = folder.history()
-    assert (found.state, found.note, found.facts) == ("paused", "", {})
 
 
 def test_an_epoch_appears_whole_and_only_the_newest_has_a_model(folder):
@@ -170,13 +113,6 @@ def test_a_snapshot_takes_the_place_of_the_last(folder):
     folder.forget_snapshot()
 
 
-def test_a_lock_is_held_by_one_and_free_again(folder):
-    with folder.locked() as first, folder.locked() as second:
-        assert (first, second) == (True, False)
-        assert folder.busy()
-    assert not folder.busy()
-
-
 @pytest.mark.parametrize("id", ["", "../" * 8, "g" * 32, "0" * 31, "0" * 32 + "\n"])
 def test_an_id_leads_nowhere_else(id, tmp_path):
     with pytest.raises(KeyError):
@@ -225,39 +161,3 @@ def test_a_time_that_no_calendar_has_is_no_training(folder, created):
     path.write_text(f'{{"request": {json.dumps(request)}, "created": {created}}}')
     with pytest.raises(KeyError, match="no training"):
         folder.order()
-
-
-@pytest.mark.parametrize(
-    "line",
-    [
-        {"epoch": {**asdict(epoch(2)), "loss": "low"}},
-        {"epoch": {**asdict(epoch(2)), "epoch": "2"}},
-        {"epoch": {**asdict(epoch(2)), "parts": {"near": {"score": "high"}}}},
-        {"epoch": {**asdict(epoch(2)), "bleu": "11"}},
-        {"epoch": 2},
-        {"state": "dreaming", "note": "x", "facts": {}},
-        {"state": ["done"]},
-        {"state": "done", "note": 7},
-    ],
-)
-def test_a_line_of_other_types_costs_itself_alone(folder, line):
-    folder.note_epoch(epoch(1))
-    with (folder.path / "history.jsonl").open("a") as file:
-        file.write(json.dumps(line) + "\n")
-    found = folder.history()
-    assert found.epochs == (epoch(1),)
-    assert (found.state, found.note) == ("queued", "")
-
-
-def test_an_epoch_that_diverged_is_kept(folder):
-    folder.note_epoch(epoch(1, loss=math.nan))
-    folder.note_epoch(epoch(2, loss=math.inf))
-    first, second = folder.history().epochs
-    assert math.isnan(first.loss)
-    assert second.loss == math.inf
-
-
-def test_a_history_nested_too_deep_costs_that_line_alone(folder):
-    (folder.path / "history.jsonl").write_text("[" * 100_000 + "\n")
-    folder.note_epoch(epoch(1))
-    assert folder.history().epochs == (epoch(1),)

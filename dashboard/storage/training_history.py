@@ -1,0 +1,117 @@
+"""The history of one training: an append-only file, of which damaged lines are left out."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any, get_args
+
+from pydantic import TypeAdapter
+
+from dashboard.records.training import Epoch, State
+from dashboard.storage.files import sync, writing
+from dashboard.storage.reading import read_bounded
+
+_HISTORY = "history.jsonl"
+_LARGEST_HISTORY = 64 * 2**20  # bytes
+# What a line of the history may hold besides an epoch.
+_TYPES = {"state": str, "note": str, "began": dict, "facts": dict, "checkpoint": str}
+_EPOCH = TypeAdapter(Epoch)
+
+
+@dataclass(frozen=True)
+class History:
+    """The recorded history of a training; of each kind the last record counts."""
+
+    epochs: tuple[Epoch, ...] = ()
+    state: State = "queued"
+    note: str = ""
+    facts: Mapping[str, Any] | None = None
+    checkpoint: str = ""
+
+
+class TrainingHistory:
+    """Written by the page that starts a training and by the worker that runs it.
+
+    Args:
+        path: the training's folder.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path = path
+
+    def note_epoch(self, epoch: Epoch) -> None:
+        """Record an epoch; it replaces an earlier one with its number."""
+        self._append({"epoch": asdict(epoch)})
+
+    def note_state(
+        self, state: State, note: str = "", facts: Mapping[str, Any] | None = None
+    ) -> None:
+        """Record the state of the training."""
+        self._append({"state": state, "note": note, "facts": dict(facts or {})})
+
+    def note_facts(self, facts: Mapping[str, Any]) -> None:
+        """Record what is known of the training from its first step."""
+        self._append({"began": dict(facts)})
+
+    def note_checkpoint(self, name: str) -> None:
+        """Record the name under which the model was exported."""
+        self._append({"checkpoint": name})
+
+    def _append(self, entry: Mapping[str, Any]) -> None:
+        # The leading line break separates it from a line that a full disk cut short.
+        line = f"\n{json.dumps(entry, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace")
+        path = self.path / _HISTORY
+        first = not path.exists()
+        with writing(self.path), path.open("ab", buffering=0) as file:
+            if file.write(line) < len(line):
+                raise OSError(None, "the disk is full")
+            os.fsync(file.fileno())
+            if first:
+                sync(self.path)
+
+    def changed(self) -> tuple[int, int]:
+        """Return a stamp that differs after each change of the history."""
+        try:
+            found = (self.path / _HISTORY).stat()
+        except OSError:
+            return 0, 0
+        return found.st_mtime_ns, found.st_size
+
+    def history(self) -> History:
+        """Return the history so far, without damaged lines."""
+        epochs: dict[int, Epoch] = {}
+        last: dict[str, Any] = {}
+        for entry in self._entries():
+            with suppress(TypeError, ValueError):
+                if "epoch" in entry:
+                    epoch = _EPOCH.validate_json(json.dumps(entry["epoch"]), strict=True)
+                    epochs[epoch.epoch] = epoch
+                if _is_known(entry):
+                    last.update(entry)
+        return History(
+            epochs=tuple(epochs[number] for number in sorted(epochs)),
+            state=last.get("state", "queued"),
+            note=last.get("note", ""),
+            facts={**last.get("began", {}), **last.get("facts", {})},
+            checkpoint=last.get("checkpoint", ""),
+        )
+
+    def _entries(self) -> Iterator[dict[str, Any]]:
+        with suppress(OSError):
+            history = read_bounded(self.path / _HISTORY, _LARGEST_HISTORY)
+            for line in history.splitlines():
+                with suppress(ValueError, RecursionError):
+                    entry = json.loads(line)
+                    if isinstance(entry, dict):
+                        yield entry
+
+
+def _is_known(entry: Mapping[str, Any]) -> bool:
+    """Whether what a line says besides an epoch is of the right types."""
+    right = (isinstance(entry.get(name, kind()), kind) for name, kind in _TYPES.items())
+    return all(right) and entry.get("state", "queued") in get_args(State)
