@@ -9,8 +9,30 @@ from collections.abc import Collection
 from pathlib import Path
 
 from dashboard.storage.files import sync, writing
+from dashboard.storage.training_folder import TrainingFolder
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
+
+
+def export(folder: TrainingFolder, name: str, root: Path, taken: Collection[str]) -> str:
+    """Export the model of the last finished epoch and note that; return the checkpoint's name.
+
+    Args:
+        folder: of a training that does not run.
+        name: see :func:`checkpoint_name`.
+        root: the folder of the exported checkpoints.
+        taken: names of other checkpoints.
+
+    Raises:
+        ValueError: no model, an invalid or taken name, or a folder that cannot be written.
+    """
+    model = folder.model()
+    if model is None:
+        raise ValueError("this training has not finished an epoch, so it has no model yet")
+    name = checkpoint_name(name, root, taken)
+    copy_checkpoint(model, folder.path, root / name)
+    folder.note_checkpoint(name)
+    return name
 
 
 def checkpoint_name(name: str, root: Path, taken: Collection[str]) -> str:

@@ -6,7 +6,8 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dashboard.jobs.backend import Event
-from dashboard.records.training import ENDED, State
+from dashboard.records.training import ENDED, State, Training
+from dashboard.storage.training_folder import Ordered
 from dashboard.storage.training_history import History
 
 
@@ -53,6 +54,35 @@ def training_status(
     if last is None:
         return TrainingStatus(state, "Starting.", {})
     return TrainingStatus(state, last.note, last.facts)
+
+
+def describe(
+    id: str,
+    order: Ordered,
+    status: TrainingStatus,
+    *,
+    history: History,
+    outcome: History,
+    checkpoint: str,
+) -> Training:
+    """Return all that is known of a training.
+
+    Args:
+        id: of the training.
+        order: what it computes, and for whom.
+        status: of :func:`training_status`.
+        history: what its folder records.
+        outcome: the same, or how it ended where that could not be recorded.
+        checkpoint: the name under which its model was exported, if that is still there.
+    """
+    request, created, owner = order
+    names = {"model": request.model, "scoring": request.scoring, "corpus": request.data}
+    title = f"{request.model} with {request.scoring} on {request.data}"
+    return Training(
+        id=id, request=request, created=created, owner=owner, **status._asdict(),
+        epochs=history.epochs, checkpoint=checkpoint,
+        facts={"title": title, **names, **(history.facts or {}), **(outcome.facts or {})},
+    )  # fmt: skip
 
 
 def paused_note(history: History) -> str:

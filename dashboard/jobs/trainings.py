@@ -2,28 +2,25 @@
 
 from __future__ import annotations
 
-import shutil
 import threading
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
-from typing import Any
 
 import pyarrow as pa
-from filelock import FileLock
 
 from dashboard.jobs import training_limits
 from dashboard.jobs.backend import Capacity, Event, JobBackend
-from dashboard.jobs.training_export import checkpoint_name, copy_checkpoint
+from dashboard.jobs.training_claims import Claims
+from dashboard.jobs.training_export import export
+from dashboard.jobs.training_files import TrainingFiles, folder_names
 from dashboard.jobs.training_jobs import TrainingJobs, training_pool
-from dashboard.jobs.training_status import paused_note, training_status
+from dashboard.jobs.training_status import describe, paused_note, training_status
 from dashboard.records.request import Request
-from dashboard.records.training import State, StopReason, Training
-from dashboard.storage.errors import StorageError
-from dashboard.storage.home import checkpoints_root, trainings_root
+from dashboard.records.training import StopReason, Training
+from dashboard.storage.home import checkpoints_root
 from dashboard.storage.stop_requests import forget_stop, request_stop, requested_stop
-from dashboard.storage.training_folder import Ordered, TrainingFolder
-from dashboard.storage.training_history import History
+from dashboard.storage.training_folder import TrainingFolder
 
 
 class Trainings:
@@ -49,10 +46,8 @@ class Trainings:
         self._root, self._taken_names, self._on_export = root, taken_names, on_export
         self._lock = threading.RLock()
         self._jobs = TrainingJobs(make_backend, self._end, self._lock, self._requested)
-        self._unrecorded: dict[str, History] = {}  # outcomes that could not be written to disk
-        self._orders: dict[str, Ordered] = {}
-        self._held: dict[str, FileLock] = {}  # those in this server's queue
-        self._histories: dict[str, tuple[tuple[int, int], History]] = {}
+        self._files = TrainingFiles()
+        self._claims = Claims()
 
     def start(self, request: Request, owner: str = "") -> str:
         """Queue a training and return its id. If the worker refuses it, it becomes ``failed``.
@@ -82,10 +77,9 @@ class Trainings:
     def list(self) -> list[Training]:
         """Return all trainings, the newest first."""
         found = []
-        with suppress(OSError):
-            for path in trainings_root(self._root).iterdir():
-                with suppress(KeyError):
-                    found.append(self.get(path.name))
+        for id in folder_names(self._root):
+            with suppress(KeyError):
+                found.append(self.get(id))
         return sorted(found, key=lambda training: (-training.created, training.id))
 
     def get(self, id: str) -> Training:
@@ -96,28 +90,22 @@ class Trainings:
         """
         with self._lock:
             folder = TrainingFolder(id, self._root)
-            request, created, owner = self._order(folder)
-            history = self._history(folder)
+            order, history = self._files.order(folder), self._files.history(folder)
             stopping, requested = self._jobs.stop_reason(id), self._requested(id)
             if "remove" in (stopping, requested):
                 if id not in self._jobs and not folder.held():  # its server ended before it could
-                    self._delete(folder)
+                    self._files.delete(folder)
                 raise KeyError(f"training {id!r} was removed")
             events = self._jobs.events(id)
-            outcome = self._unrecorded.get(id) or history
+            outcome = self._files.outcome(id) or history
         status = training_status(
             outcome, events, stopping=stopping is not None, runs_elsewhere=folder.busy,
             stops_elsewhere=lambda: requested is not None and folder.held(),
         )  # fmt: skip
-        names = {"model": request.model, "scoring": request.scoring, "corpus": request.data}
-        title = f"{request.model} with {request.scoring} on {request.data}"
-        checkpoint = history.checkpoint
-        if not (checkpoints_root(self._root) / checkpoint).is_dir():
-            checkpoint = ""
-        return Training(
-            id=id, request=request, created=created, owner=owner, **status._asdict(),
-            epochs=history.epochs, checkpoint=checkpoint,
-            facts={"title": title, **names, **(history.facts or {}), **(outcome.facts or {})},
+        kept = (checkpoints_root(self._root) / history.checkpoint).is_dir()
+        return describe(
+            id, order, status, history=history, outcome=outcome,
+            checkpoint=history.checkpoint if kept else "",
         )  # fmt: skip
 
     def probe(self, id: str, epoch: int) -> pa.Table:
@@ -138,7 +126,7 @@ class Trainings:
         if self.get(id).state in ("queued", "running"):
             with self._lock:
                 if not self._stop(id, "pause"):
-                    self._record(id, "paused", "Paused.")
+                    self._files.record(TrainingFolder(id, self._root), "paused", "Paused.")
 
     def resume(self, id: str) -> None:
         """Queue a paused or failed training again; it continues from its last snapshot.
@@ -170,11 +158,12 @@ class Trainings:
         with self._lock:
             if self.get(id).state in ("done", "cancelled"):
                 return
-            here, stops = id in self._jobs, self._stop(id, "cancel")
+            folder, here = TrainingFolder(id, self._root), id in self._jobs
+            stops = self._stop(id, "cancel")
             if here or not stops:  # else the server that stops it records that it has
-                self._record(id, "cancelled", "Cancelled.")
+                self._files.record(folder, "cancelled", "Cancelled.")
             if not stops:
-                TrainingFolder(id, self._root).forget_snapshot()
+                folder.forget_snapshot()
 
     def remove(self, id: str) -> None:
         """Cancel a training and delete its files; an exported checkpoint stays.
@@ -184,9 +173,9 @@ class Trainings:
         """
         with self._lock:
             folder = TrainingFolder(id, self._root)
-            self._order(folder)
+            self._files.order(folder)
             if not self._stop(id, "remove"):
-                self._delete(folder)
+                self._files.delete(folder)
 
     def export(self, id: str, name: str) -> str:
         """Export the model of the last finished epoch; return the checkpoint's name.
@@ -203,13 +192,7 @@ class Trainings:
             training, folder = self.get(id), TrainingFolder(id, self._root)
             if training.state in ("queued", "running", "pausing"):
                 raise ValueError(f"this training is {training.state}; pause it, then keep it")
-            model = folder.model()
-            if model is None:
-                raise ValueError("this training has not finished an epoch, so it has no model yet")
-            root = checkpoints_root(self._root)
-            name = checkpoint_name(name, root, self._taken_names())
-            copy_checkpoint(model, folder.path, root / name)
-            folder.note_checkpoint(name)
+            name = export(folder, name, checkpoints_root(self._root), self._taken_names())
         self._on_export()
         return name
 
@@ -228,18 +211,14 @@ class Trainings:
         """
         self._jobs.close()
         with self._lock:
-            for id in [*self._held]:
-                self._release(id)
+            self._claims.release_all()
 
     def _submit(self, folder: TrainingFolder) -> None:
         with self._lock:
-            held = folder.hold()
-            if held is None:
-                raise ValueError("another server has this training in its queue")
-            self._held[folder.id] = held
-            request, _, owner = self._order(folder)
-            self._jobs.submit(folder.id, request, owner)
-            self._unrecorded.pop(folder.id, None)
+            self._claims.take(folder)
+            order = self._files.order(folder)
+            self._jobs.submit(folder.id, order.request, order.owner)
+            self._files.forget_outcome(folder.id)
 
     def _requested(self, id: str) -> StopReason | None:
         return requested_stop(TrainingFolder(id, self._root).path)
@@ -256,46 +235,17 @@ class Trainings:
             return False
         return True
 
-    def _release(self, id: str) -> None:
-        if held := self._held.pop(id, None):
-            held.release(force=True)
-
     def _end(self, id: str, event: Event, reason: StopReason | None) -> None:
         folder = TrainingFolder(id, self._root)
-        self._release(id)
+        self._claims.release(id)
         if reason == "remove" or self._requested(id) == "remove":
-            self._delete(folder)
+            self._files.delete(folder)
         elif event.stage == "failed":
-            self._record(id, "failed", event.note, event.facts)
+            self._files.record(folder, "failed", event.note, event.facts)
         elif reason == "cancel":
             if event.stage == "cancelled" and folder.history().state != "cancelled":
-                self._record(id, "cancelled", "Cancelled.")
+                self._files.record(folder, "cancelled", "Cancelled.")
             folder.forget_snapshot()
         elif event.stage == "cancelled" and reason == "pause":
-            self._record(id, "paused", paused_note(folder.history()))
+            self._files.record(folder, "paused", paused_note(folder.history()))
         forget_stop(folder.path)
-
-    def _record(
-        self, id: str, state: State, note: str, facts: Mapping[str, Any] | None = None
-    ) -> None:
-        try:
-            TrainingFolder(id, self._root).note_state(state, note, facts)
-        except StorageError:  # the disk may be full, and the note may be about that
-            self._unrecorded[id] = History(state=state, note=note, facts=facts)
-
-    def _delete(self, folder: TrainingFolder) -> None:
-        shutil.rmtree(folder.path, ignore_errors=True)
-        for cache in (self._orders, self._histories, self._unrecorded):
-            cache.pop(folder.id, None)
-
-    def _order(self, folder: TrainingFolder) -> Ordered:
-        if folder.id not in self._orders:
-            self._orders[folder.id] = folder.order()
-        return self._orders[folder.id]
-
-    def _history(self, folder: TrainingFolder) -> History:
-        stamp = folder.changed()
-        cached = self._histories.get(folder.id)
-        if cached is None or cached[0] != stamp:
-            cached = self._histories[folder.id] = (stamp, folder.history())
-        return cached[1]

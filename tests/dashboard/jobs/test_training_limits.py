@@ -8,6 +8,7 @@ import pytest
 
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
+from dashboard.storage.training_folder import TrainingFolder
 
 
 class Backend:
@@ -80,8 +81,8 @@ def test_a_paused_training_finds_no_room_either(trainings, monkeypatch):
     first = trainings.start(order(), "ada")
     trainings._jobs._jobs.clear()
     trainings._jobs._owners.clear()
-    trainings._release(first)
-    trainings._record(first, "paused", "")
+    trainings._claims.release(first)
+    TrainingFolder(first, trainings._root).note_state("paused")
     trainings.start(order(seed=1), "ada")
     with pytest.raises(ValueError, match="PER_OWNER"):
         trainings.resume(first)
@@ -99,7 +100,7 @@ def test_the_worker_is_told_its_limits(trainings, backend, monkeypatch):
 def test_what_waited_when_a_server_ended_is_queued_again_in_its_order(tmp_path, backend):
     first = Trainings(tmp_path, make_backend=lambda: backend)
     ids = [first.start(order(seed=seed), "ada") for seed in range(3)]
-    first._record(ids[1], "running", "")  # it was at work, and comes back paused
+    TrainingFolder(ids[1], tmp_path).note_state("running")  # it was at work, and comes back paused
     first.close()
     again = Backend()
     other = Trainings(tmp_path, make_backend=lambda: again)
