@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
+from collections.abc import Iterable
 from statistics import median, quantiles
 
 from dashboard.records.request import Request
@@ -61,6 +62,19 @@ class Durations:
         if len(rates) < _FEWEST_FOR_QUARTILES:
             low, high = min(rates), max(rates)
         return middle * max(work, _LEAST_WORK) if high <= _SPREAD * low else None
+
+    def together(self, asked: Iterable[tuple[Request, float]], workers: int) -> float | None:
+        """Return the seconds that requests take together; None if that of one is not known.
+
+        Args:
+            asked: requests, each with its work.
+            workers: how many of them run at once.
+        """
+        found = [self.estimate(request, work) for request, work in asked]
+        known = [seconds for seconds in found if seconds is not None]
+        if not known or len(known) < len(found):
+            return None
+        return max(*known, sum(known) / workers) if len(known) > 1 else known[0]
 
 
 def _kind(request: Request) -> tuple[str, ...]:

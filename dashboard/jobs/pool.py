@@ -133,12 +133,7 @@ class LocalPool:
             asked: requests, each with its work.
         """
         with self._lock:
-            durations, workers = self._scheduler.durations, self._scheduler.queue.workers
-            found = [durations.estimate(request, work) for request, work in asked]
-        known = [seconds for seconds in found if seconds is not None]
-        if not known or len(known) < len(found):
-            return None
-        return max(*known, sum(known) / workers) if len(known) > 1 else known[0]
+            return self._scheduler.durations.together(asked, self._scheduler.queue.workers)
 
     def events(self, job: str, after: int = 0) -> list[Event]:
         """Return the job's events with numbers above ``after``.
@@ -246,11 +241,9 @@ class LocalPool:
     def renew(self, request: Request, *, retry_quarantined: bool = False) -> str:
         """Start new workers beside the present ones, and have them replace these once they can.
 
-        Each of them computes the request first. Until all have, the present workers and the cache
-        serve; then the new ones serve, running jobs are finished by the old ones, and the cache
-        is cleared. Where memory is short, the first new worker takes over alone, and each further
-        one starts when an old one has ended. If a new worker cannot be started, or fails, all
-        stays as it was.
+        Each computes the request first. Then they serve, the old ones finish what they run, and
+        the cache is cleared. Where memory is short the first new worker takes over alone, and
+        each further one starts when an old one has ended. If any fails, all stays as it was.
 
         Args:
             request: such as the catalogue, which has a worker load all plugins.

@@ -63,7 +63,7 @@ def describe(
     *,
     history: History,
     outcome: History,
-    checkpoint: str,
+    kept: bool,
 ) -> Training:
     """Return all that is known of a training.
 
@@ -73,14 +73,14 @@ def describe(
         status: of :func:`training_status`.
         history: what its folder records.
         outcome: the same, or how it ended where that could not be recorded.
-        checkpoint: the name under which its model was exported, if that is still there.
+        kept: whether the checkpoint that was made of its model is still there.
     """
     request, created, owner = order
     names = {"model": request.model, "scoring": request.scoring, "corpus": request.data}
     title = f"{request.model} with {request.scoring} on {request.data}"
     return Training(
         id=id, request=request, created=created, owner=owner, **status._asdict(),
-        epochs=history.epochs, checkpoint=checkpoint,
+        epochs=history.epochs, checkpoint=history.checkpoint if kept else "",
         facts={"title": title, **names, **(history.facts or {}), **(outcome.facts or {})},
     )  # fmt: skip
 

@@ -103,10 +103,7 @@ class Trainings:
             stops_elsewhere=lambda: requested is not None and folder.held(),
         )  # fmt: skip
         kept = (checkpoints_root(self._root) / history.checkpoint).is_dir()
-        return describe(
-            id, order, status, history=history, outcome=outcome,
-            checkpoint=history.checkpoint if kept else "",
-        )  # fmt: skip
+        return describe(id, order, status, history=history, outcome=outcome, kept=kept)
 
     def probe(self, id: str, epoch: int) -> pa.Table:
         """Return the table ``maps`` of the probe sentence after an epoch.

@@ -11,6 +11,8 @@ from dashboard.storage.errors import StorageError
 from dashboard.storage.run import Run
 from dashboard.storage.schema import runs
 
+_DAY = 86_400.0  # seconds
+
 
 @dataclass(frozen=True, kw_only=True)
 class Limits:
@@ -27,6 +29,10 @@ class Limits:
     owner_bytes: int = 1024 * MB
     total_bytes: int = 4096 * MB
     days: float = 0.0
+
+    def expires(self, created: float) -> float | None:
+        """Return when a run expires, in seconds since 1970 as ``created``; None for never."""
+        return created + self.days * _DAY if self.days else None
 
 
 def check_room(connection: sa.Connection, run: Run, limits: Limits) -> None:

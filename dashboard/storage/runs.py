@@ -10,14 +10,13 @@ from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 
 import sqlalchemy as sa
 
-from dashboard.storage import page_run
+from dashboard.storage import page_run, run_rows
 from dashboard.storage.contents import Contents
 from dashboard.storage.database import Database
 from dashboard.storage.errors import BundleError, StorageError
@@ -26,12 +25,8 @@ from dashboard.storage.ids import DIGEST, ID
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import LONGEST_SOURCE, Description, Origin, PanelRecord, Run
 from dashboard.storage.run_limits import Limits, check_room
-from dashboard.storage.run_rows import alive, panel_row, read_panel, read_run
-from dashboard.storage.schema import panels, runs
-
-_DAY = 86_400.0  # seconds
-_SECONDS_BETWEEN_SWEEPS = 3600.0
-_SECONDS_A_FILE_WAITS = 3600.0  # for the record that will name it
+from dashboard.storage.run_sweep import RunSweep, delete_expired
+from dashboard.storage.schema import runs
 
 
 class Runs:
@@ -65,7 +60,7 @@ class Runs:
             self._database.close()
             raise
         self._limits = limits or Limits()
-        self._swept = 0.0
+        self._sweep = RunSweep(self._database, self._contents)
 
     def close(self) -> None:
         """Close the connections to the database; the next use opens new ones."""
@@ -119,7 +114,7 @@ class Runs:
             origin=origin,
             source=source[:LONGEST_SOURCE],
             created=now,
-            expires=now + self._limits.days * _DAY if self._limits.days else None,
+            expires=self._limits.expires(now),
             bytes=sum(map(len, contents)),
             digest=digests[0],
             picture=digests[1] if picture else "",
@@ -128,21 +123,18 @@ class Runs:
         )
         try:
             with self._database.writing() as connection:
-                connection.execute(sa.delete(runs).where(runs.c.expires <= now))
+                delete_expired(connection, now)
                 check_room(connection, run, self._limits)
-                connection.execute(sa.insert(runs), run.model_dump())
-                rows = [panel_row(run.id, n, each) for n, each in enumerate(description.panels)]
-                if rows:
-                    connection.execute(sa.insert(panels), rows)
+                run_rows.insert(connection, run, description.panels)
                 # Nobody else removes files meanwhile.
                 for part, digest in zip(contents, digests, strict=True):
                     if not self._contents.has(digest):
                         self._contents.put(part)
         except StorageError:
             with suppress(StorageError):
-                self._remove_unused(digests)
+                self._sweep.remove_unused(digests)
             raise
-        self._sweep_sometimes(now)
+        self._sweep.run_sometimes(now)
         return run
 
     def all(self, owner: str | None = None) -> list[Run]:
@@ -162,23 +154,10 @@ class Runs:
         Raises:
             StorageError: the store cannot be read.
         """
-        asked = alive().order_by(runs.c.created.desc(), runs.c.id)
-        if owner is not None:
-            asked = asked.where(runs.c.owner == owner)
         with self._database.reading() as connection:
-            rows = connection.execute(asked).mappings().all()
+            rows = connection.execute(run_rows.newest_first(owner)).mappings().all()
         files = {name for name, _ in self._contents.names()} if rows else set()
-        found: list[Run] = []
-        damaged: list[tuple[str, str]] = []
-        for row in rows:
-            try:
-                run = read_run(row)
-                if run.digest not in files:
-                    raise StorageError("its file is missing")
-                found.append(run)
-            except StorageError as error:
-                damaged.append((str(row["id"]), str(error)))
-        return found, damaged
+        return run_rows.read_runs(rows, files)
 
     def find(self, id: str) -> Run:
         """Return the record of a run, whoever owns it.
@@ -188,10 +167,11 @@ class Runs:
             StorageError: the record is damaged, or the store cannot be read.
         """
         if ID.match(id):
+            asked = run_rows.alive().where(runs.c.id == id)
             with self._database.reading() as connection:
-                row = connection.execute(alive().where(runs.c.id == id)).mappings().first()
+                row = connection.execute(asked).mappings().first()
             if row is not None:
-                return read_run(row)
+                return run_rows.read_run(row)
         raise KeyError(f"no run {id[:40]!a} is stored on this server")
 
     def panels(self, id: str) -> list[PanelRecord]:
@@ -200,10 +180,9 @@ class Runs:
         Raises:
             StorageError: a record is damaged, or the store cannot be read.
         """
-        asked = sa.select(panels).where(panels.c.run == id).order_by(panels.c.number)
         with self._database.reading() as connection:
-            rows = connection.execute(asked).mappings().all()
-        return [read_panel(row) for row in rows]
+            rows = connection.execute(run_rows.panels_of(id)).mappings().all()
+        return [run_rows.read_panel(row) for row in rows]
 
     def packed(self, id: str) -> bytes:
         """Return the file of a run.
@@ -263,7 +242,7 @@ class Runs:
             if owner is not None and row.owner != owner:
                 raise StorageError("this run belongs to somebody else")
             connection.execute(sa.delete(runs).where(runs.c.id == id))
-        self._remove_unused(filter(DIGEST.match, (row.digest, row.picture)))
+        self._sweep.remove_unused(filter(DIGEST.match, (row.digest, row.picture)))
 
     def sweep(self) -> None:
         """Remove expired runs, and files that no record has named for an hour.
@@ -271,23 +250,4 @@ class Runs:
         Raises:
             StorageError: the store cannot be read or written.
         """
-        now = time.time()
-        with self._database.writing() as connection:
-            connection.execute(sa.delete(runs).where(runs.c.expires <= now))
-        old = [name for name, when in self._contents.names() if when < now - _SECONDS_A_FILE_WAITS]
-        self._remove_unused(old)
-
-    def _sweep_sometimes(self, now: float) -> None:
-        if now - self._swept >= _SECONDS_BETWEEN_SWEEPS:
-            self._swept = now
-            with suppress(StorageError):  # what was asked for is done; the next sweep does this
-                self.sweep()
-
-    def _remove_unused(self, names: Iterable[str]) -> None:
-        """Remove those files that no record names, while nobody can add a record."""
-        with self._database.writing() as connection:
-            used = {*connection.scalars(sa.select(runs.c.digest))}
-            used |= {*connection.scalars(sa.select(runs.c.picture))}
-            for name in names:
-                if name not in used:
-                    self._contents.remove(name)
+        self._sweep.run(time.time())

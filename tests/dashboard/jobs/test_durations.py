@@ -60,3 +60,13 @@ def test_for_an_order_the_median_is_good_enough(known):
     assert noted.typical(FIT, 2) == pytest.approx(4)
     assert noted.typical(FIT, 0) == 0, "what had no work known is of another kind"
     assert noted.typical(Request.make("regression", scoring="dot"), 1) == 0
+
+
+def test_requests_together_take_their_share_of_the_workers_and_the_longest_at_least(known):
+    durations = known((1, 3), (2, 6), (5, 15))
+    assert durations.together([(FIT, 2)], 2) == pytest.approx(6)
+    assert durations.together([(FIT, 2)] * 5, 2) == pytest.approx(15)
+    assert durations.together([(FIT, 2), (FIT, 5)], 7) == pytest.approx(15)
+    unknown = Request.make("regression", scoring="dot")
+    assert durations.together([(FIT, 2), (unknown, 2)], 2) is None
+    assert durations.together([], 2) is None

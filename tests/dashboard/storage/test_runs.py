@@ -233,21 +233,6 @@ def test_expired_runs_are_gone_and_make_room(opened_runs, monkeypatch):
     assert short.all() == [newer]
 
 
-def test_a_sweep_removes_expired_runs_and_old_files_without_a_record(
-    opened_runs, runs, monkeypatch
-):
-    short = opened_runs(limits=Limits(days=1))
-    gone, stays = short.keep(page("gone", seed=3)), runs.keep(page())
-    orphan = runs._contents.put(b"the file of a run whose record was never written")
-    runs.sweep()
-    assert {orphan, gone.digest, stays.digest} <= files(runs)  # too young to be sure
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 90_000)
-    runs.sweep()
-    assert files(runs) == {stays.digest, stays.picture}
-    assert runs.open(stays.id) == page()
-
-
 def test_what_a_sweep_removes_before_the_record_is_written_anew(runs, monkeypatch):
     """The file of an old run is found whole, removed by a sweep, and then named by a record."""
     put = runs._contents.put
@@ -264,15 +249,3 @@ def test_what_a_sweep_removes_before_the_record_is_written_anew(runs, monkeypatc
     kept = runs.keep(page())
     assert runs.open(kept.id) == page()
     assert runs.picture(kept) == page().picture
-
-
-def test_a_store_sweeps_by_itself_once_an_hour(runs, monkeypatch):
-    sweeps = []
-    monkeypatch.setattr(runs, "sweep", lambda: sweeps.append(1))
-    for _ in range(3):
-        runs.keep(page())
-    assert len(sweeps) == 1
-    now = time.time()
-    monkeypatch.setattr(time, "time", lambda: now + 3700)
-    runs.keep(page())
-    assert len(sweeps) == 2
