@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Literal
@@ -138,9 +139,10 @@ class Workbench:
                 self._renew(reloads=False)
             else:  # its workers may have read it before what is new was there
                 self._then = self._then or "refresh"
-        for _ in range(2):
+        end = time.monotonic() + _REFRESH_WAIT
+        for _ in range(2):  # one that was under way, and this one
             if (reading := self._reading) is not None:
-                self.backend.wait(reading.job, _REFRESH_WAIT)
+                self.backend.wait(reading.job, max(0.0, end - time.monotonic()))
                 self.catalogue()
 
     def _checkpoints(self) -> Collection[str]:
