@@ -47,6 +47,7 @@ class Jobs:
         self._generation = generation()
         self._ids: dict[str, str] = {}
         self._final: dict[str, Event] = {}
+        self._wanted: dict[str, Request] = {}
         self._held: dict[str, Request] = {}
         self._approved: set[str] = set()
         self._begun: set[str] = set()  # without being approved
@@ -63,10 +64,14 @@ class Jobs:
             for key in self._ids.keys() - wanted.keys():
                 self._final.pop(key, None)
                 self._backend.cancel(self._ids.pop(key))
-            self._held = self._beyond_free(wanted)
+            self._wanted, self._held = wanted, self._beyond_free(wanted)
             for request in wanted.values():
                 if request.key not in self._held:
                     self._job(request)
+
+    def ends(self) -> list[tuple[Request, Event | None]]:
+        """What is wanted, and how each job ended; None while it has not, or is held."""
+        return [(request, self.final(request)) for request in self._wanted.values()]
 
     @property
     def held(self) -> list[Request]:

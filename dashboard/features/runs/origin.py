@@ -12,6 +12,7 @@ import streamlit as st
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import PanelRecord
+from dashboard.ui import export
 from dashboard.ui.widgets import plain
 
 _LONGEST_FACT = 200
@@ -28,8 +29,11 @@ def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
     st.subheader("Where it came from", anchor=False)
     for number, panel in enumerate(page.panels):
         record = made[number] if number < len(made) else None
-        if len(page.panels) > 1:
-            st.markdown(f"**{plain(panel.title) or plain(panel.request.task)}**")
+        with st.container(horizontal=True, horizontal_alignment="distribute"):
+            title = plain(panel.title) or plain(panel.request.task)
+            st.markdown(f"**{title}**", width="content")
+            with st.container(width="content"):
+                export.menu(None, panel.result, {}, f"run-{number + 1}", title=panel.title)
         asked, came = st.columns(2, gap="medium")
         with asked:
             _facts("What was asked", _asked(panel))
