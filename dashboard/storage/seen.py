@@ -77,6 +77,7 @@ class Group(_Block):
         letter: of the panel that this is; empty if it is none.
         title: of the panel, or of what else it is; as it stands.
         border: whether a line surrounds it.
+        height: px; 0 for what it needs.
     """
 
     kind: Literal["group"] = "group"
@@ -85,6 +86,7 @@ class Group(_Block):
     letter: Literal["", "a", "b", "c", "d"] = ""
     title: _Title = ""
     border: bool = False
+    height: Annotated[int, Field(ge=0, le=10_000)] = 0
     blocks: tuple[Block, ...] = ()
 
 
@@ -97,6 +99,20 @@ def whole(blocks: tuple[Any, ...]) -> Iterator[Any]:
         yield block
         if isinstance(block, Group):
             yield from whole(block.blocks)
+
+
+def widths(group: Group, width: float) -> Iterator[tuple[str, float]]:
+    """Yield every chart's name with the width of its place, of a page so many px wide."""
+    for number, block in enumerate(group.blocks):
+        own = width
+        if group.layout == "row" and len(group.weights) == len(group.blocks):
+            own = width * group.weights[number] / sum(group.weights)
+        elif group.layout != "stack":
+            own = width / len(group.blocks)
+        if isinstance(block, Chart):
+            yield block.name, own
+        elif isinstance(block, Group):
+            yield from widths(block, own)
 
 
 def read(held: dict[str, Any], charts: set[str], tables: set[str]) -> Group:

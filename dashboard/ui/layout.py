@@ -53,7 +53,7 @@ def grid(panels: int) -> Place:
     return shown.grid(panels, min_column_width=_NARROWEST, gap="medium")
 
 
-def badge(letter: Any) -> None:
+def badge(letter: str) -> None:
     """A panel's letter in the colour that its curve has."""
     st.badge(letter, color=_BADGES[letter])
     shown.panel(letter)
@@ -74,7 +74,7 @@ def remove(letter: str, action: Callable[..., None], *arguments: Any) -> None:
 
 def formula_of(letter: str, scoring: Entry) -> None:
     """A scoring's formula in a place of one height, so that the panels stay aligned."""
-    with st.container(
+    with shown.container(
         height=_FORMULA_HEIGHT,
         border=False,
         vertical_alignment="center",

@@ -19,13 +19,15 @@ from dashboard.storage.bundle import Bundle, slug
 from dashboard.storage.entries import fitting
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE, PageRun
-from dashboard.storage.seen import Chart, Group, whole
+from dashboard.storage.seen import Chart, Group, whole, widths
 from dashboard.ui import charts, owner
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.run_store import run_store
-from dashboard.ui.shown import Record
+from dashboard.ui.shown import Record, Spec
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
+_PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px
+_COMPOSED = {"facet", "repeat", "concat", "hconcat", "vconcat"}  # have a width for each part
 _PICTURED = 3  # charts of a page without panels
 _ICON = ":material/bookmark_add:"
 _HELP = "Keep this page as it is seen, or take it out as a file"
@@ -109,7 +111,16 @@ def packed(page: PageRun) -> bytes:
     Raises:
         BundleError, ExportError: what is wrong, in one sentence.
     """
-    return page_run.write(replace(page, pictures=fitting(export.pictures(page.charts))))
+    places = dict(widths(page.seen, _PAGE_WIDTH))
+    sized = {name: _sized(spec, places[name]) for name, spec in page.charts.items()}
+    return page_run.write(replace(page, pictures=fitting(export.pictures(sized))))
+
+
+def _sized(spec: Spec, width: float) -> Spec:
+    """A chart that is as wide as its place with a width of its own, as a picture needs one."""
+    if spec.get("width", "container") != "container" or _COMPOSED & spec.keys():
+        return spec
+    return {**spec, "width": round(width - _GAP)}
 
 
 def _page(page: _Seen, name: str, note: str) -> PageRun:
@@ -128,7 +139,8 @@ def _page(page: _Seen, name: str, note: str) -> PageRun:
 
 def _title(request: Request) -> str:
     """What a request is called beside the others of its page."""
-    parts = (request.task, request.model, request.scoring, request.data)
+    seed = f"seed {request.seed}" if request.seed else ""
+    parts = (request.task, request.model, request.scoring, request.data, seed)
     return one_line(", ".join(filter(None, parts)))
 
 

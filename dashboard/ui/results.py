@@ -48,7 +48,7 @@ def results(
         event = jobs.final(request)
         result = event.result if event else None
         needed = "content" if grows and result else height
-        with st.container(height=needed, border=False, key=key):
+        with shown.container(height=needed, border=False, key=key):
             if result:
                 draw(result)
             elif meanwhile:

@@ -114,9 +114,12 @@ class Place:
             return container(**more)
 
 
-def container(*, border: bool | None = None, **more: Any) -> Place:
+def container(
+    *, border: bool | None = None, height: int | Literal["content"] = "content", **more: Any
+) -> Place:
     """Things below each other."""
-    return Place(st.container(border=border, **more), _group(Group(border=bool(border))))
+    group = Group(border=bool(border), height=0 if height == "content" else height)
+    return Place(st.container(border=border, height=height, **more), _group(group))
 
 
 def grid(columns: int, **more: Any) -> Place:
@@ -131,7 +134,7 @@ def columns(spec: int | Sequence[float], **more: Any) -> list[Place]:
     return [Place(place, _group(Group(), row)) for place in st.columns(spec, **more)]
 
 
-def panel(letter: Literal["a", "b", "c", "d"]) -> None:
+def panel(letter: str) -> None:
     """Say that the place that is being filled is the panel of that letter."""
     _change(letter=letter)
 
@@ -148,6 +151,8 @@ def title(text: str) -> None:
 def setting(label: str, value: Any) -> None:
     """Say what a control is set to."""
     words = f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, bool):
+        words = "on" if value else "off"
     _note(Value(kind="setting", label=label[:300], value=words))
 
 

@@ -138,6 +138,9 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         with shown.container(width="stretch"):
             shown.caption(plain(" ".join([summary(cells) + ".", *outdated(cells)])))
     steering.refusal()
+    for training in (cell.training for cell in cells):
+        if training:
+            shown.result(training.request, training.result())
     found, columns = spreads(state.result), metrics(view, catalogue)
     measured = experiment_table.measured(cells, columns)
     experiment_table.table(view, cells, measured, found, catalogue)

@@ -46,23 +46,21 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
             st.text(str(error.args[0]))
             st.caption("Whoever has it can export it, to be imported here.")
         return
+    foreign = run.origin == "imported"
     words, buttons = st.columns([3, 2], vertical_alignment="center")
     with words:
         card.title(run)
     with buttons, st.container(horizontal=True, horizontal_alignment="right"):
         card.buttons(session, run)
+        own = {} if foreign else page.charts
+        if own or page.tables:
+            # Charts and tables alone: the page's own button gives the run as it was kept.
+            drawn = {name.replace("-", " "): spec for name, spec in own.items()}
+            export.menu(None, Result(tables=page.tables), drawn, "run-seen", title=run.name)
     if run.note:
         with st.container(border=True, key="run-note"):
             st.text(run.note)
-    foreign = run.origin == "imported"
     if page.seen.blocks:
-        with st.container(horizontal=True, horizontal_alignment="right"):
-            # Charts and tables alone: the page's own button gives the run as it was kept.
-            drawn = (
-                {} if foreign else {name.replace("-", " "): c for name, c in page.charts.items()}
-            )
-            if drawn or page.tables:
-                export.menu(None, Result(tables=page.tables), drawn, "run-seen", title=run.name)
         replay(page, foreign=foreign)
     if foreign:
         _drawn_anew(run, page)

@@ -27,18 +27,16 @@ def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
         seen: the whole link to the run.
     """
     st.subheader("Where it came from", anchor=False)
+    alone = len(page.panels) == 1
     for number, panel in enumerate(page.panels):
         record = made[number] if number < len(made) else None
-        with st.container(horizontal=True, horizontal_alignment="distribute"):
-            title = plain(panel.title) or plain(panel.request.task)
-            st.markdown(f"**{title}**", width="content")
-            with st.container(width="content"):
-                export.menu(None, panel.result, {}, f"run-{number + 1}", title=panel.title)
-        asked, came = st.columns(2, gap="medium")
-        with asked:
-            _facts("What was asked", _asked(panel))
-        with came:
-            _facts("What came of it", _came(panel, record))
+        with st.expander(plain(panel.title) or plain(panel.request.task), expanded=alone):
+            asked, came = st.columns(2, gap="medium")
+            with asked:
+                _facts("What was asked", _asked(panel))
+            with came:
+                _facts("What came of it", _came(panel, record))
+            export.menu(None, panel.result, {}, f"run-{number + 1}", title=panel.title)
     st.caption("This run, as it was seen")
     st.code(seen, language=None, wrap_lines=True)
     if page.link:

@@ -15,6 +15,7 @@ import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
+from dashboard.charts.export import SCREEN
 from dashboard.features.runs import card
 from dashboard.records.text import can_be_set
 from dashboard.storage.page_run import PageRun
@@ -23,9 +24,11 @@ from dashboard.ui import layout
 from dashboard.ui.widgets import plain
 
 _GAP = "medium"
+_ROW, _TALLEST = 35, 640  # px, of a table
 # Of Markdown, as pages write it: icons, colours, bold, headings, escaped characters.
 _ICONS, _COLOURS = re.compile(r":material/\w+: ?"), re.compile(r":[a-z-]+\[([^\[\]]*)\]")
-_MARKS = re.compile(r"\*\*|^#+ |\\(?=[!-/:-@\[-`{-~])", re.MULTILINE)
+_MATHS = re.compile(r"(?<!\\)\$([^$\n`!<]+)(?<!\\)\$")
+_MARKS = re.compile(r"\*\*|`|^#+ |\\(?=[!-/:-@\[-`{-~])", re.MULTILINE)
 _DRAW: dict[str, Callable[[str], Any]] = {
     "heading": lambda text: st.subheader(text, anchor=False), "markdown": st.markdown,
     "caption": st.caption, "text": st.text, "latex": st.latex, "error": st.error,
@@ -73,17 +76,17 @@ class _Replay:
             _DRAW[kind](text)
         elif kind == "latex" and can_be_set(text):
             st.latex(" ".join(text.split()))
-        elif kind in ("heading", "caption", "error"):
-            _DRAW[kind](plain(_unmarked(text)))
+        elif kind in ("text", "latex"):
+            st.text(text)
         else:
-            st.text(_unmarked(text))
+            _DRAW[kind]("  \n".join(map(_safe, text.splitlines())))
 
     def _chart(self, block: Chart) -> None:
         if not self._foreign:
             width = "stretch" if block.stretch else "content"
             st.vega_lite_chart(dict(self._page.charts[block.name]), width=width, alt=block.alt)
         elif picture := self._page.pictures.get(f"{block.name}.png"):
-            st.image(card.data_address(picture))
+            st.image(card.data_address(picture), width=_width(picture))
         else:
             st.caption(f":material/image_not_supported: No picture: {plain(block.alt)}")
 
@@ -100,16 +103,30 @@ class _Replay:
                     with st.container():
                         self.below([block])
         else:
-            with st.container(border=group.border):
+            # A picture may be higher than the chart that it stands for.
+            height = "content" if self._foreign else group.height or "content"
+            with st.container(border=group.border, height=height):
                 if group.letter or group.title:
                     _title(group)
                 self.below(group.blocks)
 
 
-def _unmarked(text: str) -> str:
-    """Markdown of a page as its reader saw it; of a colour in another one, both go."""
-    bare = _ICONS.sub("", text)
-    return _MARKS.sub("", _COLOURS.sub(r"\1", _COLOURS.sub(r"\1", bare)))
+def _width(png: bytes) -> int:
+    """In px of the page, as the picture's head says; it has several pixels for each."""
+    return max(1, round(int.from_bytes(png[16:20], "big") / SCREEN))
+
+
+def _safe(line: str) -> str:
+    """A stranger's Markdown as its reader saw it, without its marks; formulas where they can be.
+
+    Of a colour in another one, both go.
+    """
+    bare = _COLOURS.sub(r"\1", _COLOURS.sub(r"\1", _ICONS.sub("", line)))
+    parts = [plain(_MARKS.sub("", part)) for part in _MATHS.split(bare)]
+    for number, latex in enumerate(_MATHS.findall(bare)):
+        if can_be_set(latex):
+            parts[2 * number + 1] = f"${latex}$"
+    return " ".join(filter(None, parts))
 
 
 def _title(group: Group) -> None:
@@ -134,4 +151,5 @@ def _table(held: pa.Table, block: Table) -> None:
         data = frame.style.apply(lambda _: css, axis=None)
     formats = {name: st.column_config.NumberColumn(format=form)
                for name, form in block.formats.items()}  # fmt: skip
-    st.dataframe(data, hide_index=True, column_config=formats, alt=block.name)
+    height = min(_ROW * (held.num_rows + 1) + 3, _TALLEST)
+    st.dataframe(data, hide_index=True, height=height, column_config=formats, alt=block.name)
