@@ -47,6 +47,7 @@ def replay(page: PageRun, *, foreign: bool) -> None:
 class _Replay:
     def __init__(self, page: PageRun, foreign: bool) -> None:
         self._page, self._foreign = page, foreign
+        self._letters = {""}
 
     def below(self, blocks: Sequence[Any]) -> None:
         """Blocks below each other; what several controls were set to is one line."""
@@ -105,7 +106,10 @@ class _Replay:
         else:
             # A picture may be higher than the chart that it stands for.
             height = "content" if self._foreign else group.height or "content"
-            with st.container(border=group.border, height=height):
+            # A stranger's page may have two panels of one letter.
+            key = f"run-panel-{group.letter}" if group.letter not in self._letters else None
+            self._letters.add(group.letter)
+            with st.container(border=group.border, height=height, key=key):
                 if group.letter or group.title:
                     _title(group)
                 self.below(group.blocks)

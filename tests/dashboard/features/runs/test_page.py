@@ -410,7 +410,7 @@ def test_every_panel_of_a_page_is_drawn_with_its_note(runs, opened):
     assert not app.exception
     assert [spec["mark"] for spec in specs(app)] == ["point", "line"]
     assert "see *this*\nand that" in [text.value for text in app.text]
-    assert [m for m in words(app).splitlines() if "Uniform" in m]
+    assert "Kernel regression\\, Uniform" in [one.label for one in app.expander]
     assert len(app.dataframe) == 4
     assert "see *this*" in words(opened("runs"))
 
