@@ -59,12 +59,14 @@ class Table(_Block):
 
     Attributes:
         formats: of its columns of numbers, such as ``%.3f``.
+        stretch: whether it fills its place.
         bold: cells that stand out, as rows from 0 and names of columns.
     """
 
     kind: Literal["table"] = "table"
     name: _Name
     formats: dict[_Title, _Format] = {}
+    stretch: bool = True
     bold: tuple[tuple[Annotated[int, Field(ge=0)], _Title], ...] = ()
 
 

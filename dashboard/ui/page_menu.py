@@ -27,7 +27,6 @@ from dashboard.ui.shown import Record, Spec
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
 _PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px
-_COMPOSED = {"facet", "repeat", "concat", "hconcat", "vconcat"}  # have a width for each part
 _PICTURED = 3  # charts of a page without panels
 _ICON = ":material/bookmark_add:"
 _HELP = "Keep this page as it is seen, or take it out as a file"
@@ -117,10 +116,11 @@ def packed(page: PageRun) -> bytes:
 
 
 def _sized(spec: Spec, width: float) -> Spec:
-    """A chart that is as wide as its place with a width of its own, as a picture needs one."""
-    if spec.get("width", "container") != "container" or _COMPOSED & spec.keys():
-        return spec
-    return {**spec, "width": round(width - _GAP)}
+    """The chart as wide as its place, if it follows that; see :func:`.theme.finished`."""
+    match spec:
+        case {"autosize": {"type": "fit-x"}}:
+            return {**spec, "width": round(width - _GAP)}
+    return spec
 
 
 def _page(page: _Seen, name: str, note: str) -> PageRun:

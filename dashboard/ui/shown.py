@@ -226,19 +226,21 @@ def table(data: pd.DataFrame | pa.Table, **more: Any) -> None:
     st.dataframe(data, **more)
     note_table(
         data, alt=more.get("alt") or "table", index=not more.get("hide_index"),
-        column_config=more.get("column_config"),
+        column_config=more.get("column_config"), stretch=more.get("width") != "content",
     )  # fmt: skip
 
 
 def note_table(
     data: pd.DataFrame | pa.Table, *, alt: str, index: bool = False,
-    column_config: Mapping[str, Any] | None = None, bold: Sequence[tuple[int, str]] = (),
+    column_config: Mapping[str, Any] | None = None, stretch: bool = True,
+    bold: Sequence[tuple[int, str]] = (),
 ) -> None:  # fmt: skip
     """Note a table that is drawn by something else than :func:`table`.
 
     Args:
         index: whether the index of a data frame is seen.
         column_config: as ``st.dataframe`` takes it.
+        stretch: whether it fills its place.
         bold: cells that stand out, as rows from 0 and names of columns.
     """
     record = _RECORD.get()
@@ -250,7 +252,7 @@ def note_table(
                for own, config in (column_config or {}).items()
                if own in held.column_names}  # fmt: skip
     known = {own: form for own, form in formats.items() if form}
-    _note(Table(name=name, formats=known, bold=tuple(bold)))
+    _note(Table(name=name, formats=known, stretch=stretch, bold=tuple(bold)))
 
 
 def result(request: Request, result: Result) -> None:

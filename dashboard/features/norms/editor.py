@@ -43,7 +43,7 @@ def matrix_editor(session: Session[Norms]) -> None:
         width="content",
         column_config=dict.fromkeys(table, number),
     )
-    shown.note_table(edited, alt="X")
+    shown.note_table(edited, alt="X", stretch=False)
     session.update(x=text_of(tuple(map(tuple, edited.fillna(0.0).to_numpy(float).tolist()))))
 
 

@@ -20,15 +20,19 @@ from dashboard.features.runs import card
 from dashboard.records.text import can_be_set
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.seen import Chart, Group, Table, Text, Value
+from dashboard.storage.tables import count_values
 from dashboard.ui import layout
 from dashboard.ui.widgets import plain
 
 _GAP = "medium"
+_MOST_COLUMNS = 24  # of a grid, as Streamlit allows
 _ROW, _TALLEST = 35, 640  # px, of a table
+_MOST_VALUES = 200_000  # of a table, with one more for each row
 # Of Markdown, as pages write it: icons, colours, bold, headings, escaped characters.
 _ICONS, _COLOURS = re.compile(r":material/\w+: ?"), re.compile(r":[a-z-]+\[([^\[\]]*)\]")
 _MATHS = re.compile(r"(?<!\\)\$([^$\n`!<]+)(?<!\\)\$")
-_MARKS = re.compile(r"\*\*|`|^#+ |\\(?=[!-/:-@\[-`{-~])", re.MULTILINE)
+_RULE = re.compile(r"[|:\- ]+")  # under the head of a table
+_MARKS = re.compile(r"\*\*|`|^#+ |^\| | \|$|\\(?=[!-/:-@\[-`{-~])", re.MULTILINE)
 _DRAW: dict[str, Callable[[str], Any]] = {
     "heading": lambda text: st.subheader(text, anchor=False), "markdown": st.markdown,
     "caption": st.caption, "text": st.text, "latex": st.latex, "error": st.error,
@@ -80,7 +84,8 @@ class _Replay:
         elif kind in ("text", "latex"):
             st.text(text)
         else:
-            _DRAW[kind]("  \n".join(map(_safe, text.splitlines())))
+            lines = (_safe(line) for line in text.splitlines() if not _RULE.fullmatch(line))
+            _DRAW[kind]("  \n".join(lines))
 
     def _chart(self, block: Chart) -> None:
         if not self._foreign:
@@ -99,7 +104,7 @@ class _Replay:
                 with place:
                     self.below([block])
         elif group.layout == "grid":
-            with layout.grid(max(1, len(group.blocks))):
+            with layout.grid(min(max(1, len(group.blocks)), _MOST_COLUMNS)):
                 for block in group.blocks:
                     with st.container():
                         self.below([block])
@@ -145,6 +150,9 @@ def _settings(values: Sequence[Any]) -> None:
 
 
 def _table(held: pa.Table, block: Table) -> None:
+    if (values := count_values(held)) > _MOST_VALUES:
+        st.caption(f":material/warning: A table of {values:,} values is too large to be shown.")
+        return
     data: Any = held
     if block.bold:
         frame = held.to_pandas()
@@ -156,4 +164,7 @@ def _table(held: pa.Table, block: Table) -> None:
     formats = {name: st.column_config.NumberColumn(format=form)
                for name, form in block.formats.items()}  # fmt: skip
     height = min(_ROW * (held.num_rows + 1) + 3, _TALLEST)
-    st.dataframe(data, hide_index=True, height=height, column_config=formats, alt=block.name)
+    st.dataframe(
+        data, hide_index=True, height=height, width="stretch" if block.stretch else "content",
+        column_config=formats, placeholder="–", alt=block.name,
+    )  # fmt: skip

@@ -6,10 +6,13 @@ from dataclasses import replace
 import pyarrow.compute as pc
 import pytest
 import streamlit
+from support.runs import panel
 
 from dashboard import navigation
 from dashboard.charts import export as files
-from dashboard.storage.page_run import read
+from dashboard.storage.page_run import PageRun, read
+from dashboard.storage.seen import Chart, Group
+from dashboard.ui import page_menu
 from dashboard.ui.run_store import run_store
 from dashboard.visitors import Visitor
 
@@ -165,3 +168,19 @@ def test_a_page_belongs_to_whoever_keeps_it_and_a_classroom_keeps_none(menu, mon
     assert len(run_store().all()) == 1
     said = "\n".join(text.value for text in app.text)
     assert "Not kept: Keeping is switched off on this server (ATTENTION_CLASSROOM)" in said
+
+
+def test_pictures_are_as_wide_as_their_places(monkeypatch):
+    asked = {}
+    monkeypatch.setattr(files, "pictures", lambda charts: asked.update(charts) or {})
+    follows = {"autosize": {"type": "fit-x"}, "width": 320}
+    charts = dict.fromkeys("abcd", follows) | {"e": {"width": 320, "autosize": "pad"}}
+    a, b, c, d, e = (Chart(name=name) for name in charts)
+    row = Group(layout="row", weights=(3, 1), blocks=(Group(blocks=(a,)), b))
+    grid = Group(layout="grid", blocks=(c, e))
+    seen = Group(blocks=(row, Group(blocks=(grid, d))))
+    page_menu.packed(PageRun(panels=(panel(),), name="one", seen=seen, charts=charts))
+    assert {name: spec["width"] for name, spec in asked.items()} == {
+        "a": round(3 * 1130 / 4 - 32), "b": round(1130 / 4 - 32), "c": 1130 // 2 - 32,
+        "d": 1130 - 32, "e": 320,
+    }  # fmt: skip

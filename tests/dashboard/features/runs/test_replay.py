@@ -107,3 +107,21 @@ def test_wrong_weights_and_empty_groups_break_nothing(replayed):
     blocks = [Group(layout="row", weights=(1.0,), blocks=(text, text)), Group(layout="row"),
               Group(layout="grid"), Group()]  # fmt: skip
     assert len(replayed(page(*blocks), foreign=True).caption) == 2
+
+
+def test_what_lies_deep_or_wide_breaks_nothing(replayed):
+    text = Text(kind="caption", text="x")
+    for layout in ("stack", "row", "grid"):
+        deep = Group(layout=layout, blocks=(text,))
+        for _ in range(28):  # JSON of a page is nested no deeper
+            deep = Group(layout=layout, border=True, title="t", blocks=(deep,))
+        wide = Group(layout=layout, blocks=(text,) * 600)
+        assert len(replayed(page(deep, wide), foreign=True).caption) == 601
+
+
+def test_a_table_that_is_too_large_is_said(replayed):
+    held = {"big": pa.table({"x": [0.5] * 100_001})}
+    blocks = (Table(name="big", bold=((0, "x"),)),)
+    app = replayed(page(*blocks, tables=held), foreign=True)
+    assert not app.dataframe
+    assert "A table of 200,002 values is too large to be shown." in app.caption[0].value
