@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard.links.link import Link, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
-from dashboard.ui import frame, page_menu, presentation, results, shown
+from dashboard.ui import frame, noting, page_menu, presentation, results
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session, open_session, write_address
 
@@ -78,7 +78,7 @@ class Page(Generic[View, Places]):
             return
         session = open_session(self.name, self.link, catalogue, self.work)
         notices, offers = st.empty(), st.empty()
-        with shown.recording() as record:
+        with noting.recording() as record:
             with presentation.folded():
                 places = self.controls(session, catalogue)
             session.fresh = False

@@ -22,8 +22,8 @@ from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE, PageRun
 from dashboard.storage.seen import Chart, Group, whole, widths
 from dashboard.ui import charts, owner
 from dashboard.ui.jobs import Jobs
+from dashboard.ui.noting import Record, Spec
 from dashboard.ui.run_store import run_store
-from dashboard.ui.shown import Record, Spec
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
 _PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px

@@ -67,8 +67,8 @@ class _Replay:
             case Text():
                 self._text(block.kind, block.text)
             case Value():
-                words = block.label, block.value
-                st.metric(*(map(plain, words) if self._foreign else words))
+                safe = plain if self._foreign else str
+                st.metric(safe(block.label), safe(block.value))
             case Chart():
                 self._chart(block)
             case Table():

@@ -1,22 +1,18 @@
-import json
-
 import numpy as np
 import pandas as pd
 import pyarrow as pa
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.records.request import Request
-from dashboard.records.result import Result
 from dashboard.storage.seen import Chart, Group, Table, Text, Value
-from dashboard.ui import charts, shown
+from dashboard.ui import noting, shown
 
 SPEC = {"mark": "point", "datasets": {"cells": [{"x": 1}]}}
 
 
 @pytest.fixture
 def record():
-    with shown.recording() as made:
+    with noting.recording() as made:
         yield made
 
 
@@ -53,12 +49,6 @@ def test_places_may_be_filled_later_and_lie_where_they_were_made(record):
         text("last"),
     )
     assert left
-
-
-def test_what_stayed_empty_is_not_there(record):
-    with shown.container(), shown.grid(2):
-        shown.columns(3)
-    assert record.seen == Group()
 
 
 def test_a_panel_has_a_letter_a_title_and_what_its_controls_say(record):
@@ -100,40 +90,6 @@ def test_a_table_is_noted_with_its_index_where_it_is_seen_and_its_formats(record
         Table(name="rates", formats={"rate": "%.3f"}), Table(name="table"),
         Table(name="rates-2", bold=((0, "rate"),)),
     )  # fmt: skip
-
-
-def test_nothing_is_noted_where_no_whole_page_is_drawn():
-    with shown.recording() as record:
-        place = shown.container()
-    with place:
-        shown.caption("drawn again by itself")
-        shown.chart(SPEC, "chart")
-        shown.note_table(pa.table({"n": [1]}), alt="table")
-        shown.title("title")
-        shown.result(Request.make("regression"), Result())
-        shown.incomplete()
-    assert record.seen == Group()
-    assert not any((record.charts, record.tables, record.results, record.incomplete))
-
-
-def test_results_of_no_job_and_what_is_on_its_way_are_noted(record):
-    request, result = Request.make("training"), Result()
-    shown.result(request, result)
-    shown.incomplete()
-    assert record.results == [(request, result)]
-    assert record.incomplete
-
-
-def test_a_chart_is_kept_with_its_rows_whatever_they_were_sent_as():
-    rows = [{"x": 0.5, "y": [1.0, 2.0]}, {"x": None, "y": [3.0, None]}]
-    frame = pd.DataFrame({"x": [0.5, np.nan], "y": [[1.0, 2.0], [3.0, np.inf]]})
-    packed = charts.packed({"datasets": {"cells": frame}})["datasets"]["cells"]
-    spec = {"mark": "rect", "datasets": {"a": packed, "b": frame, "c": rows,
-                                         "d": pa.Table.from_pandas(frame)}}  # fmt: skip
-    kept = charts.unpacked(spec)
-    assert kept == {"mark": "rect", "datasets": dict.fromkeys("abcd", rows)}
-    assert json.dumps(kept, allow_nan=False)
-    assert charts.unpacked({"mark": "rect"}) == {"mark": "rect"}
 
 
 def test_what_is_noted_is_also_drawn():
