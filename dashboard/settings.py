@@ -6,6 +6,8 @@ What plugins and the command line need too, such as where data lies, is read by
 
 from __future__ import annotations
 
+import functools
+import os
 import re
 from typing import Annotated, Any, Literal
 
@@ -222,8 +224,21 @@ def settings(**given: Any) -> Settings:
     Raises:
         ValueError: a value out of bounds; it names the variable.
     """
+    if chosen := {name: value for name, value in given.items() if value is not None}:
+        return _read(**chosen)
+    set_now = (item for item in os.environ.items() if item[0].upper().startswith(PREFIX))
+    return _of_environment(tuple(set_now))
+
+
+@functools.lru_cache(maxsize=8)
+def _of_environment(_variables: tuple[tuple[str, str], ...]) -> Settings:
+    """Those of the environment: read once, since every run of a page asks for them."""
+    return _read()
+
+
+def _read(**chosen: Any) -> Settings:
     try:
-        return Settings(**{name: value for name, value in given.items() if value is not None})
+        return Settings(**chosen)
     except ValidationError as error:
         raise ValueError("; ".join(_sentence(each) for each in error.errors())) from None
 

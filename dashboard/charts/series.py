@@ -3,24 +3,53 @@
 from __future__ import annotations
 
 import math
+from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import frame_with, rounded
 from dashboard.charts.lanes import stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
+from dashboard.charts.template import Prepared, Sources, values_of
 
 _ROOM = 48  # px, for the labels at the left
 _MANY_POWERS = 3  # of ten, on a logarithmic axis
 _NEEDED = ("x", "y", "series")
 
 
-def series_chart(
+class SeriesShape(NamedTuple):
+    """What a specification follows from.
+
+    Args:
+        names: of the series, in the order of the legend, with their colours.
+        titles: of the axes, x first.
+        fitted: whether the lines are another table than the points.
+        log: both axes logarithmic.
+        ticks: of the x axis; where they suit it if empty.
+        marked: ticks of the y axis; where they suit it if empty.
+        y_format: of the y axis and its tooltip.
+    """
+
+    names: tuple[tuple[str, str], ...]
+    titles: tuple[str, str]
+    fitted: bool
+    log: bool
+    ticks: tuple[float, ...]
+    marked: tuple[float, ...]
+    y_format: str
+    legend: bool
+    width: int
+    height: int
+
+
+def prepare_series(
     series: pd.DataFrame,
     colours: Mapping[str, str],
     *,
@@ -28,13 +57,13 @@ def series_chart(
     y_title: str,
     fitted: pd.DataFrame | None = None,
     log: bool = False,
-    ticks: Sequence[float] | None = None,
+    ticks: Sequence[float] = (),
     y_format: str = "~g",
     legend: bool = True,
     width: int = theme.WIDTH,
     height: int = 220,
-) -> alt.LayerChart:
-    """One line per series; hovering tells the nearest point's values.
+) -> Prepared[SeriesShape]:
+    """What :func:`draw_series` draws: one line per series.
 
     Args:
         series: ``x``, ``y``, ``series``.
@@ -48,41 +77,59 @@ def series_chart(
         ValueError: no rows, other columns, a series without a colour, or a number not above 0
             on a logarithmic axis.
     """
-    drawn = _checked(series, colours, log)
-    lines = drawn if fitted is None else _checked(fitted, colours, log)
-    (lane,) = stacked([height], 0)
-    both = pd.concat([drawn, lines])
-    kind = "log" if log else "linear"
+    tables = {"points": _checked(series, colours, log)}
+    if fitted is not None:
+        tables["lines"] = _checked(fitted, colours, log)
+    both = pd.concat(tables.values())
     (left, low), (right, high) = (end(both[["x", "y"]], axis=0) for end in (np.nanmin, np.nanmax))
+    margin = (high - low) * 0.05 or 1.0
+    low, high = _log_ends(low, high) if log else (low - margin, high + margin)
+    shape = SeriesShape(
+        names=tuple(colours.items()), titles=(x_title, y_title), fitted=fitted is not None,
+        log=log, ticks=tuple(map(float, ticks)),
+        marked=tuple(_log_ticks(low, high)) if log else (), y_format=y_format, legend=legend,
+        width=width, height=height,
+    )  # fmt: skip
+    ends = {"left": left, "right": right, "low": low, "high": high}
+    sent = {n: pa.Table.from_pandas(frame, preserve_index=False) for n, frame in tables.items()}
+    return Prepared(sent, shape, {name: float(end) for name, end in ends.items()})
+
+
+def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
+    """The chart of ``data``, as :func:`prepare_series` makes it, or names it.
+
+    Hovering tells the nearest point's values.
+    """
+    (lane,) = stacked([shape.height], 0)
+    kind = "log" if shape.log else "linear"
+    x_title, y_title = shape.titles
     x = alt.X(
         "x:Q",
         scale=alt.Scale(
-            type=kind, domain=[float(left), float(right)], nice=False, zero=False,
-            padding=8 if fitted is not None else 0,
+            type=kind, domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False, zero=False,
+            padding=8 if shape.fitted else 0,
         ),
         axis=alt.Axis(
-            title=x_title, grid=log, format=",d" if log else "~s", labelFlush=True,
-            labelSeparation=6, values=alt.Undefined if ticks is None else [*ticks],
+            title=x_title, grid=shape.log, format=",d" if shape.log else "~s", labelFlush=True,
+            labelSeparation=6, values=[*shape.ticks] or alt.Undefined,
         ),
     )  # fmt: skip
-    margin = (high - low) * 0.05 or 1.0
-    low, high = (low / 1.3, high * 1.3) if log else (low - margin, high + margin)
-    marked = _log_ticks(low, high) if log else alt.Undefined
+    marked = [*shape.marked] or alt.Undefined
     y = alt.Y(
         "y:Q",
-        scale=lane.scale(low, high, kind),
-        axis=lane.axis(y_title, _ROOM, form=y_format, values=marked),
+        scale=lane.scale(alt.ExprRef("low"), alt.ExprRef("high"), kind),
+        axis=lane.axis(y_title, _ROOM, form=shape.y_format, values=marked),
     )
-    stroke = named_strokes("series", colours, legend=legend)
+    stroke = named_strokes("series", dict(shape.names), legend=shape.legend)
     pointed = hover("x", "series", nearest=True)
     tooltip = [
         alt.Tooltip("series:N"),
         alt.Tooltip("x:Q", title=x_title, format=",~r"),
-        alt.Tooltip("y:Q", title=y_title, format=y_format),
+        alt.Tooltip("y:Q", title=y_title, format=shape.y_format),
     ]
-    seen = 1 if fitted is not None else 0
+    seen = 1 if shape.fitted else 0
     points = (
-        alt.Chart(drawn)
+        alt.Chart(data["points"])
         .mark_point(size=36, filled=False, strokeWidth=2)
         .encode(
             x=x, y=y, stroke=stroke, tooltip=tooltip,
@@ -92,13 +139,20 @@ def series_chart(
         .properties(name="points")
     )  # fmt: skip
     line = (
-        alt.Chart(lines)
-        .mark_line(strokeWidth=2, opacity=0.75 if fitted is not None else 1)
+        alt.Chart(data.get("lines", data["points"]))
+        .mark_line(strokeWidth=2, opacity=0.75 if shape.fitted else 1)
         .encode(x=x, y=y, stroke=stroke)
         .properties(name="lines")
     )
     chart = alt.LayerChart(layer=[theme.ramp(), line, points])
-    return theme.finished(chart, width=width, height=lane.bottom)
+    return theme.finished(chart, width=shape.width, height=lane.bottom, params=values_of(data))
+
+
+def _log_ends(low: float, high: float) -> tuple[float, float]:
+    """The nearest 1, 2 or 5 times powers of ten with some room: similar series share an axis."""
+    steps = [float(f"{step}e{power}") for power in range(-300, 300) for step in (1, 2, 5)]
+    below, above = bisect_right(steps, low / 1.1) - 1, bisect_left(steps, high * 1.1)
+    return steps[below], steps[above]
 
 
 def _log_ticks(low: float, high: float) -> list[float]:

@@ -23,6 +23,7 @@ Data = pa.Table | alt.NamedData
 Value = float | str | Sequence[str]  # of a parameter
 Sources = Mapping[str, Any]  # tables or their names, and values of parameters
 Shape = TypeVar("Shape", bound=Hashable)
+AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
 Draw = Callable[[Sources, Any], alt.TopLevelMixin]
 
 PARAMETERS = "parameters"  # the table of the values: one row, a column each
@@ -63,6 +64,11 @@ class Prepared(Generic[Shape]):
 def values_of(data: Sources) -> dict[str, Any]:
     """The values of parameters among what a chart is drawn of."""
     return {name: it for name, it in data.items() if not isinstance(it, Data)}
+
+
+def chart_of(draw: Callable[[Sources, Shape], AnyChart], prepared: Prepared[Shape]) -> AnyChart:
+    """A chart that holds its data, for a notebook or a file."""
+    return draw(prepared.sources, prepared.shape)
 
 
 def template(draw: Draw, prepared: Prepared) -> Mapping[str, Any]:

@@ -77,10 +77,14 @@ def sequential(vmax: float | alt.ExprRef = 1.0) -> alt.Scale:
     return alt.Scale(domain=[0, end], range="heatmap", interpolate="rgb", clamp=True)
 
 
-def diverging(vmax: float = 1.0) -> alt.Scale:
+def diverging(vmax: float | alt.ExprRef = 1.0) -> alt.Scale:
     """The scale of differences, from ``-vmax`` to ``vmax``; raises as :func:`sequential`."""
-    end = checked_end(vmax)
-    return alt.Scale(domain=[-end, end], range="diverging", interpolate="rgb", clamp=True)
+    ends: list[float | alt.ExprRef]
+    if isinstance(vmax, alt.ExprRef):
+        ends = [alt.ExprRef(f"-({vmax.expr})"), vmax]
+    else:
+        ends = [-checked_end(vmax), vmax]
+    return alt.Scale(domain=ends, range="diverging", interpolate="rgb", clamp=True)
 
 
 def checked_end(vmax: float) -> float:

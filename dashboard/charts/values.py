@@ -3,23 +3,47 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.grid import boxes, gaps, inset, middles, positions
 from dashboard.charts.labels import MOST_ROOM, labels_of, room, thinned
+from dashboard.charts.template import Data, Prepared, Sources, values_of
 
 MOST_CELLS = 5_000  # as many rows as Altair takes; a browser repaints them in a fifth of a second
 _LINE = theme.FONT_SIZE + 3  # px, of a level label
 
 
-def values_heatmap(
+class ValuesShape(NamedTuple):
+    """What a specification follows from.
+
+    Args:
+        counts: of rows and of columns.
+        ticks: the rows and the columns that are labelled.
+        titles: what the axes count, rows first.
+        numbers: the format of the numbers in the cells.
+        room: px for the labels of the rows.
+        width: px, of the whole chart where the host does not stretch it.
+    """
+
+    counts: tuple[int, int]
+    ticks: tuple[tuple[int, ...], tuple[int, ...]]
+    titles: tuple[str, str]
+    signed: bool
+    numbers: str
+    framed: bool
+    cell: tuple[float, float]
+    room: int
+    width: int
+
+
+def prepare_values(
     values: ArrayLike,
     *,
     rows: Sequence[object] | None = None,
@@ -32,10 +56,9 @@ def values_heatmap(
     framed: Literal["", "rows", "columns"] = "",
     cell: tuple[float, float] = (24, 24),
     room_left: int | None = None,
-    title: str = "",
     width: int = theme.WIDTH,
-) -> alt.LayerChart:
-    """A matrix, its first row on top; hovering a cell tells its value.
+) -> Prepared[ValuesShape]:
+    """What :func:`draw_values` draws: a matrix, its first row on top.
 
     Args:
         values: ``(rows, columns)``; NaN is left empty.
@@ -53,31 +76,48 @@ def values_heatmap(
     """
     matrix = _checked(values)
     count, wide = matrix.shape
-    row_labels = labels_of(rows, count, "row")
-    column_labels = labels_of(columns, wide, "column")
+    labels = labels_of(rows, count, "row"), labels_of(columns, wide, "column")
     end = float(np.nanmax(np.abs(matrix), initial=0)) if vmax is None else vmax
-    end = end or 1.0
-    colour = theme.diverging(end) if signed else theme.sequential(end)
-    left = room(row_labels, MOST_ROOM) if room_left is None else room_left
-    height = count * cell[1]
+    left = room(labels[0], MOST_ROOM) if room_left is None else room_left
+    across = min(width - left, wide * cell[0])
+    ticks = (
+        thinned(count, count * cell[1], _LINE),
+        thinned(wide, across, room(labels[1], MOST_ROOM) + 4),
+    )
     row, column = (axis.ravel() for axis in np.indices(matrix.shape))
-    table = pd.DataFrame({"r": row, "c": column, "value": rounded(matrix.ravel())})
-    base = alt.Chart().transform_calculate(
+    value = pa.array(rounded(matrix.ravel()), from_pandas=True)
+    tables = {"cells": pa.table({"r": row, "c": column, "value": value})}
+    if framed:
+        tables["frames"] = _frames_table(framed, count, wide)
+    shape = ValuesShape(
+        counts=(count, wide), ticks=(tuple(ticks[0]), tuple(ticks[1])),
+        titles=(row_title, column_title), signed=signed, numbers=numbers, framed=bool(framed),
+        cell=cell, room=left, width=width,
+    )  # fmt: skip
+    return Prepared(tables, shape, {"rows": labels[0], "columns": labels[1], "end": end or 1.0})
+
+
+def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
+    """The heatmap of ``data``, as :func:`prepare_values` makes it, or names it.
+
+    Hovering a cell tells its value.
+    """
+    (count, wide), (row_title, column_title) = shape.counts, shape.titles
+    height, end = count * shape.cell[1], alt.ExprRef("end")
+    base = alt.Chart(data["cells"]).transform_calculate(
         left="datum.c", right="datum.c + 1", top="datum.r", bottom="datum.r + 1",
         row="rows[datum.r]", column="columns[datum.c]",
     )  # fmt: skip
-    across = min(width - left, wide * cell[0])
-    ticks = thinned(wide, across, room(column_labels, MOST_ROOM) + 4)
     x = alt.X(
         "left:Q",
-        scale=positions(wide, alt.ExprRef(f"min(width, {wide * cell[0]:g})")),
-        axis=middles("columns", ticks, orient="top", angle=0, title=column_title or None),
+        scale=positions(wide, alt.ExprRef(f"min(width, {wide * shape.cell[0]:g})")),
+        axis=middles("columns", shape.ticks[1], orient="top", angle=0, title=column_title or None),
     )
     y = alt.Y(
         "top:Q",
         scale=positions(count, height),
         axis=middles(
-            "rows", thinned(count, height, _LINE), orient="left", room=left, limit=left, angle=0,
+            "rows", shape.ticks[0], orient="left", room=shape.room, limit=shape.room, angle=0,
             title=row_title or None,
         ),
     )  # fmt: skip
@@ -86,22 +126,19 @@ def values_heatmap(
         alt.Tooltip("column:N", title=column_title or "column"),
         alt.Tooltip("value:Q", format=".4~g"),
     ]
+    colour = theme.diverging(end) if shape.signed else theme.sequential(end)
     layers = [
         boxes(base.transform_filter("isValid(datum.value)"), x, y)
-        .mark_rect(**gaps(min(cell)))
+        .mark_rect(**gaps(min(shape.cell)))
         .encode(color=alt.Color("value:Q", scale=colour, legend=None), tooltip=tooltip)
         .properties(name="cells")
     ]
-    if numbers:
-        layers.append(_numbers(base, numbers))
-    if framed:
-        layers.append(_frames(framed, count, wide))
+    if shape.numbers:
+        layers.append(_numbers(base, shape.numbers))
+    if shape.framed:
+        layers.append(_frames(data["frames"]))
     return theme.finished(
-        alt.LayerChart(layer=layers, data=table),
-        width=width,
-        height=height,
-        title=theme.heading(title),
-        params={"rows": row_labels, "columns": column_labels},
+        alt.LayerChart(layer=layers), width=shape.width, height=height, params=values_of(data)
     )
 
 
@@ -128,14 +165,18 @@ def _numbers(base: alt.Chart, form: str) -> alt.Chart:
     )
 
 
-def _frames(framed: str, count: int, wide: int) -> alt.Chart:
+def _frames_table(framed: str, count: int, wide: int) -> pa.Table:
     sides = (
         [{"left": 0, "right": wide, "top": i, "bottom": i + 1} for i in range(count)]
         if framed == "rows"
         else [{"left": i, "right": i + 1, "top": 0, "bottom": count} for i in range(wide)]
     )
+    return pa.Table.from_pylist(sides)
+
+
+def _frames(sides: Data) -> alt.Chart:
     return (
-        boxes(alt.Chart(pd.DataFrame(sides)), alt.X("left:Q"), alt.Y("top:Q"))
+        boxes(alt.Chart(sides), alt.X("left:Q"), alt.Y("top:Q"))
         .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=2, cornerRadius=4, **inset(2))
         .properties(name="frames")
     )

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import OrderedDict, deque
-from statistics import quantiles
+from statistics import median, quantiles
 
 from dashboard.records.request import Request
 
@@ -38,6 +38,17 @@ class Durations:
         self._known.move_to_end(kind)
         if len(self._known) > _KINDS:
             self._known.popitem(last=False)
+
+    def typical(self, request: Request, work: float) -> float:
+        """Return the median of the seconds that such a request took, for its work; 0 if none has.
+
+        Good enough for an order, not for a promise: the machine may have been busy or idle.
+        """
+        alike = [
+            each for each in self._known.get(_kind(request), ()) if bool(each[0]) == bool(work)
+        ]
+        rates = [seconds / max(amount, _LEAST_WORK) for amount, seconds in alike]
+        return median(rates) * max(work, _LEAST_WORK) if rates else 0.0
 
     def estimate(self, request: Request, work: float) -> float | None:
         """Return the seconds that a request will probably take; None where that is not known."""

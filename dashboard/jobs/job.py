@@ -17,6 +17,9 @@ FailureBuilder = Callable[[str, Origins], Failure]  # from the worker's stderr
 
 MAX_EVENTS = 500
 USUAL_COST = 0.3  # seconds, of most pages' computations
+# However long one takes, nobody need be served for longer before it. The first of its kind takes
+# long because its worker still has everything to load.
+MOST_COST = 1.0
 _numbers = count(1)
 
 
@@ -59,7 +62,8 @@ class Computation:
 
     Attributes:
         work: what it costs, see :mod:`dashboard.records.work`; 0 where that is not known.
-        cost: the seconds that it is expected to run, as far as they are known.
+        cost: the seconds that it is expected to run, as far as they are known, and at most
+            :data:`MOST_COST`.
         tags: by client, its place in line, see :class:`~dashboard.jobs.fair_queue.FairQueue`.
         served: the client in whose turn it was taken.
         time_limit: seconds of running; the longest that one of its jobs asked for.

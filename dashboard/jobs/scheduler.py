@@ -15,7 +15,7 @@ from dashboard.jobs import errors
 from dashboard.jobs.backend import FinalStage
 from dashboard.jobs.durations import Durations
 from dashboard.jobs.fair_queue import LONG_WORK, FairQueue
-from dashboard.jobs.job import USUAL_COST, Computation, Job
+from dashboard.jobs.job import MOST_COST, USUAL_COST, Computation, Job
 from dashboard.jobs.result_cache import ResultCache
 from dashboard.records.request import Request
 
@@ -67,7 +67,8 @@ class Scheduler:
         if computation is None:
             computation = self._shared[request.key] = Computation(request)
             if self._weighs:
-                computation.cost = self.durations.estimate(request, work) or work or USUAL_COST
+                usual = self.durations.typical(request, work) or work or USUAL_COST
+                computation.cost = min(usual, MOST_COST)
         job = computation.join(time_limit, client, work)
         self._unfinished[job.id] = (job, computation)
         if known:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 from collections.abc import Mapping
 from dataclasses import asdict
+from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
@@ -15,7 +16,7 @@ from attention_plugins.refusal import let_go
 from attention_plugins.registry import Registry, installed
 from attention_plugins.watching import running
 from dashboard.jobs.context import Context
-from dashboard.jobs.tasks import CATALOGUE, TASKS
+from dashboard.jobs.tasks import TASKS
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -28,7 +29,7 @@ def perform(request: Request, context: Context) -> Result:
     ``presets`` of trainings.
     """
     registry = installed()
-    tasks = _tasks()
+    offers = _offers()
     described = catalogue(registry)
     for kind in ("scorings", "normalisers"):
         described[kind] = [
@@ -38,9 +39,9 @@ def perform(request: Request, context: Context) -> Result:
     return Result(
         facts={
             **described,
-            "options": _options(tasks, registry),
-            "measured": _metrics(tasks),
-            "presets": _presets(tasks, registry),
+            "options": _options(offers, registry),
+            "measured": _metrics(offers),
+            "presets": _presets(offers, registry),
             "cacheable": False,
         }
     )
@@ -63,43 +64,44 @@ def _learns(spec: ScoringSpec | NormaliserSpec) -> bool:
         return False
 
 
-def _tasks() -> dict[str, ModuleType]:
-    """Every other task's module by the task's name."""
-    return {
-        name: importlib.import_module(module)
-        for name, module in TASKS.items()
-        if name != CATALOGUE
-    }
+def _offers() -> dict[str, ModuleType]:
+    """By the task's name, the module that says what it offers, of those that have one.
+
+    It may have ``OPTIONS`` or ``options(registry)``, ``METRICS`` and ``presets(registry)``. It
+    imports little, for every worker that gives the catalogue holds all of them.
+    """
+    modules = {name: f"{task}_offer" for name, task in TASKS.items()}
+    return {name: importlib.import_module(m) for name, m in modules.items() if find_spec(m)}
 
 
 def _options(
-    tasks: Mapping[str, ModuleType], registry: Registry
+    offers: Mapping[str, ModuleType], registry: Registry
 ) -> dict[str, list[dict[str, Any]]]:
-    """What each task reads that has ``OPTIONS``, or options that follow from the registry."""
+    """What each task reads: ``OPTIONS``, or options that follow from the registry."""
     found = {
-        name: [describe(option) for option in task.OPTIONS]
-        for name, task in tasks.items()
-        if hasattr(task, "OPTIONS")
+        name: [describe(option) for option in offer.OPTIONS]
+        for name, offer in offers.items()
+        if hasattr(offer, "OPTIONS")
     }
     described = {
-        n: task.options(registry) for n, task in tasks.items() if hasattr(task, "options")
+        n: offer.options(registry) for n, offer in offers.items() if hasattr(offer, "options")
     }
     return found | described
 
 
-def _presets(tasks: Mapping[str, ModuleType], registry: Registry) -> dict[str, Any]:
+def _presets(offers: Mapping[str, ModuleType], registry: Registry) -> dict[str, Any]:
     """The named ways to work that tasks have."""
     found: dict[str, Any] = {}
-    for task in tasks.values():
-        if hasattr(task, "presets"):
-            found |= task.presets(registry)
+    for offer in offers.values():
+        if hasattr(offer, "presets"):
+            found |= offer.presets(registry)
     return found
 
 
-def _metrics(tasks: Mapping[str, ModuleType]) -> dict[str, list[dict[str, Any]]]:
+def _metrics(offers: Mapping[str, ModuleType]) -> dict[str, list[dict[str, Any]]]:
     """What each task that has ``METRICS`` measures, described."""
     return {
-        name: [asdict(metric) for metric in task.METRICS]
-        for name, task in tasks.items()
-        if hasattr(task, "METRICS")
+        name: [asdict(metric) for metric in offer.METRICS]
+        for name, offer in offers.items()
+        if hasattr(offer, "METRICS")
     }

@@ -31,9 +31,8 @@ def _modules() -> dict[str, str]:
     return {CATALOGUE: "dashboard.jobs.task_catalogue", **own}
 
 
-# By the name of its task, a module that has ``perform(request, context)``. For the catalogue it
-# may have ``OPTIONS`` or ``options(registry)``, ``METRICS`` and ``presets(registry)``. Each is
-# imported when it is first asked for: only the catalogue needs them all.
+# By the name of its task, a module that has ``perform(request, context)``, imported when it is
+# first asked for. What the catalogue says of the task stands beside it, in ``task_offer.py``.
 TASKS = _modules()
 
 

@@ -37,15 +37,18 @@ def show(key: str, make: Callable[[], Any], alt: str, *, stretch: bool = True) -
     shown.chart(specification(key, make), alt, stretch=stretch)
 
 
-def show_filled(key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str) -> None:
+def show_filled(
+    key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str, *, stretch: bool = True
+) -> None:
     """Draw a chart that is a template, see :mod:`dashboard.charts.template`.
 
     Args:
         key: of the tables: two results have two.
         draw: the template's.
         prepare: makes the tables and the shape, now if nobody needed them before.
+        stretch: see :func:`show`.
     """
-    shown.chart(filled(key, draw, prepare), alt)
+    shown.chart(filled(key, draw, prepare), alt, stretch=stretch)
 
 
 def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:

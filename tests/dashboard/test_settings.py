@@ -22,7 +22,7 @@ def _plain_environment(monkeypatch):
 )
 def test_workers_follow_the_cores_and_trainers_leave_some(monkeypatch, cores, workers, trainers):
     monkeypatch.setattr(limits, "cores", lambda: cores)
-    found = settings()
+    found = settings(classroom=False)  # read anew: the environment alone is read once
     assert (found.workers, found.trainers) == (workers, trainers)
 
 
@@ -37,6 +37,13 @@ def test_all_workers_and_trainers_together_take_no_more_than_their_share(monkeyp
     monkeypatch.setattr(limits, "default_memory", lambda processes: 7000 // processes)
     assert settings(workers=3, trainers=4).worker_memory == 1000
     assert settings(workers=3, trainers=4, worker_memory=11).worker_memory == 11
+
+
+def test_a_variable_that_is_set_later_counts(monkeypatch):
+    assert settings() is settings()
+    before = settings().free_work
+    monkeypatch.setenv("ATTENTION_FREE_WORK", "11")
+    assert (before, settings().free_work) == (6, 11)
 
 
 def test_an_empty_variable_is_none(monkeypatch):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import time
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -13,7 +14,7 @@ from support.processes import descendants, megabytes, open_files
 from support.serving import Served
 from support.visiting import Visit, new_browser
 
-from .links import NUMBERS, PAGES, Page
+from .links import NUMBERS, Page
 
 PAUSE = 2.0  # seconds from one change of a session to its next
 _PATIENCE = 120.0  # seconds for one result
@@ -66,10 +67,13 @@ class Found:
         return self.end.memory / self.half.memory - 1
 
 
-async def crowd(server: Served, sessions: int, seconds: float, warm_up: float) -> Found:
+async def crowd(
+    server: Served, pages: Sequence[Page], sessions: int, seconds: float, warm_up: float
+) -> Found:
     """Let the sessions change something every :data:`PAUSE` seconds; return what they found.
 
     Args:
+        pages: visited in turn.
         seconds: measured, after ``warm_up`` seconds of the same.
     """
     found, numbers = Found(), count()
@@ -84,7 +88,7 @@ async def crowd(server: Served, sessions: int, seconds: float, warm_up: float) -
                 asked = time.monotonic()
                 if asked >= end:
                     return
-                page, number = PAGES[turn % len(PAGES)], next(numbers) % NUMBERS
+                page, number = pages[turn % len(pages)], next(numbers) % NUMBERS
                 await _change(session, page, number, found if asked >= measured else Found())
                 await asyncio.sleep(max(0.0, asked + PAUSE - time.monotonic()))
 

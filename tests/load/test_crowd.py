@@ -8,12 +8,14 @@ from support.serving import ROOT, served
 from support.visiting import Visit
 
 from .crowd import PAUSE, crowd
-from .links import PAGES
+from .links import PAGES as EVERY
 from .tables import percentiles, table
 
 pytestmark = [pytest.mark.load, pytest.mark.timeout(1800)]
 SESSIONS = int(os.environ.get("LOAD_SESSIONS", "50"))
 SECONDS = float(os.environ.get("LOAD_SECONDS", "180"))
+LEFT_OUT = os.environ.get("LOAD_WITHOUT", "").split()  # paths
+PAGES = [page for page in EVERY if page.path not in LEFT_OUT]
 WARM_UP = max(SECONDS / 3, PAUSE * len(PAGES))
 MOST_GROWTH = 0.05
 SHORT = 60.0  # seconds: until then caches fill
@@ -22,7 +24,7 @@ SHORT = 60.0  # seconds: until then caches fill
 @pytest.fixture(scope="module")
 def found():
     with served(ROOT / "streamlit_app.py", ATTENTION_TRUST_LOCAL="0") as server:
-        made = asyncio.run(crowd(server, SESSIONS, SECONDS, WARM_UP))
+        made = asyncio.run(crowd(server, PAGES, SESSIONS, SECONDS, WARM_UP))
     print(_pages(made), _memory(made), sep="\n")
     return made
 

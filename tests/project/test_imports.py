@@ -261,3 +261,15 @@ def test_the_contract_loads_nothing_of_the_dashboard_and_workers_no_streamlit():
     assert not {m for m in contract if names(m, heavy)}
     assert {"torch", "dashboard.features.regression.task"} <= worker
     assert not {m for m in worker if names(m, ("streamlit", "altair"))}
+
+
+def test_the_catalogue_loads_no_task_but_its_own():
+    asking = (
+        "from dashboard.jobs import tasks\nfrom dashboard.records.request import Request\n"
+        "tasks.perform(Request(task='catalogue'), None)"
+    )
+    (worker,) = loaded(asking)
+    assert "dashboard.features.training.task_offer" in worker
+    features = {m for m in worker if names(m, ("dashboard.features",))}
+    assert not {m for m in features if m.endswith(".task")}
+    assert not {m for m in worker if names(m, ("pydantic", "PIL", "filelock"))}

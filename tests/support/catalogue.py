@@ -11,12 +11,12 @@ from streamlit.components.v2 import manifest_scanner
 
 from attention_plugins.describing import describe
 from attention_plugins.hookspecs import HOOKS
-from dashboard.features.alignment import task as alignment
-from dashboard.features.complexity import task as complexity
-from dashboard.features.norms import task as norms
-from dashboard.features.positions import task as positions
-from dashboard.features.regression import task as regression
-from dashboard.features.training import task_figures as training
+from dashboard.features.alignment import task_offer as alignment
+from dashboard.features.complexity import task_offer as complexity
+from dashboard.features.norms import task_offer as norms
+from dashboard.features.positions import task_offer as positions
+from dashboard.features.regression import task_offer as regression
+from dashboard.features.training import task_offer as training
 from dashboard.records.catalogue import Catalogue
 
 
@@ -140,8 +140,8 @@ FACTS = {
             parameter("recipe.schedule", "cosine", choices=["constant", "cosine"]),
         ],
         **{
-            name: [describe(one) for one in task.OPTIONS]
-            for name, task in (
+            name: [describe(one) for one in offer.OPTIONS]
+            for name, offer in (
                 ("alignment", alignment), ("complexity", complexity), ("norms", norms),
                 ("positions", positions),
             )

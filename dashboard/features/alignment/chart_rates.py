@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import altair as alt
-import pandas as pd
+import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_with, rounded
+from dashboard.charts.template import Data, Prepared, Sources
 
 _HEIGHT = 130  # px, of the plot
 _STEP = 22  # px, from dot to dot where there is room
@@ -14,14 +17,22 @@ _ROOM, _BELOW = 34, 44  # px, left of the plot and under it
 _NEEDED = ("map", "error_rate", "precision", "recall", "untrained")
 
 
-def rates_chart(
+class RatesShape(NamedTuple):
+    """What a specification follows from: the number of maps, the colour, px of all."""
+
+    count: int
+    colour: str
+    width: int
+
+
+def prepare_rates(
     rates: Table,
     *,
     chosen: str = "",
     colour: str = theme.PANEL_COLOURS["a"],
     width: int = theme.WIDTH,
-) -> alt.LayerChart:
-    """Error rates from 0, perfect, to 1, sorted; a rule where the best untrained head is.
+) -> Prepared[RatesShape]:
+    """What :func:`draw_rates` draws: error rates from 0, perfect, to 1, sorted.
 
     Args:
         rates: ``map`` such as ``1.2`` or ``1.mean``, ``error_rate``, ``precision``, ``recall``,
@@ -41,12 +52,24 @@ def rates_chart(
         f"{name}, error rate {rate:.3f}"
         for name, rate in zip(names, table["error_rate"], strict=True)
     ]
-    table = table.assign(**numbers, name=names, said=said)
-    order = table["map"].tolist()
-    end = alt.ExprRef(f"min(width, {_STEP * len(order)})")
+    table = table.assign(**numbers, name=names, said=said, chosen=table["map"] == chosen)
+    best = float(table["untrained"].to_numpy(float).min())
+    tables = {
+        "heads": pa.Table.from_pandas(table, preserve_index=False),
+        "level": pa.table({"level": rounded([best]), "words": [f"untrained {best:.2f}"]}),
+    }
+    return Prepared(tables, RatesShape(len(table), colour, width))
+
+
+def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
+    """The rates of ``data``, as :func:`prepare_rates` makes them, or names them.
+
+    A dot a head, the best one first; a rule where the best untrained head is.
+    """
+    colour, end = shape.colour, alt.ExprRef(f"min(width, {_STEP * shape.count})")
     x = alt.X(
         "map:N",
-        sort=order,
+        sort=None,  # as the table has them
         scale=alt.Scale(range=[0, end]),
         axis=alt.Axis(
             title=None, labelAngle=-90, labelOverlap="greedy", labelLimit=44, grid=False,
@@ -66,22 +89,23 @@ def rates_chart(
         alt.Tooltip("recall:Q", format=".3f"),
         alt.Tooltip("untrained:Q", title="untrained", format=".3f"),
     ]
-    base = alt.Chart(table)
+    base = alt.Chart(data["heads"])
     stems = base.mark_rule(stroke=colour, strokeWidth=1, strokeOpacity=0.5, aria=False).encode(
         x=x, y=y, y2=alt.Y2Datum(0)
     )
-    is_chosen = alt.datum["map"] == chosen
     dots = (
         base.mark_point(size=60, strokeWidth=2, stroke=colour, opacity=1)
         .encode(
             x=x, y=y, tooltip=tooltip, description=alt.Description("said:N"),
-            fill=alt.condition(is_chosen, alt.value(colour), alt.value("transparent")),
+            fill=alt.condition(
+                alt.datum.chosen, alt.value(colour), alt.value("transparent")
+            ),
         )
         .properties(name="heads")
     )  # fmt: skip
-    best = float(table["untrained"].to_numpy(float).min())
-    chart = alt.LayerChart(layer=[theme.ramp(), *_untrained(best), stems, dots])
-    return theme.finished(chart, width=width, height=_HEIGHT)
+    untrained = _untrained(data["level"])
+    chart = alt.LayerChart(layer=[theme.ramp(), *untrained, stems, dots])
+    return theme.finished(chart, width=shape.width, height=_HEIGHT)
 
 
 def map_title(name: str) -> str:
@@ -90,11 +114,9 @@ def map_title(name: str) -> str:
     return f"layer {layer} · " + (head if head == "mean" else f"head {head}")
 
 
-def _untrained(level: float) -> list[alt.Chart]:
+def _untrained(level: Data) -> list[alt.Chart]:
     """The level of the best head before training."""
-    base = alt.Chart(
-        pd.DataFrame({"level": rounded([level]), "words": [f"untrained {level:.2f}"]})
-    )
+    base = alt.Chart(level)
     y = alt.Y("level:Q")
     return [
         base.mark_rule(stroke=theme.QUIET, strokeDash=[4, 3], strokeWidth=1.5)

@@ -9,7 +9,8 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS, map_names, usual_map
-from dashboard.features.alignment.chart_rates import map_title, rates_chart
+from dashboard.charts.template import chart_of
+from dashboard.features.alignment.chart_rates import draw_rates, map_title, prepare_rates
 from dashboard.features.alignment.view import OWN, Alignment
 from dashboard.links.fields import LETTERS
 from dashboard.links.panels import checkpoints_of, selected_maps, with_map
@@ -47,9 +48,10 @@ def rates(session: Session[Alignment], letter: str, result: Result) -> None:
         words.append(f"{facts['too_long']:,} more too long for this model")
     shown.caption(" · ".join(words))
     chosen = _selected(session.view, letter, result)
-    charts.show(
+    charts.show_filled(
         f"rates {result.digest} {letter} {chosen}",
-        lambda: rates_chart(table, chosen=chosen, colour=PANEL_COLOURS[letter]),
+        draw_rates,
+        lambda: prepare_rates(table, chosen=chosen, colour=PANEL_COLOURS[letter]),
         f"Alignment error rates of all heads of panel {letter}, the best one first",
     )
 
@@ -188,7 +190,9 @@ def export_menu(
     table, found = scored.tables["rates"], maps.maps_of(seen, "cross")
     chosen = _selected(session.view, letter, scored)
     drawn = {
-        "error rates": partial(rates_chart, table, chosen=chosen, colour=PANEL_COLOURS[letter]),
+        "error rates": lambda: chart_of(
+            draw_rates, prepare_rates(table, chosen=chosen, colour=PANEL_COLOURS[letter])
+        ),
         "map": partial(maps.maps_chart, found, chosen, _gold(seen)),
     }
     result = Result(tables={**scored.tables, **seen.tables})

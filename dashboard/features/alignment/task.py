@@ -18,6 +18,7 @@ from attention_plugins.record import AttentionMap
 from attention_plugins.registry import installed
 from attention_plugins.tap import Site
 from attention_plugins.translator import Translator
+from dashboard.features.alignment.task_offer import PAIRS
 from dashboard.features.alignment.task_pairs import OWN, gold_pairs, own_pair
 from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import map_names, maps_table
@@ -25,11 +26,6 @@ from dashboard.jobs.task_translator import open_translator, provenance, read_tex
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
-PAIRS = Parameter(
-    name="pairs", title="Pairs scored", default=200, low=1, high=10_000, step=100,
-    help="The first so many of the pairs that none of these models has learned.",
-)  # fmt: skip
-OPTIONS = (PAIRS,)
 _PAIR = Parameter(name="pair", title="Pair", default=0, low=0, high=1_000_000)
 _TEXTS = ("corpus", "others", "source", "target", "links")
 _TOLD_EVERY = 50  # pairs

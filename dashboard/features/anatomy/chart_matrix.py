@@ -3,16 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.grid import boxes, gaps, middles, positions
 from dashboard.charts.labels import MOST_ROOM, displayed, thinned
 from dashboard.charts.labels import room as label_room
+from dashboard.charts.template import Data, Prepared, Sources, values_of
 
 CELL, ROW = 46, 30  # px, of a cell that has room
 _LEAST = 31  # px, that a number needs
@@ -20,7 +22,39 @@ _LOWEST, _TALLEST = 12, 420  # px, of a row without numbers, and of the plot
 _HEADER = 18  # px, for the columns' labels
 
 
-def matrix_chart(
+class MatrixShape(NamedTuple):
+    """What a specification follows from.
+
+    Args:
+        counts: of rows and of columns.
+        ticks: the rows and the columns that are labelled.
+        quantity, names: what a cell, a row and a column is.
+        signed: whether the scale of colours has two sides.
+        picked: whether a cell, a row or a column is framed.
+        room: px for the labels of the rows.
+    """
+
+    counts: tuple[int, int]
+    ticks: tuple[tuple[int, ...], tuple[int, ...]]
+    quantity: str
+    names: tuple[str, str]
+    signed: bool
+    picked: bool
+    room: int
+    width: int
+
+    @property
+    def written(self) -> bool:
+        """Whether there is room for numbers."""
+        return self.counts[0] * ROW <= _TALLEST
+
+    @property
+    def row(self) -> int:
+        """Its height in px."""
+        return ROW if self.written else max(_LOWEST, _TALLEST // self.counts[0])
+
+
+def prepare_matrix(
     values: np.ndarray,
     rows: Sequence[object],
     columns: Sequence[object],
@@ -33,8 +67,8 @@ def matrix_chart(
     picked: tuple[int | None, int | None] | None = None,
     room: int | None = None,
     width: int = theme.WIDTH,
-) -> alt.LayerChart:
-    """A matrix as coloured cells, with the numbers where the cells are wide enough.
+) -> Prepared[MatrixShape]:
+    """What :func:`draw_matrix` draws: a matrix as coloured cells.
 
     Args:
         values: ``(rows, columns)``; what is not finite looks masked, and minus infinity is
@@ -58,30 +92,52 @@ def matrix_chart(
             f"need a matrix with a label for each row and column, got {grid.shape}, "
             f"{len(labels[0])} and {len(labels[1])} labels"
         )
-    scale = _scale(grid, vmax, signed)
-    written = grid.shape[0] * ROW <= _TALLEST
-    height = ROW if written else max(_LOWEST, _TALLEST // grid.shape[0])
-    end = f"min(width, {grid.shape[1] * CELL})"
-    table = _table(grid, masked)
-    base = alt.Chart().transform_calculate(
+    room = label_room(labels[0], MOST_ROOM) if room is None else room
+    finite = grid[np.isfinite(grid)]
+    shape = MatrixShape(
+        counts=(len(labels[0]), len(labels[1])), ticks=((), ()), quantity=quantity, names=names,
+        signed=bool((finite < 0).any()) if signed is None else signed, picked=picked is not None,
+        room=room, width=width,
+    )  # fmt: skip
+    largest = float(np.abs(finite).max()) if finite.size else 0.0
+    tables = {"cells": _table(grid, masked)}
+    if picked is not None:
+        tables["picked"] = _edges(picked, shape.counts)
+    return Prepared(
+        tables,
+        shape._replace(ticks=_ticks(labels, shape)),
+        {"rows": labels[0], "columns": labels[1], "end": vmax or largest or 1.0},
+    )
+
+
+def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
+    """The matrix of ``data``, as :func:`prepare_matrix` makes it, or names it.
+
+    Its numbers are written where the cells are wide enough.
+    """
+    (count, wide), (row_name, column_name) = shape.counts, shape.names
+    end, height = f"min(width, {wide * CELL})", shape.row
+    base = alt.Chart(data["cells"]).transform_calculate(
         right="datum.c + 1", bottom="datum.r + 1", middle="datum.c + 0.5", centre="datum.r + 0.5",
         row="rows[datum.r]", column="columns[datum.c]",
         shown="isValid(datum.value) ? format(datum.value, '.4~g') "
         ": datum.ruled ? '−∞, ruled out' : 'not finite'",
-        said=f"'{names[0]} ' + datum.row + ', {names[1]} ' + datum.column + ', {quantity} ' "
-        "+ datum.shown",
+        said=f"'{row_name} ' + datum.row + ', {column_name} ' + datum.column "
+        f"+ ', {shape.quantity} ' + datum.shown",
     )  # fmt: skip
-    room = label_room(labels[0], MOST_ROOM) if room is None else room
-    across, down = _axes(labels, height, room, width - room)
-    x = alt.X("c:Q", scale=positions(grid.shape[1], alt.ExprRef(end)), axis=across)
-    y = alt.Y("r:Q", scale=positions(grid.shape[0], grid.shape[0] * height), axis=down)
+    across = middles("columns", shape.ticks[1], orient="top", room=_HEADER)
+    down = middles("rows", shape.ticks[0], room=shape.room, limit=shape.room)
+    x = alt.X("c:Q", scale=positions(wide, alt.ExprRef(end)), axis=across)
+    y = alt.Y("r:Q", scale=positions(count, count * height), axis=down)
     placed = boxes(base, x, y).encode(
         tooltip=[
-            alt.Tooltip("row:N", title=names[0]), alt.Tooltip("column:N", title=names[1]),
-            alt.Tooltip("shown:N", title=quantity),
+            alt.Tooltip("row:N", title=row_name), alt.Tooltip("column:N", title=column_name),
+            alt.Tooltip("shown:N", title=shape.quantity),
         ],
         description=alt.Description("said:N"),
     )  # fmt: skip
+    largest = alt.ExprRef("end")
+    scale = theme.diverging(largest) if shape.signed else theme.sequential(largest)
     layers = [
         placed.transform_filter("isValid(datum.value) && !datum.out")
         .mark_rect(**gaps(height))
@@ -91,29 +147,24 @@ def matrix_chart(
         .mark_rect(fill=theme.QUIET, fillOpacity=0.22, **gaps(height))
         .properties(name="masked"),
     ]
-    if written:
-        layers += _numbers(base, f"{end} / {grid.shape[1]} >= {_LEAST}")
-    if picked is not None:
-        layers.append(_frame(picked, grid.shape))
-    chart = alt.LayerChart(layer=layers, data=table)
-    lists = {"rows": labels[0], "columns": labels[1]}
-    return theme.finished(chart, width=width, height=grid.shape[0] * height, params=lists)
+    if shape.written:
+        layers += _numbers(base, f"{end} / {wide} >= {_LEAST}")
+    if shape.picked:
+        layers.append(_frame(data["picked"]))
+    chart = alt.LayerChart(layer=layers)
+    return theme.finished(chart, width=shape.width, height=count * height, params=values_of(data))
 
 
-def _scale(grid: np.ndarray, vmax: float | None, signed: bool | None) -> alt.Scale:
-    finite = grid[np.isfinite(grid)]
-    largest = float(np.abs(finite).max()) if finite.size else 0.0
-    two_sided = bool((finite < 0).any()) if signed is None else signed
-    end = vmax or largest or 1.0
-    return theme.diverging(end) if two_sided else theme.sequential(end)
-
-
-def _table(grid: np.ndarray, masked: np.ndarray | None) -> pd.DataFrame:
+def _table(grid: np.ndarray, masked: np.ndarray | None) -> pa.Table:
     r, c = (axis.ravel() for axis in np.indices(grid.shape))
     value = rounded(np.where(np.isfinite(grid), grid, np.nan).ravel())
-    table = pd.DataFrame({"r": r, "c": c, "value": value})
     out = np.zeros(grid.shape, bool) if masked is None else np.asarray(masked, bool)
-    return table.assign(out=out.ravel(), ruled=np.isneginf(grid).ravel())
+    return pa.table(
+        {
+            "r": r, "c": c, "value": pa.array(value, from_pandas=True), "out": out.ravel(),
+            "ruled": np.isneginf(grid).ravel(),
+        }
+    )  # fmt: skip
 
 
 def _numbers(base: alt.Chart, fits: str) -> list[alt.Chart]:
@@ -136,29 +187,30 @@ def _numbers(base: alt.Chart, fits: str) -> list[alt.Chart]:
     ]
 
 
-def _frame(picked: tuple[int | None, int | None], shape: tuple[int, ...]) -> alt.Chart:
-    """A frame around a cell, a row or a column."""
+def _edges(picked: tuple[int | None, int | None], counts: tuple[int, int]) -> pa.Table:
+    """Those of a cell, a row or a column."""
     r, c = picked
-    edges = {
-        "left": 0 if c is None else c, "right": shape[1] if c is None else c + 1,
-        "top": 0 if r is None else r, "bottom": shape[0] if r is None else r + 1,
-    }  # fmt: skip
+    return pa.table(
+        {
+            "left": [0 if c is None else c], "right": [counts[1] if c is None else c + 1],
+            "top": [0 if r is None else r], "bottom": [counts[0] if r is None else r + 1],
+        }
+    )  # fmt: skip
+
+
+def _frame(edges: Data) -> alt.Chart:
     return (
-        boxes(alt.Chart(pd.DataFrame([edges])), alt.X("left:Q"), alt.Y("top:Q"))
+        boxes(alt.Chart(edges), alt.X("left:Q"), alt.Y("top:Q"))
         .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=1.5, aria=False)
         .properties(name="picked")
     )
 
 
-def _axes(
-    labels: tuple[list[str], list[str]], height: float, room: int, available: float
-) -> tuple[alt.Axis, alt.Axis]:
-    """The axes of columns and of rows."""
+def _ticks(
+    labels: tuple[list[str], list[str]], shape: MatrixShape
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """The rows and the columns for whose labels there is room."""
     rows, columns = labels
-    widest = label_room(columns, MOST_ROOM)
-    across = thinned(len(columns), min(available, len(columns) * CELL), widest)
-    down = thinned(len(rows), height * len(rows), theme.FONT_SIZE + 1)
-    return (
-        middles("columns", across, orient="top", room=_HEADER),
-        middles("rows", down, room=room, limit=room),
-    )
+    available = min(shape.width - shape.room, len(columns) * CELL)
+    down = thinned(len(rows), shape.row * len(rows), theme.FONT_SIZE + 1)
+    return tuple(down), tuple(thinned(len(columns), available, label_room(columns, MOST_ROOM)))

@@ -8,7 +8,7 @@ import numpy as np
 import streamlit as st
 
 from dashboard.features.anatomy import tensors
-from dashboard.features.anatomy.chart_matrix import matrix_chart
+from dashboard.features.anatomy.chart_matrix import draw_matrix, prepare_matrix
 from dashboard.features.anatomy.chart_stages import Stage, stages
 from dashboard.features.anatomy.state import SCORES_SHAPE, Anatomy
 from dashboard.features.anatomy.tensor_fields import Lengths
@@ -89,9 +89,10 @@ def _ways(result: Result) -> None:
         _chart(result, found, "wrong", "Wrong: masked with 0", masked, vmax=1.0)
         with shown.container(gap="xsmall"):
             shown.markdown("**What masking with 0 changed**")
-            charts.show(
+            charts.show_filled(
                 f"mask {result.digest} difference",
-                lambda: matrix_chart(
+                draw_matrix,
+                lambda: prepare_matrix(
                     _rows(found["wrong"]) - _rows(found["weights"]),
                     _labels(found["scores"]), found["scores"].labels(-1),
                     quantity="difference", names=("query", "key"), vmax=1.0, signed=True,
@@ -127,9 +128,10 @@ def _chart(
 ) -> None:
     with shown.container(gap="xsmall"):
         shown.markdown(f"**{title}**")
-        charts.show(
+        charts.show_filled(
             f"mask {result.digest} {title}",
-            lambda: matrix_chart(
+            draw_matrix,
+            lambda: prepare_matrix(
                 _rows(found[name]), _labels(found[name]), found[name].labels(-1),
                 quantity=name.partition("_")[0], names=("query", "key"), masked=masked, vmax=vmax,
             ),

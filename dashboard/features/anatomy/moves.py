@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard.features.anatomy.chart_matrix import matrix_chart
+from dashboard.features.anatomy.chart_matrix import draw_matrix, prepare_matrix
 from dashboard.features.anatomy.chart_shapes import Shape, shape_flow
 from dashboard.features.anatomy.chart_stages import Stage
 from dashboard.features.anatomy.state import Anatomy
@@ -111,9 +111,10 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
     }
     with numbers:
         shown.markdown(f"**Query {query} against key {key}, hidden unit by hidden unit**")
-        charts.show(
+        charts.show_filled(
             f"anatomy {digest} trace {view.row} {view.head} {query} {key}",
-            lambda: matrix_chart(
+            draw_matrix,
+            lambda: prepare_matrix(
                 np.stack(list(rows.values())), list(rows), range(len(vector)),
                 names=("number", "hidden unit"), picked=(5, None),
             ),

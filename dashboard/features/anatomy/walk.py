@@ -10,13 +10,14 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dashboard.features.anatomy.chart_matrix import matrix_chart
+from dashboard.charts.template import Prepared
+from dashboard.features.anatomy.chart_matrix import MatrixShape, draw_matrix, prepare_matrix
 from dashboard.features.anatomy.chart_stages import Stage
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.records.catalogue import Entry
 from dashboard.records.result import Result
 from dashboard.ui import layout, shown
-from dashboard.ui.charts import show
+from dashboard.ui.charts import show_filled
 from dashboard.ui.widgets import formula
 
 _NAMES = {"n_q": "query", "n_k": "key", "n": "position"}
@@ -78,8 +79,8 @@ def _chart(
     values = walk.matrix(name)
     shown.markdown(f"**{title}** `{stage.shape}`")
 
-    def make() -> object:
-        return matrix_chart(
+    def prepare() -> Prepared[MatrixShape]:
+        return prepare_matrix(
             values, stage.labels(-2), stage.labels(-1), quantity=name.partition("_")[0],
             names=(_NAMES.get(stage.axes[-2], "row"), _NAMES.get(stage.axes[-1], "column")),
             masked=masked, vmax=vmax, picked=pick,
@@ -87,7 +88,9 @@ def _chart(
 
     kind = "masked" if masked is not None else ""
     key = f"anatomy {walk.result.digest} {name} {kind} {view.row} {view.head} {pick}"
-    show(key, make, f"{title}: {' by '.join(map(str, values.shape))} numbers")
+    show_filled(
+        key, draw_matrix, prepare, f"{title}: {' by '.join(map(str, values.shape))} numbers"
+    )
 
 
 def download(walk: Walk, name: str, values: np.ndarray) -> None:

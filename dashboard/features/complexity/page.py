@@ -10,7 +10,8 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
-from dashboard.charts.series import series_chart
+from dashboard.charts.series import SeriesShape, draw_series, prepare_series
+from dashboard.charts.template import Prepared
 from dashboard.features.complexity.view import (
     DEVICE,
     LINK,
@@ -99,8 +100,11 @@ def _live(events: Sequence[Event]) -> None:
     for place, axis in zip(shown.columns(2, gap="large"), _AXES, strict=True):
         if len({*_over(points, axis)[axis]}) > 1:
             with place:
-                chart = _chart(points, None, axis)
-                st.vega_lite_chart(chart.to_dict(validate=False), width="stretch")
+                charts.show_prepared(
+                    draw_series,
+                    _prepared(points, None, axis),
+                    f"Milliseconds of one pass over {_AXES[axis]}, measured so far",
+                )
 
 
 def _drawn(result: Result) -> None:
@@ -110,9 +114,10 @@ def _drawn(result: Result) -> None:
             fixed = "d" if axis == "n" else "n"
             largest = times.loc[times["axis"] == axis, fixed].max()
             shown.markdown(f"**Time over {_AXES[axis]}**, at {fixed} = {largest:,}")
-            charts.show(
+            charts.show_filled(
                 f"complexity {result.digest} {axis}",
-                lambda axis=axis: _chart(times, fits, axis),
+                draw_series,
+                lambda axis=axis: _prepared(times, fits, axis),
                 f"Milliseconds of one pass over {_AXES[axis]}, with fitted lines",
             )
     _exponents(fits)
@@ -125,7 +130,9 @@ def _drawn(result: Result) -> None:
     )
 
 
-def _chart(times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: str) -> Any:
+def _prepared(
+    times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: str
+) -> Prepared[SeriesShape]:
     own = _over(times, axis)
     points = pd.DataFrame(
         {
@@ -142,7 +149,7 @@ def _chart(times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: 
             for fit in fits if fit["axis"] == axis
             for x in (own[axis].min(), own[axis].max())
         )  # fmt: skip
-    return series_chart(
+    return prepare_series(
         points,
         _COLOURS,
         fitted=lines,

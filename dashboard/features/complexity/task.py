@@ -20,10 +20,11 @@ from attention_plugins.complexity import (
     hops,
     multiply_adds,
 )
-from attention_plugins.contract import Parameter, Scalar, ScoringFactory, Sizes, settle
+from attention_plugins.contract import Scalar, ScoringFactory, Sizes, settle
 from attention_plugins.devices import resolve
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
+from dashboard.features.complexity.task_offer import OPTIONS
 from dashboard.jobs.context import Cancelled, Context
 from dashboard.records.attending import normaliser_of, without_normaliser
 from dashboard.records.request import Request
@@ -31,30 +32,6 @@ from dashboard.records.result import Result
 
 LAYERS = ("cnn", "rnn", "attention")
 SCORING = "scaled_dot"
-OPTIONS = (
-    Parameter(
-        name="longest",
-        title="Longest sequence n",
-        default="1024",
-        choices=("256", "512", "1024", "2048"),
-        help="Measured down to a sixteenth of it, halving each time.",
-    ),
-    Parameter(
-        name="widest",
-        title="Largest size d",
-        default="256",
-        choices=("64", "128", "256", "512"),
-        help="Measured down to an eighth of it, halving each time.",
-    ),
-    Parameter(
-        name="kernel",
-        title="Kernel k",
-        default="3",
-        choices=("3", "5", "7", "9"),
-        help="How many neighbours an output of the convolution sees.",
-    ),
-    Parameter(name="repeats", title="Repeats", default=7, low=1, high=31, step=2),
-)
 _HALVINGS = {"n": 4, "d": 3}
 _REACH_SIZE = 3  # columns of the sequences whose reach is measured: dependence needs no more
 _LONGEST_REACH = 512  # of these sequences: a walk takes as many hops as they are long

@@ -7,16 +7,18 @@ and below each other where there is not. The view's height follows from that.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.labels import MOST_ROOM, displayed, room
+from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.features.differences import chart_linked_labels as linked_labels
 from dashboard.features.differences import chart_linked_layers as layers
 
@@ -49,7 +51,26 @@ class Tile:
     notes: Sequence[str] = ()
 
 
-def linked_maps(
+class LinkedShape(NamedTuple):
+    """What a specification follows from.
+
+    Args:
+        count: of the maps.
+        signed: whether any is a difference, and so has bars.
+        masked: whether any weight is.
+        vmax: the end of the colour scale of weights.
+        width: px, where no host stretches the chart.
+    """
+
+    count: int
+    sizes: layers.Sizes
+    signed: bool
+    masked: bool
+    vmax: float
+    width: int
+
+
+def prepare_linked(
     tiles: Sequence[Tile],
     query_labels: Sequence[object],
     key_labels: Sequence[object],
@@ -57,10 +78,8 @@ def linked_maps(
     start: int = 0,
     vmax: float = 1.0,
     width: int = 0,
-) -> alt.LayerChart:
-    """Maps whose rows light up together; under each the keys as words, shaded by that row.
-
-    The row is the one that the pointer was on last, or that was tapped: the parameter ``row``.
+) -> Prepared[LinkedShape]:
+    """What :func:`draw_linked` draws: maps whose rows light up together.
 
     Args:
         tiles: maps of the same queries and keys.
@@ -75,28 +94,44 @@ def linked_maps(
     """
     queries, keys = displayed(query_labels), displayed(key_labels)
     _check(tiles, len(queries), len(keys))
-    count = len(tiles)
-    sizes = _sizes(tiles, queries, keys)
-    signed = [tile.bars is not None for tile in tiles]
-    names = [{"letter": t.letter, "title": t.title, "subtitle": t.subtitle} for t in tiles]
-    bars = [
-        {"tile": number, "q": query, "bar": round(float(bar), 4)}
-        for number, tile in enumerate(tiles)
-        for query, bar in enumerate(() if tile.bars is None else tile.bars)
-        if np.isfinite(bar)
-    ]
+    tables = {
+        "cells": _cells(tiles, _flow(keys)),
+        "titles": _table(tiles, [{}]),
+        "rows": _table(tiles, [{"q": query} for query in range(len(queries))]),
+        "columns": _table(tiles, [{"k": key} for key in range(len(keys))]),
+    }
+    if signed := any(tile.bars is not None for tile in tiles):
+        tables["bars"] = _bars(tiles)
+    shape = LinkedShape(
+        count=len(tiles),
+        sizes=_sizes(tiles, queries, keys),
+        signed=signed,
+        masked=any(bool(np.isnan(tile.weights).any()) for tile in tiles),
+        vmax=vmax,
+        width=width or len(tiles) * (_LEAST + 44 + _GAP) - _GAP,
+    )
+    return Prepared(tables, shape, {"queries": queries, "keys": keys, "start": int(start)})
+
+
+def draw_linked(data: Sources, shape: LinkedShape) -> alt.LayerChart:
+    """The maps of ``data``, as :func:`prepare_linked` makes them, or names them.
+
+    Under each stand the keys as words, shaded by one row: that on which the pointer was last, or
+    which was tapped, the parameter ``row``.
+    """
+    sizes, count = shape.sizes, shape.count
     chart = alt.LayerChart(
         layer=[
-            *layers.ramps(vmax, any(signed)),
-            *layers.maps(_cells(tiles), sizes),
-            *linked_labels.labels(count, sizes),
-            *(linked_labels.bars(pd.DataFrame(bars), sizes) if bars else ()),
-            *linked_labels.titles(pd.DataFrame(names), sizes),
-            *layers.words(_cells(tiles), sizes),
+            *layers.ramps(shape.vmax, shape.signed),
+            *layers.maps(data["cells"], sizes, masked=shape.masked),
+            *linked_labels.labels(data["rows"], data["columns"], sizes),
+            *(linked_labels.bars(data["bars"], sizes) if shape.signed else ()),
+            *linked_labels.titles(data["titles"], sizes),
+            *layers.words(data["cells"], sizes),
         ]
     )
     follows = {
-        "row": f"isValid(pointed.q) ? pointed.q[0] : {int(start)}",
+        "row": "isValid(pointed.q) ? pointed.q[0] : start",
         "fit": f"max(1, floor((width + {_GAP}) / {_LEAST + _GAP}))",
         # As few rows as there must be, and these as long as each other.
         "across": f"ceil({count} / ceil({count} / fit))",
@@ -104,18 +139,8 @@ def linked_maps(
         "pitch": f"tile + {_GAP}",
         "height": f"ceil({count} / across) * {sizes.pitch:g}",
     }
-    lists = {
-        "queries": queries,
-        "keys": keys,
-        "letters": [tile.letter for tile in tiles],
-        "signed": signed,
-        "beside": [linked_labels.BESIDE if one else 0 for one in signed],
-        "places": [list(place) for place in _flow(keys)],
-        "notes": [list(tile.notes) for tile in tiles],
-    }
-    natural = count * (_LEAST + 44 + _GAP) - _GAP
     return theme.finished(
-        chart, width=width or natural, height=sizes.pitch, params=lists, expressions=follows
+        chart, width=shape.width, height=sizes.pitch, params=values_of(data), expressions=follows
     )
 
 
@@ -165,7 +190,47 @@ def _flow(words: Sequence[str]) -> list[tuple[float, int, float]]:
     return found
 
 
-def _cells(tiles: Sequence[Tile]) -> pd.DataFrame:
+def _table(tiles: Sequence[Tile], rows: Sequence[Mapping[str, object]]) -> pa.Table:
+    """The rows for each tile, with what its marks need to know of it."""
+    facts = [
+        {
+            "tile": number, "letter": tile.letter, "title": tile.title, "subtitle": tile.subtitle,
+            "signed": tile.bars is not None,
+            "beside": linked_labels.BESIDE if tile.bars is not None else 0,
+        }
+        for number, tile in enumerate(tiles)
+    ]  # fmt: skip
+    return pa.Table.from_pylist([{**fact, **row} for fact in facts for row in rows])
+
+
+def _cells(tiles: Sequence[Tile], flow: Sequence[tuple[float, int, float]]) -> pa.Table:
+    """A row per cell; with the place of its key's word, and in the first cell the row's note."""
     values = np.stack([np.asarray(tile.weights, dtype=np.float64) for tile in tiles])
-    tile, query, key = (axis.ravel() for axis in np.indices(values.shape))
-    return pd.DataFrame({"tile": tile, "q": query, "k": key, "value": rounded(values.ravel())})
+    count, queries, keys = values.shape
+    notes = [
+        tile.notes[query] if tile.notes and key == 0 else ""
+        for tile in tiles for query in range(queries) for key in range(keys)
+    ]  # fmt: skip
+    number, query, key = (axis.ravel() for axis in np.indices(values.shape))
+    facts = _table(tiles, [{}]).select(["tile", "letter", "signed", "beside"]).take(number)
+    left, line, wide = np.tile(np.array(flow).T, count * queries)
+    columns = {
+        "q": query, "k": key, "value": pa.array(rounded(values.ravel()), from_pandas=True),
+        "word_left": left, "word_line": line, "word_width": wide, "note": notes,
+    }  # fmt: skip
+    for name, column in columns.items():
+        facts = facts.append_column(name, pa.array(column))
+    return facts
+
+
+def _bars(tiles: Sequence[Tile]) -> pa.Table:
+    found = [
+        _table(tiles, [{}]).slice(number, 1).to_pylist()[0]
+        | {"q": query, "bar": round(float(bar), 4)}
+        for number, tile in enumerate(tiles)
+        for query, bar in enumerate(() if tile.bars is None else tile.bars)
+        if np.isfinite(bar)
+    ]
+    schema = pa.schema([("tile", pa.int64()), ("signed", pa.bool_()), ("beside", pa.int64()),
+                        ("q", pa.int64()), ("bar", pa.float64())])  # fmt: skip
+    return pa.Table.from_pylist(found, schema)

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import altair as alt
-import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.places import at
+from dashboard.charts.template import Data
 from dashboard.features.differences.chart_linked_layers import Sizes, placed
 
 BESIDE = 80  # px, right of a map, for bars
@@ -15,10 +15,8 @@ _SMALL = theme.FONT_SIZE - 1
 _PANEL = f"{theme.PANEL_COLOURS!r}[datum.letter] || '{theme.QUIET}'"
 
 
-def labels(tiles: int, sizes: Sizes) -> list[alt.Chart]:
+def labels(rows: Data, columns: Data, sizes: Sizes) -> list[alt.Chart]:
     """The labels of rows and columns, the frame around the row, and where a label is hit."""
-    rows = pd.DataFrame([{"tile": t, "q": q} for t in range(tiles) for q in range(sizes.queries)])
-    columns = pd.DataFrame([{"tile": t, "k": k} for t in range(tiles) for k in range(sizes.keys)])
     ink = alt.ExprRef(theme.INK)
     placed_rows = placed(alt.Chart(rows), sizes)
     top = f"datum.top + datum.q * {sizes.row:g}"
@@ -64,7 +62,7 @@ def labels(tiles: int, sizes: Sizes) -> list[alt.Chart]:
     return [query, key, frame, handle]
 
 
-def bars(rows: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
+def bars(rows: Data, sizes: Sizes) -> list[alt.Chart]:
     """A bar from 0 to 1 and its number beside each row of a difference: ``tile, q, bar``."""
     base = placed(alt.Chart(rows), sizes).transform_calculate(
         from_=f"datum.left + datum.side * {sizes.keys} + {_FROM_MAP}",
@@ -103,9 +101,9 @@ def bars(rows: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
     return [track, bar, number, head] if sizes.row >= _SMALL else [track, bar, head]
 
 
-def titles(names: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
+def titles(names: Data, sizes: Sizes) -> list[alt.Chart]:
     """Over every map its ``letter``, ``title`` and ``subtitle``."""
-    base = placed(alt.Chart(names.assign(tile=range(len(names)))), sizes)
+    base = placed(alt.Chart(names), sizes)
     base = base.transform_calculate(start=f"datum.left - {sizes.query_room}")
     top, below = f"datum.top - {sizes.top:g}", f"datum.top - {sizes.top - 18:g}"
     wide = "length(datum.letter) * 5 + 9"

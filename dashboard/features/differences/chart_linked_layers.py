@@ -1,9 +1,9 @@
 """The layers of the linked chart: marks whose places are expressions.
 
-Data name a map by its number ``tile`` and a cell by ``q`` and ``k``; labels, notes and the places
-of words are looked up in lists that travel as parameters of the chart. The parameters ``across``
-(maps in a row), ``tile`` (the width of one), ``pitch`` (from one to the next) and ``row`` follow
-from the view's width and from the pointer.
+Data name a map by its number ``tile`` and a cell by ``q`` and ``k``, and say what its marks need
+of the map; labels are looked up in lists that are parameters of the chart. The parameters
+``across`` (maps in a row), ``tile`` (the width of one), ``pitch`` (from one to the next) and
+``row`` follow from the view's width and from the pointer.
 """
 
 from __future__ import annotations
@@ -12,17 +12,16 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 import altair as alt
-import numpy as np
-import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.places import at
+from dashboard.charts.template import Data
 
 _TITLE, _NOTE, _BELOW = 40, 28, 30  # px: over a map, between it and its words, under them
 _WORD, _LINE = 20, 24  # px: a word's height, a line's
 _POINTED = ("cells", "handles", "bars", "tracks")  # where the pointer chooses a row
 
-_SCALED = "(signed[datum.tile] ? scale('fill', datum.value) : scale('color', datum.value))"
+_SCALED = "(datum.signed ? scale('fill', datum.value) : scale('color', datum.value))"
 _FILL = alt.FillValue(alt.ExprRef(f"isValid(datum.value) ? {_SCALED} : '{theme.QUIET}'"))
 _OPACITY = alt.FillOpacityValue(alt.ExprRef(f"isValid(datum.value) ? 1 : {theme.MASKED_OPACITY}"))
 _ON_WORD = (
@@ -63,8 +62,9 @@ class Sizes:
 def ramps(vmax: float, signed: bool) -> list[alt.Chart]:
     """Layers that are not seen: the scales that expressions read, and their legends."""
     # Two columns: of one column Vega-Lite would draw one legend for both.
-    zeros = pd.DataFrame({"weight": [0], "difference": [0]})
-    point = alt.Chart(zeros).mark_point(opacity=0, aria=False)
+    zeros = alt.sequence(0, 1, as_="weight")
+    point = alt.Chart(zeros).transform_calculate(difference="datum.weight")
+    point = point.mark_point(opacity=0, aria=False)
     weight = _legend("attention weight", [0, vmax / 2, vmax])
     found = [point.encode(alt.Color("weight:Q", scale=theme.sequential(vmax), legend=weight))]
     if signed:
@@ -74,7 +74,7 @@ def ramps(vmax: float, signed: bool) -> list[alt.Chart]:
     return found
 
 
-def maps(cells: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
+def maps(cells: Data, sizes: Sizes, *, masked: bool) -> list[alt.Chart]:
     """The cells of all maps; they tell their weight, and choose their row."""
     pointed = alt.selection_point(
         name="pointed", fields=["q"], clear=False, toggle=False, empty=False,
@@ -84,7 +84,7 @@ def maps(cells: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
         near="datum.left + datum.k * datum.side",
         query="queries[datum.q]",
         key="keys[datum.k]",
-        map="letters[datum.tile]",
+        map="datum.letter",
         shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
         said="datum.map + ', query ' + datum.query + ', key ' + datum.key + ', ' + datum.shown",
     )
@@ -105,7 +105,7 @@ def maps(cells: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
         description=alt.Description("said:N"),
     )  # fmt: skip
     found = [drawn.add_params(pointed).properties(name="cells")]
-    if np.isnan(cells["value"].to_numpy(float)).any():
+    if masked:
         crossed = boxes.transform_filter("!isValid(datum.value)").mark_rule(
             stroke=theme.QUIET, strokeWidth=1, strokeOpacity=0.6, aria=False
         )
@@ -113,18 +113,18 @@ def maps(cells: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
     return found
 
 
-def words(cells: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
+def words(cells: Data, sizes: Sizes) -> list[alt.Chart]:
     """Under every map the keys as words, shaded by the row, and the row's note over them."""
     base = placed(alt.Chart(cells).transform_filter("datum.q == row"), sizes)
     base = base.transform_calculate(
         start=f"datum.left - {sizes.query_room}",
-        from_="datum.start + places[datum.k][0]",
-        over=f"datum.top + {sizes.bottom - sizes.top + _NOTE:g} + places[datum.k][1] * {_LINE}",
+        from_="datum.start + datum.word_left",
+        over=f"datum.top + {sizes.bottom - sizes.top + _NOTE:g} + datum.word_line * {_LINE}",
         word="keys[datum.k]",
         shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
     )
     back = (
-        at(base, "datum.from_", "datum.over", "datum.from_ + places[datum.k][2]",
+        at(base, "datum.from_", "datum.over", "datum.from_ + datum.word_width",
            f"datum.over + {_WORD}")
         .mark_rect(cornerRadius=3)
         .encode(
@@ -135,17 +135,14 @@ def words(cells: pd.DataFrame, sizes: Sizes) -> list[alt.Chart]:
         .properties(name="sentence")
     )  # fmt: skip
     text = (
-        at(base, "datum.from_ + places[datum.k][2] / 2", f"datum.over + {_WORD / 2:g}")
+        at(base, "datum.from_ + datum.word_width / 2", f"datum.over + {_WORD / 2:g}")
         .mark_text(
             align="center", baseline="middle", fontSize=theme.FONT_SIZE, aria=False,
-            fill=alt.ExprRef(_ON_WORD), limit=alt.ExprRef("places[datum.k][2] - 4"),
+            fill=alt.ExprRef(_ON_WORD), limit=alt.ExprRef("datum.word_width - 4"),
         )
         .encode(text="word:N")
     )  # fmt: skip
-    noted = (
-        "'“' + queries[row] + '”' + (length(notes[datum.tile]) ? ' · ' + "
-        "notes[datum.tile][row] : '')"
-    )
+    noted = "'“' + queries[row] + '”' + (datum.note ? ' · ' + datum.note : '')"
     note = (
         at(base.transform_filter("datum.k == 0"), "datum.start", "datum.over - 6")
         .mark_text(
@@ -169,5 +166,5 @@ def placed(chart: alt.Chart, sizes: Sizes) -> alt.Chart:
     return chart.transform_calculate(
         left=f"(datum.tile % across) * pitch + {sizes.query_room}",
         top=f"floor(datum.tile / across) * {sizes.pitch:g} + {sizes.top:g}",
-        side=f"min({sizes.cell}, (tile - {sizes.query_room} - beside[datum.tile]) / {sizes.keys})",
+        side=f"min({sizes.cell}, (tile - {sizes.query_room} - datum.beside) / {sizes.keys})",
     )

@@ -8,9 +8,11 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from dashboard.charts.template import chart_of
 from dashboard.features.differences.asking import Compared, asked, compared, follow_ups
+from dashboard.features.differences.chart_linked import draw_linked
 from dashboard.features.differences.match import head_matching
-from dashboard.features.differences.pair import linked_chart
+from dashboard.features.differences.pair import prepare_sides
 from dashboard.features.differences.panel import panel, say_target
 from dashboard.features.differences.view import (
     CORPUS,
@@ -157,8 +159,8 @@ def _comparison(
     if pair and result:
         keys += [pair.name, result.digest]
     try:
-        charts.show(
-            " ".join(keys), partial(linked_chart, sides, pair, result),
+        charts.show_filled(
+            " ".join(keys), draw_linked, partial(prepare_sides, sides, pair, result),
             f"Maps of panels, rows linked. {_POINT}",
         )  # fmt: skip
     except ValueError as error:
@@ -170,8 +172,10 @@ def _comparison(
     if pair and result:
         with menu:
             drawn = {
-                "linked maps": partial(linked_chart, sides, pair, result),
-                f"difference {pair.name}": partial(linked_chart, (), pair, result),
+                "linked maps": lambda: chart_of(draw_linked, prepare_sides(sides, pair, result)),
+                f"difference {pair.name}": lambda: chart_of(
+                    draw_linked, prepare_sides((), pair, result)
+                ),
             }
             tables = Result(tables=pair.tables(result))
             export.menu(None, tables, drawn, "differences", title="Differences")

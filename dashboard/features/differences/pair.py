@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-import altair as alt
 import numpy as np
 import pyarrow as pa
 
-from dashboard.features.differences.chart_linked import Tile, linked_maps
+from dashboard.charts.template import Prepared
+from dashboard.features.differences.chart_linked import LinkedShape, Tile, prepare_linked
 from dashboard.features.differences.sides import Side
 from dashboard.features.differences.view import TASK, Differences
 from dashboard.records.request import Request
@@ -96,9 +96,9 @@ def pair_of(view: Differences, sides: Sequence[Side], waiting: Sequence[str]) ->
     return Pair(one=by_letter[letters[0]], other=by_letter[letters[1]])
 
 
-def linked_chart(
+def prepare_sides(
     sides: Sequence[Side], pair: Pair | None, result: Result | None
-) -> alt.LayerChart:
+) -> Prepared[LinkedShape]:
     """The maps of the sides, and the difference of the pair once there is one.
 
     Args:
@@ -113,7 +113,7 @@ def linked_chart(
     if pair and result:
         tiles.append(pair.tile(result))
         labels, start = pair.one.labels, result.facts["most_different"] or 0
-    return linked_maps(tiles, *labels, start=start)
+    return prepare_linked(tiles, *labels, start=start)
 
 
 def _numbers(table: pa.Table, column: str) -> np.ndarray:

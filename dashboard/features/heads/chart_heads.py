@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from typing import NamedTuple
+
 import altair as alt
 import pandas as pd
+import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
+from dashboard.charts.template import Prepared, Sources
 
 _HEIGHT = 150  # px
 _ROOM = 44  # px, for the numbers at the left
@@ -17,8 +21,15 @@ _MEASURES = {
 }  # fmt: skip
 
 
-def head_bars(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> alt.LayerChart:
-    """A bar per head, in the order of the rows; the pointer tells the head's other figures.
+class HeadsShape(NamedTuple):
+    """What a specification follows from: the heads' names in their order, and px of all."""
+
+    names: tuple[str, ...]
+    width: int
+
+
+def prepare_heads(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> Prepared[HeadsShape]:
+    """What :func:`draw_heads` draws: a bar per head, in the order of the rows.
 
     Args:
         heads: ``name``, ``leave_one_out`` (nats), ``entropy``, ``eos``, ``concentration``,
@@ -35,7 +46,16 @@ def head_bars(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> alt.LayerChar
     drawn = pd.DataFrame({"name": heads["name"].astype(str)})
     for column in ("leave_one_out", *_MEASURES):
         drawn[column] = rounded(heads[column].to_numpy(float))
-    order = drawn["name"].tolist()
+    bars = pa.Table.from_pandas(drawn, preserve_index=False)
+    return Prepared({"bars": bars}, HeadsShape(tuple(drawn["name"]), width))
+
+
+def draw_heads(data: Sources, shape: HeadsShape) -> alt.LayerChart:
+    """The bars of ``data``, as :func:`prepare_heads` makes them, or names them.
+
+    The pointer tells the head's other figures.
+    """
+    order = [*shape.names]
     x = alt.X(
         "name:N",
         sort=order,
@@ -62,7 +82,8 @@ def head_bars(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> alt.LayerChar
     fill = alt.when("datum.leave_one_out < 0").then(alt.value(_WORSE)).otherwise(
         alt.value(_BETTER)
     )  # fmt: skip
-    bars = alt.Chart(drawn).mark_bar().encode(x=x, y=y, fill=fill, tooltip=tooltip)
-    zero = alt.Chart(pd.DataFrame({"y": [0]})).mark_rule(color=theme.QUIET).encode(y="y:Q")
+    bars = alt.Chart(data["bars"]).mark_bar().encode(x=x, y=y, fill=fill, tooltip=tooltip)
+    nought = alt.Chart(alt.sequence(0, 1, as_="y"))
+    zero = nought.mark_rule(color=theme.QUIET).encode(y="y:Q")
     chart = alt.LayerChart(layer=[theme.ramp(), bars.properties(name="bars"), zero])
-    return theme.finished(chart, width=width, height=_HEIGHT)
+    return theme.finished(chart, width=shape.width, height=_HEIGHT)

@@ -9,7 +9,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.features.heads.chart_heads import head_bars
+from dashboard.charts.template import chart_of
+from dashboard.features.heads.chart_heads import draw_heads, prepare_heads
 from dashboard.features.heads.health import SHORT
 from dashboard.features.heads.listing import FIGURE_TITLES, listed
 from dashboard.features.heads.view import Heads
@@ -130,8 +131,8 @@ def chart(session: Session[Heads], result: Result) -> None:
         return
     shown.markdown("**Leave one out**: what the translation loses without each head")
     names = " ".join(heads["name"])
-    charts.show(
-        f"heads {result.digest} {names}", lambda: head_bars(heads),
+    charts.show_filled(
+        f"heads {result.digest} {names}", draw_heads, lambda: prepare_heads(heads),
         "Change of log-probability without each head",
     )  # fmt: skip
 
@@ -141,7 +142,7 @@ def export_menu(
 ) -> None:
     """The figures of all heads as files."""
     view = replace(session.view, only=None, kind="all")
-    charts = {"leave one out": lambda: head_bars(listed(view, result))}
+    charts = {"leave one out": lambda: chart_of(draw_heads, prepare_heads(listed(view, result)))}
     title = f"Heads, {result.facts['model']} with {result.facts['scoring']}"
     export.menu(request, result, charts, "heads", title=title, link=link)
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
 from dashboard.charts.frames import matrix
-from dashboard.charts.values import values_heatmap
+from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.norms.editor import matrix_editor
 from dashboard.features.norms.view import LINK, SETTINGS, Norms, requests
 from dashboard.links.fields import next_seed
@@ -115,12 +115,14 @@ def _output(
 ) -> None:
     numbers = matrix(result.tables[name])
 
-    def make() -> Any:
-        return values_heatmap(
+    charts.show_filled(
+        f"norms {result.digest} {name}",
+        draw_values,
+        lambda: prepare_values(
             numbers, vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room_left=18
-        )
-
-    charts.show(f"norms {result.digest} {name}", make, f"Numbers of {name}")
+        ),
+        f"Numbers of {name}",
+    )
 
 
 def _statistics(result: Result, name: str, each: str) -> None:
@@ -164,9 +166,10 @@ def _padded(result: Result, more: int) -> None:
         for name, (title, over) in _CHANGES.items():
             with shown.container(gap="small"):
                 shown.markdown(f"**{title}**: {over}")
-                charts.show(
+                charts.show_filled(
                     f"norms {result.digest} change {name}",
-                    lambda change=changes[name]: values_heatmap(
+                    draw_values,
+                    lambda change=changes[name]: prepare_values(
                         change, rows=labels, vmax=end, numbers=".2f", cell=(_CELL[0], 22),
                         row_title="", column_title="feature",
                     ),

@@ -8,43 +8,15 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import batch_norm, dropout, layer_norm
 
-from attention_plugins.contract import ContractError, Parameter, settle
+from attention_plugins.contract import ContractError, settle
 from attention_plugins.randomness import seeded
+from dashboard.features.norms.task_offer import OPTIONS
 from dashboard.features.norms.view import EXAMPLE, matrix_of
 from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import matrix_table
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
-OPTIONS = (
-    Parameter(
-        name="momentum",
-        title="Momentum",
-        default=0.1,
-        low=0.01,
-        high=1.0,
-        step=0.01,
-        help="Share of each new batch in the running statistics.",
-    ),
-    Parameter(
-        name="batches",
-        title="Batches seen",
-        default=1,
-        low=0,
-        high=100,
-        help="How many times X went through the batch norm in training before it is evaluated.",
-    ),
-    Parameter(
-        name="padding",
-        title="More padding",
-        default=4,
-        low=1,
-        high=16,
-        unit="positions",
-        help="Padded positions added behind both sentences.",
-    ),
-    Parameter(name="dropout", title="Dropout", default=0.5, low=0.0, high=0.9, step=0.05),
-)
 LENGTHS, SIZE = (5, 3), 4  # tokens of the two sentences, and their size d
 _MATRIX = "x"
 

@@ -7,15 +7,23 @@ from typing import NamedTuple
 
 import altair as alt
 import numpy as np
-import pandas as pd
+import pyarrow as pa
 
 from dashboard.charts import theme
+from dashboard.charts.template import Data, Prepared, Sources
 
 _SIDE = 250  # px
 _EDGE = 1.12  # where the plot ends; the circle has radius 1
 _ARC = 0.32  # radius of the arc that shows the turn
 _PER_TURN = 64  # points of the circle
 _COLOURS = (theme.PANEL_COLOURS["a"], theme.PANEL_COLOURS["b"])
+
+
+class CircleShape(NamedTuple):
+    """What a specification follows from: the names of the two points, the titles of the axes."""
+
+    names: tuple[str, str]
+    titles: tuple[str, str]
 
 
 class _End(NamedTuple):
@@ -26,7 +34,7 @@ class _End(NamedTuple):
     name: str
 
 
-def circle_chart(
+def prepare_circle(
     points: np.ndarray,
     start: Sequence[float],
     end: Sequence[float],
@@ -34,8 +42,8 @@ def circle_chart(
     *,
     names: tuple[str, str] = ("i", "i + δ"),
     titles: tuple[str, str] = ("sine", "cosine"),
-) -> alt.LayerChart:
-    """All positions on the circle, and the two that a rotation joins.
+) -> Prepared[CircleShape]:
+    """What :func:`draw_circle` draws: all positions, and the two that a rotation joins.
 
     Args:
         points: ``(positions, 2)``: sine across, cosine up.
@@ -51,27 +59,42 @@ def circle_chart(
     if pairs.ndim != 2 or pairs.shape[1] != 2 or not pairs.size:
         raise ValueError(f"need points (positions, 2), got {np.shape(points)}")
     ends = [_End(start[0], start[1], names[0]), _End(end[0], end[1], names[1])]
+    around = np.linspace(0, 2 * np.pi, _PER_TURN + 1)
+    centres = [each._replace(x=0.0, y=0.0) for each in ends]
+    tables = {
+        "circle": _path(np.stack([np.sin(around), np.cos(around)], axis=1)),
+        "turn": _path(_arc(start, turn)),
+        "points": _path(pairs).rename_columns(["x", "y", "i"]),
+        "spokes": _ends_table([*ends, *centres]).append_column("step", [[1, 1, 0, 0]]),
+        "ends": _ends_table(ends),
+        "labels": _ends_table(_labels(ends, turn)),
+    }
+    return Prepared(tables, CircleShape(names, titles))
+
+
+def draw_circle(data: Sources, shape: CircleShape) -> alt.LayerChart:
+    """The circle of ``data``, as :func:`prepare_circle` makes it, or names it."""
     # Not the channel `color`: its scale is the host's ramp, by which labels choose their ink.
-    named = alt.Scale(domain=[*names], range=[*_COLOURS])
+    named = alt.Scale(domain=[*shape.names], range=[*_COLOURS])
     stroke = alt.Stroke("name:N", scale=named, legend=None)
     fill = alt.Fill("name:N", scale=named, legend=None)
     scale = alt.Scale(domain=[-_EDGE, _EDGE], nice=False, zero=False)
-    x = alt.X("x:Q", scale=scale, axis=_axis(titles[0]))
-    y = alt.Y("y:Q", scale=scale, axis=_axis(titles[1]))
-    around = np.linspace(0, 2 * np.pi, _PER_TURN + 1)
+    x = alt.X("x:Q", scale=scale, axis=_axis(shape.titles[0]))
+    y = alt.Y("y:Q", scale=scale, axis=_axis(shape.titles[1]))
+    numbers = [_number(field, title) for field, title in zip("xy", shape.titles, strict=True)]
     layers = [
-        _path(np.stack([np.sin(around), np.cos(around)], axis=1), theme.QUIET, 1),
-        _path(_arc(start, turn), theme.POINTER, 2),
-        alt.Chart(pd.DataFrame({"x": pairs[:, 0], "y": pairs[:, 1], "i": range(len(pairs))}))
+        _line(data["circle"], theme.QUIET, 1),
+        _line(data["turn"], theme.POINTER, 2),
+        alt.Chart(data["points"])
         .mark_point(size=18, filled=True, color=theme.QUIET, opacity=0.6)
         .encode(tooltip=[alt.Tooltip("i:Q", title="position")])
         .properties(name="positions"),
-        _spokes(ends, stroke),
-        alt.Chart(pd.DataFrame(ends))
+        alt.Chart(data["spokes"]).mark_line(strokeWidth=2).encode(stroke=stroke, order="step:Q"),
+        alt.Chart(data["ends"])
         .mark_point(size=90, filled=True, opacity=1)
-        .encode(fill=fill, tooltip=["name:N", _number("x", titles[0]), _number("y", titles[1])])
+        .encode(fill=fill, tooltip=["name:N", *numbers])
         .properties(name="ends"),
-        alt.Chart(pd.DataFrame(_labels(ends, turn)))
+        alt.Chart(data["labels"])
         .mark_text(fontSize=theme.FONT_SIZE + 1, fontWeight=600)
         .encode(text="name:N", fill=fill),
     ]
@@ -87,9 +110,16 @@ def _number(field: str, title: str) -> alt.Tooltip:
     return alt.Tooltip(f"{field}:Q", title=title, format=".4f")
 
 
-def _path(points: np.ndarray, colour: str, thickness: float) -> alt.Chart:
-    table = pd.DataFrame({"x": points[:, 0], "y": points[:, 1], "step": range(len(points))})
-    return alt.Chart(table).mark_line(color=colour, strokeWidth=thickness).encode(order="step:Q")
+def _path(points: np.ndarray) -> pa.Table:
+    return pa.table({"x": points[:, 0], "y": points[:, 1], "step": np.arange(len(points))})
+
+
+def _ends_table(ends: Sequence[_End]) -> pa.Table:
+    return pa.Table.from_pylist([end._asdict() for end in ends])
+
+
+def _line(points: Data, colour: str, thickness: float) -> alt.Chart:
+    return alt.Chart(points).mark_line(color=colour, strokeWidth=thickness).encode(order="step:Q")
 
 
 def _arc(start: Sequence[float], turn: float) -> np.ndarray:
@@ -98,12 +128,6 @@ def _arc(start: Sequence[float], turn: float) -> np.ndarray:
     first = np.arctan2(start[0], start[1])
     angles = first + np.linspace(0, swept, max(2, int(abs(swept) / (2 * np.pi) * _PER_TURN)))
     return _ARC * np.stack([np.sin(angles), np.cos(angles)], axis=1)
-
-
-def _spokes(ends: list[_End], stroke: alt.Stroke) -> alt.Chart:
-    centres = [end._replace(x=0.0, y=0.0) for end in ends]
-    table = pd.DataFrame([*ends, *centres]).assign(step=[1] * len(ends) + [0] * len(ends))
-    return alt.Chart(table).mark_line(strokeWidth=2).encode(stroke=stroke, order="step:Q")
 
 
 def _labels(ends: list[_End], turn: float) -> list[_End]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import pandas as pd
@@ -12,9 +11,10 @@ import pyarrow as pa
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.frames import matrix
-from dashboard.charts.series import series_chart
-from dashboard.charts.values import values_heatmap
-from dashboard.features.positions.chart_circle import circle_chart
+from dashboard.charts.series import SeriesShape, draw_series, prepare_series
+from dashboard.charts.template import Prepared
+from dashboard.charts.values import draw_values, prepare_values
+from dashboard.features.positions.chart_circle import draw_circle, prepare_circle
 from dashboard.features.positions.view import Positions
 from dashboard.records.result import Result
 from dashboard.ui import charts, layout, shown
@@ -35,7 +35,7 @@ _FLOW = {
 def curves(result: Result, columns: tuple[int, ...]) -> None:
     """The chosen columns by position."""
 
-    def make() -> Any:
+    def prepare() -> Prepared[SeriesShape]:
         encoding = matrix(result.tables["encoding"])
         names = [f"column {column}" for column in columns]
         frame = pd.concat(
@@ -43,9 +43,14 @@ def curves(result: Result, columns: tuple[int, ...]) -> None:
             for column, name in zip(columns, names, strict=True)
         )
         colours = dict(zip(names, PANEL_COLOURS.values(), strict=False))
-        return series_chart(frame, colours, x_title="position i", y_title="value")
+        return prepare_series(frame, colours, x_title="position i", y_title="value")
 
-    charts.show(f"curves {result.digest} {columns}", make, f"Columns {columns} by position")
+    charts.show_filled(
+        f"curves {result.digest} {columns}",
+        draw_series,
+        prepare,
+        f"Columns {columns} by position",
+    )
     lengths = result.facts["wavelengths"]
     repeats = ", ".join(f"{column} every {lengths[column // 2]:,.1f}" for column in columns)
     shown.caption(
@@ -60,17 +65,19 @@ def whole(result: Result) -> None:
     cell = _ROWS_HEIGHT / len(encoding)
     left, middle, right = shown.columns([5, 2, 3], gap="medium")
     with left:
-        charts.show(
+        charts.show_filled(
             f"encoding {result.digest}",
-            lambda: values_heatmap(
+            draw_values,
+            lambda: prepare_values(
                 encoding, vmax=1, cell=(24, cell), row_title="position", column_title="column of P"
             ),
             "The encoding: positions down, columns across",
         )
     with middle:
-        charts.show(
+        charts.show_filled(
             f"bits {result.digest}",
-            lambda: values_heatmap(
+            draw_values,
+            lambda: prepare_values(
                 bits, vmax=1, signed=False, cell=(24, cell), row_title="position",
                 column_title="bit", room_left=20,
             ),
@@ -104,14 +111,16 @@ def _numbers(result: Result, name: str) -> None:
     numbers = matrix(result.tables[f"flow_{name}"])
     wave = name in ("sines", "cosines", "encoding", "output")
 
-    def make() -> Any:
-        # Positions and divisors are no waves: their cells stay pale.
-        vmax = 1.0 if wave else 10 * float(np.abs(numbers).max() or 1)
-        return values_heatmap(
+    # Positions and divisors are no waves: their cells stay pale.
+    vmax = 1.0 if wave else 10 * float(np.abs(numbers).max() or 1)
+    charts.show_filled(
+        f"flow {result.digest} {name}",
+        draw_values,
+        lambda: prepare_values(
             numbers, vmax=vmax, numbers=".2f" if wave else ".3~g", cell=(54, 24), room_left=18
-        )
-
-    charts.show(f"flow {result.digest} {name}", make, f"Numbers of the step {name}")
+        ),
+        f"Numbers of the step {name}",
+    )
 
 
 def rotation(result: Result, view: Positions) -> None:
@@ -123,9 +132,10 @@ def rotation(result: Result, view: Positions) -> None:
     with left:
         points = matrix(result.tables["encoding"])[:, 2 * pair : 2 * pair + 2]
         turn = delta * facts["frequency"]
-        charts.show(
+        charts.show_filled(
             f"circle {result.digest} {pair} {delta}",
-            lambda: circle_chart(
+            draw_circle,
+            lambda: prepare_circle(
                 points,
                 facts["start"],
                 facts["end"],
@@ -172,18 +182,20 @@ def similarity(result: Result, size: int) -> None:
     labels = range(0, len(products), step)
     left, right = shown.columns([2, 3], gap="large")
     with left:
-        charts.show(
+        charts.show_filled(
             f"similarity {result.digest}",
-            lambda: values_heatmap(
+            draw_values,
+            lambda: prepare_values(
                 kept, rows=labels, columns=labels, row_title="position",
                 column_title="position", cell=(8, 330 / len(kept)),
             ),
             "Dot products of the encodings of all positions",
         )  # fmt: skip
     with right:
-        charts.show(
+        charts.show_filled(
             f"by distance {result.digest}",
-            lambda: _distance_chart(result.tables["by_distance"]),
+            draw_series,
+            lambda: _by_distance(result.tables["by_distance"]),
             "The dot product by distance",
         )
         spread = (
@@ -196,12 +208,12 @@ def similarity(result: Result, size: int) -> None:
         shown.caption(f"{spread}. Two near positions have the largest.{every}")
 
 
-def _distance_chart(table: pa.Table) -> Any:
+def _by_distance(table: pa.Table) -> Prepared[SeriesShape]:
     frame = pd.DataFrame(
         {"x": table["distance"].to_numpy(), "y": table["value"].to_numpy(), "series": "all"}
     )
     colours = {"all": PANEL_COLOURS["a"]}
-    return series_chart(
+    return prepare_series(
         frame, colours, x_title="distance", y_title="dot product", legend=False, height=260
     )
 

@@ -9,11 +9,11 @@ from dataclasses import dataclass, replace
 import torch
 from torch import Tensor, nn
 
-from attention_plugins import ModelSizes, Parameter, RegressionData, registry
+from attention_plugins import ModelSizes, RegressionData, registry
 from attention_plugins.attention import rows_sum_to_one
 from attention_plugins.contract import ContractError, as_record, settle
 from attention_plugins.devices import resolve, widest
-from attention_plugins.fitting import FITTING, Fit, NotFiniteError, Step, fit
+from attention_plugins.fitting import Fit, NotFiniteError, Step, fit
 from attention_plugins.randomness import seeded
 from attention_plugins.regression import (
     errors,
@@ -21,48 +21,13 @@ from attention_plugins.regression import (
     standardise,
 )
 from dashboard.features.regression.task_asked import DEFAULT_MODEL, Asked, read_asked
+from dashboard.features.regression.task_offer import OPTIONS, STANDARDISE
 from dashboard.features.regression.task_problem import DATA_OPTION, moved, read_problem
 from dashboard.features.regression.task_result import MOST_CELLS, notes, scale_facts, tables
 from dashboard.jobs.context import Cancelled, Context
 from dashboard.records.attending import without_normaliser
-from dashboard.records.metric import Metric
 from dashboard.records.request import Request, is_upload
 from dashboard.records.result import Result
-
-LEARN = Parameter(
-    name="learn",
-    title="Learn from the data",
-    default=False,
-    help="By gradient descent, predicting every training point from all others. "
-    "A scoring without weights stays as it is.",
-)
-STANDARDISE = Parameter(
-    name="standardise",
-    title="Standardise x",
-    default=False,
-    help="Scales the inputs so that widths mean the same as on the built-in problems.",
-)
-OPTIONS = (LEARN, STANDARDISE, *FITTING)
-METRICS = (
-    Metric(
-        name="truth_mse", title="Error to truth", better="lower",
-        help="Mean squared error against the noise-free function.",
-    ),
-    Metric(
-        name="leave_one_out_mse", title="Left out", better="lower",
-        help="Mean squared error at training points, each predicted from all others.",
-    ),
-    Metric(
-        name="effective_neighbours", title="Neighbours",
-        help="How many training points a query rests on: the exponential of the entropy of its "
-        "weights' shares of their sum. Neither many nor few is good in itself.",
-    ),
-    Metric(
-        name="seconds", title="Time", unit="s", better="lower", digits=2,
-        help="Of learning, predicting and measuring. Wall-clock time on this machine, which "
-        "other work on it makes longer.",
-    ),
-)  # fmt: skip
 
 _REPORTS = 50
 

@@ -39,7 +39,6 @@ from attention_plugins.training import Progress, Trainer
 from attention_plugins.translator import Translation, Translator
 from dashboard.features.training import task_order as training_order
 from dashboard.features.training.task_figures import (
-    METRICS,
     final_figures,
     totals,
     with_alignments,
@@ -55,9 +54,6 @@ from dashboard.records.training import FOLDER, MOST_PARAMETERS, MOST_SECONDS, Ep
 from dashboard.settings import variable
 from dashboard.storage.training_folder import TrainingFolder
 
-# For the catalogue. The options are described already, as no parameter may have a dot in its name.
-options, presets = training_order.options, training_order.presets
-__all__ = ["METRICS", "options", "perform", "presets"]
 _MOST_SCORED = 200  # held-out sources: greedy, so that scoring costs little beside an epoch
 _SECONDS_BETWEEN_SNAPSHOTS = 60.0
 _SECONDS_FOR_LOCK = 10.0  # a worker that was just stopped may still be ending

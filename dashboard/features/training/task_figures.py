@@ -1,4 +1,4 @@
-"""What is measured of a training: its metrics, and those that wait for its end.
+"""What is measured of a training once it has ended.
 
 Loss and the held-out score are measured after every epoch, in the task itself.
 """
@@ -16,45 +16,7 @@ from attention_plugins.gold import alignment_error
 from attention_plugins.health import relative_entropy
 from attention_plugins.text import normalise
 from attention_plugins.translator import Translator
-from dashboard.records.metric import Metric
-from dashboard.records.nearness import PARTS
 from dashboard.records.training import Epoch
-
-# The last epoch has the first two; the facts of a training that is done have the others.
-METRICS = (
-    Metric(
-        name="loss", title="Loss", unit="nats per token", better="lower", digits=4,
-        help="Mean training loss of the last epoch, in nats per target token.",
-    ),
-    Metric(
-        name="bleu", title="BLEU", better="higher",
-        help="Of the held-out sentences' greedy translations after the last epoch, 0 to 100.",
-    ),
-    *(Metric(name=name, title=name.capitalize(), help=words) for name, words in PARTS.items()),
-    Metric(
-        name="alignment_error", title="AER", better="lower",
-        help="Alignment error rate on held-out sentences against the corpus's gold "
-        "alignments, 0 to 1: the best layer's cross-attention, mean of its heads.",
-    ),
-    Metric(
-        name="relative_entropy", title="Entropy",
-        help="Of the cross-attention's rows on held-out sentences, over the largest possible "
-        "one: 0 looks at one word, 1 at all alike. Neither is good in itself.",
-    ),
-    Metric(
-        name="seconds", title="Time", unit="s", better="lower",
-        help="Of all steps. Wall-clock time on this machine, which other work on it makes longer.",
-    ),
-    Metric(
-        name="tokens_per_second", title="Tokens/s", better="higher",
-        help="Target tokens learned from, over the time of all steps.",
-    ),
-    Metric(
-        name="peak_memory", title="Memory", unit="MB", better="lower",
-        help="The most that was held at once: on a GPU by its tensors, else by the whole "
-        "worker process, in which Python and torch take a few hundred.",
-    ),
-)  # fmt: skip
 
 
 def with_alignments(

@@ -1,41 +1,26 @@
-"""What a training's request may say, what it means, and the ways to train that have a name."""
+"""What a training's request means, and the sentence pairs that it names."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, cast
 
 from attention_plugins.contract import ContractError, Parameter, Scalar, SentencePair, settle
-from attention_plugins.datasets.parallel import MOST_LINES, read_pairs
-from attention_plugins.describing import describe
+from attention_plugins.datasets.parallel import read_pairs
 from attention_plugins.experiment import Experiment
-from attention_plugins.presets import PRESETS, Preset
 from attention_plugins.recipe import Recipe, parameters
 from attention_plugins.registry import Registry
+from dashboard.features.training.task_offer import CORPUS, MODEL, QUICK, RECIPE, values_of
 from dashboard.records.attending import SOFTMAX, normaliser_of, without_normaliser
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.records.training import OF_SERVER
 from dashboard.storage.blobs import Blobs
 
-PROBE = "I am not tired."
-_PROBED = "English"  # the side that this probe is of
-
-_QUICK = PRESETS["quick"]
-_RECIPE, _MODEL = "recipe.", "model."
-_TOKENISER = f"{_RECIPE}tokeniser"
+_PROBED = "English"  # the side that the usual probe is of
+_TOKENISER = f"{RECIPE}tokeniser"
 _LONGEST_PROBE = 1000
 _SEED = Parameter(name="seed", title="Seed", default=0, low=0, high=2**32 - 1)
-CORPUS = (
-    Parameter(
-        name="pairs", title="Sentence pairs", default=_QUICK.pairs, low=0, high=MOST_LINES,
-        step=100, help="Only the first so many of the corpus; 0 is all.",
-    ),
-    Parameter(
-        name="held_out", title="Held-out sentences", default=_QUICK.held_out, low=0, high=10_000,
-        step=10, help="Kept away from training; up to 200 of them are translated and scored.",
-    ),
-)  # fmt: skip
 
 
 @dataclass(frozen=True)
@@ -45,32 +30,6 @@ class Order:
     experiment: Experiment
     pairs: int
     probe: str
-
-
-def options(registry: Registry) -> list[dict[str, Any]]:
-    """The parameters of every training, named as in a request's options, with the quick defaults.
-
-    A model's own parameters are ``model.`` and their name; ``probe`` is a sentence, or empty.
-    """
-    quick = [
-        describe(replace(p, default=getattr(_QUICK.recipe, p.name))) for p in parameters(registry)
-    ]
-    return [
-        *map(describe, CORPUS),
-        *({**described, "name": _RECIPE + described["name"]} for described in quick),
-    ]
-
-
-def presets(registry: Registry) -> dict[str, dict[str, dict[str, Scalar]]]:
-    """For each preset and each translation model the value of every option."""
-    return {
-        name: {
-            model.name: _values(preset, model.name, model.parameters)
-            for model in registry.models.values()
-            if model.task == "translation"
-        }
-        for name, preset in PRESETS.items()
-    }
 
 
 def read(request: Request, registry: Registry) -> Order:
@@ -87,7 +46,7 @@ def read(request: Request, registry: Registry) -> Order:
     settle(registry.normaliser(normaliser).parameters, own)
     given = without_normaliser({n: value for n, value in request.options if n not in OF_SERVER})
     data = None if is_upload(request.data) else registry.datasets.get(request.data)
-    known = _values(_QUICK, model.name, model.parameters)
+    known = values_of(QUICK, model.name, model.parameters)
     if data and data.tokeniser:
         known[_TOKENISER] = data.tokeniser
     if data and data.examples and data.sides[0] != _PROBED:
@@ -96,7 +55,7 @@ def read(request: Request, registry: Registry) -> Order:
         offered = ", ".join(known)
         raise ContractError(f"no option {min(unknown)!r}; offered: {offered}")
     values = known | given
-    recipe: dict[str, Any] = settle(parameters(registry), _below(_RECIPE, values))
+    recipe: dict[str, Any] = settle(parameters(registry), _below(RECIPE, values))
     corpus: dict[str, Any] = settle(
         CORPUS, {parameter.name: values[parameter.name] for parameter in CORPUS}
     )
@@ -104,7 +63,7 @@ def read(request: Request, registry: Registry) -> Order:
         Experiment(
             model=model.name,
             scoring=scoring.name,
-            model_parameters=settle(model.parameters, _below(_MODEL, values)),
+            model_parameters=settle(model.parameters, _below(MODEL, values)),
             scoring_parameters=dict(request.parameters),
             normaliser="" if normaliser == SOFTMAX else normaliser,
             normaliser_parameters=own,
@@ -142,17 +101,6 @@ def load(request: Request, order: Order, registry: Registry) -> Sequence[Sentenc
 def _size(parameters: Sequence[Parameter], pairs: int) -> dict[str, Scalar]:
     """A data set that can be asked for so many pairs is, since it may hold more than it gives."""
     return {p.name: max(pairs, int(p.low or 0)) for p in parameters if p.name == "pairs" and pairs}
-
-
-def _values(preset: Preset, model: str, parameters: Sequence[Parameter]) -> dict[str, Scalar]:
-    chosen = settle(parameters, preset.model_parameters.get(model, {}))
-    return {
-        "pairs": preset.pairs,
-        "held_out": preset.held_out,
-        "probe": PROBE,
-        **{_RECIPE + n: value for n, value in vars(preset.recipe).items() if n != _SEED.name},
-        **{_MODEL + name: value for name, value in chosen.items()},
-    }
 
 
 def _below(prefix: str, values: Mapping[str, Scalar]) -> dict[str, Scalar]:

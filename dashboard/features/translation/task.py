@@ -9,10 +9,11 @@ from typing import Any
 
 import pyarrow as pa
 
-from attention_plugins.contract import Parameter, settle
+from attention_plugins.contract import settle
 from attention_plugins.decoding import force
-from attention_plugins.translator import MAX_BEAM, Translation, Translator
+from attention_plugins.translator import Translation, Translator
 from dashboard.features.translation.task_changes import interventions
+from dashboard.features.translation.task_offer import BEAM
 from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import maps_table
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts
@@ -20,15 +21,6 @@ from dashboard.records.interventions import Change, read_changes, write_changes
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
-BEAM = Parameter(
-    name="beam",
-    title="Beam width",
-    default=1,
-    low=1,
-    high=MAX_BEAM,
-    help="How many translations are followed at once; 1 takes the likeliest word at every step.",
-)
-OPTIONS = (BEAM,)
 _TEXTS = ("text", "target", "changes")
 
 

@@ -1,14 +1,23 @@
 from functools import partial
 
+import altair as alt
+import numpy as np
 import pandas as pd
 import pytest
 
-from dashboard.charts.series import series_chart
+from dashboard.charts.series import draw_series, prepare_series
+from dashboard.charts.template import chart_of, template
 
 COLOURS = {"a": "#3284d0", "b": "#ce6a1e"}
 LINES = pd.DataFrame(
     {"x": [2, 4, 8, 2, 4, 8], "y": [1.0, 10.0, 100.0, 3.0, 3.0, 3.0], "series": list("aaabbb")}
 )
+
+
+def series_chart(*data, **more):
+    return chart_of(draw_series, prepare_series(*data, **more))
+
+
 titled = partial(series_chart, x_title="n", y_title="ms")
 
 
@@ -59,3 +68,21 @@ def test_logarithmic_axes_have_round_ticks(painted):
 def test_what_cannot_be_drawn_is_refused(frame, more):
     with pytest.raises(ValueError, match="need"):
         titled(frame, COLOURS, **more)
+
+
+def test_a_measurement_made_again_keeps_the_specification(painted):
+    again = LINES.assign(y=LINES["y"] * 1.05)
+    prepared = [
+        prepare_series(each, COLOURS, x_title="n", y_title="ms", log=True, fitted=each)
+        for each in (LINES, again)
+    ]
+    assert template(draw_series, prepared[0]) is template(draw_series, prepared[1])
+    rows = {name: table.to_pylist() for name, table in prepared[1].sent.items()}
+    filled = alt.LayerChart.from_dict({**template(draw_series, prepared[1]), "datasets": rows})
+    theirs = painted(chart_of(draw_series, prepared[1]), width=400)
+    assert np.array_equal(painted(filled, width=400).pixels(), theirs.pixels())
+
+
+def test_a_logarithmic_axis_holds_every_point_and_ends_at_1_2_or_5(painted):
+    ends = prepare_series(LINES, COLOURS, x_title="n", y_title="ms", log=True).values
+    assert (ends["low"], ends["high"]) == (0.5, 200)

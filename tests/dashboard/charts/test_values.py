@@ -1,7 +1,14 @@
+import altair as alt
 import numpy as np
 import pytest
 
-from dashboard.charts.values import MOST_CELLS, values_heatmap
+from dashboard.charts.template import chart_of, template
+from dashboard.charts.values import MOST_CELLS, draw_values, prepare_values
+
+
+def values_heatmap(values, **more):
+    return chart_of(draw_values, prepare_values(values, **more))
+
 
 GRID = np.array([[1.0, -0.5, np.nan], [0.25, 0.0, -2.0]])
 
@@ -94,3 +101,12 @@ def axes_of(part):
     for each in inner:
         found += [one for one in axes_of(each) if one not in found]
     return found
+
+
+def test_other_numbers_keep_the_specification_and_are_painted_as_their_own_chart(painted):
+    one, other = (prepare_values(GRID * scale, numbers=".2f", framed="rows") for scale in (1, 3))
+    assert template(draw_values, one) is template(draw_values, other)
+    rows = {name: table.to_pylist() for name, table in other.sent.items()}
+    filled = alt.LayerChart.from_dict({**template(draw_values, other), "datasets": rows})
+    theirs = painted(chart_of(draw_values, other))
+    assert np.array_equal(painted(filled).pixels(), theirs.pixels())

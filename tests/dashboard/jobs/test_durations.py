@@ -52,3 +52,11 @@ def test_only_what_is_alike_counts(known, other):
 
 def test_the_newest_count(known):
     assert known(*[(1, 3)] * 30, *[(1, 5)] * 20).estimate(FIT, 1) == pytest.approx(5)
+
+
+def test_for_an_order_the_median_is_good_enough(known):
+    noted = known((1, 1), (1, 2), (1, 50))
+    assert noted.estimate(FIT, 1) is None
+    assert noted.typical(FIT, 2) == pytest.approx(4)
+    assert noted.typical(FIT, 0) == 0, "what had no work known is of another kind"
+    assert noted.typical(Request.make("regression", scoring="dot"), 1) == 0

@@ -2,7 +2,7 @@ import math
 
 import pytest
 
-from dashboard.jobs.job import USUAL_COST
+from dashboard.jobs.job import MOST_COST, USUAL_COST
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -135,11 +135,17 @@ def test_a_computation_that_is_no_longer_shared_is_not_joined_or_cached(schedule
 
 @pytest.mark.parametrize(
     ("long_work", "work", "cost"),
-    [(5.0, 0.0, 17.0), (5.0, 2.0, 2.0), (math.inf, 0.0, USUAL_COST), (math.inf, 2.0, USUAL_COST)],
+    [
+        (5.0, 0.0, 0.17),
+        (5.0, 0.5, 0.5),
+        (5.0, 2.0, MOST_COST),
+        (math.inf, 0.0, USUAL_COST),
+        (math.inf, 2.0, USUAL_COST),
+    ],
 )
 def test_a_computation_costs_what_is_known_of_it_where_costs_count(long_work, work, cost):
     scheduler = Scheduler(0, long_work=long_work)
-    for _ in range(2):
-        scheduler.durations.note(numbered(2), 0.0, 17.0)
+    for seconds in (0.01, 0.17, 170.0):  # too far apart to promise anything
+        scheduler.durations.note(numbered(2), 0.0, seconds)
     scheduler.submit(numbered(2), 7.0, "ada", work)
     assert scheduler.queue.next().cost == cost

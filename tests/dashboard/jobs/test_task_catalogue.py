@@ -6,8 +6,8 @@ from torch import nn
 from attention_plugins import Scoring, ScoringSpec
 from attention_plugins.catalogue import catalogue
 from attention_plugins.registry import installed
-from dashboard.features.regression import task as regression
-from dashboard.features.training import task_figures as training
+from dashboard.features.regression import task_offer as regression
+from dashboard.features.training import task_offer as training
 from dashboard.jobs.task_catalogue import _learns
 from dashboard.jobs.tasks import perform
 from dashboard.records.catalogue import Catalogue

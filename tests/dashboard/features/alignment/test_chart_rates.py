@@ -4,8 +4,9 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
+from dashboard.charts.template import chart_of, template
 from dashboard.charts.theme import PANEL_COLOURS
-from dashboard.features.alignment.chart_rates import rates_chart
+from dashboard.features.alignment.chart_rates import draw_rates, prepare_rates
 
 RATES = pd.DataFrame(
     {
@@ -16,6 +17,10 @@ RATES = pd.DataFrame(
         "untrained": [0.875, 0.75, 0.8, 0.9, 0.97],
     }
 )
+
+
+def rates_chart(rates, **more):
+    return chart_of(draw_rates, prepare_rates(rates, **more))
 
 
 def test_every_head_is_a_dot_the_best_one_first(painted, survives):
@@ -55,3 +60,8 @@ def test_other_tables_are_refused():
         rates_chart(RATES.head(0))
     with pytest.raises(ValueError, match="got 5 rows of map, error_rate"):
         rates_chart(RATES[["map", "error_rate"]])
+
+
+def test_other_rates_keep_the_specification():
+    one, other = (prepare_rates(rates, chosen="1.2") for rates in (RATES, RATES.iloc[::-1]))
+    assert template(draw_rates, one) is template(draw_rates, other)

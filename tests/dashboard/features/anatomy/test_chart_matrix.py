@@ -1,9 +1,14 @@
 import numpy as np
 import pytest
 
-from dashboard.features.anatomy.chart_matrix import matrix_chart
+from dashboard.charts.template import chart_of, template
+from dashboard.features.anatomy.chart_matrix import draw_matrix, prepare_matrix
 
 VALUES = np.array([[0.25, -1.5, 3.0], [np.nan, 12.345, 0.0]])
+
+
+def matrix_chart(*matrix, **more):
+    return chart_of(draw_matrix, prepare_matrix(*matrix, **more))
 
 
 def make(**more):
@@ -57,9 +62,18 @@ def test_masked_cells_look_masked_and_keep_their_numbers(painted):
     ],
 )
 def test_the_scale_is_as_wide_as_the_numbers(values, more, end, ramp):
-    spec = matrix_chart(np.array(values), ["a"], ["b", "c"], **more).to_dict()
-    scale = spec["layer"][0]["encoding"]["color"]["scale"]
-    assert (scale["domain"], scale["range"]) == (end, ramp)
+    prepared = prepare_matrix(np.array(values), ["a"], ["b", "c"], **more)
+    scale = template(draw_matrix, prepared)["layer"][0]["encoding"]["color"]["scale"]
+    assert (scale["range"], prepared.values["end"]) == (ramp, end[1])
+    assert scale["domain"] == [{"expr": "-(end)"} if end[0] else 0, {"expr": "end"}]
+
+
+def test_the_largest_number_has_the_colour_at_the_end(painted):
+    def last(values, **more):
+        return painted(matrix_chart(values, ["a"], ["b", "c"], **more)).items("cells_marks")[-1]
+
+    fills = [last(np.array([[1.0, end]]))["fill"] for end in (2.0, 5.0)]
+    assert fills[0] == fills[1] != last(np.array([[1.0, 2.0]]), vmax=5.0)["fill"]
 
 
 def test_labels_that_do_not_fit_are_refused():
@@ -77,3 +91,11 @@ def test_minus_infinity_is_ruled_out_and_no_mishap(painted, rows, survives):
         "row q0, column k1, value −∞, ruled out",
         "row q1, column k0, value not finite",
     ]
+
+
+def test_other_numbers_and_another_picked_cell_keep_the_specification():
+    one, other = (
+        prepare_matrix(VALUES * scale, ["q0", "q1"], ["k0", "k1", "k2"], picked=(row, None))
+        for scale, row in ((1, 0), (3, 1))
+    )
+    assert template(draw_matrix, one) is template(draw_matrix, other)

@@ -1,13 +1,24 @@
 import json
 
+import altair as alt
 import numpy as np
 import pytest
 import vl_convert
 
 from dashboard.charts import export
-from dashboard.features.differences.chart_linked import MOST_CELLS, Tile, linked_maps
+from dashboard.charts.template import chart_of, template
+from dashboard.features.differences.chart_linked import (
+    MOST_CELLS,
+    Tile,
+    draw_linked,
+    prepare_linked,
+)
 
 QUERIES, KEYS = ["je", 'su"is', "<eos>"], ["i", "'m", "home", ".", "<eos>"]
+
+
+def linked_maps(*maps, **more):
+    return chart_of(draw_linked, prepare_linked(*maps, **more))
 
 
 @pytest.fixture(scope="module")
@@ -138,3 +149,24 @@ def test_what_does_not_fit_is_refused(weights):
     large = Tile(letter="a", title="", weights=np.zeros((side, side)))
     with pytest.raises(ValueError, match=f"need at most {MOST_CELLS:,} cells in 1 maps"):
         linked_maps([large], range(side), range(side))
+
+
+def test_every_map_has_one_title(spec, tiles):
+    found, _ = scene(spec, 1100)
+    texts = [item.get("text") for items in found.values() for item in items]
+    assert [texts.count(tile.title) for tile in tiles] == [1, 1, 2]  # once in the legend
+
+
+def test_other_numbers_and_words_keep_the_specification(weights, painted):
+    """What a page sends is painted as the chart that holds its data."""
+
+    def prepared(letter, labels):
+        tile = Tile(letter=letter, title=letter, weights=weights[0], notes=["n1", "n2", "n3"])
+        return prepare_linked([tile], QUERIES, labels, width=400)
+
+    one, other = prepared("a", KEYS), prepared("b", [label.upper() for label in KEYS])
+    assert template(draw_linked, one) is template(draw_linked, other)
+    rows = {name: table.to_pylist() for name, table in other.sent.items()}
+    filled = alt.LayerChart.from_dict({**template(draw_linked, other), "datasets": rows})
+    theirs = painted(chart_of(draw_linked, other))
+    assert np.array_equal(painted(filled).pixels(), theirs.pixels())

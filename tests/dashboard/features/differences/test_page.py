@@ -20,10 +20,21 @@ def words(app):
 
 
 def maps(app):
-    """The lists of the linked chart: letters, queries, keys and more; None without a chart."""
-    found = [json.loads(chart.proto.spec) for chart in app.get("vega_lite_chart")]
+    """Letters, labels and notes (by map, then by row) of the linked chart; nothing without it."""
+    found = app.get("vega_lite_chart")
     assert len(found) <= 1
-    return {param["name"]: param.get("value") for spec in found for param in spec["params"]}
+    if not found:
+        return {}
+    sets = {d.name: pa.ipc.open_stream(d.data.data).read_all() for d in found[0].proto.datasets}
+    (lists,) = sets["parameters"].to_pylist()
+    firsts = [cell for cell in sets["cells"].to_pylist() if cell["k"] == 0]
+    letters = sets["titles"]["letter"].to_pylist()
+    notes = [
+        [cell["note"] for cell in firsts if cell["tile"] == number]
+        for number in range(len(letters))
+    ]
+    labels = {name: lists[name].split("\n") for name in ("queries", "keys")}
+    return {"letters": letters, "notes": notes, **labels}
 
 
 def targets(backend):

@@ -3,8 +3,8 @@
 import pytest
 
 from dashboard.features.experiment.summary import Spread, mean_text, number
-from dashboard.features.regression.task import METRICS as FITTED
-from dashboard.features.training.task_figures import METRICS as TRAINED
+from dashboard.features.regression.task_offer import METRICS as FITTED
+from dashboard.features.training.task_offer import METRICS as TRAINED
 
 
 @pytest.mark.parametrize(

@@ -1,7 +1,8 @@
 import pandas as pd
 import pytest
 
-from dashboard.features.heads.chart_heads import head_bars
+from dashboard.charts.template import chart_of, template
+from dashboard.features.heads.chart_heads import draw_heads, prepare_heads
 
 HEADS = pd.DataFrame(
     [
@@ -10,6 +11,10 @@ HEADS = pd.DataFrame(
         for name, change in (("cross 2.3", -1.5), ("decoder 1.1", 0.25), ("cross 1.1", -0.5))
     ]
 )  # fmt: skip
+
+
+def head_bars(heads):
+    return chart_of(draw_heads, prepare_heads(heads))
 
 
 def test_bars_stand_in_the_order_of_the_rows_and_as_high_as_the_change(painted):
@@ -35,6 +40,11 @@ def test_a_loss_is_blue_and_a_gain_is_orange(painted):
 def test_it_survives(survives):
     spec = survives(lambda: head_bars(HEADS))
     assert spec["layer"][1]["encoding"]["x"]["sort"] == ["cross 2.3", "decoder 1.1", "cross 1.1"]
+
+
+def test_other_figures_keep_the_specification():
+    one, other = (prepare_heads(HEADS.assign(leave_one_out=change)) for change in (0.5, -2.0))
+    assert template(draw_heads, one) is template(draw_heads, other)
 
 
 def test_what_cannot_be_drawn_is_named():

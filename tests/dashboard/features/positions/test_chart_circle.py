@@ -1,10 +1,15 @@
 import numpy as np
 import pytest
 
-from dashboard.features.positions.chart_circle import circle_chart
+from dashboard.charts.template import chart_of, template
+from dashboard.features.positions.chart_circle import draw_circle, prepare_circle
 
 TURN = 0.7
 POINTS = np.stack([np.sin(TURN * np.arange(5)), np.cos(TURN * np.arange(5))], axis=1)
+
+
+def circle_chart(*points):
+    return chart_of(draw_circle, prepare_circle(*points))
 
 
 def chart(first=1, last=3):
@@ -45,3 +50,8 @@ def test_the_arc_goes_from_one_spoke_to_the_other(rows, first, last):
 def test_points_that_are_no_pairs_are_refused():
     with pytest.raises(ValueError, match=r"need points \(positions, 2\)"):
         circle_chart(np.ones((3, 3)), (0, 1), (1, 0), 1.0)
+
+
+def test_other_points_keep_the_specification():
+    one, other = (prepare_circle(POINTS, POINTS[0], POINTS[last], last * TURN) for last in (1, 4))
+    assert template(draw_circle, one) is template(draw_circle, other)

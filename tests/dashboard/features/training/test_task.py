@@ -14,6 +14,7 @@ from attention_plugins.recipe import Recipe
 from attention_plugins.registry import installed
 from attention_plugins.translator import Translator
 from dashboard.features.training import task as training
+from dashboard.features.training import task_offer
 from dashboard.features.training import task_order as training_order
 from dashboard.features.training.task_figures import totals
 from dashboard.jobs.context import Cancelled
@@ -292,7 +293,7 @@ def test_a_loss_that_is_not_finite_is_refused_with_its_reason(order, monkeypatch
 def test_what_a_request_leaves_out_is_as_in_the_quick_preset():
     request = Request.make("training", model="bahdanau", scoring="dot", data="phrasebook", seed=5)
     order = training_order.read(request, installed())
-    quick = training_order.presets(installed())["quick"]["bahdanau"]
+    quick = task_offer.presets(installed())["quick"]["bahdanau"]
     recipe = {f"recipe.{name}": value for name, value in vars(order.experiment.recipe).items()}
     assert recipe.pop("recipe.seed") == 5
     model = {f"model.{n}": v for n, v in order.experiment.model_parameters.items()}
@@ -322,7 +323,7 @@ def test_the_normaliser_is_an_option():
 
 
 def test_every_preset_is_a_request_for_every_model():
-    for name, models in training_order.presets(installed()).items():
+    for name, models in task_offer.presets(installed()).items():
         assert {"bahdanau", "transformer"} <= set(models)
         for model, options in models.items():
             request = Request.make("training", model=model, scoring="dot", options=options)
@@ -330,8 +331,8 @@ def test_every_preset_is_a_request_for_every_model():
 
 
 def test_the_parameters_are_named_as_options_and_hold_the_quick_defaults():
-    parameters = [Parameter.of(entry) for entry in training_order.options(installed())]
-    quick = training_order.presets(installed())["quick"]["bahdanau"]
+    parameters = [Parameter.of(entry) for entry in task_offer.options(installed())]
+    quick = task_offer.presets(installed())["quick"]["bahdanau"]
     assert {parameter.name: parameter.default for parameter in parameters} == {
         name: value
         for name, value in quick.items()

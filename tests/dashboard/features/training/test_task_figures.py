@@ -10,12 +10,12 @@ import torch
 from attention_plugins.contract import SentencePair
 from attention_plugins.tap import Site
 from dashboard.features.training.task_figures import (
-    METRICS,
     final_figures,
     totals,
     with_alignments,
 )
 from dashboard.features.training.task_memory import PeakMemory
+from dashboard.features.training.task_offer import METRICS
 from dashboard.records.nearness import PARTS
 from dashboard.records.training import Epoch
 

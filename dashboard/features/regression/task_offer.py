@@ -1,0 +1,42 @@
+"""What the catalogue says of this task: its options, and what is measured."""
+
+from __future__ import annotations
+
+from attention_plugins.contract import Parameter
+from attention_plugins.fitting import FITTING
+from dashboard.records.metric import Metric
+
+LEARN = Parameter(
+    name="learn",
+    title="Learn from the data",
+    default=False,
+    help="By gradient descent, predicting every training point from all others. "
+    "A scoring without weights stays as it is.",
+)
+STANDARDISE = Parameter(
+    name="standardise",
+    title="Standardise x",
+    default=False,
+    help="Scales the inputs so that widths mean the same as on the built-in problems.",
+)
+OPTIONS = (LEARN, STANDARDISE, *FITTING)
+METRICS = (
+    Metric(
+        name="truth_mse", title="Error to truth", better="lower",
+        help="Mean squared error against the noise-free function.",
+    ),
+    Metric(
+        name="leave_one_out_mse", title="Left out", better="lower",
+        help="Mean squared error at training points, each predicted from all others.",
+    ),
+    Metric(
+        name="effective_neighbours", title="Neighbours",
+        help="How many training points a query rests on: the exponential of the entropy of its "
+        "weights' shares of their sum. Neither many nor few is good in itself.",
+    ),
+    Metric(
+        name="seconds", title="Time", unit="s", better="lower", digits=2,
+        help="Of learning, predicting and measuring. Wall-clock time on this machine, which "
+        "other work on it makes longer.",
+    ),
+)  # fmt: skip

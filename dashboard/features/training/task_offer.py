@@ -1,0 +1,103 @@
+"""What the catalogue says of this task: options, metrics, and the ways to train with a name."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any
+
+from attention_plugins.contract import Parameter, Scalar, settle
+from attention_plugins.datasets.parallel import MOST_LINES
+from attention_plugins.describing import describe
+from attention_plugins.presets import PRESETS, Preset
+from attention_plugins.recipe import parameters
+from attention_plugins.registry import Registry
+from dashboard.records.metric import Metric
+from dashboard.records.nearness import PARTS
+
+_PROBE = "I am not tired."
+QUICK = PRESETS["quick"]  # what a request leaves out is as here
+RECIPE, MODEL = "recipe.", "model."  # before the names of the parameters of each
+CORPUS = (
+    Parameter(
+        name="pairs", title="Sentence pairs", default=QUICK.pairs, low=0, high=MOST_LINES,
+        step=100, help="Only the first so many of the corpus; 0 is all.",
+    ),
+    Parameter(
+        name="held_out", title="Held-out sentences", default=QUICK.held_out, low=0, high=10_000,
+        step=10, help="Kept away from training; up to 200 of them are translated and scored.",
+    ),
+)  # fmt: skip
+# The last epoch has the first two; the facts of a training that is done have the others.
+METRICS = (
+    Metric(
+        name="loss", title="Loss", unit="nats per token", better="lower", digits=4,
+        help="Mean training loss of the last epoch, in nats per target token.",
+    ),
+    Metric(
+        name="bleu", title="BLEU", better="higher",
+        help="Of the held-out sentences' greedy translations after the last epoch, 0 to 100.",
+    ),
+    *(Metric(name=name, title=name.capitalize(), help=words) for name, words in PARTS.items()),
+    Metric(
+        name="alignment_error", title="AER", better="lower",
+        help="Alignment error rate on held-out sentences against the corpus's gold "
+        "alignments, 0 to 1: the best layer's cross-attention, mean of its heads.",
+    ),
+    Metric(
+        name="relative_entropy", title="Entropy",
+        help="Of the cross-attention's rows on held-out sentences, over the largest possible "
+        "one: 0 looks at one word, 1 at all alike. Neither is good in itself.",
+    ),
+    Metric(
+        name="seconds", title="Time", unit="s", better="lower",
+        help="Of all steps. Wall-clock time on this machine, which other work on it makes longer.",
+    ),
+    Metric(
+        name="tokens_per_second", title="Tokens/s", better="higher",
+        help="Target tokens learned from, over the time of all steps.",
+    ),
+    Metric(
+        name="peak_memory", title="Memory", unit="MB", better="lower",
+        help="The most that was held at once: on a GPU by its tensors, else by the whole "
+        "worker process, in which Python and torch take a few hundred.",
+    ),
+)  # fmt: skip
+
+
+def options(registry: Registry) -> list[dict[str, Any]]:
+    """The parameters of every training, named as in a request's options, with the quick defaults.
+
+    A model's own parameters are ``model.`` and their name; ``probe`` is a sentence, or empty.
+    """
+    quick = [
+        describe(replace(p, default=getattr(QUICK.recipe, p.name))) for p in parameters(registry)
+    ]
+    return [
+        *map(describe, CORPUS),
+        *({**described, "name": RECIPE + described["name"]} for described in quick),
+    ]
+
+
+def presets(registry: Registry) -> dict[str, dict[str, dict[str, Scalar]]]:
+    """For each preset and each translation model the value of every option."""
+    return {
+        name: {
+            model.name: values_of(preset, model.name, model.parameters)
+            for model in registry.models.values()
+            if model.task == "translation"
+        }
+        for name, preset in PRESETS.items()
+    }
+
+
+def values_of(preset: Preset, model: str, parameters: Sequence[Parameter]) -> dict[str, Scalar]:
+    """The value of every option of a training of that model, as the preset has it."""
+    chosen = settle(parameters, preset.model_parameters.get(model, {}))
+    return {
+        "pairs": preset.pairs,
+        "held_out": preset.held_out,
+        "probe": _PROBE,
+        **{RECIPE + n: value for n, value in vars(preset.recipe).items() if n != "seed"},
+        **{MODEL + name: value for name, value in chosen.items()},
+    }
