@@ -6,7 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+import pyarrow as pa
+
 from dashboard.records.request import Request
+from dashboard.records.result import Result
 
 State = Literal["queued", "running", "pausing", "paused", "done", "failed", "cancelled"]
 # Why a training is stopped; "remove" also deletes its files.
@@ -41,6 +44,15 @@ class Epoch:
     probe: str
     score: float | None = None
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+
+
+_EPOCHS = pa.schema(
+    [
+        ("epoch", pa.int64()), ("loss", pa.float64()), ("seconds", pa.float64()),
+        ("tokens_per_second", pa.float64()), ("bleu", pa.float64()), ("score", pa.float64()),
+        ("probe", pa.string()),
+    ]
+)  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -79,6 +91,12 @@ class Training:
     live: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+
+    def result(self) -> Result:
+        """What is measured so far, as the result of its request: the table ``epochs``, facts."""
+        rows = [{name: getattr(epoch, name) for name in _EPOCHS.names} for epoch in self.epochs]
+        table = pa.Table.from_pylist(rows, schema=_EPOCHS)
+        return Result(tables={"epochs": table}, facts={**self.facts, "state": self.state})
 
     def held_out(self, epoch: Epoch) -> float | None:
         """The score of an epoch by the data set's own metric, else its BLEU."""

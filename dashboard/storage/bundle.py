@@ -11,36 +11,33 @@ reason. Their charts stay in the bundle for those who unpack it; pages draw from
 from __future__ import annotations
 
 import functools
-import hashlib
 import importlib.metadata
-import json
 import platform
 import re
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-import pyarrow as pa
-
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage.archive import MB, pack, unpack
+from dashboard.storage.entries import (
+    as_json,
+    check_stamps,
+    contents_of,
+    entries_of,
+    is_entry,
+    stamp,
+)
 from dashboard.storage.errors import BundleError
 from dashboard.storage.strict_json import parse_object
-from dashboard.storage.tables import MAX_VALUES, count_values, parse_table, table_bytes
+from dashboard.storage.tables import MAX_VALUES, count_values
 
 FORMAT, VERSION = "attention-workbench run", 1
 LARGEST_MANIFEST = 4 * MB
 _MANIFEST = "manifest.json"
-_NAME = r"[a-z0-9][a-z0-9_-]{0,59}"
-_ENTRY = re.compile(
-    rf"(?:(tables)/({_NAME})\.arrow|(charts)/({_NAME})\.vl\.json|(pictures)/({_NAME}\.(?:svg|png)))\Z"
-)
 _LINK = re.compile(r"(/[a-z]*(\?[!-~]*)?)?\Z")  # of this dashboard, printable ASCII
 _LONGEST_TEXT, _LONGEST_LINK = 300, 20_000
-_PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
-_WIDEST_PNG = 8_000  # px of either side
-_MOST_PIXELS = 64_000_000  # of all pictures together
 _FIELDS = {
     "format": str, "version": int, "title": str, "link": str, "request": dict, "facts": dict,
     "versions": dict, "entries": dict,
@@ -98,12 +95,8 @@ def write(bundle: Bundle) -> bytes:
         BundleError: larger than :func:`read` allows, or with a name that it rejects.
     """
     result = bundle.result
-    entries = {f"tables/{name}.arrow": table_bytes(t) for name, t in result.tables.items()}
-    entries |= {f"charts/{name}.vl.json": _json(spec) for name, spec in bundle.charts.items()}
-    entries |= {f"pictures/{name}": data for name, data in bundle.pictures.items()}
-    for name in entries:
-        _split(name)
-    manifest = _json(
+    entries = entries_of(result.tables, bundle.charts, bundle.pictures)
+    manifest = as_json(
         {
             "format": FORMAT,
             "version": VERSION,
@@ -112,7 +105,7 @@ def write(bundle: Bundle) -> bytes:
             "request": asdict(bundle.request),
             "facts": dict(result.facts),
             "versions": dict(bundle.versions),
-            "entries": {name: _stamp(data) for name, data in entries.items()},
+            "entries": {name: stamp(data) for name, data in entries.items()},
         }
     )
     _check_manifest_size(manifest)
@@ -137,26 +130,15 @@ def read(data: bytes) -> Bundle:
 
 
 def _read(data: bytes) -> Bundle:
-    entries = unpack(data, lambda name: name == _MANIFEST or bool(_ENTRY.match(name)))
+    entries = unpack(data, lambda name: name == _MANIFEST or is_entry(name))
     if _MANIFEST not in entries:
         raise BundleError("the entry manifest.json is missing from the bundle")
     packed = entries.pop(_MANIFEST)
     _check_manifest_size(packed)
     manifest = parse_object(packed, _MANIFEST)
     _check_manifest(manifest)
-    _check_stamps(manifest["entries"], entries)
-    tables: dict[str, pa.Table] = {}
-    charts: dict[str, dict[str, Any]] = {}
-    pictures = {
-        _split(name)[1]: data for name, data in entries.items() if name.startswith("pictures/")
-    }
-    check_pictures(pictures)
-    for name, content in entries.items():
-        folder, stem = _split(name)
-        if folder == "tables":
-            tables[stem] = parse_table(content, name)
-        elif folder == "charts":
-            charts[stem] = parse_object(content, name)
+    check_stamps(manifest["entries"], entries, _MANIFEST)
+    tables, charts, pictures = contents_of(entries)
     if (values := sum(map(count_values, tables.values()))) > MAX_VALUES:
         raise BundleError(f"need at most {MAX_VALUES:,} values in all tables, got {values:,}")
     return Bundle(
@@ -168,15 +150,6 @@ def _read(data: bytes) -> Bundle:
         pictures=pictures,
         versions=manifest["versions"],
     )
-
-
-def _split(name: str) -> tuple[str, str]:
-    """Return an entry's folder, and its name in the mapping of a :class:`Bundle`."""
-    match = _ENTRY.match(name)
-    if match is None:
-        raise BundleError(f"a bundle has no entry called {name[:80]!a}")
-    folder, stem = (part for part in match.groups() if part)
-    return folder, stem
 
 
 def _check_manifest_size(packed: bytes) -> None:
@@ -207,59 +180,3 @@ def _check_manifest(manifest: Mapping[str, Any]) -> None:
     texts = manifest["versions"].values()
     if not all(isinstance(text, str) and len(text) <= _LONGEST_TEXT for text in texts):
         raise BundleError("manifest.json: need versions that are short texts")
-
-
-def _check_stamps(stamps: Mapping[str, Any], entries: Mapping[str, bytes]) -> None:
-    """Check that the entries are those that the manifest names, byte for byte."""
-    for name in sorted(stamps.keys() - entries.keys()):
-        raise BundleError(f"the entry {name[:80]!a} is missing from the bundle")
-    for name in sorted(entries.keys() - stamps.keys()):
-        raise BundleError(f"the entry {name!a} is not named in manifest.json")
-    for name, content in entries.items():
-        if stamps[name] != _stamp(content):
-            raise BundleError(
-                f"the entry {name!a} is not what manifest.json says (size or sha256): "
-                "the bundle was changed"
-            )
-
-
-def _stamp(data: bytes) -> dict[str, Any]:
-    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
-
-
-def fitting(pictures: Mapping[str, bytes]) -> dict[str, bytes]:
-    """Return the pictures without the PNGs that would be too many pixels for a bundle."""
-    found, left = {}, _MOST_PIXELS
-    for name, data in pictures.items():
-        width, height = _sides(data) if name.endswith(".png") else (0, 0)
-        if max(width, height) <= _WIDEST_PNG and width * height <= left:
-            found[name], left = data, left - width * height
-    return found
-
-
-def check_pictures(pictures: Mapping[str, bytes]) -> None:
-    """Check by their heads alone that the PNGs are some, and not too many pixels to be decoded.
-
-    Raises:
-        BundleError: they are not; it says which.
-    """
-    pixels = 0
-    for name, data in pictures.items():
-        if not name.endswith(".png"):
-            continue  # pages offer it as a file only
-        width, height = _sides(data)
-        if not data.startswith(_PNG) or not all(0 < n <= _WIDEST_PNG for n in (width, height)):
-            raise BundleError(f"{name} is not a PNG of at most {_WIDEST_PNG:,} px a side")
-        pixels += width * height
-    if pixels > _MOST_PIXELS:
-        raise BundleError(f"need pictures of at most {_MOST_PIXELS:,} px in all, got {pixels:,}")
-
-
-def _sides(png: bytes) -> tuple[int, int]:
-    """Width and height in px, as the head of a PNG says."""
-    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
-
-
-def _json(value: Any) -> bytes:
-    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
-    return text.encode()

@@ -1,36 +1,54 @@
-"""A run as a file: the whole page as it was seen, with all its panels.
+"""A run as a file: the whole page as it was seen, and the results that it was drawn from.
 
-The file is a zip. Its first entry ``page.json`` has the name, the note and the link;
-``panels/1.zip`` and so on are the bundles of the panels, see :mod:`dashboard.storage.bundle`;
-``picture.png`` is a small picture of the page. Equal runs give equal bytes.
+The file is a zip. Its first entry ``page.json`` has the name, the note, the link, what stood on
+the page (see :mod:`dashboard.storage.seen`), and size and sha256 of every other entry:
+``charts/*.vl.json``, ``tables/*.arrow`` and ``pictures/*`` as they were seen, ``panels/1.zip`` and
+so on for the bundles of the results (see :mod:`dashboard.storage.bundle`), and ``picture.png``, a
+small picture of the page. Equal runs give equal bytes.
 
-A panel's bundle alone is read as a page with that one panel.
+A panel's bundle alone is read as a page with that one result, of which nothing was seen.
 """
 
 from __future__ import annotations
 
-import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import pyarrow as pa
 
 from dashboard.records.text import one_line
-from dashboard.storage import bundle
+from dashboard.storage import bundle, seen
 from dashboard.storage.archive import MB, pack, unpack
 from dashboard.storage.bundle import Bundle
+from dashboard.storage.entries import (
+    as_json,
+    check_pictures,
+    check_stamps,
+    contents_of,
+    entries_of,
+    is_entry,
+    stamp,
+)
 from dashboard.storage.errors import BundleError
+from dashboard.storage.seen import Group
 from dashboard.storage.strict_json import parse_object
 from dashboard.storage.tables import MAX_VALUES, count_values
 
-FORMAT, VERSION = "attention-workbench page", 1
-MOST_PANELS = 8
+FORMAT, VERSION = "attention-workbench page", 2
+MOST_PANELS = 99  # an experiment of eight scorings has up to 81
+LARGEST_PAGE = 4 * MB
 LONGEST_NAME, LONGEST_NOTE, LONGEST_LINK = 200, 2_000, 20_000
 LARGEST_PICTURE = 2 * MB
 PNG = b"\x89PNG\r\n\x1a\n"
 _PAGE, _PICTURE = "page.json", "picture.png"
-_PANEL = re.compile(r"panels/([1-9])\.zip\Z")
+_PANEL = re.compile(r"panels/([1-9][0-9]?)\.zip\Z")
 _LINK = re.compile(r"(/[a-z]*(\?[!-~]*)?)?\Z")  # of this dashboard, printable ASCII
-_FIELDS = {"format": str, "version": int, "name": str, "note": str, "link": str}
+_FIELDS = {
+    "format": str, "version": int, "name": str, "note": str, "link": str, "seen": dict,
+    "entries": dict,
+}  # fmt: skip
 _NAME_OF_FIRST_ENTRY = 30  # its place in a zip file
 
 
@@ -39,11 +57,15 @@ class PageRun:
     """A page as it was seen.
 
     Args:
-        panels: their requests, results and charts, in their order; at least one.
+        panels: the requests and results that it was drawn from; at least one.
         name: one line.
         note: any text; lines may break.
         link: the page's link, ``/page?…``; empty if there is none.
         picture: a PNG; empty if there is none.
+        seen: what stood on it; nothing if it is a panel's bundle.
+        charts: Vega-Lite specifications with their data, by the names that ``seen`` has.
+        tables: by the names that ``seen`` has.
+        pictures: of the charts, as ``<name>.png`` and ``<name>.svg``.
     """
 
     panels: tuple[Bundle, ...]
@@ -51,6 +73,10 @@ class PageRun:
     note: str = ""
     link: str = ""
     picture: bytes = b""
+    seen: Group = field(default_factory=Group)
+    charts: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    tables: Mapping[str, pa.Table] = field(default_factory=dict)
+    pictures: Mapping[str, bytes] = field(default_factory=dict)
 
 
 def write(page: PageRun) -> bytes:
@@ -59,21 +85,26 @@ def write(page: PageRun) -> bytes:
     Raises:
         BundleError: larger than :func:`read` allows, or with texts that it rejects.
     """
-    held = {"format": FORMAT, "version": VERSION, "name": page.name, "note": page.note,
-            "link": page.link}  # fmt: skip
-    _check(held)
     _check_count(len(page.panels))
     _check_picture(page.picture)
-    entries = {_PAGE: json.dumps(held, sort_keys=True, ensure_ascii=False).encode()}
+    _check_budget(page)
+    seen.check(page.seen, {*page.charts}, {*page.tables})
+    entries = entries_of(page.tables, page.charts, page.pictures)
     for number, panel in enumerate(page.panels, start=1):
         entries[f"panels/{number}.zip"] = bundle.write(panel)
     if page.picture:
         entries[_PICTURE] = page.picture
-    return pack(entries)
+    held = {"format": FORMAT, "version": VERSION, "name": page.name, "note": page.note,
+            "link": page.link, "seen": page.seen.model_dump(mode="json"),
+            "entries": {name: stamp(data) for name, data in entries.items()}}  # fmt: skip
+    _check(held)
+    first = as_json(held)
+    _check_size(first)
+    return pack({_PAGE: first, **entries})
 
 
 def read(data: bytes) -> PageRun:
-    """Read a page, or a panel's bundle as a page of one panel.
+    """Read a page, or a panel's bundle as a page of one result.
 
     Read a file of unknown origin only in a worker, see :func:`.tables.parse_table`.
 
@@ -85,27 +116,47 @@ def read(data: bytes) -> PageRun:
         panel = bundle.read(data)
         name = one_line(panel.title) or one_line(panel.request.task) or "A panel"
         return PageRun(panels=(panel,), name=name, link=panel.link)
-    entries = unpack(data, lambda name: name in (_PAGE, _PICTURE) or bool(_PANEL.match(name)))
     try:
-        held = parse_object(entries.pop(_PAGE), _PAGE)
+        return _read(data)
+    except BundleError:
+        raise
     except ValueError as error:
         raise BundleError(str(error)) from error
+
+
+def _read(data: bytes) -> PageRun:
+    entries = unpack(data, _is_allowed)
+    if _PAGE not in entries:
+        raise BundleError(f"the entry {_PAGE} is missing from the page")
+    first = entries.pop(_PAGE)
+    _check_size(first)
+    held = parse_object(first, _PAGE)
     _check(held)
+    check_stamps(held["entries"], entries, _PAGE)
     picture = entries.pop(_PICTURE, b"")
     _check_picture(picture)
-    _check_count(len(entries))
-    expected = [f"panels/{number}.zip" for number in range(1, len(entries) + 1)]
-    if sorted(entries) != expected:
-        raise BundleError(f"need the panels {', '.join(expected)}, got {', '.join(entries)}")
-    panels = tuple(bundle.read(entries[name]) for name in expected)
-    _check_budget(panels)
-    return PageRun(
-        panels=panels, name=held["name"], note=held["note"], link=held["link"], picture=picture
-    )
+    packed = {name: entries.pop(name) for name in list(entries) if _PANEL.match(name)}
+    _check_count(len(packed))
+    expected = [f"panels/{number}.zip" for number in range(1, len(packed) + 1)]
+    if packed.keys() != {*expected}:
+        raise BundleError(f"need the panels {', '.join(expected)}, got {', '.join(packed)}")
+    tables, charts, pictures = contents_of(entries)
+    page = PageRun(
+        panels=tuple(bundle.read(packed[name]) for name in expected),
+        name=held["name"], note=held["note"], link=held["link"], picture=picture,
+        seen=seen.read(held["seen"], {*charts}, {*tables}),
+        charts=charts, tables=tables, pictures=pictures,
+    )  # fmt: skip
+    _check_budget(page)
+    return page
 
 
-def _check(held: dict[str, object]) -> None:
-    """Check what ``page.json`` holds."""
+def _is_allowed(name: str) -> bool:
+    return name in (_PAGE, _PICTURE) or bool(_PANEL.match(name)) or is_entry(name)
+
+
+def _check(held: Mapping[str, object]) -> None:
+    """Check what ``page.json`` holds, apart from what was seen."""
     if held.get("format") != FORMAT or held.get("version") != VERSION:
         raise BundleError(f"need the format {FORMAT!r}, version {VERSION}")
     if held.keys() != _FIELDS.keys():
@@ -123,23 +174,32 @@ def _check(held: dict[str, object]) -> None:
         raise BundleError(f"need a link to a page of this dashboard, got {link[:60]!a}")
 
 
+def _check_size(first: bytes) -> None:
+    if len(first) > LARGEST_PAGE:
+        raise BundleError(
+            f"need a {_PAGE} of at most {LARGEST_PAGE // MB} MB, got {len(first) / MB:.1f} MB"
+        )
+
+
 def _check_count(panels: int) -> None:
     if not 0 < panels <= MOST_PANELS:
-        raise BundleError(f"need 1 to {MOST_PANELS} panels, got {panels}")
+        raise BundleError(f"need 1 to {MOST_PANELS} results on a page, got {panels}")
 
 
-def _check_budget(panels: Sequence[Bundle]) -> None:
-    """Check that all panels together have no more to be drawn than one bundle may have."""
-    pictures = {f"{n}/{name}": data for n, panel in enumerate(panels, start=1)
+def _check_budget(page: PageRun) -> None:
+    """Check that all results together have no more to be drawn than one bundle may have."""
+    pictures = {f"{n}/{name}": data for n, panel in enumerate(page.panels, start=1)
                 for name, data in panel.pictures.items()}  # fmt: skip
-    bundle.check_pictures(pictures)
-    values = sum(count_values(t) for panel in panels for t in panel.result.tables.values())
-    if values > MAX_VALUES:
-        raise BundleError(f"need at most {MAX_VALUES:,} values in all panels, got {values:,}")
+    check_pictures({**pictures, **page.pictures})
+    tables: Sequence[pa.Table] = [
+        *page.tables.values(), *(t for panel in page.panels for t in panel.result.tables.values())
+    ]  # fmt: skip
+    if (values := sum(map(count_values, tables))) > MAX_VALUES:
+        raise BundleError(f"need at most {MAX_VALUES:,} values in all results, got {values:,}")
 
 
 def _check_picture(picture: bytes) -> None:
     if picture and (not picture.startswith(PNG) or len(picture) > LARGEST_PICTURE):
         raise BundleError(f"{_PICTURE} is not a PNG of at most {LARGEST_PICTURE // MB} MB")
     if picture:
-        bundle.check_pictures({_PICTURE: picture})
+        check_pictures({_PICTURE: picture})

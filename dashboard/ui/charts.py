@@ -7,14 +7,18 @@ their tables alone, the browser keeps the chart that it has and changes its data
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from typing import Any
 
+import pandas as pd
+import pyarrow as pa
 import streamlit as st
 from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from dashboard.charts import weights_legend
 from dashboard.charts.template import Draw, Prepared, built, template
+from dashboard.ui import shown
 
 _SPECS_KEPT = 500
 
@@ -30,7 +34,7 @@ def show(key: str, make: Callable[[], Any], alt: str, *, stretch: bool = True) -
     Args:
         stretch: whether it is as wide as its column; False for a shape that must stay.
     """
-    _draw(specification(key, make), alt, stretch)
+    shown.chart(specification(key, make), alt, stretch=stretch)
 
 
 def show_filled(
@@ -44,16 +48,12 @@ def show_filled(
         prepare: makes the tables and the shape, now if nobody needed them before.
         stretch: see :func:`show`.
     """
-    _draw(filled(key, draw, prepare), alt, stretch)
+    shown.chart(filled(key, draw, prepare), alt, stretch=stretch)
 
 
 def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:
     """Draw a template with tables that are not drawn again."""
-    _draw(_filled(draw, prepared), alt, True)
-
-
-def _draw(spec: dict[str, Any], alt: str, stretch: bool) -> None:
-    st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=alt)
+    shown.chart(_filled(draw, prepared), alt)
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
@@ -68,6 +68,29 @@ def packed(spec: Mapping[str, Any]) -> dict[str, Any]:
         return dict(spec)
     sets = spec["datasets"].items()
     return {**spec, "datasets": {n: convert_anything_to_arrow_bytes(rows) for n, rows in sets}}
+
+
+def unpacked(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The specification with its data sets as rows, as a file holds them; NaN becomes null."""
+    if "datasets" not in spec:
+        return dict(spec)
+    return {**spec, "datasets": {name: _rows(data) for name, data in spec["datasets"].items()}}
+
+
+def _rows(data: Any) -> list[Any]:
+    if isinstance(data, list):
+        return data
+    if isinstance(data, pd.DataFrame):
+        data = pa.Table.from_pandas(data, preserve_index=False)
+    elif not isinstance(data, pa.Table):
+        data = pa.ipc.open_stream(data).read_all()
+    return [{name: _finite(value) for name, value in row.items()} for row in data.to_pylist()]
+
+
+def _finite(value: Any) -> Any:
+    if isinstance(value, list):
+        return [_finite(one) for one in value]
+    return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)

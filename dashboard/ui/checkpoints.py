@@ -15,9 +15,10 @@ from dashboard.links.fields import LETTERS, MOST_PANELS, Choice, Text
 from dashboard.links.link import View
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.nearness import explained, parts_of, said
-from dashboard.ui import layout
+from dashboard.ui import layout, shown
 from dashboard.ui.fields import draw_choice
 from dashboard.ui.session import Session
+from dashboard.ui.shown import Place
 from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.widgets import choose, place, plain
 
@@ -32,7 +33,7 @@ class PanelPlaces(NamedTuple):
     """Where in a panel things go that come after its controls were read."""
 
     export: DeltaGenerator
-    result: DeltaGenerator
+    result: Place
 
 
 def nothing_trained(catalogue: Catalogue) -> bool:
@@ -110,12 +111,12 @@ def draw_panels(
     chosen: list[str] = []
     with layout.grid(len(held)):
         for letter, panel in held.items():
-            with st.container(key=f"panel-{letter}", gap="small"):
+            with shown.container(key=f"panel-{letter}", gap="small"):
                 name, export = _choose(session, catalogue, letter, panel, names, without)
                 made_of = names.get(name)
                 if formulas and made_of and made_of.scoring in catalogue.scorings:
                     layout.formula_of(letter, catalogue.scorings[made_of.scoring])
-                places[letter] = PanelPlaces(export, st.container())
+                places[letter] = PanelPlaces(export, shown.container())
                 chosen.append(name)
     session.update(panels=tuple(chosen))
     return places
@@ -173,7 +174,7 @@ def draw_origin(checkpoint: Checkpoint, before: str = "") -> None:
     """
     scores = () if checkpoint.adopted else checkpoint.card["scores"].values()
     found = next(filter(None, map(parts_of, scores)), {})
-    st.caption(before + origin(checkpoint), help=explained(found) or None)
+    shown.caption(before + origin(checkpoint), help=explained(found) or None)
 
 
 def origin(checkpoint: Checkpoint) -> str:

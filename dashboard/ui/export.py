@@ -7,8 +7,9 @@ clicked, on a thread that no session waits for.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
@@ -21,12 +22,47 @@ from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle, slug
-from dashboard.ui import shown
-from dashboard.ui.shown import Chart, Shown
+from dashboard.storage.entries import fitting
 from dashboard.ui.widgets import plain
 
 _ICON = ":material/download:"
 _HELP = "Export"
+
+
+Chart = export.AnySpec | Callable[[], export.AnySpec]
+
+
+@dataclass(frozen=True, kw_only=True)
+class _Panel:
+    """A panel with its result; see :func:`menu`."""
+
+    request: Request | None
+    result: Result
+    charts: Mapping[str, Chart]
+    key: str
+    title: str
+    link: str
+
+    @property
+    def file(self) -> str:
+        """The beginning of every file's name."""
+        return slug(f"{self.title} {self.request.key[:8]}" if self.request else self.title)
+
+    def bundle(self, request: Request) -> Bundle:
+        """The whole panel, without pictures."""
+        return Bundle(
+            request=request,
+            result=self.result,
+            title=self.title,
+            link=self.link,
+            charts={slug(name): _spec(chart) for name, chart in self.charts.items()},
+            versions=bundle.versions(),
+        )
+
+
+def _spec(chart: Chart) -> dict[str, Any]:
+    drawn = chart() if callable(chart) else chart
+    return dict(drawn) if isinstance(drawn, Mapping) else drawn.to_dict(validate=False)
 
 
 def menu(
@@ -49,7 +85,7 @@ def menu(
         title: what the panel is called in a file.
         link: parameters of this page's link that ask for this result.
     """
-    panel = Shown(
+    panel = _Panel(
         request=request,
         result=result,
         charts=charts,
@@ -57,8 +93,6 @@ def menu(
         title=title or (request.task if request else key),
         link=navigation.address(navigation.current(), link or {}),
     )
-    if request is not None:
-        shown.note(key, panel)
     _menu(panel)
 
 
@@ -80,7 +114,6 @@ def panel_menu(
     """
     if event is None or event.result is None:
         waiting(f"panel-{letter}")
-        shown.note(f"panel-{letter}", None)
         return
     charts = run_charts(event.result, colour=PANEL_COLOURS[letter], vmax=vmax)
     menu(request, event.result, charts, f"panel-{letter}", title=title, link=link)
@@ -92,7 +125,7 @@ def waiting(key: str) -> None:
 
 
 @st.fragment
-def _menu(contents: Shown) -> None:
+def _menu(contents: _Panel) -> None:
     opened = st.popover(
         "", icon=_ICON, type="tertiary", help=_HELP, key=f"{contents.key}-export",
         on_change="rerun",
@@ -108,7 +141,7 @@ def _menu(contents: Shown) -> None:
             _bundle(contents, contents.request)
 
 
-def _pictures(contents: Shown) -> None:
+def _pictures(contents: _Panel) -> None:
     chosen = next(iter(contents.charts))
     if len(contents.charts) > 1:
         chosen = st.selectbox("Chart", list(contents.charts), key=f"{contents.key}-export-chart")
@@ -122,7 +155,7 @@ def _pictures(contents: Shown) -> None:
             _download(kind.label, make, file, kind.mime, contents.key)
 
 
-def _tables(contents: Shown) -> None:
+def _tables(contents: _Panel) -> None:
     st.caption("Tables as CSV, one fact a row")
     with _buttons(f"{contents.key}-export-tables"):
         for name, table in sorted(contents.result.tables.items()):
@@ -131,7 +164,7 @@ def _tables(contents: Shown) -> None:
             _download(label, partial(tidy.table_csv, table), file, "text/csv", contents.key)
 
 
-def _bundle(contents: Shown, request: Request) -> None:
+def _bundle(contents: _Panel, request: Request) -> None:
     st.caption("The whole panel, for another dashboard")
     with _buttons(f"{contents.key}-export-run"):
         make = partial(packed, partial(contents.bundle, request))
@@ -145,7 +178,7 @@ def packed(make: Callable[[], Bundle]) -> bytes:
         BundleError, ExportError: what is wrong, in one sentence.
     """
     made = make()
-    return bundle.write(replace(made, pictures=bundle.fitting(export.pictures(made.charts))))
+    return bundle.write(replace(made, pictures=fitting(export.pictures(made.charts))))
 
 
 def _buttons(key: str) -> DeltaGenerator:

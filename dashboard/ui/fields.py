@@ -13,6 +13,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults, pairs
 from dashboard.records.request import Pairs
 from dashboard.records.text import LONGEST_LINE, one_line
+from dashboard.ui import shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, place, plain
 
@@ -102,5 +103,7 @@ def draw_text(session: Session[View], field: Text[View], *, width: Width = "stre
         width=width,
     )
     value = one_line(given)
+    if value:
+        shown.setting(field.title, value)
     session.update(**{field.name: value})
     return value

@@ -52,6 +52,7 @@ class Jobs:
         self._ids: dict[str, str] = {}
         self._submitted: dict[str, float] = {}  # by job, in monotonic seconds
         self._final: dict[str, Event] = {}
+        self._wanted: dict[str, Request] = {}
         self._held: dict[str, Request] = {}
         self._approved: set[str] = set()
         self._begun: set[str] = set()  # without being approved
@@ -70,7 +71,7 @@ class Jobs:
                 self._final.pop(key, None)
                 self._submitted.pop(self._ids[key], None)
                 self._backend.cancel(self._ids.pop(key))
-            self._held = self._beyond_free(wanted)
+            self._wanted, self._held = wanted, self._beyond_free(wanted)
             for request in wanted.values():
                 if request.key not in self._held:
                     self._job(request)
@@ -92,6 +93,10 @@ class Jobs:
         """
         complete = wanted.keys() == self._ids.keys() == self._final.keys()
         return complete and not self._final.keys() <= self._shown
+
+    def ends(self) -> list[tuple[Request, Event | None]]:
+        """What is wanted, and how each job ended; None while it has not, or is held."""
+        return [(request, self.final(request)) for request in self._wanted.values()]
 
     @property
     def held(self) -> list[Request]:

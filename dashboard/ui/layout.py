@@ -11,6 +11,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.records.catalogue import Entry
+from dashboard.ui import shown
+from dashboard.ui.shown import Place
 from dashboard.ui.widgets import formula
 
 _FORMULA_HEIGHT = 64  # px, holds a fraction
@@ -46,14 +48,15 @@ def folding() -> Iterator[None]:
         _FOLDING.reset(token)
 
 
-def grid(panels: int) -> DeltaGenerator:
+def grid(panels: int) -> Place:
     """Panels beside each other, as many as have room."""
-    return st.grid(panels, min_column_width=_NARROWEST, gap="medium")
+    return shown.grid(panels, min_column_width=_NARROWEST, gap="medium")
 
 
 def badge(letter: str) -> None:
     """A panel's letter in the colour that its curve has."""
     st.badge(letter, color=_BADGES[letter])
+    shown.panel(letter)
 
 
 def remove(letter: str, action: Callable[..., None], *arguments: Any) -> None:
@@ -71,7 +74,7 @@ def remove(letter: str, action: Callable[..., None], *arguments: Any) -> None:
 
 def formula_of(letter: str, scoring: Entry) -> None:
     """A scoring's formula in a place of one height, so that the panels stay aligned."""
-    with st.container(
+    with shown.container(
         height=_FORMULA_HEIGHT,
         border=False,
         vertical_alignment="center",

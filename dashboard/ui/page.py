@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard.links.link import Link, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
-from dashboard.ui import frame, page_menu, presentation, reloading, results, shown
+from dashboard.ui import frame, noting, page_menu, presentation, reloading, results
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session, open_session, write_address
 
@@ -40,6 +40,7 @@ class Page(Generic[View, Places]):
             says whether it did.
         buttons: draws buttons of its own before those that every page has.
         panels, height: of the grey places while the workers start; px.
+        keeps: whether the page has results of its own, and so a button that keeps it.
         catalogue: whether the page needs to know what is installed. One that does not has no
             button that looks for plugins.
         aloud: whether changes of the catalogue pop up here.
@@ -59,6 +60,7 @@ class Page(Generic[View, Places]):
     buttons: Callable[[Session[View]], None] = lambda _: None
     panels: int = 1
     height: int = 400
+    keeps: bool = True
     catalogue: bool = True
     aloud: bool = True
 
@@ -79,22 +81,24 @@ class Page(Generic[View, Places]):
         if self.catalogue:
             with news:
                 reloading.status()
-        with presentation.folded():
-            places = self.controls(session, catalogue)
-        session.fresh = False
-        link = self.link.format(session.view, catalogue)
-        write_address(session, link)
-        with buttons:
-            self.buttons(session)
-            keep = st.container(width="content")
-        frame.actions(buttons, link, catalogue if self.catalogue else None, aloud=self.aloud)
-        self._ask(session, catalogue)
-        with offers:
-            frame.offer(session.jobs, self.offer)
-        shown.forget()
-        self.results(session, catalogue, places)
-        with keep:
-            page_menu.menu(self.title, link)
+        with noting.recording() as record:
+            with presentation.folded():
+                places = self.controls(session, catalogue)
+            session.fresh = False
+            link = self.link.format(session.view, catalogue)
+            write_address(session, link)
+            with buttons:
+                self.buttons(session)
+                keep = st.container(width="content")
+            known = catalogue if self.catalogue else None
+            frame.actions(buttons, link, known, aloud=self.aloud)
+            self._ask(session, catalogue)
+            with offers:
+                frame.offer(session.jobs, self.offer)
+            self.results(session, catalogue, places)
+        if self.keeps:
+            with keep:
+                page_menu.menu(self.title, link, session.jobs, record)
         with notices:
             frame.notice(session.problems)
 

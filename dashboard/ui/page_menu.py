@@ -1,54 +1,89 @@
-"""The menu that keeps a page as it is seen, with all its panels: as a run, or as a file."""
+"""The menu that keeps a page as it is seen: as a run, or as a file."""
 
 from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import streamlit as st
 
 from dashboard import navigation
-from dashboard.charts import export as charts
+from dashboard.charts import export
 from dashboard.charts.export import ExportError
+from dashboard.records.request import Request
+from dashboard.records.result import Result
 from dashboard.records.text import lines, one_line
 from dashboard.storage import bundle, page_run
-from dashboard.storage.bundle import slug
+from dashboard.storage.bundle import Bundle, slug
+from dashboard.storage.entries import fitting
 from dashboard.storage.errors import BundleError, StorageError
-from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE, MOST_PANELS, PageRun
-from dashboard.ui import owner, shown
+from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE, PageRun
+from dashboard.storage.seen import Chart, Group, whole, widths
+from dashboard.ui import charts, owner
+from dashboard.ui.jobs import Jobs
+from dashboard.ui.noting import Record, Spec
 from dashboard.ui.run_store import run_store
-from dashboard.ui.shown import Shown
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
+_PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px
+_PICTURED = 3  # charts of a page without panels
 _ICON = ":material/bookmark_add:"
 _HELP = "Keep this page as it is seen, or take it out as a file"
 
 
-def menu(title: str, link: Mapping[str, str]) -> None:
-    """A button that opens the menu; nothing on a page without panels that can be kept.
+@dataclass(frozen=True, kw_only=True)
+class _Seen:
+    """A page as it is seen, before it has a name.
+
+    Args:
+        link: to the page, ``/page?…``.
+        usual: its name where the reader gives none.
+        results: what it was drawn from.
+    """
+
+    link: str
+    usual: str
+    results: Sequence[tuple[Request, Result]]
+    record: Record
+
+    @property
+    def state(self) -> str:
+        """What it is known by; an edited plugin gives another result."""
+        held = [self.link, *(f"{one} {result.digest}" for one, result in self.results)]
+        return f"kept {hashlib.sha256(repr(held).encode()).hexdigest()}"
+
+
+def menu(title: str, link: Mapping[str, str], jobs: Jobs, record: Record) -> None:
+    """A button that opens the menu; none while there is nothing to keep.
 
     Args:
         title: of the page.
         link: parameters of the link to the page.
+        jobs: what the page has asked for.
+        record: what was drawn.
     """
-    panels = [panel for panel in shown.panels() if panel is not None]
-    if len(panels) < len(shown.panels()):
+    ends = jobs.ends()
+    if record.incomplete or any(event is None for _, event in ends):
         st.button("Keep", icon=_ICON, type="tertiary", disabled=True, key=f"{_KEY}-waiting")
-    elif panels:
-        _menu(title, navigation.address(navigation.current(), link), panels[:MOST_PANELS])
+        return
+    made = [(request, event.result) for request, event in ends if event and event.result]
+    if results := [*made, *record.results]:
+        usual = ", ".join(record.titles)
+        usual = one_line(f"{title}: {usual}"[:LONGEST_NAME] if usual else title)
+        address = navigation.address(navigation.current(), link)
+        _menu(_Seen(link=address, usual=usual, results=results, record=record))
 
 
 @st.fragment
-def _menu(title: str, link: str, panels: Sequence[Shown]) -> None:
+def _menu(page: _Seen) -> None:
     opened = st.popover(
         "Keep", icon=_ICON, type="tertiary", help=_HELP, key=_KEY, on_change="rerun"
     )
     if not opened.open:
         return
-    state = _state(link, panels)
+    state, usual = page.state, page.usual
     kept, problem = st.session_state.get(state, ("", ""))
-    usual = _usual_name(title, panels)
     with opened:
         st.text_input("Name", placeholder=usual, max_chars=LONGEST_NAME, key=_NAME)
         st.text_area("Note", max_chars=LONGEST_NOTE, key=_NOTE)
@@ -58,11 +93,11 @@ def _menu(title: str, link: str, panels: Sequence[Shown]) -> None:
             else:
                 st.button(
                     "Keep this page", icon=_ICON, key=f"{_KEY}-now", on_click=_keep,
-                    args=(panels, link, usual, state),
+                    args=(page, state),
                 )  # fmt: skip
             texts = _texts(usual)
             st.download_button(
-                "Page", data=lambda: packed(_page(panels, link, *texts)), key=f"{_KEY}-file",
+                "Page", data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
                 file_name=f"{slug(usual)}.zip", mime="application/zip", on_click="ignore",
             )  # fmt: skip
         if problem:
@@ -75,15 +110,38 @@ def packed(page: PageRun) -> bytes:
     Raises:
         BundleError, ExportError: what is wrong, in one sentence.
     """
-    painted = (bundle.fitting(charts.pictures(one.charts)) for one in page.panels)
-    pairs = zip(page.panels, painted, strict=True)
-    panels = tuple(replace(panel, pictures=found) for panel, found in pairs)
-    return page_run.write(replace(page, panels=panels))
+    places = dict(widths(page.seen, _PAGE_WIDTH))
+    sized = {name: _sized(spec, places[name]) for name, spec in page.charts.items()}
+    return page_run.write(replace(page, pictures=fitting(export.pictures(sized))))
 
 
-def _page(panels: Sequence[Shown], link: str, name: str, note: str) -> PageRun:
-    held = tuple(panel.bundle(panel.request) for panel in panels if panel.request)
-    return PageRun(panels=held, name=name, note=note, link=link)
+def _sized(spec: Spec, width: float) -> Spec:
+    """The chart as wide as its place, if it follows that; see :func:`.theme.finished`."""
+    match spec:
+        case {"autosize": {"type": "fit-x"}}:
+            return {**spec, "width": round(width - _GAP)}
+    return spec
+
+
+def _page(page: _Seen, name: str, note: str) -> PageRun:
+    record, versions = page.record, bundle.versions()
+    panels = tuple(
+        Bundle(request=request, result=result, title=_title(request), versions=versions)
+        for request, result in page.results
+    )
+    drawn = {name: made() if callable(made) else made for name, made in record.charts.items()}
+    return PageRun(
+        panels=panels, name=name, note=note, link=page.link, seen=record.seen,
+        charts={name: charts.unpacked(spec) for name, spec in drawn.items()},
+        tables=record.tables,
+    )  # fmt: skip
+
+
+def _title(request: Request) -> str:
+    """What a request is called beside the others of its page."""
+    seed = f"seed {request.seed}" if request.seed else ""
+    parts = (request.task, request.model, request.scoring, request.data, seed)
+    return one_line(", ".join(filter(None, parts)))
 
 
 def _texts(usual: str) -> tuple[str, str]:
@@ -92,9 +150,9 @@ def _texts(usual: str) -> tuple[str, str]:
     return one_line(name) or usual, lines(note)
 
 
-def _keep(panels: Sequence[Shown], link: str, usual: str, state: str) -> None:
+def _keep(seen: _Seen, state: str) -> None:
     try:
-        page = _page(panels, link, *_texts(usual))
+        page = _page(seen, *_texts(seen.usual))
         visitor = owner.visitor()
         visitor.see_that_it_makes("Keeping")
         kept = run_store().keep(
@@ -108,21 +166,12 @@ def _keep(panels: Sequence[Shown], link: str, usual: str, state: str) -> None:
 
 
 def _picture(page: PageRun) -> bytes:
-    """The first chart of every panel; empty where there is none, or it cannot be painted."""
-    first = [next(iter(panel.charts.values())) for panel in page.panels if panel.charts]
+    """The first chart of every panel, or of the page; empty where none can be painted."""
+    groups = (one for one in whole(page.seen.blocks) if isinstance(one, Group))
+    panels = (whole(one.blocks) for one in groups if one.letter)
+    drawn = ([one for one in blocks if isinstance(one, Chart)] for blocks in panels)
+    first = [found[0].name for found in drawn if found] or [*page.charts][:_PICTURED]
     try:
-        return charts.thumbnail(first) if first else b""
+        return export.thumbnail([page.charts[name] for name in first]) if first else b""
     except ExportError:
         return b""
-
-
-def _usual_name(title: str, panels: Sequence[Shown]) -> str:
-    """The page's title with what tells its panels apart."""
-    names = [panel.title.removeprefix(f"{title}, ") for panel in panels]
-    return one_line(f"{title}: {', '.join(names)}"[:LONGEST_NAME])
-
-
-def _state(link: str, panels: Sequence[Shown]) -> str:
-    """What this page as it is seen is known by; an edited plugin gives another result."""
-    held = [link, *(f"{panel.request} {panel.result.digest}" for panel in panels)]
-    return f"kept {hashlib.sha256(repr(held).encode()).hexdigest()}"

@@ -9,6 +9,7 @@ import streamlit as st
 from dashboard.jobs.backend import Event
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+from dashboard.ui import shown
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.widgets import plain
 
@@ -47,7 +48,7 @@ def results(
         event = jobs.final(request)
         result = event.result if event else None
         needed = "content" if grows and result else height
-        with st.container(height=needed, border=False, key=key):
+        with shown.container(height=needed, border=False, key=key):
             if result:
                 draw(result)
             elif meanwhile:
@@ -74,20 +75,20 @@ def failure(event: Event, key: str) -> bool:
     """What went wrong with one job, for its reader; whether to try again."""
     refused = bool(event.facts.get("refused"))
     title = "Not possible like this" if refused else "This panel failed"
-    with st.container(border=True):
-        st.markdown(f":material/error: **{title}**")
-        st.text(event.note or "The job was stopped before it was done.")
+    with shown.container(border=True):
+        shown.markdown(f":material/error: **{title}**")
+        shown.text(event.note or "The job was stopped before it was done.")
         if culprit := event.facts.get("culprit"):
-            st.caption(plain(f"It happened in {culprit}."))
+            shown.caption(plain(f"It happened in {culprit}."))
         details(event)
         return not refused and st.button("Try again", key=f"{key}--retry", type="tertiary")
 
 
 def absent(sentence: str, height: int, key: str) -> None:
     """The place of a panel that needs something which is not installed."""
-    with st.container(height=height, border=False, key=key), st.container(border=True):
-        st.markdown(":material/extension_off: **Not installed here**")
-        st.text(sentence)
+    with st.container(height=height, border=False, key=key), shown.container(border=True):
+        shown.markdown(":material/extension_off: **Not installed here**")
+        shown.text(sentence)
 
 
 def details(event: Event) -> None:

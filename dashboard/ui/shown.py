@@ -1,67 +1,219 @@
-"""The panels that a page shows, noted as they are drawn, so that the page can be kept whole."""
+"""Draws what a page shows of its own, and notes it, so that the page can be kept as it is seen.
+
+These functions stand for those of Streamlit with the same names. What a page draws with
+Streamlit itself is not kept: widgets, hints how to use them, what is still on its way. Nothing is
+noted unless a whole page is being drawn, see :func:`.noting.recording`: where a part of one was
+drawn by itself, while its results came in, the page is drawn anew once they are complete.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from contextvars import Token
+from typing import Any, Literal
 
+import pandas as pd
+import pyarrow as pa
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.charts import export
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.storage import bundle
-from dashboard.storage.bundle import Bundle, slug
+from dashboard.storage.bundle import slug
+from dashboard.storage.seen import Chart, Group, Table, Text, Value
+from dashboard.ui import noting
+from dashboard.ui.noting import Noted, Spec
 
-Chart = export.AnySpec | Callable[[], export.AnySpec]
-
-_SHOWN = "panels shown"
-
-
-@dataclass(frozen=True, kw_only=True)
-class Shown:
-    """A panel with its result; see :func:`dashboard.ui.export.menu`."""
-
-    request: Request | None
-    result: Result
-    charts: Mapping[str, Chart]
-    key: str
-    title: str
-    link: str
-
-    @property
-    def file(self) -> str:
-        """The beginning of every file's name."""
-        return slug(f"{self.title} {self.request.key[:8]}" if self.request else self.title)
-
-    def bundle(self, request: Request) -> Bundle:
-        """The whole panel, without pictures."""
-        return Bundle(
-            request=request,
-            result=self.result,
-            title=self.title,
-            link=self.link,
-            charts={slug(name): _spec(chart) for name, chart in self.charts.items()},
-            versions=bundle.versions(),
-        )
+_LONGEST_NAME = 54  # of a chart or a table, with room for a number
 
 
-def _spec(chart: Chart) -> dict[str, Any]:
-    drawn = chart() if callable(chart) else chart
-    return dict(drawn) if isinstance(drawn, Mapping) else drawn.to_dict(validate=False)
+class Place:
+    """A place on the page that may be filled later, as a container of Streamlit."""
+
+    def __init__(self, place: DeltaGenerator, noted: Noted) -> None:
+        self._place, self._noted = place, noted
+        self._tokens: list[Token[Noted | None]] = []
+
+    def __enter__(self) -> Place:
+        self._tokens.append(noting.enter(self._noted))
+        self._place.__enter__()
+        return self
+
+    def __exit__(self, *error: Any) -> None:
+        self._place.__exit__(*error)
+        noting.leave(self._tokens.pop())
+
+    def container(self, **more: Any) -> Place:
+        """A place in this one; see :func:`container`."""
+        with self:
+            return container(**more)
 
 
-def forget() -> None:
-    """Begin a page: no panel is shown yet."""
-    st.session_state[_SHOWN] = {}
+def container(
+    *, border: bool | None = None, height: int | Literal["content"] = "content", **more: Any
+) -> Place:
+    """Things below each other."""
+    group = Group(border=bool(border), height=0 if height == "content" else height)
+    return Place(st.container(border=border, height=height, **more), noting.group(group))
 
 
-def note(key: str, panel: Shown | None) -> None:
-    """Note a panel of the page being drawn; None for one that has no result yet."""
-    st.session_state.setdefault(_SHOWN, {})[key] = panel
+def grid(columns: int, **more: Any) -> Place:
+    """Containers beside each other, as many as have room."""
+    return Place(st.grid(columns, **more), noting.group(Group(layout="grid")))
 
 
-def panels() -> list[Shown | None]:
-    """The panels noted since :func:`forget`, in the order in which they were drawn."""
-    return list(st.session_state.get(_SHOWN, {}).values())
+def columns(spec: int | Sequence[float], **more: Any) -> list[Place]:
+    """Places beside each other, as wide as ``spec`` says."""
+    weights = tuple(map(float, [1] * spec if isinstance(spec, int) else spec))
+    row = noting.group(Group(layout="row", weights=weights))
+    return [Place(place, noting.group(Group(), row)) for place in st.columns(spec, **more)]
+
+
+def panel(letter: str) -> None:
+    """Say that the place that is being filled is the panel of that letter."""
+    noting.change(letter=letter)
+
+
+def title(text: str) -> None:
+    """Say what the place that is being filled is about; its control says so to the reader.
+
+    Args:
+        text: as it stands, no Markdown.
+    """
+    noting.change(title=" ".join(text.split())[:300])
+
+
+def setting(label: str, value: Any) -> None:
+    """Say what a control is set to."""
+    words = f"{value:g}" if isinstance(value, float) else str(value)
+    if isinstance(value, bool):
+        words = "on" if value else "off"
+    noting.note(Value(kind="setting", label=label[:300], value=words))
+
+
+def subheader(text: str) -> None:
+    """The heading of a section."""
+    st.subheader(text, anchor=False)
+    noting.note(Text(kind="heading", text=text))
+
+
+def markdown(text: str) -> None:
+    """Words in Markdown."""
+    st.markdown(text)
+    noting.note(Text(kind="markdown", text=text))
+
+
+def caption(text: str, **more: Any) -> None:
+    """Small words in Markdown."""
+    st.caption(text, **more)
+    noting.note(Text(kind="caption", text=text))
+
+
+def text(text: str) -> None:
+    """Words as they stand."""
+    st.text(text)
+    noting.note(Text(kind="text", text=text))
+
+
+def error(text: str, **more: Any) -> None:
+    """What is wrong, in Markdown."""
+    st.error(text, **more)
+    noting.note(Text(kind="error", text=text))
+
+
+def latex(text: str, **more: Any) -> None:
+    """A formula."""
+    st.latex(text, **more)
+    noting.note(Text(kind="latex", text=text))
+
+
+def metric(label: str, value: str, **more: Any) -> None:
+    """A figure under its label."""
+    st.metric(label, value, **more)
+    noting.note(Value(kind="metric", label=label, value=value))
+
+
+def chart(
+    spec: Spec, alt: str, *, stretch: bool = True, kept: Callable[[], Spec] | None = None,
+    **more: Any,
+) -> None:  # fmt: skip
+    """A chart.
+
+    Args:
+        spec: with named data sets, as Streamlit takes them.
+        alt: what it shows.
+        stretch: whether it is as wide as its place.
+        kept: makes what the page is kept with, where the reader changed the chart itself.
+    """
+    st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=alt, **more)
+    if record := noting.current():
+        name = _free(alt, record.charts)
+        record.charts[name] = kept or spec
+        noting.note(Chart(name=name, alt=alt, stretch=stretch))
+
+
+def table(data: pd.DataFrame | pa.Table, **more: Any) -> None:
+    """A table.
+
+    Args:
+        more: as ``st.dataframe`` takes it; formats of numbers are kept with the table.
+    """
+    st.dataframe(data, **more)
+    note_table(
+        data, alt=more.get("alt") or "table", index=not more.get("hide_index"),
+        column_config=more.get("column_config"), stretch=more.get("width") != "content",
+    )  # fmt: skip
+
+
+def note_table(
+    data: pd.DataFrame | pa.Table, *, alt: str, index: bool = False,
+    column_config: Mapping[str, Any] | None = None, stretch: bool = True,
+    bold: Sequence[tuple[int, str]] = (),
+) -> None:  # fmt: skip
+    """Note a table that is drawn by something else than :func:`table`.
+
+    Args:
+        index: whether the index of a data frame is seen.
+        column_config: as ``st.dataframe`` takes it.
+        stretch: whether it fills its place.
+        bold: cells that stand out, as rows from 0 and names of columns.
+    """
+    record = noting.current()
+    if record is None:
+        return
+    name = _free(alt, record.tables)
+    record.tables[name] = held = _arrow(data, index)
+    formats = {own: (config.get("type_config") or {}).get("format")
+               for own, config in (column_config or {}).items()
+               if own in held.column_names}  # fmt: skip
+    known = {own: form for own, form in formats.items() if form}
+    noting.note(Table(name=name, formats=known, stretch=stretch, bold=tuple(bold)))
+
+
+def result(request: Request, result: Result) -> None:
+    """Note a result that the page is drawn from, and that none of its jobs made."""
+    if record := noting.current():
+        record.results.append((request, result))
+
+
+def incomplete() -> None:
+    """Say that more is on its way than the page's jobs."""
+    if record := noting.current():
+        record.incomplete = True
+
+
+def _free(words: str, taken: Mapping[str, Any]) -> str:
+    """A name made of these words that is not taken."""
+    name = slug(words)[:_LONGEST_NAME]
+    more = (f"{name}-{number}" for number in range(2, len(taken) + 2))
+    return name if name not in taken else next(one for one in more if one not in taken)
+
+
+def _arrow(data: pd.DataFrame | pa.Table, index: bool) -> pa.Table:
+    """The table with plain types, its index as the first column where it is seen."""
+    if isinstance(data, pd.DataFrame):
+        frame = data.reset_index(names=[str(data.index.name or "")]) if index else data
+        data = pa.Table.from_pandas(frame.rename(columns=str), preserve_index=False)
+    plain = [pa.string() if pa.types.is_null(kind) or pa.types.is_large_string(kind) else kind
+             for kind in data.schema.types]  # fmt: skip
+    return data.cast(pa.schema(list(zip(data.column_names, plain, strict=True))))

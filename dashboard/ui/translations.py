@@ -13,7 +13,7 @@ from dashboard.links.panels import Reading
 from dashboard.links.sides import NEUTRAL
 from dashboard.records.interventions import KINDS
 from dashboard.records.result import Result
-from dashboard.ui import maps
+from dashboard.ui import maps, shown
 from dashboard.ui.fields import draw_text
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
@@ -76,6 +76,7 @@ def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
     if len({*kinds, session.view.kind}) < 2:
         return False
     key = session.key("kind")
+    shown.setting("Kind of attention", KIND_TITLES[session.view.kind])
 
     def show() -> None:
         kind = st.session_state[key]
@@ -109,4 +110,4 @@ def unknown_words(result: Result) -> None:
     for kind, words in (("sentence", "unknown"), ("translation", "target_unknown")):
         if facts[words]:
             unknown = ", ".join(plain(word) for word in dict.fromkeys(facts[words]))
-            st.caption(f":material/help: not in this model's vocabulary ({kind}): {unknown}")
+            shown.caption(f":material/help: not in this model's vocabulary ({kind}): {unknown}")

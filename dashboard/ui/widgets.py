@@ -16,6 +16,7 @@ import streamlit as st
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
 from dashboard.records.text import LONGEST_FORMULA, can_be_set
+from dashboard.ui import shown
 
 _PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
 # Where a reader of Markdown sees an address even in escaped text; U+2060 has no width.
@@ -33,9 +34,9 @@ def plain(text: str) -> str:
 def formula(latex: str, *, description: str = "") -> None:
     """A formula, or its source where it cannot be set safely; see :func:`.text.can_be_set`."""
     if not can_be_set(latex):
-        st.text(latex[:LONGEST_FORMULA])
+        shown.text(latex[:LONGEST_FORMULA])
     else:
-        st.latex(" ".join(latex.split()), help=plain(description) or None)
+        shown.latex(" ".join(latex.split()), help=plain(description) or None)
 
 
 def place(key: str, value: Any, fresh: bool) -> str:
@@ -83,7 +84,12 @@ def choose(
     """A select box that keeps a value which is not offered, so that a page can say so."""
     offered = [*options] if value in options else [*options, value]
     place(key, value, fresh or st.session_state.get(key) not in offered)
-    return st.selectbox(label, offered, key=key, format_func=title, **more)
+    chosen = st.selectbox(label, offered, key=key, format_func=title, **more)
+    if more.get("label_visibility") == "collapsed":
+        shown.title(title(chosen))
+    else:
+        shown.setting(label, title(chosen))
+    return chosen
 
 
 def draw_parameter(
@@ -94,6 +100,14 @@ def draw_parameter(
     Args:
         typed: a number field for every number.
     """
+    given = _widget(spec, value, key, fresh, typed, more)
+    shown.setting(spec.title, f"{given} {spec.unit}" if spec.unit else given)
+    return given
+
+
+def _widget(
+    spec: Parameter, value: Scalar, key: str, fresh: bool, typed: bool, more: dict[str, Any]
+) -> Scalar:
     label = plain(spec.title) + (f" ({plain(spec.unit)})" if spec.unit else "")
     if not isinstance(spec.default, bool | str):
         value, fresh = _bounded(spec, value, key, fresh)

@@ -134,11 +134,9 @@ def test_a_page_that_is_kept_is_seen_again_with_all_its_panels(window):
     link = keep(seen)
     seen.screenshot("keep-1280")
     again = window(link)
-    for letter, number in (("a", 1), ("b", 2)):
-        drawn(again, f"run-chart-{number}-curve-and-weights")
-        sets = [
-            r for v in again.views(f"run-chart-{number}-curve-and-weights") for r in v.values()
-        ]
+    for letter in "ab":
+        drawn(again, f"run-panel-{letter}")
+        sets = [r for v in again.views(f"run-panel-{letter}") for r in v.values()]
         first = [r for v in seen.views(f"panel-{letter}") for r in v.values()]
         for columns in (("q", "x", "prediction"), ("q", "weights")):
             assert rows(sets, *columns) == rows(first, *columns)
@@ -147,7 +145,7 @@ def test_a_page_that_is_kept_is_seen_again_with_all_its_panels(window):
     assert again.overflow() <= 0
     again.screenshot("runs-1280")
     narrow = window(link, width=390, scheme="dark")
-    drawn(narrow, "run-chart-1-curve-and-weights")
+    drawn(narrow, "run-panel-a")
     assert narrow.overflow() <= 0
     narrow.screenshot("runs-390-dark")
     listed = window("runs")
@@ -156,6 +154,30 @@ def test_a_page_that_is_kept_is_seen_again_with_all_its_panels(window):
     assert picture.evaluate("image => image.complete && image.naturalWidth > 200")
     assert listed.overflow() <= 0
     listed.screenshot("runs-list-1280")
+
+
+def linked(seen):
+    """The cells of all linked maps, by map, query and key."""
+    (cells,) = seen.rows("tile", "q", "k", "value", "near")
+    return {(cell["tile"], cell["q"], cell["k"]): cell["value"] for cell in cells}
+
+
+def test_the_linked_maps_of_differences_are_kept_and_still_answer_the_pointer(window):
+    models = "a=bahdanau.additive&b=transformer.scaled_dot"
+    seen = window(f"differences?{models}&text=i lost .&target=j'ai perdu .")
+    seen.until(lambda: seen.rows("tile", "q", "k", "value", "over"), "the linked maps").settle()
+    verdict = next(line for line in seen.text().splitlines() if "differ most at" in line)
+    again = window(keep(seen))
+    again.until(lambda: again.rows("tile", "q", "k", "value", "over"), "the kept maps").settle()
+    assert linked(again) == linked(seen)
+    assert verdict in again.text()
+    again.page.locator("[aria-label^='b, query perdu']").first.hover()
+    again.until(
+        lambda: {row["q"] for rows in again.rows("tile", "q", "over") for row in rows} == {2},
+        "the row that is pointed at, in every map",
+    )
+    assert again.overflow() <= 0
+    again.screenshot("runs-differences")
 
 
 def test_a_hostile_id_in_a_link_is_named(window):

@@ -10,6 +10,7 @@ import pytest
 import streamlit
 import torch
 from streamlit.testing.v1 import AppTest
+from support.alignments import alignment
 
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Site
@@ -218,6 +219,7 @@ class Backend:
             return self.failing[name]
         make = {
             "catalogue": lambda r: Result(facts=self.facts),
+            "alignment": alignment,
             "regression": regression,
             "translation": translation,
             "differences": differences,

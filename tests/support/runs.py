@@ -12,7 +12,12 @@ from dashboard.records.result import Result
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.page_run import PNG, PageRun
 from dashboard.storage.runs import Runs
+from dashboard.storage.seen import Chart, Group, Table, Text
 
+ROW = Group(
+    layout="row", weights=(2.0, 1.0),
+    blocks=(Chart(name="map", alt="a map"), Table(name="rates", formats={"rate": "%.3f"})),
+)  # fmt: skip
 HEAD = PNG + b"\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05"  # of 7 x 5 px
 
 
@@ -27,12 +32,16 @@ def panel(seed=7, rows=3, **facts) -> Bundle:
 
 
 def page(name="one", seed=7, **changes) -> PageRun:
-    """A page of two panels with a note and a picture."""
+    """A page of two results, a chart and a table, with a note and a picture."""
     given = {
         "panels": (panel(seed), panel(seed + 4)),
         "note": "first line\nsecond line",
         "link": "/?a=gaussian&b=uniform",
         "picture": HEAD + name.encode(),
+        "seen": Group(blocks=(Text(kind="caption", text="**seen**"), ROW)),
+        "charts": {"map": {"mark": "rect", "datasets": {"cells": [{"weight": 0.5}]}}},
+        "tables": {"rates": pa.table({"map": ["1.1"], "rate": [0.125]})},
+        "pictures": {"map.png": HEAD},
     }
     return PageRun(name=name, **(given | changes))
 

@@ -26,7 +26,7 @@ from dashboard.links.panels import checkpoints_of
 from dashboard.links.sides import NEUTRAL, sides_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
-from dashboard.ui import layout, upload
+from dashboard.ui import layout, shown, upload
 from dashboard.ui.checkpoints import draw_corpus
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_text
 from dashboard.ui.session import Session
@@ -169,11 +169,11 @@ def said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> No
     if result is None:
         return
     facts = result.facts
-    st.markdown(f"**{plain(facts['source'])}** → **{plain(facts['target'])}**")
+    shown.markdown(f"**{plain(facts['source'])}** → **{plain(facts['target'])}**")
     words = _tokens(facts) if view.gold == OWN else _standing(view, ranked, facts["available"])
     broken = ", broken where that is possible only" if facts["possible"] else ""
     frames = f"Framed in gold: what the alignment links{broken}."
-    st.caption(f"{words} {frames}")
+    shown.caption(f"{words} {frames}")
 
 
 def _standing(view: Alignment, ranked: Sequence[Ranked], available: int) -> str:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.alignment.controls import browse, choices, ranking, said, steps
@@ -26,7 +25,7 @@ from dashboard.links.panels import checkpoints_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import results
+from dashboard.ui import results, shown
 from dashboard.ui.charts import legend
 from dashboard.ui.checkpoints import PanelPlaces, draw_origin, draw_panels, nothing_trained
 from dashboard.ui.maps import translation_height
@@ -42,7 +41,7 @@ class _Places(NamedTuple):
     """Where on the page things go that come after the controls were read."""
 
     steps: DeltaGenerator | None
-    words: DeltaGenerator
+    words: shown.Place
     panels: dict[str, PanelPlaces]
 
 
@@ -63,8 +62,8 @@ def _requests(view: Alignment, catalogue: Catalogue) -> _Requests:
 
 def _controls(session: Session[Alignment], catalogue: Catalogue) -> _Places:
     choices(session, catalogue)
-    way = st.container(gap="xsmall", key="alignment-way")
-    words, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
+    way = shown.container(gap="xsmall", key="alignment-way")
+    words, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with scale:
         legend(1.0)
     panels = draw_panels(session, catalogue)

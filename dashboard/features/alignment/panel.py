@@ -16,7 +16,7 @@ from dashboard.links.fields import LETTERS
 from dashboard.links.panels import checkpoints_of, selected_maps, with_map
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
-from dashboard.ui import charts, export, maps
+from dashboard.ui import charts, export, maps, shown
 from dashboard.ui.session import Session
 from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.translations import unknown_words
@@ -37,7 +37,7 @@ def rates(session: Session[Alignment], letter: str, result: Result) -> None:
     rows = {row["map"]: row for row in table.to_pylist()}
     best = rows[facts["best"]]
     name = map_title(facts["best"]) if len(rows) > 1 else "its one head"
-    st.metric(
+    shown.metric(
         f"Alignment error rate, {'best: ' if len(rows) > 1 else ''}{name}",
         f"{best['error_rate']:.3f}",
         help=_HELP,
@@ -46,7 +46,7 @@ def rates(session: Session[Alignment], letter: str, result: Result) -> None:
     words.append(f"{facts['scored']:,} pair{'s' * (facts['scored'] != 1)}")
     if facts["too_long"]:
         words.append(f"{facts['too_long']:,} more too long for this model")
-    st.caption(" · ".join(words))
+    shown.caption(" · ".join(words))
     chosen = _selected(session.view, letter, result)
     charts.show_filled(
         f"rates {result.digest} {letter} {chosen}",
@@ -93,7 +93,7 @@ def pair_map(
         session.update(selected=view.selected)
 
     maps.attention_maps(result, letter, shared, "cross", selected, select, _gold(result))
-    st.caption(_verdict(result, selected))
+    shown.caption(_verdict(result, selected))
     unknown_words(result)
 
 
@@ -154,12 +154,12 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
                 "Average head": facts["average"],
             }
         )
-    st.subheader("Side by side", anchor=False)
+    shown.subheader("Side by side")
     table = pd.DataFrame(rows).set_index("Panel")
     digits = st.column_config.NumberColumn(format="%.3f")
     numbers = [name for name in table if name not in ("Model", "Best head")]
-    st.dataframe(table, width="stretch", column_config=dict.fromkeys(numbers, digits))
-    st.caption(_caveat(view, list(scored.values())))
+    shown.table(table, width="stretch", column_config=dict.fromkeys(numbers, digits))
+    shown.caption(_caveat(view, list(scored.values())))
 
 
 def _caveat(view: Alignment, scored: Sequence[Result]) -> str:

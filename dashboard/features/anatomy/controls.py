@@ -21,7 +21,7 @@ from dashboard.features.anatomy.view import (
     SEED_FIELD,
 )
 from dashboard.records.catalogue import Catalogue
-from dashboard.ui import layout
+from dashboard.ui import layout, shown
 from dashboard.ui.attending import draw_normaliser_of_view
 from dashboard.ui.fields import draw_choice, draw_setting, draw_settings
 from dashboard.ui.session import Session
@@ -36,7 +36,7 @@ def step_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
         _example(session, catalogue)
         _layout(session, catalogue)
         scoring_controls(session, catalogue)
-    st.caption(EXAMPLES[session.view.example].caption)
+    shown.caption(EXAMPLES[session.view.example].caption)
     with layout.row("anatomy-numbers"):
         numbers.lengths(session, SLIDER_WIDTH)
         draw_setting(session, catalogue, DROPOUT_FIELD, width=SLIDER_WIDTH)

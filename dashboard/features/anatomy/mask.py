@@ -16,7 +16,7 @@ from dashboard.features.anatomy.view import PER_QUERY, PER_ROW
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import charts, layout, results
+from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula, place
 
@@ -44,7 +44,7 @@ def controls(session: Session[Anatomy]) -> None:
             try:
                 matrices[row] = tensors.read_lines(given, SCORES_SHAPE[1:])
             except tensors.TensorError as error:
-                st.text(f"Batch row {row}: {error}")
+                shown.text(f"Batch row {row}: {error}")
         session.update(scores=tensors.write(matrices))
         for field, title, example in _KINDS:
             _lengths(session, field, title, example)
@@ -61,13 +61,13 @@ def _lengths(session: Session[Anatomy], field: Lengths[Anatomy], title: str, exa
     try:
         session.update(**{field.name: field.parse(given, session.view)})
     except tensors.TensorError as error:
-        st.text(f"{title}: {error}")
+        shown.text(f"{title}: {error}")
 
 
 def draw(session: Session[Anatomy], _: Catalogue, asked: Sequence[Request]) -> None:
     """Both kinds beside each other."""
     formula(r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}")
-    st.caption(
+    shown.caption(
         "A key beyond the valid length must get no weight. Masking with 0 does not do that: "
         "a score of 0 still counts as exp(0) = 1. Writing the mask into the scores destroys "
         "numbers that the caller may need again."
@@ -75,8 +75,8 @@ def draw(session: Session[Anatomy], _: Catalogue, asked: Sequence[Request]) -> N
     with layout.grid(len(_KINDS)):
         for (field, title, _example), request in zip(_KINDS, asked, strict=True):
             key = f"mask-{field.name}"
-            with st.container(border=True, key=key):
-                st.subheader(title, anchor=False)
+            with shown.container(border=True, key=key):
+                shown.subheader(title)
                 results.results(session.jobs, request, _ways, _HEIGHT, f"{key}-result", grows=True)
 
 
@@ -87,8 +87,8 @@ def _ways(result: Result) -> None:
         _chart(result, found, "scores", "Scores; grey ones do not count", masked)
         _chart(result, found, "weights", "Right: masked softmax", masked, vmax=1.0)
         _chart(result, found, "wrong", "Wrong: masked with 0", masked, vmax=1.0)
-        with st.container(gap="xsmall"):
-            st.markdown("**What masking with 0 changed**")
+        with shown.container(gap="xsmall"):
+            shown.markdown("**What masking with 0 changed**")
             charts.show_filled(
                 f"mask {result.digest} difference",
                 draw_matrix,
@@ -100,12 +100,12 @@ def _ways(result: Result) -> None:
                 "Weights of masking with 0, less those of the masked softmax",
             )  # fmt: skip
     leak = np.array(result.facts["leak"])
-    st.caption(
+    shown.caption(
         f"Leaked to padding, row by row: {', '.join(f'{part:.1%}' for part in leak)}. "
         f"On average {leak.mean():.1%} of the weight goes where nothing is."
     )
-    st.subheader("Overwriting the input", anchor=False)
-    st.caption(
+    shown.subheader("Overwriting the input")
+    shown.caption(
         "“X[~mask] = 0” on a view of the caller's scores changes the caller's own tensor. Whoever "
         "asks once more, now for all keys, gets other weights."
     )
@@ -115,7 +115,7 @@ def _ways(result: Result) -> None:
         _chart(result, found, "again", "Weights of all keys, as they were", None, vmax=1.0)
         _chart(result, found, "again_wrong", "The same of what is left", None, vmax=1.0)
     lost = np.abs(_rows(found["again"]) - _rows(found["again_wrong"])).max()
-    st.caption(f"The largest of these errors is {lost:.3f}.")
+    shown.caption(f"The largest of these errors is {lost:.3f}.")
 
 
 def _chart(
@@ -126,8 +126,8 @@ def _chart(
     masked: np.ndarray | None,
     vmax: float | None = None,
 ) -> None:
-    with st.container(gap="xsmall"):
-        st.markdown(f"**{title}**")
+    with shown.container(gap="xsmall"):
+        shown.markdown(f"**{title}**")
         charts.show_filled(
             f"mask {result.digest} {title}",
             draw_matrix,

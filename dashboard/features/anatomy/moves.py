@@ -12,7 +12,7 @@ from dashboard.features.anatomy.chart_matrix import draw_matrix, prepare_matrix
 from dashboard.features.anatomy.chart_shapes import Shape, shape_flow
 from dashboard.features.anatomy.chart_stages import Stage
 from dashboard.features.anatomy.state import Anatomy
-from dashboard.ui import charts
+from dashboard.ui import charts, shown
 
 _BATCH = ("B",)
 _FLOW_WIDTH = 420  # px, of a column that holds a flow
@@ -21,9 +21,9 @@ _FLOW_WIDTH = 420  # px, of a column that holds a flow
 def heads(view: Anatomy, tensors: Mapping[str, Stage]) -> None:
     """``(B, n, H·d) -> (B, n, H, d) -> (B, H, n, d) -> (B·H, n, d)``, one number followed."""
     batch, count, rows, size = tensors["split_q"].values.shape
-    cut, follow = st.columns(2, gap="large")
+    cut, follow = shown.columns(2, gap="large")
     with cut:
-        st.markdown("**How the shape moves**")
+        shown.markdown("**How the shape moves**")
         steps = (
             Shape(said="projected, all heads in one row", axes=(_BATCH, ("n",), ("H", "d"))),
             Shape(said="reshape, each row cut into heads", axes=(_BATCH, ("n",), ("H",), ("d",))),
@@ -44,17 +44,17 @@ def heads(view: Anatomy, tensors: Mapping[str, Stage]) -> None:
         ),
     )
     with follow:
-        st.markdown("**Where one number goes**")
-        st.caption("Query and column under “Look at” choose it; its value never changes.")
+        shown.markdown("**Where one number goes**")
+        shown.caption("Query and column under “Look at” choose it; its value never changes.")
         _table(["(B, n, H·d)", "(B, n, H, d)", "(B, H, n, d)", "(B·H, n, d)"], where)
 
 
 def joined(view: Anatomy, tensors: Mapping[str, Stage]) -> None:
     """The way back: ``(B·H, n, d) -> (B, H, n, d) -> (B, n, H, d) -> (B, n, H·d)``."""
     batch, count, rows, size = tensors["pooled"].values.shape
-    back, follow = st.columns(2, gap="large")
+    back, follow = shown.columns(2, gap="large")
     with back:
-        st.markdown("**How the shape moves back**")
+        shown.markdown("**How the shape moves back**")
         steps = (
             Shape(said="output of every head", axes=(("B", "H"), ("n",), ("d",))),
             Shape(said="reshape, batch rows apart", axes=(_BATCH, ("H",), ("n",), ("d",))),
@@ -73,7 +73,7 @@ def joined(view: Anatomy, tensors: Mapping[str, Stage]) -> None:
         ((view.row, view.query, column), merged[view.row, view.query, column]),
     )
     with follow:
-        st.markdown("**Where one number goes**")
+        shown.markdown("**Where one number goes**")
         _table(["(B·H, n, d)", "(B, H, n, d)", "(B, n, H, d)", "(B, n, H·d)"], where)
 
 
@@ -94,9 +94,9 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
         ),
         Shape(said="times v, the last axis summed away", axes=(*lead, ("n_q",), ("n_k",))),
     )
-    moves, numbers = st.columns(2, gap="large")
+    moves, numbers = shown.columns(2, gap="large")
     with moves:
-        st.markdown("**How the shape moves**")
+        shown.markdown("**How the shape moves**")
         _flow("broadcast", steps, sizes)
     query, key = view.query, view.key
     at = {name: tensors[name].matrix(view.row, view.head) for name in _TRACED}
@@ -110,7 +110,7 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
         "v · tanh": vector * at["features"][query, key],
     }
     with numbers:
-        st.markdown(f"**Query {query} against key {key}, hidden unit by hidden unit**")
+        shown.markdown(f"**Query {query} against key {key}, hidden unit by hidden unit**")
         charts.show_filled(
             f"anatomy {digest} trace {view.row} {view.head} {query} {key}",
             draw_matrix,
@@ -121,7 +121,9 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
             f"The additive score of query {query} and key {key}",
         )  # fmt: skip
         score = at["scores"][query, key]
-        st.caption(f"The last row sums to {score:.4f}, the score of query {query} and key {key}.")
+        shown.caption(
+            f"The last row sums to {score:.4f}, the score of query {query} and key {key}."
+        )
 
 
 _TRACED = ("projected_q", "projected_k", "sums", "features", "scores")
@@ -141,7 +143,7 @@ def _table(shapes: Sequence[str], where: Sequence[tuple[tuple[int, ...], float]]
             "Value": [value for _, value in where],
         }
     )
-    st.dataframe(
+    shown.table(
         frame, hide_index=True, width="stretch",
         column_config={"Value": st.column_config.NumberColumn(format="%.4f")},
     )  # fmt: skip

@@ -14,7 +14,7 @@ from dashboard.features.anatomy.view import COUNT_FIELD, LINK, PART, X_FIELD, Y_
 from dashboard.links.fields import Setting
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
-from dashboard.ui import layout, results
+from dashboard.ui import layout, results, shown
 from dashboard.ui.fields import draw_setting
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -58,6 +58,7 @@ def _part(session: Session[Anatomy]) -> None:
     )
     # Pressed once more, a choice is taken back: the part stays.
     session.update(part=chosen or session.view.part)
+    shown.setting("Part", _TITLES[session.view.part])
 
 
 def _results(session: Session[Anatomy], catalogue: Catalogue, _: None) -> None:

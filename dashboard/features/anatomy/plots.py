@@ -5,8 +5,6 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
-import streamlit as st
-
 from dashboard.charts import PANEL_COLOURS
 from dashboard.features.anatomy.chart_landscape import landscape_chart
 from dashboard.features.anatomy.chart_spread import spread_chart
@@ -16,7 +14,7 @@ from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import charts, layout, results
+from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.session import Session
 from dashboard.ui.titles import normaliser_title
 from dashboard.ui.widgets import formula, plain
@@ -33,7 +31,7 @@ def draw_root(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[R
         r"\mathrm{Var}\Big(\sum_{i=1}^{d} q_i k_i\Big) = d, \qquad "
         r"\mathrm{Var}\Big(\tfrac{1}{\sqrt d}\sum_{i=1}^{d} q_i k_i\Big) = 1"
     )
-    st.caption(
+    shown.caption(
         "Queries and keys are drawn from a standard normal. Without the root the scores spread "
         "ever wider, one key takes all the weight, and next to nothing is left to learn from. "
         "Dashed: what theory says."
@@ -89,7 +87,7 @@ def draw_landscape(
     """Scores and weights over all keys of two numbers."""
     (request,), view = asked, session.view
     formula("a(q, k) = " + catalogue.scorings[view.scoring].formula)
-    st.caption(
+    shown.caption(
         "Every point is a key of two numbers, the ring is the query: what the scoring says of "
         "each key, and the weight of each key if all of them were asked at once, by "
         f"{_weighing(view, catalogue)}. Grey keys are ruled out by a score of −∞."

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-import streamlit as st
 
 from dashboard.features.anatomy import moves
 from dashboard.features.anatomy.chart_stages import stages
@@ -17,7 +16,7 @@ from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import results
+from dashboard.ui import results, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
@@ -37,7 +36,7 @@ def draw(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Reques
 
 def _stages(result: Result, view: Anatomy, scoring: Entry, normaliser: Entry | None) -> None:
     if not result.facts["finite"]:
-        st.text("Some of these numbers are not finite: the scoring cannot answer such inputs.")
+        shown.text("Some of these numbers are not finite: the scoring cannot answer such inputs.")
     tensors = stages(result.tables["stages"])
     drawn = [_inputs, *([_heads] if view.layout == HEADS else [])]
     drawn += [_model] if "x" in tensors else []
@@ -45,10 +44,14 @@ def _stages(result: Result, view: Anatomy, scoring: Entry, normaliser: Entry | N
     drawn += [_mixed] if "mixed" in tensors else []
     drawn += [_encoded] if result.facts.get("attends", 1) > 1 else []
     for number, stage in enumerate(drawn, start=1):
-        with st.container(border=True, key=f"stage-{stage.__name__.strip('_')}"):
+        with shown.container(border=True, key=f"stage-{stage.__name__.strip('_')}"):
             # One matrix fits beside the words, several go below them.
             below = stage in (_inputs, _model, _heads, _mixed)
-            places = (st.container(), st.container()) if below else st.columns([2, 3], gap="large")
+            places = (
+                [shown.container(), shown.container()]
+                if below
+                else shown.columns([2, 3], gap="large")
+            )
             stage(
                 Walk(
                     number=number, result=result, view=view, scoring=scoring,

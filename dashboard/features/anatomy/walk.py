@@ -9,7 +9,6 @@ from dataclasses import dataclass
 
 import numpy as np
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.charts.template import Prepared
 from dashboard.features.anatomy.chart_matrix import MatrixShape, draw_matrix, prepare_matrix
@@ -17,7 +16,7 @@ from dashboard.features.anatomy.chart_stages import Stage
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.records.catalogue import Entry
 from dashboard.records.result import Result
-from dashboard.ui import layout
+from dashboard.ui import layout, shown
 from dashboard.ui.charts import show_filled
 from dashboard.ui.widgets import formula
 
@@ -43,8 +42,8 @@ class Walk:
     scoring: Entry
     normaliser: Entry | None
     tensors: Mapping[str, Stage]
-    words: DeltaGenerator
-    numbers: DeltaGenerator
+    words: shown.Place
+    numbers: shown.Place
 
     def matrix(self, name: str) -> np.ndarray:
         """The tensor at the batch row and head that are looked at."""
@@ -54,8 +53,8 @@ class Walk:
 def explain(walk: Walk, title: str, latex: str, text: str, description: str = "") -> None:
     """A stage's title, what happens in it, and its formula."""
     with walk.words:
-        st.subheader(f"{walk.number} · {title}", anchor=False)
-        st.caption(text)
+        shown.subheader(f"{walk.number} · {title}")
+        shown.caption(text)
         if latex:
             formula(latex, description=description)
 
@@ -67,9 +66,9 @@ def matrices(
     vmax: float | None = None,
 ) -> None:
     """The named tensors beside each other, each with its shape."""
-    with walk.numbers, layout.grid(len(drawn)) if len(drawn) > 1 else st.container():
+    with walk.numbers, layout.grid(len(drawn)) if len(drawn) > 1 else shown.container():
         for name, (title, pick) in drawn.items():
-            with st.container(gap="xsmall"):
+            with shown.container(gap="xsmall"):
                 _chart(walk, name, title, pick, masked, vmax)
 
 
@@ -78,7 +77,7 @@ def _chart(
 ) -> None:
     stage, view = walk.tensors[name], walk.view
     values = walk.matrix(name)
-    st.markdown(f"**{title}** `{stage.shape}`")
+    shown.markdown(f"**{title}** `{stage.shape}`")
 
     def prepare() -> Prepared[MatrixShape]:
         return prepare_matrix(
@@ -97,17 +96,18 @@ def _chart(
 def download(walk: Walk, name: str, values: np.ndarray) -> None:
     """A button for the matrix that is looked at as a table; empty where it is masked."""
     stage = walk.tensors[name]
-    walk.numbers.download_button(
-        f"{name}.csv",
-        as_csv(values, stage.labels(-2), stage.labels(-1)),
-        file_name=f"{name}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        key=f"anatomy-{name}-csv",
-        type="tertiary",
-        help=f"{name.capitalize()} of batch row {walk.view.row}, as they stand above.",
-        on_click="ignore",
-    )
+    with walk.numbers:
+        st.download_button(
+            f"{name}.csv",
+            as_csv(values, stage.labels(-2), stage.labels(-1)),
+            file_name=f"{name}.csv",
+            mime="text/csv",
+            icon=":material/download:",
+            key=f"anatomy-{name}-csv",
+            type="tertiary",
+            help=f"{name.capitalize()} of batch row {walk.view.row}, as they stand above.",
+            on_click="ignore",
+        )
 
 
 def as_csv(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> str:

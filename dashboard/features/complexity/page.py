@@ -25,7 +25,7 @@ from dashboard.links.attending import absent_normaliser
 from dashboard.links.fields import next_seed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
-from dashboard.ui import charts, layout, results
+from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.attending import draw_normaliser_of_view
 from dashboard.ui.fields import draw_device, draw_settings
 from dashboard.ui.page import Page
@@ -48,8 +48,8 @@ _FORMULAS = """
 
 
 def _controls(session: Session[Complexity], catalogue: Catalogue) -> None:
-    st.markdown(_FORMULAS)
-    st.caption(
+    shown.markdown(_FORMULAS)
+    shown.caption(
         "Work: multiplications of one layer. In sequence: operations that must wait for each "
         "other. Path: the most steps between two positions. k is the kernel's width."
     )
@@ -97,7 +97,7 @@ def _live(events: Sequence[Event]) -> None:
     points = pd.DataFrame(timed).drop_duplicates(subset=["layer", "n", "d"], keep="last")
     latest = events[-1]
     st.progress(min(1.0, latest.fraction or 0.0), text=plain(latest.note))
-    for place, axis in zip(st.columns(2, gap="large"), _AXES, strict=True):
+    for place, axis in zip(shown.columns(2, gap="large"), _AXES, strict=True):
         if len({*_over(points, axis)[axis]}) > 1:
             with place:
                 charts.show_prepared(
@@ -109,11 +109,11 @@ def _live(events: Sequence[Event]) -> None:
 
 def _drawn(result: Result) -> None:
     times, fits = result.tables["times"].to_pandas(), result.facts["fits"]
-    for place, axis in zip(st.columns(2, gap="large"), _AXES, strict=True):
+    for place, axis in zip(shown.columns(2, gap="large"), _AXES, strict=True):
         with place:
             fixed = "d" if axis == "n" else "n"
             largest = times.loc[times["axis"] == axis, fixed].max()
-            st.markdown(f"**Time over {_AXES[axis]}**, at {fixed} = {largest:,}")
+            shown.markdown(f"**Time over {_AXES[axis]}**, at {fixed} = {largest:,}")
             charts.show_filled(
                 f"complexity {result.digest} {axis}",
                 draw_series,
@@ -123,7 +123,7 @@ def _drawn(result: Result) -> None:
     _exponents(fits)
     _reach(result)
     threads, rounds = result.facts["threads"], result.facts["rounds"]
-    st.caption(
+    shown.caption(
         f"Measured on {result.facts['device']} with {threads} thread{'s' * (threads > 1)}, torch "
         f"{result.facts['torch']}, in {result.facts['seconds']:.1f} s; each point is the median "
         f"of {rounds} timing{'s' * (rounds > 1)}, one sequence at a time, no gradients."
@@ -170,7 +170,7 @@ def _over(times: pd.DataFrame, axis: str) -> pd.DataFrame:
 
 
 def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
-    st.subheader("Fitted exponents", anchor=False)
+    shown.subheader("Fitted exponents")
     rows = []
     for layer, title in _LAYERS.items():
         row = {"Layer": title}
@@ -184,8 +184,8 @@ def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
         rows.append(row)
     table = pd.DataFrame(rows).set_index("Layer")
     two_digits = st.column_config.NumberColumn(format="%.2f")
-    st.dataframe(table, width="stretch", column_config=dict.fromkeys(table, two_digits))
-    st.caption(
+    shown.table(table, width="stretch", column_config=dict.fromkeys(table, two_digits))
+    shown.caption(
         "Time ≈ constant × sizeᵉˣᵖᵒⁿᵉⁿᵗ; measured over all sizes, and over the two largest alone. "
         "Expected is the exponent of the counted multiplications. The clock also sees the start "
         "of every operation, the normaliser, and what fits in the caches: this bends the lines, "
@@ -195,24 +195,24 @@ def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _reach(result: Result) -> None:
-    st.subheader("Operations in sequence, and paths", anchor=False)
+    shown.subheader("Operations in sequence, and paths")
     reach = result.tables["reach"].to_pandas()
     tables = {}
     for name, title in (("products", "one after another"), ("hops", "hops")):
         wide = reach.pivot(index="n", columns="layer", values=name)[list(_LAYERS)]
         tables[title] = wide.rename(columns=_LAYERS)
-    left, right = st.columns(2, gap="large")
+    left, right = shown.columns(2, gap="large")
     with left:
-        st.markdown("**In sequence**: matrix products that must wait for each other")
-        st.dataframe(tables["one after another"], width="stretch")
-        st.caption(
+        shown.markdown("**In sequence**: matrix products that must wait for each other")
+        shown.table(tables["one after another"], width="stretch")
+        shown.caption(
             "The longest chain in the graph of one pass. An RNN needs state after state; "
             "self-attention two products, the scores and then the outputs."
         )
     with right:
-        st.markdown("**Path**: hops from the last output to the first input")
-        st.dataframe(tables["hops"], width="stretch")
-        st.caption(
+        shown.markdown("**Path**: hops from the last output to the first input")
+        shown.table(tables["hops"], width="stretch")
+        shown.caption(
             f"Followed by the gradient until it is no longer zero at the first input. A hop is a "
             f"layer of convolution (kernel {result.facts['kernel']}), a step of recurrence, or a "
             "layer of attention."

@@ -13,6 +13,7 @@ from dashboard.features.differences.sides import map_title
 from dashboard.features.differences.view import Differences
 from dashboard.links.panels import with_map
 from dashboard.records.result import Result
+from dashboard.ui import shown
 from dashboard.ui.session import Session
 
 _HEADER, _ROW, _MOST_ROWS = 38, 35, 8  # px, px, and rows before the table scrolls
@@ -39,11 +40,11 @@ def head_matching(session: Session[Differences], pair: Pair, result: Result) -> 
         r = result.facts["correlation"]
         if r is not None:
             number = f"{r:.2f}".replace("-", "−")
-            st.caption(f"Pearson correlation of the weights of the two maps: r = {number}")
+            shown.caption(f"Pearson correlation of the weights of the two maps: r = {number}")
         return
     rows = [_Match(*row.values()) for row in result.tables["matches"].to_pylist()]
-    st.markdown(f"##### Each head of panel {one.letter}, and its match in panel {other.letter}")
-    st.caption(_HOW)
+    shown.markdown(f"##### Each head of panel {one.letter}, and its match in panel {other.letter}")
+    shown.caption(_HOW)
     start = _start(pair, rows)
     st.button(
         "Use matched heads",
@@ -62,7 +63,7 @@ def head_matching(session: Session[Differences], pair: Pair, result: Result) -> 
         if chosen:
             _use(session, pair, rows[chosen[0]])
 
-    st.dataframe(
+    shown.table(
         _table(pair, rows),
         hide_index=True,
         width=_WIDTH,

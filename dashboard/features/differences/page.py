@@ -7,7 +7,6 @@ from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.charts.template import chart_of
 from dashboard.features.differences.asking import Compared, asked, compared, follow_ups
@@ -33,7 +32,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import charts, export, layout, results
+from dashboard.ui import charts, export, layout, results, shown
 from dashboard.ui.checkpoints import (
     PanelPlaces,
     add_panel,
@@ -59,10 +58,10 @@ _POINT = (
 class _Places(NamedTuple):
     """Where on the page things go that come after the controls were read."""
 
-    target: DeltaGenerator
+    target: shown.Place
     panels: dict[str, PanelPlaces]
-    kind: DeltaGenerator
-    export: DeltaGenerator
+    kind: shown.Place
+    export: shown.Place
 
 
 def _controls(session: Session[Differences], catalogue: Catalogue) -> _Places:
@@ -79,13 +78,13 @@ def _controls(session: Session[Differences], catalogue: Catalogue) -> _Places:
         text, target = following(catalogue, before, view.corpus, view.text, view.target)
         usual = replace(view, panels=panels, selected=(), kind=KINDS[0], pair="")
         show_sentences(session, replace(usual, text=text, target=target))
-    target = st.container(key="differences-target-said")
+    target = shown.container(key="differences-target-said")
     places = draw_panels(session, catalogue, formulas=False, without=without_panel)
     with layout.row("differences-choices"):
         _choose_pair(session)
-        kind = st.container(width="content")
+        kind = shown.container(width="content")
         add_panel(session, catalogue)
-        return _Places(target, places, kind, st.container(width="content"))
+        return _Places(target, places, kind, shown.container(width="content"))
 
 
 def _choose_pair(session: Session[Differences]) -> None:
@@ -94,10 +93,10 @@ def _choose_pair(session: Session[Differences]) -> None:
     if len(offered) < 2:
         session.update(pair="")
         return
-    shown = view.pair if view.pair in offered else offered[0]
+    drawn = view.pair if view.pair in offered else offered[0]
     key = session.key("pair")
     # None where the chosen one was clicked again.
-    place(key, shown, session.fresh or st.session_state.get(key) not in offered)
+    place(key, drawn, session.fresh or st.session_state.get(key) not in offered)
     chosen = st.segmented_control(
         "Difference",
         offered,
@@ -150,12 +149,12 @@ def _wait_for_more(session: Session[Differences], seen: Compared) -> None:
 
 
 def _comparison(
-    session: Session[Differences], seen: Compared, result: Result | None, menu: DeltaGenerator
+    session: Session[Differences], seen: Compared, result: Result | None, menu: shown.Place
 ) -> None:
     """The linked chart, and what sets its pair apart once a worker has said it."""
     sides, pair = seen.sides, seen.pair
     if sentence := _verdict(session, seen, result):
-        st.caption(sentence)
+        shown.caption(sentence)
     keys = ["linked", *(f"{side.key} {side.selected}" for side in sides)]
     if pair and result:
         keys += [pair.name, result.digest]
@@ -165,11 +164,11 @@ def _comparison(
             f"Maps of panels, rows linked. {_POINT}",
         )  # fmt: skip
     except ValueError as error:
-        st.caption(
+        shown.caption(
             f":material/grid_off: These maps are too large to lay beside each other: {error}"
         )
         return
-    st.caption(f"{_POINT} {AXES[session.view.kind]}")
+    shown.caption(f"{_POINT} {AXES[session.view.kind]}")
     if pair and result:
         with menu:
             drawn = {

@@ -14,7 +14,7 @@ from dashboard.links.checkpoints import resolve, untrained
 from dashboard.links.panels import with_map
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
-from dashboard.ui import results
+from dashboard.ui import results, shown
 from dashboard.ui.session import Session
 from dashboard.ui.translations import likelihood, unknown_words, without
 from dashboard.ui.widgets import choose, plain
@@ -38,7 +38,7 @@ def panel(
         return
     if letter not in what.forced:
         if not view.text:
-            st.caption("The sentence is empty: write one above.")
+            shown.caption("The sentence is empty: write one above.")
         return
     request = what.forced[letter]
     event = session.jobs.final(request)
@@ -48,9 +48,9 @@ def panel(
     if side:
         _choose_map(session, side)
     elif letter in seen.misfits:
-        st.caption(f":material/grid_off: {seen.misfits[letter]}")
+        shown.caption(f":material/grid_off: {seen.misfits[letter]}")
     elif event and event.result:
-        st.caption(without(view.kind))
+        shown.caption(without(view.kind))
 
 
 def say_target(session: Session[Differences], what: Asked) -> None:
@@ -63,11 +63,11 @@ def say_target(session: Session[Differences], what: Asked) -> None:
         results.results(session.jobs, request, lambda _: None, _FAILED, "differences-words")
         return
     if not what.target:
-        st.caption(f"Panel {what.speaker} has nothing to say: write a common target above.")
+        shown.caption(f"Panel {what.speaker} has nothing to say: write a common target above.")
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with shown.container(horizontal=True, vertical_alignment="center", gap="small"):
         words = f"The target is what panel {what.speaker} says by itself: “{plain(what.target)}”"
-        st.caption(words, width="content")
+        shown.caption(words, width="content")
         st.button(
             "Force these words",
             type="tertiary",
@@ -84,7 +84,7 @@ def _force(session: Session[Differences], target: str) -> None:
 
 
 def _facts(result: Result) -> None:
-    st.caption(f"{likelihood(result)} of the target")
+    shown.caption(f"{likelihood(result)} of the target")
     unknown_words(result)
 
 

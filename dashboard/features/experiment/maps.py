@@ -14,7 +14,7 @@ from dashboard.features.experiment.cells import AT_WORK, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
-from dashboard.ui import charts, layout
+from dashboard.ui import charts, layout, shown
 from dashboard.ui.maps import frames
 from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import picked, place, plain
@@ -58,7 +58,7 @@ def show(
         choose: called with the seed that the reader picks.
     """
     seed = shown_seed(view)
-    words, scale = st.columns([5, 1], vertical_alignment="bottom", gap="medium")
+    words, scale = shown.columns([5, 1], vertical_alignment="bottom", gap="medium")
     with words:
         _seeds(view, seed, choose)
     chosen = [cell for cell in cells if cell.seed == seed]
@@ -73,7 +73,7 @@ def show(
     height = _NAME + (_WORDS if view.task == TRANSLATION else 0) + sizes.key_room + _SIDE
     with layout.grid(len(chosen)):
         for cell in chosen:
-            with st.container(
+            with shown.container(
                 height=height + _BELOW, border=False, key=f"experiment-map-{cell.scoring}"
             ):
                 _panel(cell, drawn[cell.scoring], sizes, vmax, catalogue)
@@ -86,7 +86,7 @@ def shown_seed(view: Experiment) -> int:
 
 def _seeds(view: Experiment, seed: int, choose: Callable[[int], None]) -> None:
     if view.seeds == 1:
-        st.caption("Of seed 0.")
+        shown.caption("Of seed 0.")
         return
     key = "experiment-maps"
     st.segmented_control(
@@ -139,15 +139,15 @@ def _sizes(found: Sequence[MapFrame]) -> _Sizes:
 def _panel(
     cell: Cell, drawn: Drawn | None, sizes: _Sizes, vmax: float, catalogue: Catalogue
 ) -> None:
-    st.markdown(f"**{plain(scoring_title(cell.scoring, catalogue))}**")
+    shown.markdown(f"**{plain(scoring_title(cell.scoring, catalogue))}**")
     if drawn is None:
         if cell.state in AT_WORK and cell.state != "queued":
             st.skeleton(_SIDE)
         else:
-            st.caption(plain(_ABSENT.get(cell.state) or cell.note or "No map is kept."))
+            shown.caption(plain(_ABSENT.get(cell.state) or cell.note or "No map is kept."))
         return
     if drawn.words:
-        st.caption(plain(drawn.words))
+        shown.caption(plain(drawn.words))
 
     def prepare() -> Prepared:
         frame = drawn.frame

@@ -34,7 +34,7 @@ from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import owner, results, upload
+from dashboard.ui import owner, results, shown, upload
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.titles import normaliser_title
@@ -83,11 +83,13 @@ def _fits(view: Experiment, catalogue: Catalogue) -> Iterable[Request]:
 def _results(session: Session[Experiment], catalogue: Catalogue, _: None) -> None:
     view = session.view
     if sentence := obstacle(view, catalogue):
-        with st.container(border=True, key="experiment-obstacle"):
-            st.text(sentence)
+        with shown.container(border=True, key="experiment-obstacle"):
+            shown.text(sentence)
         return
     first = [_look(session, catalogue)]
     polling = first[0].pending
+    if polling:
+        shown.incomplete()
 
     def below() -> None:
         state = first.pop() if first else _look(session, catalogue)
@@ -128,24 +130,27 @@ def _look(session: Session[Experiment], catalogue: Catalogue) -> _State:
 
 def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> None:
     view, cells = session.view, state.cells
-    with st.container(
+    with shown.container(
         horizontal=True, vertical_alignment="center", gap="small", key="experiment-go"
     ):
         if view.task == TRANSLATION:
             steering.buttons(state.requests, cells)
-        with st.container(width="stretch"):
-            st.caption(plain(" ".join([summary(cells) + ".", *outdated(cells)])))
+        with shown.container(width="stretch"):
+            shown.caption(plain(" ".join([summary(cells) + ".", *outdated(cells)])))
     steering.refusal()
+    for training in (cell.training for cell in cells):
+        if training:
+            shown.result(training.request, training.result())
     found, columns = spreads(state.result), metrics(view, catalogue)
-    shown = experiment_table.measured(cells, columns)
-    experiment_table.table(view, cells, shown, found, catalogue)
+    measured = experiment_table.measured(cells, columns)
+    experiment_table.table(view, cells, measured, found, catalogue)
     _failure(session, state.request, state.event)
-    st.caption(_FAIR[view.task])
+    shown.caption(_FAIR[view.task])
     if view.normaliser != SOFTMAX:
         title = normaliser_title(view.normaliser, catalogue)
-        st.caption(plain(f"Every row makes weights of its scores by the normaliser {title}."))
+        shown.caption(plain(f"Every row makes weights of its scores by the normaliser {title}."))
     if _same_data(cells):
-        st.caption(_SAME_DATA)
+        shown.caption(_SAME_DATA)
     # Not right above the table, whose own tools appear there.
     st.download_button(
         "Every run as CSV",
@@ -158,12 +163,12 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         on_click="ignore",
     )
     runs.failures(cells, catalogue)
-    st.subheader("Every seed", anchor=False)
+    shown.subheader("Every seed")
     seeds.chart(
-        view, cells, shown, found, catalogue,
+        view, cells, measured, found, catalogue,
         lambda name: session.change(replace(session.view, figure=name)),
     )  # fmt: skip
-    st.subheader("Where each scoring looks", anchor=False)
+    shown.subheader("Where each scoring looks")
     maps.show(
         view, cells, catalogue, lambda seed: session.change(replace(session.view, maps=seed))
     )

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import pyarrow as pa
-import streamlit as st
 
 from dashboard.charts.tidy import table_csv
 from dashboard.features.experiment.cells import Cell
 from dashboard.features.experiment.view import Experiment
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
+from dashboard.ui import shown
 from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import plain
 
@@ -35,14 +35,15 @@ def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:
     broken = [cell for cell in cells if cell.state == "failed"]
     if not broken:
         return
-    with st.container(border=True, key="experiment-failures", gap="xsmall"):
-        st.markdown(f":material/error: **{len(broken)} of {len(cells)} runs failed**")
+    with shown.container(border=True, key="experiment-failures", gap="xsmall"):
+        shown.markdown(f":material/error: **{len(broken)} of {len(cells)} runs failed**")
         for cell in broken[:_FAILURES_SHOWN]:
-            st.text(f"{scoring_title(cell.scoring, catalogue)}, seed {cell.seed}: {cell.note}")
+            shown.text(f"{scoring_title(cell.scoring, catalogue)}, seed {cell.seed}: {cell.note}")
             if culprit := cell.facts.get("culprit"):
-                st.caption(plain(f"It happened in {culprit}."))
+                shown.caption(plain(f"It happened in {culprit}."))
         if len(broken) > _FAILURES_SHOWN:
-            st.caption(f"and {len(broken) - _FAILURES_SHOWN} more, all in the file of every run")
+            more = len(broken) - _FAILURES_SHOWN
+            shown.caption(f"and {more} more, all in the file of every run")
 
 
 def file(view: Experiment, cells: Sequence[Cell], metrics: Sequence[Metric]) -> bytes:

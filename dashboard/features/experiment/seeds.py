@@ -17,7 +17,7 @@ from dashboard.features.experiment.view import FIGURE, Experiment
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.records.result import Result
-from dashboard.ui import export
+from dashboard.ui import export, shown
 from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import picked, place
 
@@ -41,9 +41,9 @@ def chart(
     """
     if not metrics:
         return
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+    with shown.container(horizontal=True, vertical_alignment="center", gap="small"):
         metric = _chosen(view, metrics, choose)
-        menu = st.container(width="content")
+        menu = shown.container(width="content")
     titles = {name: scoring_title(name, catalogue) for name in view.scorings}
     rows = [
         {"scoring": titles[cell.scoring], "seed": cell.seed, "value": value}
@@ -60,13 +60,12 @@ def chart(
         name: pd.DataFrame(found, columns=_COLUMNS[name])
         for name, found in ((DATA, rows), (MEANS, means))
     }
-    with st.container(key="experiment-chart"):
-        st.vega_lite_chart(
+    with shown.container(key="experiment-chart"):
+        shown.chart(
             {**still, "datasets": {**still["datasets"], **data}},
-            width="stretch",
-            alt=f"{metric.title} of every seed, a lane per scoring",
+            f"{metric.title} of every seed, a lane per scoring",
         )
-    st.caption("A dot for every seed, a tick at the scoring's mean.")
+    shown.caption("A dot for every seed, a tick at the scoring's mean.")
     with menu:
         if not rows:
             export.waiting("experiment")

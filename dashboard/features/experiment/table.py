@@ -13,9 +13,11 @@ from dashboard.features.experiment.summary import Spread, Spreads, mean_text
 from dashboard.features.experiment.view import Experiment
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
+from dashboard.ui import shown
 from dashboard.ui.titles import scoring_title
 
 _RUNS_WIDTH = 260  # px
+_ALT = "Mean and spread of every figure, a row per scoring"
 _RULE = (
     "Mean ± standard deviation over the seeds (n − 1); ↑ more is better, ↓ less is. Bold is the "
     "best mean of a column where its distance from the next best is larger than the standard "
@@ -73,9 +75,22 @@ def table(
         },
         placeholder="–",
         key="experiment-table",
-        alt="Mean and spread of every figure, a row per scoring",
+        alt=_ALT,
     )
-    st.caption(_RULE)
+    texts = frame.assign(
+        **{
+            metric.heading: [mean_text(one, metric.digits) for one in column]
+            for metric, column in found.items()
+        }
+    )
+    bold = [
+        (row, metric.heading)
+        for metric, column in found.items()
+        for row, one in enumerate(column)
+        if one.best
+    ]
+    shown.note_table(texts, alt=_ALT, bold=bold)
+    shown.caption(_RULE)
 
 
 def _runs(scoring: str, cells: Sequence[Cell]) -> str:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any
 
-import streamlit as st
-
 from dashboard.records.interventions import KINDS
 from dashboard.records.result import Result
+from dashboard.ui import shown
 from dashboard.ui.widgets import plain
 
 _KIND_NAMES = {"cross": "Cross", "encoder": "Encoder", "decoder": "Decoder"}
@@ -52,13 +51,13 @@ def health_card(result: Result) -> None:
     """Bugs first, then findings map by map."""
     heads = result.tables["heads"].to_pandas()
     heads["said"] = [text.split() for text in heads["verdicts"]]
-    with st.container(border=True, key="heads-health", gap="xsmall"):
-        st.markdown("**Map health**")
+    with shown.container(border=True, key="heads-health", gap="xsmall"):
+        shown.markdown("**Map health**")
         bugs = [name for name in BUGS if any(name in said for said in heads["said"])]
         for name in bugs:
-            st.error(_fault(name, result.facts["plugins"]), icon=":material/bug_report:")
+            shown.error(_fault(name, result.facts["plugins"]), icon=":material/bug_report:")
         if not bugs:
-            st.markdown(f":green-badge[:material/check: no bug] {_sound(result.facts)}")
+            shown.markdown(f":green-badge[:material/check: no bug] {_sound(result.facts)}")
         silent = []
         maps = dict(list(heads.groupby(["kind", "layer"], sort=False)))
         for kind, layer in sorted(maps, key=lambda site: (KINDS.index(site[0]), site[1])):
@@ -67,8 +66,8 @@ def health_card(result: Result) -> None:
             if not _map(name, own.to_dict("records")):
                 silent.append(name)
         if silent:
-            st.caption(f"Nothing to say about {', '.join(map(plain, silent))}.")
-        st.caption(
+            shown.caption(f"Nothing to say about {', '.join(map(plain, silent))}.")
+        shown.caption(
             "A finding is no fault: heads do end on one word or stay idle while the others work."
         )
 
@@ -109,5 +108,5 @@ def _map(name: str, heads: list[dict[str, Any]]) -> bool:
     ]
     if len(spoken) > _LISTED:
         lines.append(f"and {len(spoken) - _LISTED} more heads, see the table")
-    st.markdown(f"{badge} **{plain(name)}**  \n" + "  \n".join(map(plain, lines)))
+    shown.markdown(f"{badge} **{plain(name)}**  \n" + "  \n".join(map(plain, lines)))
     return True

@@ -6,11 +6,9 @@ from collections.abc import Mapping
 from difflib import SequenceMatcher
 from typing import Any
 
-import streamlit as st
-
 from dashboard.features.heads.view import Heads
 from dashboard.records.result import Result
-from dashboard.ui import layout, maps
+from dashboard.ui import layout, maps, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
@@ -50,12 +48,12 @@ def outcome(result: Result) -> None:
         before, after = plain(facts["translation"]) or _NOTHING, _NOTHING
         effect = "Nothing is changed yet: switch heads off below."
     with layout.grid(2):
-        with st.container(gap="xsmall", key="heads-before"):
-            st.markdown(f"{_TITLES['before']}\n#### {before}")
-            st.caption(_forced(facts) + _nats("log-probability", unchanged["log_probability"]))
-        with st.container(gap="xsmall", key="heads-after"):
-            st.markdown(f"{_TITLES['after']}\n#### {after}")
-            st.caption(effect)
+        with shown.container(gap="xsmall", key="heads-before"):
+            shown.markdown(f"{_TITLES['before']}\n#### {before}")
+            shown.caption(_forced(facts) + _nats("log-probability", unchanged["log_probability"]))
+        with shown.container(gap="xsmall", key="heads-after"):
+            shown.markdown(f"{_TITLES['after']}\n#### {after}")
+            shown.caption(effect)
 
 
 def _effect(facts: Mapping[str, Any], unchanged: Mapping[str, Any], fresh: int) -> str:
@@ -86,9 +84,9 @@ def attention(session: Session[Heads], result: Result, *, kind: str, name: str) 
     Args:
         name: ``"before"`` or ``"after"``.
     """
-    st.markdown(_TITLES[name])
+    shown.markdown(_TITLES[name])
     if not maps.maps_of(result, kind):
-        st.caption(f"This model has no {kind} attention of its own.")
+        shown.caption(f"This model has no {kind} attention of its own.")
         return
     maps.attention_maps(
         result, name, session.jobs.done(), kind, session.view.selected,

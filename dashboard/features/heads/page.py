@@ -6,9 +6,6 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
 from dashboard.features.heads.health import health_card
 from dashboard.features.heads.listing import filters
 from dashboard.features.heads.outcome import attention, outcome
@@ -33,7 +30,7 @@ from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import export, layout, maps, results
+from dashboard.ui import export, layout, maps, results, shown
 from dashboard.ui.checkpoints import (
     draw_corpus,
     draw_examples,
@@ -54,8 +51,8 @@ _CORPUS_WIDTH, _MODEL_WIDTH = 150, 260
 class _Places(NamedTuple):
     """Where things go that come after the choices below them were read."""
 
-    outcome: DeltaGenerator
-    menu: DeltaGenerator
+    outcome: shown.Place
+    menu: shown.Place
 
 
 class _Requests(NamedTuple):
@@ -86,8 +83,8 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
     """Which model, which sentence, which heads; the places, if there is anything to show."""
     take_edits(session)
     with layout.row("heads-sentence"):
-        before, shown = session.view.corpus, _checkpoint(session.view, catalogue)
-        draw_sentences(session, sides_of(catalogue, [shown] if shown else []), TEXT, TARGET)
+        before, known = session.view.corpus, _checkpoint(session.view, catalogue)
+        draw_sentences(session, sides_of(catalogue, [known] if known else []), TEXT, TARGET)
         if draw_corpus(session, catalogue, CORPUS, width=_CORPUS_WIDTH):
             view = session.view
             usual = usual_checkpoint(catalogue, view.corpus)
@@ -99,9 +96,10 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
     draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
     if _requests(session.view, catalogue) is None:
         return None
-    found = st.container(gap="small")
-    title, buttons = st.columns([5, 2], vertical_alignment="bottom")
-    title.subheader("Switchboard", anchor=False)
+    found = shown.container(gap="small")
+    title, buttons = shown.columns([5, 2], vertical_alignment="bottom")
+    with title:
+        shown.subheader("Switchboard")
     menu = buttons.container(horizontal=True, horizontal_alignment="right")
     filters(session, catalogue)
     return _Places(found, menu)
@@ -128,7 +126,7 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
         sentence = untrained(catalogue, view.corpus, view.checkpoint)
         results.absent(sentence, _OUTCOME, "heads-absent")
     elif asked is None or places is None:
-        st.caption("The sentence is empty: write one above, and its heads appear here.")
+        shown.caption("The sentence is empty: write one above, and its heads appear here.")
     else:
         with places.outcome:
             title = checkpoint_title(view.checkpoint, checkpoint, catalogue)
@@ -136,7 +134,7 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
             results.results(
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True
             )
-        with places.menu, st.container(width="content"):
+        with places.menu, shown.container(width="content"):
             _export(session, catalogue, asked.figures)
         _board(session, asked)
         _maps(session, asked)
@@ -154,7 +152,7 @@ def _board(session: Session[Heads], asked: _Requests) -> None:
     """The heads: their figures and switches, what is wrong with them, their ablation effects."""
 
     def draw(result: Result) -> None:
-        left, right = st.columns([5, 3], gap="medium")
+        left, right = shown.columns([5, 3], gap="medium")
         with left:
             switchboard(session, result)
             pins(session, asked.unchanged)
@@ -169,14 +167,14 @@ def _maps(session: Session[Heads], asked: _Requests) -> None:
     """The maps of the kind that the page shows, without and with the changes."""
     view = session.view
     kind = KINDS[0] if view.kind == EVERY_KIND else view.kind
-    st.subheader("Maps", anchor=False)
+    shown.subheader("Maps")
     names = {asked.unchanged: "before"}
     if asked.changed != asked.unchanged:
         names[asked.changed] = "after"
     height = maps.translation_height(view.target or view.text, session.jobs.done(), kind)
     with layout.grid(2):
         for request, name in names.items():
-            with st.container():
+            with shown.container():
                 results.results(
                     session.jobs,
                     request,

@@ -26,7 +26,7 @@ from dashboard.records.interventions import (
 )
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import charts, export
+from dashboard.ui import charts, export, shown
 from dashboard.ui.session import Session
 
 _STATE, _EDITOR = "heads-board-state", "heads-editor"
@@ -96,7 +96,7 @@ def take_edits(session: Session[Heads]) -> None:
 def switchboard(session: Session[Heads], result: Result) -> None:
     """The table and what switches many heads at once."""
     every = _places(result.tables["heads"].to_pandas())
-    with st.container(horizontal=True, gap="small", key="heads-buttons"):
+    with shown.container(horizontal=True, gap="small", key="heads-buttons"):
         st.button(
             "All cross heads off", icon=":material/toggle_off:", on_click=_switch_kind,
             args=(session, every, "cross"),
@@ -107,7 +107,7 @@ def switchboard(session: Session[Heads], result: Result) -> None:
         )  # fmt: skip
     heads = listed(session.view, result)
     if heads.empty:
-        st.caption("No head is like that; choose another filter above.")
+        shown.caption("No head is like that; choose another filter above.")
         return
     places = _places(heads)
     board = _board(session, result, places, every)
@@ -121,6 +121,7 @@ def switchboard(session: Session[Heads], result: Result) -> None:
         disabled=[name for name in table.columns if name not in (_ON, _UNIFORM)],
         column_config=_columns(),
     )
+    shown.note_table(table, alt="Heads", column_config=_columns())
 
 
 def chart(session: Session[Heads], result: Result) -> None:
@@ -128,7 +129,7 @@ def chart(session: Session[Heads], result: Result) -> None:
     heads = listed(session.view, result)
     if heads.empty:
         return
-    st.markdown("**Leave one out**: what the translation loses without each head")
+    shown.markdown("**Leave one out**: what the translation loses without each head")
     names = " ".join(heads["name"])
     charts.show_filled(
         f"heads {result.digest} {names}", draw_heads, lambda: prepare_heads(heads),

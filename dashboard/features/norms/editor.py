@@ -9,7 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.features.norms.view import FEWEST_ROWS, LARGEST, MOST, Norms, matrix_of, text_of
-from dashboard.ui import layout
+from dashboard.ui import layout, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
 
@@ -19,7 +19,7 @@ _EDITOR = "norms-editor"
 
 def matrix_editor(session: Session[Norms]) -> None:
     """The fields of the matrix X: its size and its cells."""
-    st.markdown("**X**: a row per example, a column per feature")
+    shown.markdown("**X**: a row per example, a column per feature")
     count, wide = _shape(session.view.x)
     with layout.row("norms-size"):
         for name, value, least in (("rows", count, FEWEST_ROWS), ("columns", wide, 1)):
@@ -43,6 +43,7 @@ def matrix_editor(session: Session[Norms]) -> None:
         width="content",
         column_config=dict.fromkeys(table, number),
     )
+    shown.note_table(edited, alt="X", stretch=False)
     session.update(x=text_of(tuple(map(tuple, edited.fillna(0.0).to_numpy(float).tolist()))))
 
 

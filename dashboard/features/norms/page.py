@@ -9,7 +9,6 @@ from typing import Literal, NamedTuple
 import numpy as np
 import pandas as pd
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.charts.frames import matrix
 from dashboard.charts.values import draw_values, prepare_values
@@ -18,7 +17,7 @@ from dashboard.features.norms.view import LINK, SETTINGS, Norms, requests
 from dashboard.links.fields import next_seed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
-from dashboard.ui import charts, layout, results
+from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_settings
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -43,31 +42,31 @@ _ADD_AND_NORM = {
 class _Places(NamedTuple):
     """Where the figures of each section go, beside or below the section's controls."""
 
-    compared: DeltaGenerator
-    evaluated: DeltaGenerator
-    padded: DeltaGenerator
-    added: DeltaGenerator
+    compared: shown.Place
+    evaluated: shown.Place
+    padded: shown.Place
+    added: shown.Place
 
 
 def _controls(session: Session[Norms], catalogue: Catalogue) -> _Places:
-    st.latex(r"y = \frac{x - \mathrm{mean}}{\sqrt{\mathrm{variance} + \varepsilon}}")
-    left, right = st.columns([2, 5], gap="large")
+    shown.latex(r"y = \frac{x - \mathrm{mean}}{\sqrt{\mathrm{variance} + \varepsilon}}")
+    left, right = shown.columns([2, 5], gap="large")
     with left:
         matrix_editor(session)
     compared = right.container()
-    st.subheader("Batch norm: training and evaluation", anchor=False)
+    shown.subheader("Batch norm: training and evaluation")
     with layout.row("norms-training"):
         _sliders(session, catalogue, "momentum", "batches")
-    evaluated = st.container()
-    st.subheader("Why each token by itself", anchor=False)
+    evaluated = shown.container()
+    shown.subheader("Why each token by itself")
     with layout.row("norms-sequence"):
         _sliders(session, catalogue, "padding")
-    padded = st.container()
-    st.subheader("Add & norm", anchor=False)
+    padded = shown.container()
+    shown.subheader("Add & norm")
     with layout.row("norms-residual"):
         _sliders(session, catalogue, "dropout")
         st.button("Draw again", icon=":material/casino:", on_click=_again, args=(session,))
-    return _Places(compared, evaluated, padded, st.container())
+    return _Places(compared, evaluated, padded, shown.container())
 
 
 def _sliders(session: Session[Norms], catalogue: Catalogue, *names: str) -> None:
@@ -97,15 +96,15 @@ def _results(session: Session[Norms], catalogue: Catalogue, places: _Places) -> 
 
 def _compared(result: Result) -> None:
     with layout.grid(2):
-        with st.container(gap="small"):
-            st.markdown("**Layer norm**: each row by itself")
+        with shown.container(gap="small"):
+            shown.markdown("**Layer norm**: each row by itself")
             _output(result, "layer", "rows")
             _statistics(result, "layer", "row")
-        with st.container(gap="small"):
-            st.markdown("**Batch norm**, in training: each column by itself")
+        with shown.container(gap="small"):
+            shown.markdown("**Batch norm**, in training: each column by itself")
             _output(result, "batch", "columns")
             _statistics(result, "batch", "column")
-    st.caption(f"Variances divide by the count; ε = {result.facts['eps']:g}.")
+    shown.caption(f"Variances divide by the count; ε = {result.facts['eps']:g}.")
 
 
 def _output(
@@ -130,32 +129,32 @@ def _statistics(result: Result, name: str, each: str) -> None:
     means, variances = result.facts["statistics"][name]
     table = pd.DataFrame({"mean": means, "variance": variances})
     table.index = [f"{each} {index}" for index in range(len(table))]
-    st.dataframe(table, width="content")
+    shown.table(table, width="content")
 
 
 def _evaluated(result: Result, batches: int) -> None:
-    left, right = st.columns([3, 2], gap="large")
+    left, right = shown.columns([3, 2], gap="large")
     with left:
-        st.latex(r"\mathrm{running} \leftarrow (1 - m)\,\mathrm{running} + m\,\mathrm{batch}")
-        st.markdown(
+        shown.latex(r"\mathrm{running} \leftarrow (1 - m)\,\mathrm{running} + m\,\mathrm{batch}")
+        shown.markdown(
             "In training, batch norm takes mean and variance from the batch at hand; what an "
             "example becomes depends on its company. In evaluation it takes running ones, which "
             "begin at mean 0 and variance 1 and move by the momentum m. Layer norm does the same "
             "in both."
         )
-        st.caption(
+        shown.caption(
             "The running variance divides the batch's sum of squares by its count less one."
         )
     with right:
         seen = f"{batches} batch{'es' * (batches != 1)}"
-        st.markdown(f"**Batch norm**, evaluated on X after {seen} of X")
+        shown.markdown(f"**Batch norm**, evaluated on X after {seen} of X")
         _output(result, "evaluated", "columns")
         _statistics(result, "evaluated", "column")
 
 
 def _padded(result: Result, more: int) -> None:
     lengths = result.facts["lengths"]
-    st.markdown(
+    shown.markdown(
         f"Two sentences of {lengths[0]} and {lengths[1]} tokens are padded with zeros to "
         f"{max(lengths)} positions, then to {max(lengths) + more}. Nothing about the tokens has "
         "changed. By how much do their outputs?"
@@ -165,8 +164,8 @@ def _padded(result: Result, more: int) -> None:
     end = max(float(np.abs(change).max()) for change in changes.values())
     with layout.grid(len(_CHANGES)):
         for name, (title, over) in _CHANGES.items():
-            with st.container(gap="small"):
-                st.markdown(f"**{title}**: {over}")
+            with shown.container(gap="small"):
+                shown.markdown(f"**{title}**: {over}")
                 charts.show_filled(
                     f"norms {result.digest} change {name}",
                     draw_values,
@@ -178,26 +177,26 @@ def _padded(result: Result, more: int) -> None:
                 )  # fmt: skip
                 largest = result.facts["change"][name]
                 said = "nothing changes" if largest == 0 else f"changes by up to {largest:.2f}"
-                st.caption(f"Valid outputs: {said}.")
+                shown.caption(f"Valid outputs: {said}.")
 
 
 def _add_and_norm(result: Result, rate: float) -> None:
     largest = float(np.abs(matrix(result.tables["added"])).max()) or 1.0
     with layout.grid(len(_ADD_AND_NORM)):
         for name, (formula, said) in _ADD_AND_NORM.items():
-            with st.container(gap="xsmall"):
-                st.markdown(rf"$\displaystyle {formula}$")
-                st.caption(said)
+            with shown.container(gap="xsmall"):
+                shown.markdown(rf"$\displaystyle {formula}$")
+                shown.caption(said)
                 _output(result, name, "", _OUTPUT_END if name == "normed" else largest)
-    left, right = st.columns(2, gap="large")
+    left, right = shown.columns(2, gap="large")
     with left:
-        st.markdown("**Post-norm** (Vaswani et al. 2017): the sum is normalised.")
-        st.latex(r"\mathrm{LayerNorm}\big(X + \mathrm{Dropout}(f(X))\big)")
+        shown.markdown("**Post-norm** (Vaswani et al. 2017): the sum is normalised.")
+        shown.latex(r"\mathrm{LayerNorm}\big(X + \mathrm{Dropout}(f(X))\big)")
     with right:
-        st.markdown("**Pre-norm**: only the sublayer's input is; the sum runs on untouched.")
-        st.latex(r"X + \mathrm{Dropout}\big(f(\mathrm{LayerNorm}(X))\big)")
+        shown.markdown("**Pre-norm**: only the sublayer's input is; the sum runs on untouched.")
+        shown.latex(r"X + \mathrm{Dropout}\big(f(\mathrm{LayerNorm}(X))\big)")
     kept = "" if math.isclose(rate, 0) else f" and multiplies the rest by {1 / (1 - rate):.3g}"
-    st.caption(
+    shown.caption(
         f"In training, dropout sets a share of {rate:.0%} of the numbers to 0{kept}; in "
         "evaluation it does nothing. X and Y need one shape, which the result keeps."
     )

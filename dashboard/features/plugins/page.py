@@ -228,6 +228,7 @@ PAGE = Page(
     link=LINK,
     controls=_controls,
     requests=lambda _view, catalogue: checks(catalogue),
+    keeps=False,
     results=_results,
     height=_HEIGHT,
     aloud=False,

@@ -8,7 +8,6 @@ from collections.abc import Sequence
 import numpy as np
 import pandas as pd
 import pyarrow as pa
-import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.frames import matrix
@@ -18,7 +17,7 @@ from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.positions.chart_circle import draw_circle, prepare_circle
 from dashboard.features.positions.view import Positions
 from dashboard.records.result import Result
-from dashboard.ui import charts, layout
+from dashboard.ui import charts, layout, shown
 
 _ROWS_HEIGHT = 420  # px, of all positions below each other
 _MOST_COMPARED = 60  # positions in the map of dot products
@@ -54,17 +53,17 @@ def curves(result: Result, columns: tuple[int, ...]) -> None:
     )
     lengths = result.facts["wavelengths"]
     repeats = ", ".join(f"{column} every {lengths[column // 2]:,.1f}" for column in columns)
-    st.caption(
+    shown.caption(
         f"Repeats, in positions: column {repeats}. Two columns of a pair differ by a quarter."
     )
 
 
 def whole(result: Result) -> None:
     """The whole encoding beside the binary numbers."""
-    st.subheader("Every position has a row of its own", anchor=False)
+    shown.subheader("Every position has a row of its own")
     encoding, bits = (matrix(result.tables[name]) for name in ("encoding", "bits"))
     cell = _ROWS_HEIGHT / len(encoding)
-    left, middle, right = st.columns([5, 2, 3], gap="medium")
+    left, middle, right = shown.columns([5, 2, 3], gap="medium")
     with left:
         charts.show_filled(
             f"encoding {result.digest}",
@@ -86,7 +85,7 @@ def whole(result: Result) -> None:
         )  # fmt: skip
     with right:
         lengths = result.facts["wavelengths"]
-        st.markdown(
+        shown.markdown(
             "**Like counting in binary.** The lowest bit changes at every number, the next at "
             "every second, the next at every fourth: the frequency falls from left to right, and "
             "all bits together tell the numbers apart.\n\n"
@@ -101,10 +100,10 @@ def flow(result: Result) -> None:
     shapes = result.facts["shapes"]
     with layout.grid(4):
         for name, (formula, caption) in _FLOW.items():
-            with st.container(gap="xsmall"):
-                st.markdown(rf"$\displaystyle {formula}$")
+            with shown.container(gap="xsmall"):
+                shown.markdown(rf"$\displaystyle {formula}$")
                 shape = ", ".join(map(str, shapes[name]))
-                st.caption(f"shape ({shape}). {caption}")
+                shown.caption(f"shape ({shape}). {caption}")
                 _numbers(result, name)
 
 
@@ -129,7 +128,7 @@ def rotation(result: Result, view: Positions) -> None:
     facts = result.facts["rotation"]
     settings = dict(view.settings)
     pair, at, delta = (int(settings[name]) for name in ("pair", "position", "offset"))
-    left, right = st.columns([2, 3], gap="large", vertical_alignment="center")
+    left, right = shown.columns([2, 3], gap="large", vertical_alignment="center")
     with left:
         points = matrix(result.tables["encoding"])[:, 2 * pair : 2 * pair + 2]
         turn = delta * facts["frequency"]
@@ -147,23 +146,23 @@ def rotation(result: Result, view: Positions) -> None:
             stretch=False,
         )
     with right:
-        st.latex(
+        shown.latex(
             r"\begin{bmatrix}\cos\delta\omega_j & \sin\delta\omega_j\\"
             r"-\sin\delta\omega_j & \cos\delta\omega_j\end{bmatrix}"
             r"\begin{bmatrix}p_{i,2j}\\p_{i,2j+1}\end{bmatrix}="
             r"\begin{bmatrix}p_{i+\delta,2j}\\p_{i+\delta,2j+1}\end{bmatrix}"
         )
-        st.latex(
+        shown.latex(
             f"{_bmatrix(facts['matrix'])}{_bmatrix([[v] for v in facts['start']])}="
             f"{_bmatrix([[v] for v in facts['moved']])}"
         )
         turns = "turn" if abs(turn) <= 2 * math.pi else "turns"
-        st.markdown(
+        shown.markdown(
             rf"$\omega_{{{pair}}}$ = {facts['frequency']:.4g} radians per position; an offset of "
             f"{_signed(delta)} is {_signed(round(turn / (2 * math.pi), 3))} {turns}, whatever the "
             f"position. From {at} it leads to {at + delta}."
         )
-        st.markdown(
+        shown.markdown(
             f":material/check_circle: **Checked:** for {facts['compared']:,} points, all "
             "positions times all pairs, the rotated point misses the encoding of i + δ by at most "
             f"**{_power(facts['deviation'])}** (float64)."
@@ -176,12 +175,12 @@ def similarity(result: Result, size: int) -> None:
     Args:
         size: how many columns the encoding has.
     """
-    st.subheader("Dot products tell the distance", anchor=False)
+    shown.subheader("Dot products tell the distance")
     products = matrix(result.tables["similarity"])
     step = math.ceil(len(products) / _MOST_COMPARED)
     kept = products[::step, ::step]
     labels = range(0, len(products), step)
-    left, right = st.columns([2, 3], gap="large")
+    left, right = shown.columns([2, 3], gap="large")
     with left:
         charts.show_filled(
             f"similarity {result.digest}",
@@ -205,8 +204,8 @@ def similarity(result: Result, size: int) -> None:
         )
         if size % 2:
             spread += ": the last column, a sine without its cosine, breaks the rule"
-        shown = "" if step == 1 else f" The map shows every {step}th position."
-        st.caption(f"{spread}. Two near positions have the largest.{shown}")
+        every = "" if step == 1 else f" The map shows every {step}th position."
+        shown.caption(f"{spread}. Two near positions have the largest.{every}")
 
 
 def _by_distance(table: pa.Table) -> Prepared[SeriesShape]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import NamedTuple
 
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.positions.figures import curves, flow, rotation, similarity, whole
 from dashboard.features.positions.view import (
@@ -18,7 +17,7 @@ from dashboard.features.positions.view import (
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
-from dashboard.ui import layout, results
+from dashboard.ui import layout, results, shown
 from dashboard.ui.fields import draw_settings
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -35,30 +34,30 @@ _ENCODING = (
 class _Places(NamedTuple):
     """Where the figures of each section go, below the section's controls."""
 
-    curves: DeltaGenerator
-    whole: DeltaGenerator
-    flow: DeltaGenerator
-    rotation: DeltaGenerator
-    similarity: DeltaGenerator
+    curves: shown.Place
+    whole: shown.Place
+    flow: shown.Place
+    rotation: shown.Place
+    similarity: shown.Place
 
 
 def _controls(session: Session[Positions], catalogue: Catalogue) -> _Places:
     with layout.grid(2):
         for formula in _ENCODING:
-            st.latex(formula)
+            shown.latex(formula)
     with layout.row("positions-sizes"):
         _sliders(session, catalogue, "size", "positions")
         _columns(session)
-    encoding = st.container(), st.container()
-    st.subheader("Step by step", anchor=False)
+    encoding = shown.container(), shown.container()
+    shown.subheader("Step by step")
     with layout.row("positions-flow"):
         _sliders(session, catalogue, "flow_rows", "flow_size")
         _sliders(session, catalogue, "flow_tokens")  # drawn apart, as the rows bound them
-    steps = st.container()
-    st.subheader("From position i to i + δ", anchor=False)
+    steps = shown.container()
+    shown.subheader("From position i to i + δ")
     with layout.row("positions-rotation"):
         _sliders(session, catalogue, "position", "offset", "pair")
-    return _Places(*encoding, steps, st.container(), st.container())
+    return _Places(*encoding, steps, shown.container(), shown.container())
 
 
 def _sliders(session: Session[Positions], catalogue: Catalogue, *names: str) -> None:

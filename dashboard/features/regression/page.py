@@ -8,7 +8,6 @@ from typing import Any, NamedTuple
 
 import pyarrow as pa
 import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.regression import figures
 from dashboard.features.regression.panel import PanelPlaces, panel_controls
@@ -29,7 +28,7 @@ from dashboard.records.metric import Metric
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.text import can_be_set
-from dashboard.ui import charts, export, layout, maps, results, upload
+from dashboard.ui import charts, export, layout, maps, results, shown, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -42,7 +41,7 @@ _CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
 class _Places(NamedTuple):
     """Where on the page things go that come after the controls were read."""
 
-    scale: DeltaGenerator
+    scale: shown.Place
     panels: dict[str, PanelPlaces]
 
 
@@ -103,12 +102,14 @@ def _about(problem: Entry | None) -> Any:
     Returns:
         The place beside it, for the colour scale.
     """
-    words, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
+    words, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     if problem is None:
-        words.caption("A table: its last column is predicted from the columns before it.")
+        text = "A table: its last column is predicted from the columns before it."
     else:
         safe = problem.formula and can_be_set(problem.formula) and "\n" not in problem.formula
-        words.caption((f"${problem.formula}$ · " if safe else "") + plain(problem.description))
+        text = (f"${problem.formula}$ · " if safe else "") + plain(problem.description)
+    with words:
+        shown.caption(text)
     return scale
 
 
@@ -167,7 +168,7 @@ def _comparison(
     waits = not session.jobs.settled()
     if not waits and not found:
         return
-    st.subheader("Side by side", anchor=False)
+    shown.subheader("Side by side")
     if waits:
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
@@ -177,13 +178,13 @@ def _comparison(
         + (", learned" if fits[letter].learn else "")
         for letter in found
     }
-    curves, table = st.columns(2, gap="medium")
+    curves, table = shown.columns(2, gap="medium")
     with curves:
         figures.overlay(found, titles)
     with table:
         _figures(found, titles, catalogue.metrics.get(TASK, ()))
     for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
-        st.caption(plain(note))
+        shown.caption(plain(note))
 
 
 def _figures(
@@ -198,7 +199,7 @@ def _figures(
         one.label: st.column_config.NumberColumn(one.label, help=one.help, format="%.3g")
         for one in metrics
     }
-    st.dataframe(
+    shown.table(
         pa.table(known),
         hide_index=True,
         column_config=columns,

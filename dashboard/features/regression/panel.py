@@ -22,7 +22,7 @@ from dashboard.links.fits import (
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults, pairs
 from dashboard.records.request import Pairs
-from dashboard.ui import layout
+from dashboard.ui import layout, shown
 from dashboard.ui.attending import draw_normaliser
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters
@@ -32,8 +32,8 @@ class PanelPlaces(NamedTuple):
     """Where in a panel things go that come after its controls were read."""
 
     export: DeltaGenerator
-    result: DeltaGenerator
-    learning: DeltaGenerator
+    result: shown.Place
+    learning: shown.Place
 
 
 def panel_controls(
@@ -45,16 +45,16 @@ def panel_controls(
         The places of the export menu, the result and the learning curve; the fit as the widgets
         say.
     """
-    with st.container(key=f"panel-{letter}", gap="small"):
+    with shown.container(key=f"panel-{letter}", gap="small"):
         chosen, menu = _scoring(session, catalogue, letter, panel)
         if chosen.scoring not in catalogue.scorings:
-            return PanelPlaces(menu, st.container(), st.container()), chosen
+            return PanelPlaces(menu, shown.container(), shown.container()), chosen
         layout.formula_of(letter, catalogue.scorings[chosen.scoring])
-        result = st.container()
+        result = shown.container()
         key = f"panel-{letter}-{chosen.scoring}"
         with layout.controls(f"panel-{letter}-parameters"):
             chosen = _parameters(session, catalogue, key, chosen)
-        return PanelPlaces(menu, result, st.container()), chosen
+        return PanelPlaces(menu, result, shown.container()), chosen
 
 
 def _scoring(

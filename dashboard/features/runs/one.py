@@ -11,7 +11,9 @@ from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.features.runs import card
 from dashboard.features.runs.bundle_import import LEFT_OUT
 from dashboard.features.runs.origin import origin
+from dashboard.features.runs.replay import replay
 from dashboard.features.runs.view import RunsView
+from dashboard.records.result import Result
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.errors import StorageError
 from dashboard.storage.page_run import PageRun
@@ -44,21 +46,24 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
             st.text(str(error.args[0]))
             st.caption("Whoever has it can export it, to be imported here.")
         return
+    foreign = run.origin == "imported"
     words, buttons = st.columns([3, 2], vertical_alignment="center")
     with words:
         card.title(run)
     with buttons, st.container(horizontal=True, horizontal_alignment="right"):
         card.buttons(session, run)
+        own = {} if foreign else page.charts
+        if own or page.tables:
+            # Charts and tables alone: the page's own button gives the run as it was kept.
+            drawn = {name.replace("-", " "): spec for name, spec in own.items()}
+            export.menu(None, Result(tables=page.tables), drawn, "run-seen", title=run.name)
     if run.note:
         with st.container(border=True, key="run-note"):
             st.text(run.note)
-    if run.origin == "imported":
-        st.caption("Drawn here from the tables of the imported file.")
-    alone = len(page.panels) == 1
-    with st.container() if alone else layout.grid(len(page.panels)):
-        for number, panel in enumerate(page.panels, start=1):
-            with st.container(key=f"run-panel-{number}"):
-                _panel(run, number, panel, alone)
+    if page.seen.blocks:
+        replay(page, foreign=foreign)
+    if foreign:
+        _drawn_anew(run, page)
     origin(page, made, address(link))
 
 
@@ -68,13 +73,28 @@ def _opened(id: str, digest: str) -> PageRun:
     return run_store().open(id)
 
 
-def _panel(run: Run, number: int, panel: Bundle, alone: bool) -> None:
-    charts = _charts(run, number, panel)
+def _drawn_anew(run: Run, page: PageRun) -> None:
+    """What the tables of an imported file hold, drawn here; its own charts never are."""
+    found = {number: _redrawn(run.id, number, panel)
+             for number, panel in enumerate(page.panels, start=1)}  # fmt: skip
+    seen = bool(page.seen.blocks)
+    if seen and not any(found.values()):
+        return
+    alone = len(page.panels) == 1
+    with st.expander("Drawn anew from its tables") if seen else st.container():
+        if not seen:
+            st.caption("Drawn here from the tables of the imported file.")
+        with st.container() if alone else layout.grid(len(page.panels)):
+            for number, panel in enumerate(page.panels, start=1):
+                with st.container(key=f"run-panel-{number}"):
+                    _panel(number, panel, found[number], alone)
+
+
+def _panel(number: int, panel: Bundle, charts: Mapping[str, Any], alone: bool) -> None:
     with st.container(horizontal=True, horizontal_alignment="distribute"):
         st.markdown(f"**{plain(panel.title) or plain(panel.request.task)}**", width="content")
         with st.container(width="content"):
-            # Charts and tables alone: the page's own button gives the run as it was kept.
-            export.menu(None, panel.result, charts, f"run-{number}", title=panel.title)
+            export.menu(None, Result(), charts, f"run-anew-{number}", title=panel.title)
     left_out = panel.result.facts.get(LEFT_OUT)
     for name in left_out if isinstance(left_out, Mapping) else ():
         st.caption(f":material/warning: The picture {plain(name)} was no PNG and was left out.")
@@ -84,13 +104,6 @@ def _panel(run: Run, number: int, panel: Bundle, alone: bool) -> None:
         _pictures(panel)
     else:
         st.caption("This panel has tables, but nothing to be drawn from them here.")
-
-
-def _charts(run: Run, number: int, panel: Bundle) -> dict[str, Any]:
-    """As they were seen, if they were drawn here; a stranger's are drawn anew from the tables."""
-    if run.origin == "kept":
-        return {name.replace("-", " "): spec for name, spec in panel.charts.items()}
-    return _redrawn(run.id, number, panel)
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)

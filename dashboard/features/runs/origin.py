@@ -12,6 +12,7 @@ import streamlit as st
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import PanelRecord
+from dashboard.ui import export
 from dashboard.ui.widgets import plain
 
 _LONGEST_FACT = 200
@@ -26,15 +27,16 @@ def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
         seen: the whole link to the run.
     """
     st.subheader("Where it came from", anchor=False)
+    alone = len(page.panels) == 1
     for number, panel in enumerate(page.panels):
         record = made[number] if number < len(made) else None
-        if len(page.panels) > 1:
-            st.markdown(f"**{plain(panel.title) or plain(panel.request.task)}**")
-        asked, came = st.columns(2, gap="medium")
-        with asked:
-            _facts("What was asked", _asked(panel))
-        with came:
-            _facts("What came of it", _came(panel, record))
+        with st.expander(plain(panel.title) or plain(panel.request.task), expanded=alone):
+            asked, came = st.columns(2, gap="medium")
+            with asked:
+                _facts("What was asked", _asked(panel))
+            with came:
+                _facts("What came of it", _came(panel, record))
+            export.menu(None, panel.result, {}, f"run-{number + 1}", title=panel.title)
     st.caption("This run, as it was seen")
     st.code(seen, language=None, wrap_lines=True)
     if page.link:

@@ -138,6 +138,7 @@ PAGE = Page(
     "nothing is computed again.",
     link=LINK,
     controls=lambda _session, _catalogue: None,
+    keeps=False,
     results=_results,
     buttons=_import,
     catalogue=False,

@@ -36,7 +36,10 @@ def perform(request: Request, context: Context) -> Result:
         with limits.extra_memory(_EXTRA_MEMORY):
             page = page_run.read(data)
             panels = tuple(_with_pictures_anew(panel, context) for panel in page.panels)
-            page = replace(page, panels=panels, picture=_picture_anew(page.picture))
+            anew = {name: _picture_anew(data, name) for name, data in page.pictures.items()}
+            kept = {name: data for name, data in anew.items() if data}
+            picture = _picture_anew(page.picture, "picture.png")
+            page = replace(page, panels=panels, pictures=kept, picture=picture)
             packed = page_run.write(page)
     except MemoryError as error:
         raise ValueError(f"the file needs more than {_EXTRA_MEMORY:,} MB to be read") from error
@@ -57,10 +60,10 @@ def _with_pictures_anew(run: Bundle, context: Context) -> Bundle:
     return replace(run, result=result, pictures=pictures)
 
 
-def _picture_anew(picture: bytes) -> bytes:
-    """The picture of the page encoded anew; empty if it cannot be decoded."""
+def _picture_anew(picture: bytes, name: str) -> bytes:
+    """A picture of the page encoded anew; empty if it cannot be decoded."""
     try:
-        return _encoded_anew(picture, "picture.png") if picture else b""
+        return _encoded_anew(picture, name) if picture else b""
     except _NOT_DECODED:
         return b""
 

@@ -173,6 +173,7 @@ PAGE = Page(
     "its limits and its disk.",
     link=LINK,
     controls=_controls,
+    keeps=False,
     results=_results,
     height=_HEIGHT,
     catalogue=False,

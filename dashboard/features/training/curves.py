@@ -20,7 +20,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.records.result import Result
 from dashboard.records.training import Epoch, Training
-from dashboard.ui import export, layout
+from dashboard.ui import export, layout, shown
 
 _SPECS_KEPT = 200
 
@@ -44,7 +44,7 @@ class _Curve(NamedTuple):
 def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     """Loss of the chosen trainings, by letter, and what their held-out sentences score."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        st.subheader("Learning curves", anchor=False)
+        shown.subheader("Learning curves")
         menu = st.container(width="content")
     titles = series_titles(chosen, catalogue)
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
@@ -59,10 +59,10 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
         drawn.append(_Curve(metric, rows, ".1f", True))
     with layout.grid(2):
         for metric, rows, y_format, zero in drawn:
-            with st.container(key=f"train-{metric.name}"):
+            with shown.container(key=f"train-{metric.name}"):
                 figure_over_epochs(rows, colours, last, metric.label, y_format, zero=zero)
         if not holding:
-            st.caption("Nothing is held out from these trainings, so there is no score.")
+            shown.caption("Nothing is held out from these trainings, so there is no score.")
     with menu:
         _export({one.metric.name: one for one in drawn if one.rows}, colours, last)
 
@@ -118,11 +118,7 @@ def figure_over_epochs(
         DATA: pd.DataFrame(rows, columns=["epoch", "value", "series"]),
         NOW: pd.DataFrame({"epoch": [now] if now else []}),
     }
-    st.vega_lite_chart(
-        {**still, "datasets": {**still["datasets"], **data}},
-        width="stretch",
-        alt=f"{title} after every epoch",
-    )
+    shown.chart({**still, "datasets": {**still["datasets"], **data}}, f"{title} after every epoch")
 
 
 def _holds_out(training: Training) -> bool:

@@ -19,10 +19,10 @@ from dashboard.features.training.setup import setup, start
 from dashboard.features.training.view import LINK, Train
 from dashboard.links.fields import LETTERS
 from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN
+from dashboard.records import text
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.text import shown
 from dashboard.records.training import Training
-from dashboard.ui import owner
+from dashboard.ui import owner, shown
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
@@ -42,6 +42,8 @@ def _controls(session: Session[Train], catalogue: Catalogue) -> None:
 
 def _results(session: Session[Train], catalogue: Catalogue, _: None) -> None:
     polling = _busy(_known(session))
+    if polling:
+        shown.incomplete()
 
     def below() -> None:
         trainings = _known(session)
@@ -73,12 +75,14 @@ def _trainings(
     _cards(session, catalogue, trainings, {one.id: letter for letter, one in chosen.items()})
     for wanted in session.view.shown or ():
         if not any(training.id.startswith(wanted) for training in trainings):
-            st.caption(plain(f"No training {shown(wanted)} on this server."))
+            st.caption(plain(f"No training {text.shown(wanted)} on this server."))
     if not chosen:
         st.caption("Choose “In the charts” on a card to see its learning curve.")
         return
+    for training in chosen.values():
+        shown.result(training.request, training.result())
     curves(chosen, catalogue)
-    st.subheader("The probe sentence", anchor=False)
+    shown.subheader("The probe sentence")
     probes(session, chosen, catalogue)
 
 

@@ -22,7 +22,7 @@ from dashboard.features.training.view import Train
 from dashboard.links.recipes import PROBE
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import Epoch, Training
-from dashboard.ui import layout
+from dashboard.ui import layout, shown
 from dashboard.ui.session import Session
 from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import plain
@@ -36,6 +36,8 @@ _FRAMES_KEPT, _SPECS_KEPT = 4_000, 200
 def probes(session: Session[Train], chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     """The probe's translation and cross-attention after the view's epoch, side by side."""
     playing, epoch = epochs.playing(), session.view.epoch
+    if playing:
+        shown.incomplete()
 
     def choose_epoch(epoch: int) -> None:
         session.change(replace(session.view, epoch=epoch))
@@ -49,7 +51,7 @@ def probes(session: Session[Train], chosen: Mapping[str, Training], catalogue: C
         others = other_titles(chosen, catalogue)
         with layout.grid(len(chosen)):
             for letter, training in chosen.items():
-                with st.container(height=_HEIGHT, border=False, key=f"probe-{letter}"):
+                with shown.container(height=_HEIGHT, border=False, key=f"probe-{letter}"):
                     _name(letter, training, catalogue, others[letter])
                     _probe(letter, training, at)
         _entropy(chosen, catalogue, at)
@@ -61,33 +63,34 @@ def probes(session: Session[Train], chosen: Mapping[str, Training], catalogue: C
 def _name(letter: str, training: Training, catalogue: Catalogue, others: Sequence[str]) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         layout.badge(letter)
-        st.markdown(f"**{plain(scoring_title(training.request.scoring, catalogue))}**")
+        title = scoring_title(training.request.scoring, catalogue)
+        st.markdown(f"**{plain(title)}**")
+        shown.title(title)
     if others:
-        st.caption(plain(" · ".join(others)))
+        shown.caption(plain(" · ".join(others)))
 
 
 def _probe(letter: str, training: Training, epoch: int) -> None:
     sentence = dict(training.request.options).get(PROBE.name, "")
     found = _after(training, epoch)
     if not sentence or found is None:
-        st.caption("No probe sentence." if not sentence else "Appears after the first epoch.")
+        shown.caption("No probe sentence." if not sentence else "Appears after the first epoch.")
         return
-    st.caption(plain(f"“{sentence}” after epoch {found.epoch:,} of {planned(training):,}"))
-    st.markdown(f"#### {plain(found.probe) or '—'}")
+    shown.caption(plain(f"“{sentence}” after epoch {found.epoch:,} of {planned(training):,}"))
+    shown.markdown(f"#### {plain(found.probe) or '—'}")
     frame = _frame(training.id, found)
     if frame is None:
-        st.caption("The map of this epoch is not kept here.")
+        shown.caption("The map of this epoch is not kept here.")
         return
     still = _still(*_sizes(training))
-    st.vega_lite_chart(
+    shown.chart(
         {**still, "datasets": {CELLS: probe_rows(frame)}},
-        width="stretch",
-        alt=f"Attention of training {letter}: translation down, sentence across",
+        f"Attention of training {letter}: translation down, sentence across",
         key=f"probe-map-{letter}",
     )
     heads = len(frame.weights)
     if heads > 1:
-        st.caption(f"Mean of {heads} heads, layer {frame.layer + 1}.")
+        shown.caption(f"Mean of {heads} heads, layer {frame.layer + 1}.")
 
 
 def _after(training: Training, epoch: int) -> Epoch | None:
@@ -158,7 +161,7 @@ def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -
             rows, colours, last_epoch(chosen), "entropy of the probe's map, relative",
             ".2f", zero=True, now=epoch or epochs.reached(chosen),
         )  # fmt: skip
-    st.caption(
+    shown.caption(
         "0: every row of the map has all its weight on one word; 1: on all words alike. "
         "The mean over the heads and rows of the last layer."
     )
@@ -175,4 +178,4 @@ def _table(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> None:
     with st.expander("Translations after every epoch"):
         frame = pd.DataFrame(columns).sort_index(ascending=False)
         frame.index.name = "epoch"
-        st.dataframe(frame.reset_index(), hide_index=True, alt="Translations after every epoch")
+        shown.table(frame.reset_index(), hide_index=True, alt="Translations after every epoch")

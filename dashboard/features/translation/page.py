@@ -5,9 +5,6 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-import streamlit as st
-from streamlit.delta_generator import DeltaGenerator
-
 from dashboard.features.translation.view import (
     BEAM,
     CORPUS,
@@ -27,7 +24,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import charts, export, layout, maps, results
+from dashboard.ui import charts, export, layout, maps, results, shown
 from dashboard.ui.checkpoints import (
     PanelPlaces,
     add_panel,
@@ -60,9 +57,9 @@ _CLICK = " Each small map is a head, or the mean of its layer: click it to see i
 class _Places(NamedTuple):
     """Where on the page things go that come after the controls were read."""
 
-    kind: DeltaGenerator
+    kind: shown.Place
     panels: dict[str, PanelPlaces]
-    closer: DeltaGenerator
+    closer: shown.Place
 
 
 def _controls(session: Session[Translation], catalogue: Catalogue) -> _Places:
@@ -74,7 +71,7 @@ def _controls(session: Session[Translation], catalogue: Catalogue) -> _Places:
         moved = draw_corpus(session, catalogue, CORPUS)
         draw_setting(session, catalogue, BEAM, width=_SLIDER_WIDTH)
         draw_device(session, catalogue, DEVICE)
-    sentences, scale = st.columns([5, 1], vertical_alignment="center", gap="medium")
+    sentences, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with sentences:
         draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
     with scale:
@@ -85,10 +82,10 @@ def _controls(session: Session[Translation], catalogue: Catalogue) -> _Places:
         text, target = following(catalogue, before, view.corpus, view.text, view.target)
         usual = replace(view, panels=panels, selected=(), kind=KINDS[0])
         show_sentences(session, replace(usual, text=text, target=target))
-    kind = st.container(gap="xsmall")
+    kind = shown.container(gap="xsmall")
     places = draw_panels(session, catalogue)
     add_panel(session, catalogue)
-    return _Places(kind, places, st.container())
+    return _Places(kind, places, shown.container())
 
 
 def _results(session: Session[Translation], catalogue: Catalogue, places: _Places) -> None:
@@ -118,7 +115,7 @@ def _kind(session: Session[Translation]) -> None:
     found = session.jobs.done()
     if draw_kind(session, found):
         several = maps.has_grid(found, session.view.kind)
-        st.caption(AXES[session.view.kind] + (_CLICK if several else ""))
+        shown.caption(AXES[session.view.kind] + (_CLICK if several else ""))
 
 
 def _export(
@@ -136,7 +133,7 @@ def _result(
     session: Session[Translation], letter: str, request: Request | None, height: int
 ) -> None:
     if request is None:
-        st.caption("The sentence is empty: write one above, and its translation appears here.")
+        shown.caption("The sentence is empty: write one above, and its translation appears here.")
         return
     results.results(
         session.jobs,
@@ -150,15 +147,15 @@ def _result(
 def _translation(session: Session[Translation], result: Result, letter: str) -> None:
     """The words, how likely they are, where the model looked, and what it did not know."""
     facts, view = result.facts, session.view
-    st.markdown(f"#### {plain(facts['translation']) or '—'}")
-    st.caption(("forced · " if facts["forced"] else "") + likelihood(result))
+    shown.markdown(f"#### {plain(facts['translation']) or '—'}")
+    shown.caption(("forced · " if facts["forced"] else "") + likelihood(result))
     if maps.maps_of(result, view.kind):
         maps.attention_maps(
             result, letter, session.jobs.done(), view.kind, selected_maps(view)[letter],
             lambda name: session.update(selected=with_map(session.view, letter, name).selected),
         )  # fmt: skip
     else:
-        st.caption(without(view.kind))
+        shown.caption(without(view.kind))
     unknown_words(result)
 
 

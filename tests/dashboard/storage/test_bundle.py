@@ -16,8 +16,9 @@ from hypothesis import strategies as st
 
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.storage import archive, bundle, tables
-from dashboard.storage.bundle import Bundle, fitting, read, slug, write
+from dashboard.storage import archive, bundle, entries, tables
+from dashboard.storage.bundle import Bundle, read, slug, write
+from dashboard.storage.entries import fitting
 from dashboard.storage.errors import BundleError
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack("!II", 7, 5) + b"rest"
@@ -399,7 +400,7 @@ def picture(width: int, height: int) -> bytes:
 
 
 def test_all_pictures_together_have_a_budget_that_is_read_from_their_heads(monkeypatch):
-    monkeypatch.setattr(bundle, "_MOST_PIXELS", 100)
+    monkeypatch.setattr(entries, "_MOST_PIXELS", 100)
     for sizes, fits in (
         ([(10, 10)], True),
         ([(10, 7), (6, 5)], True),
@@ -414,7 +415,7 @@ def test_all_pictures_together_have_a_budget_that_is_read_from_their_heads(monke
 
 
 def test_what_is_written_here_fits_the_budget_of_whoever_reads_it(monkeypatch):
-    monkeypatch.setattr(bundle, "_MOST_PIXELS", 100)
+    monkeypatch.setattr(entries, "_MOST_PIXELS", 100)
     made = {"a.png": picture(10, 7), "a.svg": b"<svg/>", "b.png": picture(10, 4),
             "c.png": picture(6, 5), "d.png": picture(8_001, 0)}  # fmt: skip
     assert fitting(made).keys() == {"a.png", "a.svg", "c.png"}

@@ -11,8 +11,10 @@ from hypothesis import strategies as st
 from support.runs import page, panel
 
 from dashboard.storage import bundle
+from dashboard.storage.entries import stamp
 from dashboard.storage.errors import BundleError
 from dashboard.storage.page_run import MOST_PANELS, PNG, PageRun, read, write
+from dashboard.storage.seen import MOST_BLOCKS, Group, Text
 
 BYTES = write(page())
 
@@ -30,6 +32,13 @@ def packed(entries):
     return file.getvalue()
 
 
+def stamped(entries):
+    """The entries with a page.json that knows them."""
+    held = json.loads(entries["page.json"])
+    held["entries"] = {name: stamp(data) for name, data in entries.items() if name != "page.json"}
+    return entries | {"page.json": json.dumps(held).encode()}
+
+
 def with_page(**changes):
     entries = contents()
     held = json.loads(entries["page.json"]) | changes
@@ -38,7 +47,10 @@ def with_page(**changes):
 
 def test_a_page_is_read_as_it_was_written():
     assert read(BYTES) == page()
-    assert [*contents()] == ["page.json", "panels/1.zip", "panels/2.zip", "picture.png"]
+    assert [*contents()] == [
+        "page.json", "tables/rates.arrow", "charts/map.vl.json", "pictures/map.png",
+        "panels/1.zip", "panels/2.zip", "picture.png",
+    ]  # fmt: skip
     bare = PageRun(panels=(panel(),), name="x")
     assert read(write(bare)) == bare
 
@@ -57,7 +69,7 @@ def test_the_bundle_of_a_panel_is_a_page_of_its_own():
 @pytest.mark.parametrize(
     ("changes", "reason"),
     [
-        ({"format": "other"}, "need the format"), ({"version": 2}, "need the format"),
+        ({"format": "other"}, "need the format"), ({"version": 1}, "need the format"),
         ({"name": 5}, "name is of another kind"), ({"note": None}, "note is of another kind"),
         ({"name": ""}, "name of one line"), ({"name": "a\nb"}, "name of one line"),
         ({"name": "x" * 201}, "name of one line"), ({"note": "x" * 2001}, "a note of plain text"),
@@ -77,22 +89,55 @@ def test_a_wrong_page_is_refused_with_the_reason(changes, reason):
         ({"panels/3.zip": b"no bundle"}, "not a zip file"),
         ({"panels/4.zip": contents()["panels/1.zip"]}, r"need the panels panels/1\.zip"),
         ({"panels/0.zip": b""}, "no entry called"), ({"../x": b""}, "no entry called"),
-        ({"panels/1.zip": BYTES}, "no entry called"), ({"page.json": b"{"}, "not the JSON"),
+        ({"panels/1.zip": BYTES}, "no entry called"),
         ({"picture.png": b"<svg/>"}, r"picture\.png is not a PNG"),
         ({"picture.png": PNG + bytes(2**21)}, r"picture\.png is not a PNG"),
-        ({f"panels/{n}.zip": contents()["panels/1.zip"] for n in range(1, 10)}, "1 to 8 panels"),
+        ({"charts/more.vl.json": b"{}"}, "the chart 'more' is on no place"),
     ],
 )  # fmt: skip
 def test_wrong_entries_are_refused_with_the_reason(entries, reason):
     with pytest.raises(BundleError, match=reason):
-        read(packed(contents() | entries))
+        read(packed(stamped(contents() | entries)))
 
 
-@pytest.mark.parametrize("missing", ["panels/1.zip", "page.json"])
+@pytest.mark.parametrize("missing", ["panels/1.zip", "page.json", "charts/map.vl.json"])
 def test_a_missing_entry_is_said(missing):
     entries = {name: data for name, data in contents().items() if name != missing}
-    with pytest.raises(BundleError, match=r"need the panels|no entry called"):
+    with pytest.raises(BundleError, match=r"missing from the bundle|no entry called"):
         read(packed(entries))
+
+
+def test_an_entry_that_was_changed_is_refused():
+    with pytest.raises(BundleError, match=r"'charts/map\.vl\.json' is not what page\.json says"):
+        read(packed(contents() | {"charts/map.vl.json": b'{"mark": "image"}'}))
+
+
+@pytest.mark.parametrize(
+    ("block", "reason"),
+    [
+        ({"kind": "script", "text": "x"}, "does not match any"),
+        ({"kind": "caption", "text": "x" * 20_001}, "at most 20000 characters"),
+        ({"kind": "caption", "text": "x", "more": 1}, "Extra inputs"),
+        ({"kind": "chart", "name": "../x"}, "match pattern"),
+        ({"kind": "chart", "name": "gone"}, "chart 'gone' is missing from the file"),
+        ({"kind": "table", "name": "gone"}, "table 'gone' is missing from the file"),
+        ({"kind": "table", "name": "rates", "formats": {"a": "%s"}}, "match pattern"),
+        ({"kind": "group", "weights": [0]}, "greater than 0"),
+        ({"kind": "group", "letter": "e"}, "'a', 'b', 'c' or 'd'"),
+    ],
+)
+def test_what_was_seen_is_checked_block_by_block(block, reason):
+    held = json.loads(contents()["page.json"])["seen"]
+    with pytest.raises(BundleError, match=reason):
+        read(with_page(seen={**held, "blocks": [*held["blocks"], block]}))
+
+
+def test_what_was_seen_has_a_limit_of_its_blocks():
+    many = {"kind": "group", "blocks": [{"kind": "text", "text": "x"}] * (MOST_BLOCKS + 1)}
+    with pytest.raises(BundleError, match="at most 2,000 blocks"):
+        read(with_page(seen=many))
+    with pytest.raises(BundleError, match="at most 2,000 blocks"):
+        write(page(seen=Group(blocks=(Text(kind="text", text="x"),) * (MOST_BLOCKS + 1))))
 
 
 @pytest.mark.parametrize(

@@ -1,11 +1,16 @@
 """Charts on pages: what is drawn is the result at hand, never one that is remembered."""
 
+import json
+
+import numpy as np
+import pandas as pd
 import pyarrow as pa
 import pyarrow.compute as pc
 import pytest
 from support import pages
 
 from dashboard.records.result import Result
+from dashboard.ui import charts
 
 
 def drawn(app):
@@ -108,3 +113,15 @@ def test_another_result_of_one_shape_changes_data_alone(opened, backend, chart_r
 
 def _predictions(charts):
     return {row["prediction"] for sets in charts for rows in sets for row in rows}
+
+
+def test_a_chart_is_kept_with_its_rows_whatever_they_were_sent_as():
+    rows = [{"x": 0.5, "y": [1.0, 2.0]}, {"x": None, "y": [3.0, None]}]
+    frame = pd.DataFrame({"x": [0.5, np.nan], "y": [[1.0, 2.0], [3.0, np.inf]]})
+    packed = charts.packed({"datasets": {"cells": frame}})["datasets"]["cells"]
+    spec = {"mark": "rect", "datasets": {"a": packed, "b": frame, "c": rows,
+                                         "d": pa.Table.from_pandas(frame)}}  # fmt: skip
+    kept = charts.unpacked(spec)
+    assert kept == {"mark": "rect", "datasets": dict.fromkeys("abcd", rows)}
+    assert json.dumps(kept, allow_nan=False)
+    assert charts.unpacked({"mark": "rect"}) == {"mark": "rect"}

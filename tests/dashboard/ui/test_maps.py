@@ -3,7 +3,7 @@ import pyarrow as pa
 import pytest
 
 from dashboard.records.result import Result
-from dashboard.ui import maps
+from dashboard.ui import maps, noting
 
 
 @pytest.fixture
@@ -65,3 +65,21 @@ def test_panels_share_a_scale_that_holds_the_largest_weight_of_any():
     assert maps.shared_scale([low, high]) == maps.shared_scale([high, low]) == 0.8
     assert maps.shared_scale([low, Result()]) == 0.3
     assert maps.shared_scale([]) == 1.0
+
+
+def test_the_map_that_was_clicked_is_the_one_that_a_page_is_kept_with(session):
+    two = result([[0.1, 0.2]], [[0.3, 0.4]])
+
+    def kept(selected):
+        with noting.recording() as record:
+            maps.attention_maps(two, "a", [two], "cross", selected, lambda _: None)
+        (made,) = record.charts.values()
+        return made()
+
+    usual = kept("2.1")
+    session["maps-a-cross-0"] = clicked("1.1")
+    assert session["maps-a-cross"][1] == "2.1"
+    assert kept("1.1") != usual
+    assert session["maps-a-cross"][1] == "2.1"  # what the browser was sent stays
+    session.clear()
+    assert kept("2.1") == usual

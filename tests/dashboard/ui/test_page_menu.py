@@ -6,10 +6,13 @@ from dataclasses import replace
 import pyarrow.compute as pc
 import pytest
 import streamlit
+from support.runs import panel
 
 from dashboard import navigation
 from dashboard.charts import export as files
-from dashboard.storage.page_run import read
+from dashboard.storage.page_run import PageRun, read
+from dashboard.storage.seen import Chart, Group
+from dashboard.ui import page_menu
 from dashboard.ui.run_store import run_store
 from dashboard.visitors import Visitor
 
@@ -50,8 +53,11 @@ def test_a_page_is_kept_with_all_its_panels_and_its_link(menu):
     (kept,) = run_store().all()
     page = run_store().open(kept.id)
     assert [panel.request.scoring for panel in page.panels] == ["gaussian", "uniform"]
-    assert [panel.link for panel in page.panels] == ["/?a=gaussian&a.width=0.5", "/?a=uniform"]
-    assert [*page.panels[0].charts] == ["curve-and-weights"]
+    assert [*page.charts] == [
+        "curve-and-weights-of-panel-a", "curve-and-weights-of-panel-b",
+        "colours-from-weight-0-to-0-2", "the-curves-of-all-panels-over-the-training-points",
+    ]  # fmt: skip
+    assert page.tables["figures-of-every-panel"]["Error to truth"].to_pylist() == [0.1234] * 2
     assert page.panels[0].result.facts["metrics"]["truth_mse"] == 0.1234
     assert page.link == "/?a=gaussian&a.width=0.5&b=uniform"
     assert (kept.name, kept.note, kept.source) == ("Wide, narrow", "two\nlines", "regression")
@@ -86,8 +92,9 @@ def test_a_page_is_taken_out_as_a_file_with_its_pictures(menu, monkeypatch):
     menu()
     page = read(offered["kernel-regression-gaussian-uniform.zip"]())
     assert page.name == "Kernel regression: Gaussian, Uniform"
-    assert [panel.pictures for panel in page.panels] == [{"curve-and-weights.png": PNG}] * 2
-    assert json.dumps(page.panels[1].charts)
+    assert page.pictures == {f"{name}.png": PNG for name in page.charts}
+    curve, *_ = page.charts["curve-and-weights-of-panel-b"]["datasets"].values()
+    assert json.dumps(curve)
 
 
 def test_a_chart_that_cannot_be_painted_costs_its_picture_alone(menu, monkeypatch):
@@ -114,8 +121,8 @@ def test_while_a_panel_is_computed_the_page_waits(opened, backend):
     assert not [b for b in app.run().button if b.key == "page-keep-waiting"]
 
 
-def test_a_page_without_panels_has_no_such_menu(opened):
-    app = opened("norms")
+def test_a_page_without_results_of_its_own_has_no_such_menu(opened):
+    app = opened("plugins")
     labels = [popover.proto.popover.label for popover in app.get("popover")]
     assert "Copy link" in labels
     assert "Keep" not in labels
@@ -161,3 +168,19 @@ def test_a_page_belongs_to_whoever_keeps_it_and_a_classroom_keeps_none(menu, mon
     assert len(run_store().all()) == 1
     said = "\n".join(text.value for text in app.text)
     assert "Not kept: Keeping is switched off on this server (ATTENTION_CLASSROOM)" in said
+
+
+def test_pictures_are_as_wide_as_their_places(monkeypatch):
+    asked = {}
+    monkeypatch.setattr(files, "pictures", lambda charts: asked.update(charts) or {})
+    follows = {"autosize": {"type": "fit-x"}, "width": 320}
+    charts = dict.fromkeys("abcd", follows) | {"e": {"width": 320, "autosize": "pad"}}
+    a, b, c, d, e = (Chart(name=name) for name in charts)
+    row = Group(layout="row", weights=(3, 1), blocks=(Group(blocks=(a,)), b))
+    grid = Group(layout="grid", blocks=(c, e))
+    seen = Group(blocks=(row, Group(blocks=(grid, d))))
+    page_menu.packed(PageRun(panels=(panel(),), name="one", seen=seen, charts=charts))
+    assert {name: spec["width"] for name, spec in asked.items()} == {
+        "a": round(3 * 1130 / 4 - 32), "b": round(1130 / 4 - 32), "c": 1130 // 2 - 32,
+        "d": 1130 - 32, "e": 320,
+    }  # fmt: skip

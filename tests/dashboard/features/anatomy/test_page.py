@@ -5,7 +5,7 @@ import re
 import numpy as np
 import pyarrow as pa
 import pytest
-from streamlit.delta_generator import DeltaGenerator
+import streamlit
 
 from dashboard.features.anatomy import task as anatomy
 from dashboard.features.anatomy.chart_stages import stages
@@ -140,13 +140,13 @@ def test_scores_and_weights_of_a_sentence_can_be_saved(opened, backend, monkeypa
     values = np.array([[0.25, np.nan], [1e-7, -2.0]])
     rows = list(csv.reader(as_csv(values, ["q0", "q1"], ["k0", "k1"]).splitlines()))
     assert rows == [["query", "k0", "k1"], ["q0", "0.25", ""], ["q1", "1e-07", "-2.0"]]
-    files, button = {}, DeltaGenerator.download_button
+    files, button = {}, streamlit.download_button
 
-    def offered(place, label, data, **more):
+    def offered(label, data, **more):
         files[more["file_name"]] = list(csv.reader(data.splitlines()))
-        return button(place, label, data, **more)
+        return button(label, data, **more)
 
-    monkeypatch.setattr(DeltaGenerator, "download_button", offered)
+    monkeypatch.setattr(streamlit, "download_button", offered)
     app = opened("anatomy", example="self", row="2")
     assert not app.exception
     assert set(files) == {"scores.csv", "weights.csv"}

@@ -20,8 +20,10 @@ from dashboard.features.experiment.view import LINK, metrics, requests
 from dashboard.features.training.task_figures import totals
 from dashboard.jobs.backend import Event
 from dashboard.records.training import Epoch, Training
+from dashboard.storage.seen import Table, whole
 from dashboard.ui import workbench as state
 from dashboard.ui.results import POLL
+from dashboard.ui.run_store import run_store
 
 SWEEP = {"task": "translation", "scorings": "additive,scaled_dot", "seeds": "3"}
 
@@ -458,3 +460,32 @@ def test_the_file_names_the_normaliser(catalogue):
     cells = [Cell(scoring="gaussian", seed=0, state="done")]
     (row,) = csv.DictReader(io.StringIO(runs.file(view, cells, []).decode()))
     assert row["normaliser"] == "sparsemax"
+
+
+def test_an_experiment_of_trainings_is_kept_with_each_of_them(
+    opened, backend, service, catalogue, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr("dashboard.charts.export.thumbnail", lambda charts: b"")
+    asked = requests_of(catalogue, **SWEEP)
+    service.known = [training(request, n) for n, request in enumerate(asked.values(), start=1)]
+    app = opened("experiment", **SWEEP)
+    app.session_state["page-keep"] = True
+    app.run().button("page-keep-now").click().run()
+    (kept,) = run_store().all()
+    page = run_store().open(kept.id)
+    made = {panel.request for panel in page.panels}
+    assert {*asked.values()} < made
+    assert {request.task for request in made - {*asked.values()}} == {"experiment"}
+    (table,) = (one for one in whole(page.seen.blocks) if isinstance(one, Table))
+    frame, bold = page.tables[table.name].to_pylist(), [*table.bold]
+    rows, styles = displayed(app)
+    assert [row["Runs"] for row in frame] == ["3 of 3 done", "3 of 3 done"]
+    assert all(frame[n][name] == rows[n][name] for n, name in bold)
+    assert styles.count("bold") == len(bold)
+
+
+def test_while_trainings_run_an_experiment_is_not_kept(opened, service, catalogue):
+    one, *_ = requests_of(catalogue, **SWEEP).values()
+    service.known = [training(one, 1, how="running")]
+    assert opened("experiment", **SWEEP).button("page-keep-waiting").disabled

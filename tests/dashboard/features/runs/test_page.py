@@ -26,6 +26,7 @@ from dashboard.storage.errors import BundleError
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.page_run import read as read_page
 from dashboard.storage.run_limits import Limits
+from dashboard.storage.seen import Chart, Group
 from dashboard.ui.run_store import run_store
 from dashboard.ui.session import Jobs
 from dashboard.visitors import Visitor
@@ -71,6 +72,16 @@ def runs(tmp_path, monkeypatch):
 def page(*panels: Bundle, name="", **changes) -> PageRun:
     panels = panels or (run(),)
     return PageRun(panels=panels, name=name or panels[0].title, link=panels[0].link, **changes)
+
+
+def shown(*panels: Bundle, **changes) -> PageRun:
+    """A page that shows the charts of its panels beside each other, as a page is kept."""
+    made = page(*panels, **changes)
+    charts = {f"{name}-{n}": spec for n, panel in enumerate(made.panels)
+              for name, spec in panel.charts.items()}  # fmt: skip
+    grid = Group(layout="grid", blocks=tuple(Chart(name=name, alt=name) for name in charts))
+    panels = tuple(replace(panel, charts={}) for panel in made.panels)
+    return replace(made, panels=panels, seen=Group(blocks=(grid,)), charts=charts)
 
 
 class Context:
@@ -126,7 +137,7 @@ def test_runs_are_listed_with_when_and_from_where(runs, opened):
 
 
 def test_a_kept_run_is_drawn_as_it_was_seen_without_a_worker(runs, opened, backend):
-    kept = runs.keep(page(), source="regression")
+    kept = runs.keep(shown(), source="regression")
     app = opened("runs", id=kept.id)
     assert not app.exception
     assert backend.submitted == {}
@@ -153,14 +164,14 @@ def test_the_file_of_a_kept_run_is_the_page_as_it_was_kept(runs, opened, monkeyp
         return draw(label, data, file_name, **more)
 
     monkeypatch.setattr(streamlit, "download_button", keep)
-    kept = runs.keep(page(), source="regression")
+    kept = runs.keep(shown(), source="regression")
     app = opened("runs", id=kept.id)
     app.session_state["run-1-export"] = True
     assert not app.run().exception
     assert "kernel-regression-gaussian-curve.csv" in offered
     (file,) = [name for name in offered if name.endswith(".zip")]
     monkeypatch.setattr(pictures, "pictures", lambda charts: {})
-    assert read_page(offered[file]()) == page()
+    assert read_page(offered[file]()) == shown()
 
 
 def test_an_imported_run_is_drawn_from_its_tables_never_from_its_specification(runs, opened):
@@ -208,8 +219,8 @@ def keys(app):
 
 
 def test_each_owner_lists_and_deletes_their_own_runs_alone(runs, opened, seen_by):
-    mine = runs.keep(page(name="mine"), owner="ada")
-    other = runs.keep(page(name="other"), owner="bob")
+    mine = runs.keep(shown(name="mine"), owner="ada")
+    other = runs.keep(shown(name="other"), owner="bob")
     seen_by("ada")
     app = opened("runs")
     assert f"run-{mine.id}-gone" in keys(app)
@@ -258,7 +269,7 @@ def test_in_a_classroom_runs_are_seen_and_not_changed(runs, opened, seen_by):
 
 
 def test_a_run_is_opened_and_left_again(runs, opened):
-    kept = runs.keep(page(), source="regression")
+    kept = runs.keep(shown(), source="regression")
     app = opened("runs")
     app.button(f"run-{kept.id}-open").click().run()
     assert app.query_params["id"] == [kept.id] or app.query_params["id"] == kept.id
@@ -394,12 +405,12 @@ def test_a_database_that_cannot_be_read_is_said(runs, opened, tmp_path):
 
 def test_every_panel_of_a_page_is_drawn_with_its_note(runs, opened):
     second = run(title="Kernel regression, Uniform", charts={"learning": {"mark": "line"}})
-    kept = runs.keep(page(run(), second, name="both", note="see *this*\nand that"))
+    kept = runs.keep(shown(run(), second, name="both", note="see *this*\nand that"))
     app = opened("runs", id=kept.id)
     assert not app.exception
     assert [spec["mark"] for spec in specs(app)] == ["point", "line"]
     assert "see *this*\nand that" in [text.value for text in app.text]
-    assert [m for m in words(app).splitlines() if "Uniform" in m]
+    assert "Kernel regression\\, Uniform" in [one.label for one in app.expander]
     assert len(app.dataframe) == 4
     assert "see *this*" in words(opened("runs"))
 

@@ -12,6 +12,7 @@ import pytest
 from dashboard.records.request import Request
 from dashboard.records.training import Epoch, Training
 from dashboard.ui import workbench as state
+from dashboard.ui.run_store import run_store
 
 FIRST = 1_700_000_000.0
 FIELD = "training-bahdanau"  # begins the keys of its model's settings
@@ -540,3 +541,31 @@ def test_trainings_of_two_metrics_have_a_chart_each(opened, service):
     app = opened("training")
     assert not app.exception
     assert curves(app)[1:3] == [[7.0, 14.0, 21.0], [50.0, 50.0]]
+
+
+def test_the_charts_and_the_probe_are_kept_and_seen_again(opened, service, tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr("dashboard.charts.export.thumbnail", lambda charts: b"")
+    one = trained(service, 1)
+    other = trained(service, 2, scoring="scaled_dot", count=2)
+    app = opened("training")
+    app.session_state["page-keep"] = True
+    app.run().button("page-keep-now").click().run()
+    (kept,) = run_store().all()
+    panels = run_store().open(kept.id).panels
+    assert {panel.request for panel in panels} == {one.request, other.request}
+    table = next(p.result.tables["epochs"] for p in panels if p.request == one.request)
+    assert table["loss"].to_pylist() == [5.0, 2.5, 5 / 3]
+    service.trainings.clear()
+    run = opened("runs", id=kept.id)
+    assert not run.exception
+    assert [chart.proto.alt for chart in run.get("vega_lite_chart")] == [
+        chart.proto.alt for chart in app.get("vega_lite_chart")
+    ]
+    assert r"essai \*3\*" in words(run)
+    assert "essai *2*" in str([table.value.values for table in run.dataframe])
+
+
+def test_while_a_training_runs_the_page_is_not_kept(opened, service):
+    running(service, 1)
+    assert opened("training").button("page-keep-waiting").disabled

@@ -1,0 +1,140 @@
+"""Tables, charts, pictures and JSON as entries of a zip file, named and stamped."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections.abc import Mapping
+from typing import Any
+
+import pyarrow as pa
+
+from dashboard.storage.errors import BundleError
+from dashboard.storage.seen import NAME
+from dashboard.storage.strict_json import parse_object
+from dashboard.storage.tables import parse_table, table_bytes
+
+_ENTRY = re.compile(
+    rf"(?:(tables)/({NAME})\.arrow|(charts)/({NAME})\.vl\.json|(pictures)/({NAME}\.(?:svg|png)))\Z"
+)
+_PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR"
+_WIDEST_PNG = 8_000  # px of either side
+_MOST_PIXELS = 64_000_000  # of all pictures together
+
+
+def is_entry(name: str) -> bool:
+    """Whether an entry of that name may be a table, a chart or a picture."""
+    return bool(_ENTRY.match(name))
+
+
+def entries_of(
+    tables: Mapping[str, pa.Table],
+    charts: Mapping[str, Mapping[str, Any]],
+    pictures: Mapping[str, bytes],
+) -> dict[str, bytes]:
+    """Return the files of tables, charts and pictures by the names of their entries.
+
+    Raises:
+        BundleError: a name that :func:`is_entry` does not allow.
+    """
+    entries = {f"tables/{name}.arrow": table_bytes(table) for name, table in tables.items()}
+    entries |= {f"charts/{name}.vl.json": as_json(spec) for name, spec in charts.items()}
+    entries |= {f"pictures/{name}": data for name, data in pictures.items()}
+    for name in entries:
+        _split(name)
+    return entries
+
+
+def contents_of(
+    entries: Mapping[str, bytes],
+) -> tuple[dict[str, pa.Table], dict[str, dict[str, Any]], dict[str, bytes]]:
+    """Return the tables, charts and pictures that :func:`entries_of` wrote; pictures as bytes.
+
+    Raises:
+        BundleError, ValueError: what is wrong with them.
+    """
+    tables: dict[str, pa.Table] = {}
+    charts: dict[str, dict[str, Any]] = {}
+    pictures = {
+        _split(name)[1]: data for name, data in entries.items() if name.startswith("pictures/")
+    }
+    check_pictures(pictures)
+    for name, content in entries.items():
+        folder, stem = _split(name)
+        if folder == "tables":
+            tables[stem] = parse_table(content, name)
+        elif folder == "charts":
+            charts[stem] = parse_object(content, name)
+    return tables, charts, pictures
+
+
+def _split(name: str) -> tuple[str, str]:
+    """Return an entry's folder, and its name in the mapping of a :class:`Bundle`."""
+    match = _ENTRY.match(name)
+    if match is None:
+        raise BundleError(f"a bundle has no entry called {name[:80]!a}")
+    folder, stem = (part for part in match.groups() if part)
+    return folder, stem
+
+
+def check_stamps(stamps: Mapping[str, Any], entries: Mapping[str, bytes], manifest: str) -> None:
+    """Check that the entries are those that the entry ``manifest`` names, byte for byte.
+
+    Raises:
+        BundleError: they are not; it names the first.
+    """
+    for name in sorted(stamps.keys() - entries.keys()):
+        raise BundleError(f"the entry {name[:80]!a} is missing from the bundle")
+    for name in sorted(entries.keys() - stamps.keys()):
+        raise BundleError(f"the entry {name!a} is not named in {manifest}")
+    for name, content in entries.items():
+        if stamps[name] != stamp(content):
+            raise BundleError(
+                f"the entry {name!a} is not what {manifest} says (size or sha256): "
+                "the bundle was changed"
+            )
+
+
+def stamp(data: bytes) -> dict[str, Any]:
+    """Return by what a manifest knows an entry: its size and its sha256."""
+    return {"bytes": len(data), "sha256": hashlib.sha256(data).hexdigest()}
+
+
+def fitting(pictures: Mapping[str, bytes]) -> dict[str, bytes]:
+    """Return the pictures without the PNGs that would be too many pixels for a bundle."""
+    found, left = {}, _MOST_PIXELS
+    for name, data in pictures.items():
+        width, height = _sides(data) if name.endswith(".png") else (0, 0)
+        if max(width, height) <= _WIDEST_PNG and width * height <= left:
+            found[name], left = data, left - width * height
+    return found
+
+
+def check_pictures(pictures: Mapping[str, bytes]) -> None:
+    """Check by their heads alone that the PNGs are some, and not too many pixels to be decoded.
+
+    Raises:
+        BundleError: they are not; it says which.
+    """
+    pixels = 0
+    for name, data in pictures.items():
+        if not name.endswith(".png"):
+            continue  # pages offer it as a file only
+        width, height = _sides(data)
+        if not data.startswith(_PNG) or not all(0 < n <= _WIDEST_PNG for n in (width, height)):
+            raise BundleError(f"{name} is not a PNG of at most {_WIDEST_PNG:,} px a side")
+        pixels += width * height
+    if pixels > _MOST_PIXELS:
+        raise BundleError(f"need pictures of at most {_MOST_PIXELS:,} px in all, got {pixels:,}")
+
+
+def _sides(png: bytes) -> tuple[int, int]:
+    """Width and height in px, as the head of a PNG says."""
+    return int.from_bytes(png[16:20], "big"), int.from_bytes(png[20:24], "big")
+
+
+def as_json(value: Any) -> bytes:
+    """Return JSON of one spelling: equal values give equal bytes."""
+    text = json.dumps(value, sort_keys=True, separators=(",", ":"), allow_nan=False)
+    return text.encode()
