@@ -11,7 +11,7 @@ from typing import Any
 from dashboard.jobs import errors, launch
 from dashboard.jobs.backend import Capacity, Event, Load, Wait
 from dashboard.jobs.fair_queue import LONG_WORK, SERVER
-from dashboard.jobs.forecast import forecast
+from dashboard.jobs.forecast import Forecasts
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.supervisor import Supervisor
 from dashboard.jobs.timeouts import Timeouts
@@ -81,7 +81,10 @@ class LocalPool:
         self._lock = threading.RLock()
         self._job_ended = threading.Condition(self._lock)
         self._closed = False
-        self._scheduler = Scheduler(cache, chosen.workers, long_work=long_work)
+        self._scheduler = scheduler = Scheduler(cache, chosen.workers, long_work=long_work)
+        self._forecasts = Forecasts(
+            lambda each: scheduler.durations.estimate(each.request, each.work)
+        )
         self._supervisor = Supervisor(
             chosen.workers,
             command,
@@ -164,12 +167,7 @@ class LocalPool:
             computation = scheduler.computation(job)
             if computation is None or computation not in scheduler.queue:
                 return None
-            return forecast(
-                scheduler.queue,
-                computation,
-                lambda each: scheduler.durations.estimate(each.request, each.work),
-                time.monotonic(),
-            )
+            return self._forecasts.of(scheduler.queue, computation, time.monotonic())
 
     def clients(self) -> list[str]:
         """Return the clients that have unfinished jobs, without the server itself."""

@@ -14,6 +14,9 @@ from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.work import about
 
+SLOWEST = 1.0  # seconds between two looks at a job, where many wait
+_FEW = 4  # computations that wait for each worker: with more, looks are rarer
+
 
 class Jobs:
     """What one page of one session has asked for, by request.
@@ -139,6 +142,19 @@ class Jobs:
         with self._lock:
             self._shown = {*self._final}
         return all(found)
+
+    def pace(self, seconds: float) -> float:
+        """Seconds between two looks at a job: longer where many wait, at most :data:`SLOWEST`.
+
+        Each look costs the server some milliseconds. On a full one they would take the time in
+        which results are drawn, and so make everybody wait longer and look more often.
+
+        Args:
+            seconds: between two looks on a server where few wait.
+        """
+        load = self._backend.capacity()
+        crowd = load.queued / max(1, _FEW * load.workers)
+        return min(max(1.0, crowd) * seconds, max(SLOWEST, seconds))
 
     def settled(self) -> bool:
         """Whether every job that is wanted has ended."""

@@ -14,7 +14,7 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.widgets import plain
 
 PATIENCE = 0.9  # seconds that a run waits, so that quick results come without a flicker
-POLL = 0.3  # seconds between two looks at a job that takes longer
+POLL = 0.3  # seconds between two looks at a job that takes longer, where few wait
 
 
 def results(
@@ -59,7 +59,7 @@ def results(
                 jobs.retry(request)
                 st.rerun()
 
-    (st.fragment(run_every=POLL)(place) if pending else place)()
+    (st.fragment(run_every=jobs.pace(POLL))(place) if pending else place)()
 
 
 def waiting(events: Sequence[Event], height: int) -> None:

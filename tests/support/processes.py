@@ -10,7 +10,11 @@ def descendants(pid: int) -> list[int]:
     """The children of all threads of the process, with their own children."""
     found = []
     for task in Path(f"/proc/{pid}/task").iterdir():
-        for child in map(int, (task / "children").read_text().split()):
+        try:
+            children = (task / "children").read_text()
+        except OSError:  # the thread has ended meanwhile
+            continue
+        for child in map(int, children.split()):
             found += [child, *descendants(child)]
     return found
 

@@ -145,7 +145,7 @@ def _wait_for_more(session: Session[Differences], seen: Compared) -> None:
         if not seen.sides:
             st.skeleton(_CHART)
 
-    st.fragment(run_every=results.POLL)(look)()
+    st.fragment(run_every=session.jobs.pace(results.POLL))(look)()
 
 
 def _comparison(

@@ -4,7 +4,7 @@ import pytest
 
 from dashboard.jobs.backend import Wait
 from dashboard.jobs.fair_queue import FairQueue
-from dashboard.jobs.forecast import forecast
+from dashboard.jobs.forecast import Forecasts, forecast
 from dashboard.jobs.job import Computation
 from dashboard.records.request import Request
 
@@ -34,7 +34,7 @@ def test_what_is_next_waits_for_the_first_worker_that_is_free(asked):
         asked(queue, scoring, scoring)
         queue.take().started = 100.0
     mine = asked(queue, "me", "short")
-    assert forecast(queue, mine, estimate, 104.0) == Wait(before=0, seconds=3.0)
+    assert forecast(queue, estimate, 104.0).get(mine) == Wait(before=0, seconds=3.0)
 
 
 def test_those_before_it_are_counted_in_the_order_of_turns(asked):
@@ -45,7 +45,7 @@ def test_those_before_it_are_counted_in_the_order_of_turns(asked):
         asked(queue, "a", "middle")
     asked(queue, "b", "short")
     mine = asked(queue, "me", "short")
-    found = forecast(queue, mine, estimate, 101.0)
+    found = forecast(queue, estimate, 101.0).get(mine)
     assert found == Wait(before=2, seconds=6.0 + 3.0 + 7.0)
 
 
@@ -55,7 +55,7 @@ def test_no_seconds_are_said_where_the_length_of_something_is_unknown(asked, run
     asked(queue, "a", running)
     queue.take().started = 100.0
     mine = asked(queue, "me", "short")
-    assert forecast(queue, mine, estimate, 105.0) == Wait(before=0)  # the short one is overdue
+    assert forecast(queue, estimate, 105.0).get(mine) == Wait(before=0)  # the short one is overdue
 
 
 def test_what_comes_later_does_not_matter(asked):
@@ -64,12 +64,38 @@ def test_what_comes_later_does_not_matter(asked):
     queue.take().started = 100.0
     mine = asked(queue, "me", "short")
     asked(queue, "b", "unknown")
-    assert forecast(queue, mine, estimate, 100.0) == Wait(before=0, seconds=3.0)
+    assert forecast(queue, estimate, 100.0).get(mine) == Wait(before=0, seconds=3.0)
 
 
 def test_the_queue_stays_as_it_is(asked):
     queue = FairQueue(1)
     first, mine = asked(queue, "a", "short"), asked(queue, "me", "short")
-    forecast(queue, mine, estimate, 0.0)
+    assert forecast(queue, estimate, 0.0).keys() == {first, mine}
     assert (queue.running, [*queue]) == ((), [first, mine])
     assert queue.take() is first
+
+
+def test_where_many_wait_a_forecast_is_kept_for_a_moment(asked):
+    asked_for = []
+
+    def counting(computation):
+        asked_for.append(computation)
+        return 3.0
+
+    queue, forecasts = FairQueue(1), Forecasts(counting)
+    waiting = [asked(queue, "a", "short") for _ in range(9)]
+    assert forecasts.of(queue, waiting[2], 100.0) == Wait(before=2, seconds=6.0)
+    looks = len(asked_for)
+    assert forecasts.of(queue, waiting[8], 100.9) == Wait(before=8, seconds=24.0)
+    late = asked(queue, "b", "short")
+    assert forecasts.of(queue, late, 100.9) is None
+    assert len(asked_for) == looks == 9
+    assert forecasts.of(queue, late, 161.0) == Wait(before=1, seconds=3.0)
+
+
+def test_where_few_wait_each_look_is_right(asked):
+    queue, forecasts = FairQueue(1), Forecasts(lambda _: 3.0)
+    first, mine = asked(queue, "a", "short"), asked(queue, "a", "short")
+    assert forecasts.of(queue, mine, 100.0) == Wait(before=1, seconds=3.0)
+    queue.end(first)
+    assert forecasts.of(queue, mine, 100.0) == Wait(before=0, seconds=0.0)

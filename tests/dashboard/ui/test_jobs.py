@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard import latency
-from dashboard.jobs.backend import Event, Wait
+from dashboard.jobs.backend import Capacity, Event, Wait
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import jobs as module
@@ -223,3 +223,15 @@ def test_whoever_reloads_plugins_waits_for_nothing_of_before(reloaded, backend, 
     reloaded.forget()
     reloaded.want(costing(2, 5))
     assert backend.asked == [2, 5, 2, 5]
+
+
+@pytest.mark.parametrize(
+    ("workers", "queued", "seconds", "pace"),
+    [
+        (2, 0, 0.25, 0.25), (2, 8, 0.25, 0.25), (2, 16, 0.25, 0.5), (2, 900, 0.25, 1.0),
+        (4, 16, 0.25, 0.25), (0, 3, 0.25, 0.75), (2, 900, 3.0, 3.0),
+    ],
+)  # fmt: skip
+def test_looks_are_rarer_where_many_wait(backend, workers, queued, seconds, pace):
+    backend.capacity = lambda: Capacity(workers=workers, running=0, queued=queued)
+    assert Jobs(backend, lambda: 0).pace(seconds) == pytest.approx(pace)
