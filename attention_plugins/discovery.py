@@ -18,7 +18,7 @@ from typing import Any
 import pluggy
 
 from attention_plugins import hookspecs
-from attention_plugins.contract import CONTRACT_VERSION, Spec
+from attention_plugins.contract import CONTRACT_VERSION, Spec, is_formula
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.refusal import Refused, last_line, let_go
 
@@ -66,7 +66,7 @@ def sources() -> Iterator[Source]:
     for module in filter(None, (hook.built_ins for hook in HOOKS.values())):
         find = functools.partial(importlib.import_module, module)
         name = module.rpartition(".")[2]
-        yield Source(name, DISTRIBUTION, _own_version(), module, built_in=True, find=find)
+        yield Source(name, DISTRIBUTION, own_version(), module, built_in=True, find=find)
     found = [(*_distribution(entry), entry) for entry in metadata.entry_points(group=GROUP)]
     for name, version, entry in sorted(found, key=lambda each: (each[0], each[2].name)):
         yield Source(entry.name, name, version, entry.value, find=entry.load)
@@ -79,11 +79,12 @@ def _distribution(entry: metadata.EntryPoint) -> tuple[str, str]:
 
 
 @functools.cache
-def _own_version() -> str:
+def own_version() -> str:
+    """The workbench's version; empty where it runs from its source folder, not installed."""
     try:
         return metadata.version(DISTRIBUTION)
     except metadata.PackageNotFoundError:
-        return ""  # run from its source folder, without being installed
+        return ""
 
 
 def implementations(plugin: Any, source: Source) -> list[tuple[str, Callable[[], Any]]]:
@@ -181,6 +182,10 @@ def drain(
             if len(records) + len(faults) == _MOST_RECORDS:
                 message = f"{hook.name} yielded more than {_MOST_RECORDS} records"
                 faults.append(Refused("record", message, "end the generator"))
+            elif isinstance(record, hook.record) and is_formula(record.name):
+                message = f"{hook.name} yielded a scoring of the name {record.name}"
+                advice = 'names that begin with "=" are formulas as typed; give it another name'
+                faults.append(Refused("record", message, advice))
             elif isinstance(record, hook.record):
                 records.append(record)
             else:

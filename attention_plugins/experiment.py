@@ -148,7 +148,7 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         **chosen,
         "plugins": provenance(
             registry,
-            {"model": experiment.model, "scoring": experiment.scoring,
+            {"model": experiment.model, "scoring": scoring_spec.name,
              "normaliser": experiment.normaliser, "tokeniser": experiment.recipe.tokeniser},
         ),
         "tokeniser": experiment.recipe.tokeniser,

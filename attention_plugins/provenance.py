@@ -44,7 +44,7 @@ def require_same(registry: Registry, card: Mapping[str, Any]) -> None:
         ContractError: nothing offers that name here, or another distribution does.
     """
     for part, known in card.get("plugins", {}).items():
-        if known["name"] not in registry.records.get(PARTS[part], {}):
+        if not registry.offers(PARTS[part], known["name"]):
             raise ContractError(
                 f"no {part} {known['name']!r} here: this model was trained with that of "
                 f"{known['distribution']} {known['version']}; install {known['distribution']}"

@@ -29,7 +29,10 @@ from attention_plugins.contract import (
     ScoringSpec,
     Spec,
     TokeniserSpec,
+    is_formula,
 )
+from attention_plugins.formula import spec_of
+from attention_plugins.formula.origin import origin
 from attention_plugins.home import is_shipped
 from attention_plugins.hookspecs import HOOKS, hook_of
 from attention_plugins.loader import ALLOW_LIST, Loader
@@ -61,11 +64,13 @@ class Registry:
         return cast("Mapping[str, Record]", found)  # the loader looked at every record's type
 
     def named(self, record: type[Record], name: str) -> Record:
-        """The record of that type and name.
+        """The record of that type and name; a scoring may be named by its formula, ``=q.k``.
 
         Raises:
             ContractError: there is none; it says what is offered instead.
         """
+        if issubclass(record, ScoringSpec) and name.startswith("="):
+            return cast("Record", spec_of(name))
         offered = self.of(record)
         if name in offered:
             return offered[name]
@@ -169,6 +174,16 @@ class Registry:
         """The checkpoint of that name; raises as :meth:`named`."""
         return self.named(CheckpointSpec, name)
 
+    def offers(self, kind: str, name: str) -> bool:
+        """Whether something of that kind has this name; a formula has, if it can be read.
+
+        Raises:
+            ContractError: a formula that cannot be read; it says why.
+        """
+        if kind == "scorings" and name.startswith("="):
+            return bool(self.scoring(name))
+        return name in self.records.get(kind, {})
+
     def provider(self, kind: str, name: str) -> Plugin:
         """The plugin that offers ``name`` among ``kind`` (``"scorings"``, ``"models"``, ...).
 
@@ -178,6 +193,8 @@ class Registry:
             ContractError: nothing of that kind has this name.
         """
         record = self.named(HOOKS[kind].record, name)
+        if is_formula(record.name):
+            return origin(record.name)
         plugin = next(plugin for plugin in self.plugins if name in plugin.offers.get(kind, ()))
         if plugin.built_in and isinstance(record, CheckpointSpec) and not is_shipped(record.path):
             return replace(

@@ -1,7 +1,7 @@
 """What a package offers, installed or still in the making, with what is wrong before any rule.
 
-A package is a distribution's name, a module's name, a ``.py`` file, a package's folder, or a
-project's folder with a ``pyproject.toml``.
+A package is a distribution's name, a module's name, a ``.py`` file, a package's folder, a
+project's folder with a ``pyproject.toml``, or a formula: ``=q.k / sqrt(d)``.
 """
 
 from __future__ import annotations
@@ -29,6 +29,7 @@ from attention_plugins.discovery import (
     implementations,
     sources,
 )
+from attention_plugins.formula import spec_of
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import load
 
@@ -60,12 +61,15 @@ class Contents:
 
 
 def contents(package: str) -> Contents:
-    """Import the package's plugins and ask them for their records.
+    """Import the package's plugins and ask them for their records; a formula is a record.
 
     Raises:
         ContractError: there is no such package.
     """
     found = Contents()
+    if package.startswith("="):
+        found.offers.append(Offer("scorings", spec_of(package), {}))
+        return found
     for source in find(package):
         try:
             _take(source, found)

@@ -16,7 +16,8 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
     """Which package, and how long to wait."""
     parser.add_argument(
         "package",
-        help="an installed distribution, a module, a .py file or a project's folder",
+        help="an installed distribution, a module, a .py file, a project's folder, or a formula "
+        "such as '=q.k / sqrt(d)'",
     )
     parser.add_argument(
         "--limit", type=float, default=60.0, help="seconds for each record, and for importing (60)"

@@ -29,7 +29,9 @@ _OVERRIDES = ("epochs", "batch_size", "learning_rate", "seed", "tokeniser")
 def add_arguments(parser: argparse.ArgumentParser) -> None:
     """What to train on what, and how."""
     parser.add_argument("--model", default="bahdanau", help="a model's name (bahdanau)")
-    parser.add_argument("--scoring", default="additive", help="a scoring's name (additive)")
+    parser.add_argument(
+        "--scoring", default="additive", help="a scoring's name, or = and its formula (additive)"
+    )
     parser.add_argument(
         "--corpus", required=True, help="a data set's name, a TSV file, or a d2l zip or folder"
     )

@@ -12,6 +12,7 @@ from attention_plugins.contract.parameters import (
     Parameter,
     Scalar,
     as_record,
+    is_formula,
     settle,
 )
 from attention_plugins.contract.records import (
@@ -57,6 +58,7 @@ __all__ = [
     "Tokeniser",
     "TokeniserSpec",
     "as_record",
+    "is_formula",
     "normaliser",
     "scoring",
     "settle",

@@ -12,6 +12,7 @@ Scalar = bool | int | float | str
 Record = TypeVar("Record")
 
 _NAME = re.compile(r"[a-z][a-z0-9_]{0,39}\Z")
+_FORMULA = re.compile(r"=[^\x00-\x1f\ud800-\udfff]{1,300}\Z")
 
 
 class ContractError(ValueError):
@@ -190,11 +191,24 @@ def as_record(record: Callable[..., Record], values: Mapping[str, Scalar]) -> Re
 
 
 def check_name(kind: str, name: Any) -> None:
-    """Raise :class:`ContractError` unless ``name`` is a name for a ``kind`` of thing."""
+    """Raise :class:`ContractError` unless ``name`` is a name for a ``kind`` of thing.
+
+    A scoring may have the name of a formula; see :func:`is_formula`.
+    """
+    if kind == "scoring" and is_formula(name):
+        return
     if not isinstance(name, str) or not _NAME.match(name):
         raise ContractError(
             f"a {kind}'s name is 1 to 40 of a-z, 0-9 and _, starting with a letter; got {name!r}"
         )
+
+
+def is_formula(name: object) -> bool:
+    """Whether this names a scoring by its formula: ``=``, and at most 300 characters behind it.
+
+    Whether these are a formula, :mod:`attention_plugins.formula` says.
+    """
+    return isinstance(name, str) and bool(_FORMULA.match(name))
 
 
 def check_texts(record: Any, kind: str, fields: Sequence[str]) -> None:

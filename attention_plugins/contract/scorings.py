@@ -47,7 +47,8 @@ class ScoringSpec:
     """A scoring function ``a(q, k)``, ready to be placed in any model.
 
     Args:
-        name: lower-case identifier, the key in links.
+        name: lower-case identifier, the key in links; of a formula that was typed ``=`` and the
+            formula, which no plugin may take.
         title: what the page shows.
         formula: LaTeX, without dollars, in ``q`` and ``k``.
         build: ``(sizes, parameters) -> Scoring``, called once per attention site.

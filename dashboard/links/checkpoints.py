@@ -21,8 +21,11 @@ _USUAL_PANELS = 3
 
 
 def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
-    """What a panel calls this checkpoint within its corpus; an adopted one by its name."""
-    if checkpoint.adopted:
+    """What a panel calls this checkpoint within its corpus.
+
+    An adopted one is called by its name, and so is one whose scoring was typed as a formula.
+    """
+    if checkpoint.adopted or not NAME.match(checkpoint.scoring):
         return checkpoint.name
     made_of = (checkpoint.model, checkpoint.scoring, checkpoint.corpus)
     others = [(c.model, c.scoring, c.corpus) for c in catalogue.checkpoints.values()]

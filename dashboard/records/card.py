@@ -15,6 +15,7 @@ from dashboard.records.text import one_line, shown
 
 _Line = Annotated[str, Field(max_length=300)]
 _Name = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,60}$")]
+_Scoring = Annotated[str, Field(pattern=r"^([a-z0-9_]{1,60}|=[ -~]{1,300})$")]  # or a formula
 _Count = Annotated[int, Field(ge=0, le=10**12)]
 _Figure = Annotated[float, Field(ge=-1e12, le=1e12, allow_inf_nan=False)]
 # Of a field that may be left out, but is never null. Defaults are not validated.
@@ -74,7 +75,7 @@ class _Adopted(_Strict):
 class _Card(_Strict):
     title: _Line
     model: _Name
-    scoring: _Name
+    scoring: _Scoring
     normaliser: Annotated[str, Field(pattern=r"^[a-z0-9_]{0,60}$")] = ""
     corpus: _Corpus
     scores: Annotated[dict[_Line, _Score], Field(max_length=100)]

@@ -55,7 +55,7 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
         return f"{name} (not here)"
     model = catalogue.models.get(checkpoint.model)
     scoring = catalogue.scorings.get(checkpoint.scoring)
-    made_of = scoring.title if scoring else checkpoint.scoring
+    made_of = scoring.title if scoring else checkpoint.scoring.removeprefix("=")
     if another := checkpoint.card.get("normaliser"):
         made_of += f", {normaliser_title(another, catalogue)}"
     if checkpoint.adopted:
@@ -67,4 +67,6 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
 
 
 def _title(name: str, entries: Mapping[str, Entry]) -> str:
+    if name.startswith("="):  # a formula needs no plugin
+        return name[1:]
     return entries[name].short_title if name in entries else f"{name} (not installed)"

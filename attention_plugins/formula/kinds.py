@@ -1,0 +1,157 @@
+"""What the parts of a formula are, numbers or vectors, and what a typed operator means then.
+
+A part is a number for each query and key, or a vector over the features. Operators go element by
+element; a number goes with each element of a vector. A product sign between two vectors with a
+transposed one, ``@`` and ``·`` are the dot product. What remains must be a number.
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from attention_plugins.formula.errors import FormulaError
+from attention_plugins.formula.names import NAMES
+from attention_plugins.formula.tree import Call, Name, Node, check_size
+
+REDUCING = ("sum", "mean", "amax", "amin", "norm", "dot", "cosine", "product", "squares")
+
+
+class _Part(NamedTuple):
+    node: Node
+    vector: bool
+    row: bool = False  # a transposed vector, which waits for its product
+
+
+def resolve(typed: Node) -> Node:
+    """The tree of operations that are computed, from the tree as typed.
+
+    Raises:
+        FormulaError: an operation that its parts do not have, or a formula that is no number.
+    """
+    part = _resolved(typed)
+    if part.row:
+        raise FormulaError(
+            "a transposed vector needs a vector behind it", typed.start, typed.end, "q^T k"
+        )
+    if part.vector:
+        raise FormulaError(
+            "this is a vector of d numbers for a query and a key, and a score is one number; "
+            "take its sum, sum(x), or its length, |x|", typed.start, typed.end,
+        )  # fmt: skip
+    check_size(part.node)
+    return part.node
+
+
+def is_vector(node: Node) -> bool:
+    """Whether a part of a resolved tree is a vector over the features."""
+    if isinstance(node, Name):
+        return node.name in NAMES and NAMES[node.name].vector
+    if isinstance(node, Call) and node.function not in REDUCING:
+        return any(is_vector(argument) for argument in node.arguments)
+    return False
+
+
+def axes(node: Node) -> frozenset[str]:
+    """Which axes a part differs along: ``"q"`` over queries, ``"k"`` over keys."""
+    if isinstance(node, Name):
+        axis = NAMES[node.name].axis if node.name in NAMES else ""
+        return frozenset(axis)
+    if isinstance(node, Call):
+        return frozenset().union(*(axes(argument) for argument in node.arguments))
+    return frozenset()
+
+
+def _resolved(node: Node) -> _Part:
+    if not isinstance(node, Call):
+        return _Part(node, is_vector(node))
+    given = [_resolved(argument) for argument in node.arguments]
+    if node.function in _RULES:
+        return _RULES[node.function](node, given)
+    for part in given:
+        if part.row and node.function != "neg":
+            raise _misplaced(part)
+    if node.function in ("sum", "mean", "amax", "amin", "norm") and not given[0].vector:
+        name = {"amax": "max", "amin": "min"}.get(node.function, node.function)
+        advice = "it is one number already" if node.function != "norm" else "take abs(x)"
+        raise FormulaError(
+            f"{name} goes over the features of a vector, and this is one number; {advice}",
+            given[0].node.start, given[0].node.end,
+        )  # fmt: skip
+    if node.function in ("dot", "cosine"):
+        return _dotted(node, given, node.function)
+    vector = node.function not in REDUCING and any(part.vector for part in given)
+    return _Part(_again(node, node.function, given), vector, any(part.row for part in given))
+
+
+def _again(node: Call, function: str, given: list[_Part]) -> Call:
+    return Call(node.start, node.end, function, tuple(part.node for part in given))
+
+
+def _misplaced(part: _Part) -> FormulaError:
+    return FormulaError(
+        "a transposed vector stands only in a product of two vectors",
+        part.node.start, part.node.end, "q @ k.T",
+    )  # fmt: skip
+
+
+def _dotted(node: Call, given: list[_Part], function: str = "dot") -> _Part:
+    for part in given:
+        if not part.vector:
+            raise FormulaError(
+                "a dot product is of two vectors, and this is one number; multiply by *",
+                part.node.start, part.node.end,
+            )  # fmt: skip
+    return _Part(_again(node, function, given), False)
+
+
+def _centred(node: Call, given: list[_Part]) -> _Part:
+    return _dotted(node, given) if all(part.vector for part in given) else _times(node, given)
+
+
+def _beside(node: Call, given: list[_Part]) -> _Part:
+    if all(part.vector for part in given) and not given[0].row:
+        raise FormulaError(
+            "two vectors stand side by side; write q.k for their dot product, or q * k to "
+            "multiply element by element", node.start, node.end,
+        )  # fmt: skip
+    return _times(node, given)
+
+
+def _times(node: Call, given: list[_Part]) -> _Part:
+    left, right = given
+    if left.row and right.vector:
+        return _dotted(node, given)
+    if right.row and left.vector:
+        raise FormulaError(
+            "write the product with a transposed vector with @", node.start, node.end, "q @ k.T"
+        )
+    return _Part(_again(node, "*", given), left.vector or right.vector, left.row or right.row)
+
+
+def _divided(node: Call, given: list[_Part]) -> _Part:
+    left, right = given
+    if right.row or (left.row and right.vector):
+        raise _misplaced(right if right.row else left)
+    return _Part(_again(node, "/", given), left.vector or right.vector, left.row)
+
+
+def _transposed(node: Call, given: list[_Part]) -> _Part:
+    (inner,) = given
+    if not inner.vector:
+        raise FormulaError(
+            "only a vector can be transposed, and this is one number", node.start, node.end
+        )
+    return _Part(inner.node, True, not inner.row)
+
+
+def _bars(node: Call, given: list[_Part]) -> _Part:
+    (inner,) = given
+    if inner.row:
+        raise _misplaced(inner)
+    return _Part(_again(node, "norm" if inner.vector else "abs", given), False)
+
+
+_RULES = {
+    "*": _times, "beside": _beside, "·": _centred, "@": _dotted, "/": _divided,
+    "T": _transposed, "bars": _bars,
+}  # fmt: skip

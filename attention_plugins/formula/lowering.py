@@ -1,0 +1,144 @@
+"""Dot products and squared distances found in a formula, so that no pair needs a vector.
+
+``sum(x)`` where ``x`` is a vector of the query times one of the key is a matrix product, and the
+sum of the squares of a difference of the two is
+:func:`~attention_plugins.distances.squared_distances`: up to 8 features these are formed one by
+one, above they are expanded around the keys' mean, which rounds relative to the spread of the
+points (below 1e-6 of it in float32). The length of a difference is not: near 0 its root would
+turn that rounding into an error of 1e-3. Such formulas, and others, keep a vector for each pair.
+"""
+
+from __future__ import annotations
+
+from functools import reduce
+
+from attention_plugins.formula.kinds import axes, is_vector
+from attention_plugins.formula.tree import Call, Name, Node, Number
+
+_TWO = Number(0, 0, 2.0)
+_BOTH = frozenset("qk")
+
+
+def lowered(node: Node) -> Node:
+    """The same scores, with ``product(a, b)`` and ``squares(a, b)`` where that is possible.
+
+    In both ``a`` is a vector of the query alone, ``b`` one of the key alone: their dot product,
+    and the squared length of ``a - b``.
+    """
+    if not isinstance(node, Call):
+        return node
+    found = _rewritten(node)
+    if found is not None:
+        return found
+    return Call(node.start, node.end, node.function, tuple(map(lowered, node.arguments)))
+
+
+def pairs_of(node: Node) -> tuple[int, int]:
+    """How many operations make a number, and how many a vector, for each query and key."""
+    numbers = vectors = 0
+    waiting = [node]
+    while waiting:
+        part = waiting.pop()
+        if not isinstance(part, Call):
+            continue
+        waiting += part.arguments
+        if axes(part) == _BOTH:
+            vectors += is_vector(part)
+            numbers += not is_vector(part)
+    return numbers, vectors
+
+
+def _rewritten(node: Call) -> Node | None:
+    """A node that is a product or a sum of squares, by its functions; None if it is neither."""
+    if node.function == "dot":
+        products = _call("*", *node.arguments)
+        return _summed(products) or _call("sum", lowered(products))
+    if node.function == "cosine":
+        units = _call("*", *(_call("unit", each) for each in node.arguments))
+        return _summed(units) or _call("sum", lowered(units))
+    if node.function == "sum":
+        return _summed(node.arguments[0])
+    if node.function == "mean":
+        found = _summed(node.arguments[0])
+        return found and _call("/", found, Name(0, 0, "d"))
+    if node.function == "^" and node.arguments[1] == _TWO:
+        base = node.arguments[0]
+        if isinstance(base, Call) and base.function == "norm":
+            return _summed(_call("^", base.arguments[0], _TWO))
+    return None
+
+
+def _summed(vector: Node) -> Node | None:
+    """The sum over the features of a vector of both query and key, without that vector."""
+    if axes(vector) != _BOTH:
+        return None
+    numbers, vectors = _factors(vector)
+    of_query = [each for each in vectors if "k" not in axes(each)]
+    of_key = [each for each in vectors if axes(each) == {"k"}]
+    mixed = [each for each in vectors if axes(each) == _BOTH]
+    if not mixed and of_query and of_key:
+        core = _call("product", _product(of_query), _product(of_key))
+    elif len(mixed) == 2 and mixed[0] == mixed[1] and not of_query and not of_key:
+        core = _squares(mixed[0])
+    else:
+        return None
+    if core is None:
+        return None
+    return _product([core, *map(lowered, numbers)])
+
+
+def _factors(node: Node) -> tuple[list[Node], list[Node]]:
+    """Numbers and vectors whose product a vector is; a square is two equal factors."""
+    if not is_vector(node):
+        return [node], []
+    if isinstance(node, Call):
+        if node.function == "*":
+            left, right = map(_factors, node.arguments)
+            return left[0] + right[0], left[1] + right[1]
+        if node.function == "/" and not is_vector(node.arguments[1]):
+            numbers, vectors = _factors(node.arguments[0])
+            return [*numbers, _call("/", Number(0, 0, 1.0), node.arguments[1])], vectors
+        if node.function == "neg":
+            numbers, vectors = _factors(node.arguments[0])
+            return [*numbers, _call("neg", Number(0, 0, 1.0))], vectors
+        if node.function == "^" and node.arguments[1] == _TWO:
+            numbers, vectors = _factors(node.arguments[0])
+            return numbers * 2, vectors * 2
+    return [], [node]
+
+
+def _squares(node: Node) -> Node | None:
+    """``|a - b|^2`` of a sum whose terms are each of the query or of the key alone."""
+    of_query: list[Node] = []
+    of_key: list[Node] = []
+    for term, sign in _terms(node, 1):
+        own = axes(term)
+        if own == _BOTH:
+            return None
+        # The key's terms change their sign: the difference is formed by what is called.
+        wanted = sign if "k" not in own else -sign
+        (of_key if "k" in own else of_query).append(term if wanted > 0 else _call("neg", term))
+    if not any(map(is_vector, of_query)) or not any(map(is_vector, of_key)):
+        return None
+    return _call("squares", _total(of_query), _total(of_key))
+
+
+def _terms(node: Node, sign: int) -> list[tuple[Node, int]]:
+    if isinstance(node, Call) and node.function in ("+", "-"):
+        left, right = node.arguments
+        return _terms(left, sign) + _terms(right, sign if node.function == "+" else -sign)
+    if isinstance(node, Call) and node.function == "neg":
+        return _terms(node.arguments[0], -sign)
+    return [(node, sign)]
+
+
+def _call(function: str, *arguments: Node) -> Call:
+    return Call(0, 0, function, arguments)
+
+
+def _product(given: list[Node]) -> Node:
+    return reduce(lambda left, right: _call("*", left, right), given)
+
+
+def _total(given: list[Node]) -> Node:
+    return reduce(lambda left, right: _call("+", left, right), given)

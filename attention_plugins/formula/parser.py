@@ -1,0 +1,281 @@
+"""Tokens to a tree, by recursive descent; what the parts are is settled by ``kinds``."""
+
+from __future__ import annotations
+
+from difflib import get_close_matches
+
+from attention_plugins.formula.calls import Arguments, applied
+from attention_plugins.formula.errors import FormulaError
+from attention_plugins.formula.lexer import Token, tokens
+from attention_plugins.formula.names import ALIASES, FUNCTIONS, NAMES, NOT_HERE, parameter
+from attention_plugins.formula.tree import Call, Name, Node, Number, check_size
+
+_DEEPEST = 30  # brackets, powers and signs within each other
+_COMPARISONS = ("<", "<=", ">", ">=", "==", "!=")
+_PREFIXES = ("torch", "math", "np")  # whose functions have the same names
+_BARS = {"|": "bars", "‖": "norm"}
+
+
+def parse(text: str) -> Node:
+    """The tree of a formula as it was typed.
+
+    Raises:
+        FormulaError: the text is no formula; it names the characters.
+    """
+    parser = _Parser(tokens(text))
+    node = parser.whole()
+    check_size(node)
+    return node
+
+
+class _Parser:
+    def __init__(self, found: list[Token]) -> None:
+        self._tokens, self._at, self._depth = found, 0, 0
+        self._bars: list[str] = [""]  # what would close the innermost bars, by brackets
+
+    @property
+    def _now(self) -> Token:
+        return self._tokens[self._at]
+
+    def _take(self) -> Token:
+        token = self._now
+        self._at += 1
+        return token
+
+    def _is(self, *operators: str) -> bool:
+        return self._now.kind == "operator" and self._now.text in operators
+
+    def _after(self, *operators: str) -> bool:
+        following = self._tokens[min(self._at + 1, len(self._tokens) - 1)]
+        return following.kind == "operator" and following.text in operators
+
+    def _fail(self, sentence: str, suggestion: str = "") -> FormulaError:
+        return FormulaError(sentence, self._now.start, self._now.end, suggestion)
+
+    def _close(self, sign: str, opened: Token) -> Token:
+        if self._is(sign):
+            return self._take()
+        if self._now.kind == "end":
+            raise FormulaError(
+                f'"{opened.text}" is not closed; "{sign}" is missing', opened.start, opened.end
+            )
+        raise self._fail(f'need an operator or "{sign}" here, got "{self._now.text}"')
+
+    def whole(self) -> Node:
+        """All of it, to the end."""
+        if self._now.kind == "end":
+            raise self._fail("type a score of the query q and the key k, such as q.k / sqrt(d)")
+        node = self._comparison()
+        if self._now.kind == "end":
+            return node
+        if self._is(*_COMPARISONS):
+            raise self._fail(
+                "comparisons are not chained; multiply them, such as (0 < x) * (x < 1)"
+            )
+        if self._is("="):
+            raise self._fail("a formula has no assignment; compare with ==", "==")
+        if self._now.kind == "number":
+            raise self._fail('write "*" or "^" before this number')
+        raise self._fail(f'"{self._now.text}" cannot stand here')
+
+    def _comparison(self) -> Node:
+        left = self._sum()
+        if self._is(*_COMPARISONS):
+            left = self._binary(left, self._take().text, self._sum())
+        return left
+
+    def _binary(self, left: Node, function: str, right: Node) -> Call:
+        return Call(left.start, right.end, function, (left, right))
+
+    def _sum(self) -> Node:
+        left = self._product()
+        while self._is("+", "-"):
+            left = self._binary(left, self._take().text, self._product())
+        return left
+
+    def _product(self) -> Node:
+        if self._is("-"):  # of the whole product: -a / b is -(a / b)
+            sign = self._take()
+            self._deeper(sign)
+            inner = self._product()
+            self._depth -= 1
+            return Call(sign.start, inner.end, "neg", (inner,))
+        left = self._signed()
+        while True:
+            if self._is("*", "/", "@", "·"):
+                left = self._binary(left, self._take().text, self._signed())
+            elif self._starts_a_factor():
+                left = self._binary(left, "beside", self._signed())
+            else:
+                return left
+
+    def _starts_a_factor(self) -> bool:
+        if self._now.kind == "name":
+            return True
+        return self._is("(", "√") or (self._is(*_BARS) and not self._bars[-1])
+
+    def _signed(self) -> Node:
+        if not self._is("-", "+"):
+            return self._power()
+        sign = self._take()
+        self._deeper(sign)
+        inner = self._signed()
+        self._depth -= 1
+        return inner if sign.text == "+" else Call(sign.start, inner.end, "neg", (inner,))
+
+    def _deeper(self, token: Token) -> None:
+        self._depth += 1
+        if self._depth > _DEEPEST:
+            raise FormulaError(
+                f"need at most {_DEEPEST} brackets, powers and signs within each other",
+                token.start, token.end,
+            )  # fmt: skip
+
+    def _power(self) -> Node:
+        base = self._root()
+        while True:
+            if self._is("T") or (self._is("^") and self._tokens[self._at + 1].text == "T"):
+                if self._take().text == "^":
+                    self._take()
+                base = Call(base.start, self._tokens[self._at - 1].end, "T", (base,))
+            elif self._is("^"):
+                self._deeper(self._take())
+                exponent = self._signed()
+                self._depth -= 1
+                return self._binary(base, "^", exponent)
+            else:
+                return base
+
+    def _root(self) -> Node:
+        if not self._is("√"):
+            return self._with_methods()
+        sign = self._take()
+        self._deeper(sign)
+        inner = self._root()
+        self._depth -= 1
+        return Call(sign.start, inner.end, "sqrt", (inner,))
+
+    def _with_methods(self) -> Node:
+        node = self._atom()
+        while self._is("."):
+            self._take()
+            node = self._method(node)
+        return node
+
+    def _method(self, node: Node) -> Node:
+        token = self._now
+        if token.kind != "name":
+            raise self._fail("need a method after the point, such as .abs() or .sum(-1)")
+        self._take()
+        if self._is("("):
+            self._check_function(token)
+            arguments, end = self._arguments()
+            return applied(token, node.start, end, arguments.behind(node))
+        if token.text in ("T", "mT"):
+            return Call(node.start, token.end, "T", (node,))
+        if token.text in FUNCTIONS or token.text in ALIASES:
+            raise FormulaError(
+                f'".{token.text}" needs brackets', token.start, token.end, f".{token.text}()"
+            )
+        return self._binary(node, "·", self._name(token))
+
+    def _arguments(self) -> tuple[Arguments, int]:
+        opened = self._take()
+        self._deeper(opened)
+        self._bars.append("")
+        given: list[Node] = []
+        named: dict[str, Node] = {}
+        while not self._is(")"):
+            if self._now.kind == "name" and self._after("="):
+                key = self._take()
+                self._take()
+                if key.text in named or key.text not in ("dim", "axis", "min", "max"):
+                    raise FormulaError(
+                        "need dim=-1, min= or max= here, each once", key.start, key.end
+                    )
+                named[key.text] = self._comparison()
+            else:
+                given.append(self._comparison())
+            if not self._is(","):
+                break
+            self._take()
+        self._bars.pop()
+        closed = self._close(")", opened)
+        self._depth -= 1
+        return Arguments(tuple(given), named), closed.end
+
+    def _atom(self) -> Node:
+        token = self._now
+        if token.kind == "number":
+            self._take()
+            return Number(token.start, token.end, float(token.text))
+        if token.kind == "name":
+            self._take()
+            return self._named(token)
+        if self._is("("):
+            return self._bracketed(")")
+        if self._is(*_BARS):
+            return self._bracketed(token.text)
+        if token.kind == "end":
+            raise self._fail("the formula ends too early; a number, a name or ( is missing")
+        raise self._fail(f'need a number, a name or ( here, got "{token.text}"')
+
+    def _bracketed(self, closing: str) -> Node:
+        opened = self._take()
+        self._deeper(opened)
+        doubled = closing == "|" and self._is("|") and self._now.start == opened.end
+        if doubled:
+            self._take()
+        self._bars.append("" if closing == ")" else closing)
+        inner = self._comparison()
+        self._bars.pop()
+        end = self._close(closing, opened).end
+        if doubled:
+            end = self._close(closing, opened).end
+        self._depth -= 1
+        if closing == ")":
+            return inner
+        return Call(opened.start, end, "norm" if doubled else _BARS[closing], (inner,))
+
+    def _named(self, token: Token) -> Node:
+        if token.text in _PREFIXES and self._is("."):
+            self._take()
+            token = self._take()
+            if token.kind != "name" or token.text in NAMES or parameter(token.text):
+                raise FormulaError("need a function here, such as exp", token.start, token.end)
+        known = token.text in NAMES or parameter(token.text)
+        if self._is("(") and not known:
+            self._check_function(token)
+            arguments, end = self._arguments()
+            return applied(token, token.start, end, arguments)
+        if token.text in FUNCTIONS or token.text in ALIASES:
+            raise FormulaError(
+                f"{token.text} needs its argument in brackets", token.start, token.end,
+                f"{token.text}(q - k)",
+            )  # fmt: skip
+        return self._name(token)
+
+    def _name(self, token: Token) -> Name:
+        if token.text in NAMES or parameter(token.text):
+            return Name(token.start, token.end, token.text)
+        _refuse(token, [*NAMES, *FUNCTIONS])
+        raise AssertionError
+
+    def _check_function(self, token: Token) -> None:
+        if token.text not in FUNCTIONS and token.text not in ALIASES:
+            _refuse(token, [*FUNCTIONS, *ALIASES])
+
+
+def _refuse(token: Token, offered: list[str]) -> None:
+    """Raise :class:`FormulaError`: nothing is called so."""
+    shown = token.text[:40]
+    if reason := NOT_HERE.get(token.text):
+        raise FormulaError(f"there is no {shown} here: {reason}", token.start, token.end)
+    letters = len(token.text) <= 4 and all(c in NAMES or parameter(c) for c in token.text)
+    near = get_close_matches(shown.lower(), offered, n=1, cutoff=0.7)
+    if letters and not near:
+        near = [" * ".join(token.text)]
+    raise FormulaError(
+        f'nothing is called "{shown}"; parameters are single letters, with a number at most',
+        token.start, token.end, near[0] if near else "",
+    )  # fmt: skip

@@ -1,0 +1,212 @@
+"""A formula as a scoring like any other: its record, and the module that computes it."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import torch
+from torch import Tensor, nn
+
+from attention_plugins.attention import Need, Scoring
+from attention_plugins.contract import (
+    TASKS,
+    ContractError,
+    Parameter,
+    Scalar,
+    ScoringSpec,
+    Sizes,
+    Task,
+)
+from attention_plugins.distances import elements_of_squares
+from attention_plugins.formula.errors import FormulaError
+from attention_plugins.formula.evaluation import Given, evaluate
+from attention_plugins.formula.kinds import axes, is_vector, resolve
+from attention_plugins.formula.latex import latex
+from attention_plugins.formula.lexer import LONGEST
+from attention_plugins.formula.lowering import lowered, pairs_of
+from attention_plugins.formula.names import NAMES
+from attention_plugins.formula.parser import parse
+from attention_plugins.formula.spelling import spelled
+from attention_plugins.formula.tree import Call, Node, names_in, parts
+
+AT_ONCE = 1 << 22  # numbers of vectors of pairs that are made at a time
+MOST_KEPT = 1 << 29  # numbers that one call may leave for the backward pass: 2 GiB in float32
+MOST_WORK = 1 << 37  # numbers that one call may make: about a minute on one core
+LOW, HIGH = 0.01, 10.0  # of a parameter
+_LONGEST_TITLE = 60
+_POSITIONS: tuple[Need, ...] = ("positions",)
+
+
+@dataclass(frozen=True)
+class Formula:
+    """A formula that was read: its tree, and the one that is computed.
+
+    Attributes:
+        tree: of operations, as the formula says them.
+        plan: the same scores with matrix products where possible.
+        parameters: the names of what is learned.
+        numbers, vectors: operations of the plan for each query and key.
+    """
+
+    tree: Node
+    plan: Node
+    parameters: tuple[str, ...]
+    numbers: int
+    vectors: int
+
+    @property
+    def text(self) -> str:
+        """Its one spelling."""
+        return spelled(self.tree)
+
+    def names(self, *names: str) -> bool:
+        """Whether one of these names stands in it."""
+        return not names_in(self.tree).keys().isdisjoint(names)
+
+
+@functools.lru_cache(maxsize=256)
+def read(text: str) -> Formula:
+    """Read a formula, with or without ``=`` in front.
+
+    Raises:
+        FormulaError: it is none, or no score; it says where and what would be right.
+    """
+    tree = resolve(parse(text))
+    if len(spelled(tree)) > LONGEST:
+        raise FormulaError(
+            f"written out it has over {LONGEST} characters; shorten it", 0, len(text)
+        )
+    plan = lowered(tree)
+    found = tuple(name for name in names_in(tree) if name not in NAMES)
+    return Formula(tree, plan, found, *pairs_of(plan))
+
+
+def spec_of(
+    text: str, *, name: str = "", title: str = "", reference: str = "", description: str = ""
+) -> ScoringSpec:
+    """A formula as a scoring's record.
+
+    Args:
+        text: the formula, with or without ``=`` in front.
+        name: of the record; by default ``=`` and the formula's one spelling.
+        title: by default the beginning of that spelling.
+
+    Raises:
+        FormulaError: see :func:`read`.
+    """
+    formula = read(text)
+    short = formula.text
+    if len(short) > _LONGEST_TITLE:
+        short = f"{short[: _LONGEST_TITLE - 1]}…"
+    return ScoringSpec(
+        name=name or f"={formula.text}",
+        title=title or short,
+        formula=latex(formula.tree),
+        build=functools.partial(FormulaScoring, formula),
+        parameters=tuple(map(_parameter, formula.parameters)),
+        reference=reference or "Typed as a formula",
+        description=description,
+        same_size=any(map(_meet, parts(formula.tree))),
+        tasks=_tasks(formula),
+    )
+
+
+class FormulaScoring(Scoring):
+    """What a formula says of projected queries and keys, which are those that came."""
+
+    def __init__(self, formula: Formula, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.formula, self.heads = formula, sizes.heads
+        self.needs = _POSITIONS if formula.names("i", "j") else ()
+        if not formula.vectors:
+            squares = any(
+                isinstance(part, Call) and part.function == "squares"
+                for part in parts(formula.plan)
+            )
+            self.elements_per_pair = elements_of_squares(sizes.key) if squares else 1
+        # With a prefix, because a module has attributes of its own.
+        for name in formula.parameters:
+            value = torch.tensor(float(values[name]))
+            self.register_parameter(f"learned_{name}", nn.Parameter(value))
+
+    @property
+    def learned(self) -> dict[str, nn.Parameter]:
+        """The parameters by name, each of one element."""
+        return {name: getattr(self, f"learned_{name}") for name in self.formula.parameters}
+
+    def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
+        """Scores ``(..., n_q, n_k)``, in blocks of queries where each pair makes a vector.
+
+        Raises:
+            ContractError: it would take more work or memory than a formula may.
+        """
+        wide = torch.promote_types(queries.dtype, torch.float32)
+        parameters = {name: value.to(wide) for name, value in self.learned.items()}
+        given = Given(
+            queries.to(wide), keys.to(wide), parameters, needs.get("positions"), self.heads
+        )
+        block = self._block(queries, keys)
+        plan, count = self.formula.plan, queries.shape[-2]
+        if block >= count:
+            return evaluate(plan, given).to(queries.dtype)
+        parts = [
+            evaluate(plan, _part(given, slice(start, start + block)))
+            for start in range(0, count, block)
+        ]
+        return torch.cat(parts, dim=-2).to(queries.dtype)
+
+    def _block(self, queries: Tensor, keys: Tensor) -> int:
+        """How many queries to score at once."""
+        leading = torch.broadcast_shapes(queries.shape[:-2], keys.shape[:-2]).numel()
+        (count, size), n_keys = queries.shape[-2:], keys.shape[-2]
+        pairs, formula = leading * count * n_keys, self.formula
+        made = pairs * (formula.numbers + formula.vectors * size)
+        learns = torch.is_grad_enabled() and (
+            queries.requires_grad or keys.requires_grad or bool(formula.parameters)
+        )
+        limit = MOST_KEPT if learns else MOST_WORK
+        if made > limit:
+            raise ContractError(
+                f"the formula {formula.text} makes {made:,} numbers of {pairs:,} pairs of query "
+                f"and key, and may make {limit:,}"
+                f"{' while it learns' if learns else ''}; take fewer points or shorter sentences, "
+                "or write it with q.k or |q - k|^2, which make none of each feature"
+            )
+        if not formula.vectors:
+            return count
+        return max(1, AT_ONCE // max(1, leading * n_keys * size))
+
+
+def _part(given: Given, part: slice) -> Given:
+    positions = given.positions
+    if positions is not None:
+        positions = positions._replace(queries=positions.queries[part])
+    return given._replace(queries=given.queries[..., part, :], positions=positions)
+
+
+def _parameter(name: str) -> Parameter:
+    return Parameter(
+        name=name, title=name, default=1.0, low=LOW, high=HIGH, step=0.01, learnable=True,
+        help=f"The formula's {name}, which training may change.",
+    )  # fmt: skip
+
+
+def _meet(node: Node) -> bool:
+    """Whether a vector of the query meets one of the key, number by number."""
+    if not isinstance(node, Call):
+        return False
+    found = [axes(argument) for argument in node.arguments if is_vector(argument)]
+    return len(found) > 1 and frozenset().union(*found) == {"q", "k"}
+
+
+def _tasks(formula: Formula) -> tuple[Task, ...]:
+    """Where it makes sense: points have no order, and padding changes how many keys there are."""
+    out: set[Task] = set()
+    if formula.names("i", "j"):
+        out.add("regression")
+    if formula.names("n"):
+        out.add("translation")
+    return tuple(task for task in TASKS if task not in out)
