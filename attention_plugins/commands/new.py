@@ -7,34 +7,14 @@ import importlib.util
 import keyword
 import shlex
 import sys
-from importlib import metadata, resources
+from importlib import metadata
 from pathlib import Path
-from string import Template
-from typing import NamedTuple
-
-from packaging.utils import InvalidName, canonicalize_name
 
 from attention_plugins.commands.common import show
-from attention_plugins.contract import CONTRACT_VERSION, ContractError
-from attention_plugins.contract.parameters import check_name
+from attention_plugins.contract import ContractError
 from attention_plugins.discovery import DISTRIBUTION
 from attention_plugins.registry import installed
-
-# What is written, and from which template.
-_FILES = {
-    "pyproject.toml": "pyproject.toml.txt",
-    "README.md": "README.md.txt",
-    "{module}.py": "module.py.txt",
-    "test_{module}.py": "test.py.txt",
-}
-
-
-class Names(NamedTuple):
-    """One name as a distribution's, as a module's and a scoring's, and as a reader's."""
-
-    distribution: str
-    module: str
-    title: str
+from attention_plugins.scaffold import Names, filled, names_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -69,15 +49,8 @@ def _names(given: str) -> Names:
     Raises:
         ContractError: no name for a distribution, a module or a scoring, or one that is taken.
     """
-    try:
-        distribution = canonicalize_name(given, validate=True)
-    except InvalidName:
-        raise ContractError(
-            f"need a package's name of letters, digits and hyphens, such as my-scoring; "
-            f"got {given!r}"
-        ) from None
-    module = distribution.replace("-", "_")
-    check_name("scoring", module)
+    names = names_of(given)
+    distribution, module, _ = names
     registry = installed()
     if module in registry.scorings:
         owner = registry.provider("scorings", module).distribution
@@ -89,7 +62,7 @@ def _names(given: str) -> Names:
             f"{given!r} is a word, a module or a distribution of this Python already; take "
             f"another name, such as {distribution}-scoring"
         )
-    return Names(distribution, module, distribution.replace("-", " ").capitalize())
+    return names
 
 
 def _is_module(name: str) -> bool:
@@ -105,14 +78,7 @@ def _is_installed(distribution: str) -> bool:
 
 def _write(folder: Path, names: Names) -> list[str]:
     """Fill the templates into a new folder; the files' names."""
-    templates = resources.files("attention_plugins") / "templates" / "scoring"
-    filling = {**names._asdict(), "contract": ".".join(map(str, CONTRACT_VERSION))}
-    files = {
-        name.format(module=names.module): Template(
-            (templates / template).read_text("utf-8")
-        ).substitute(filling)
-        for name, template in _FILES.items()
-    }
+    files = filled(names, {}, "module.py.txt")
     try:
         folder.mkdir()
         for name, text in files.items():

@@ -82,7 +82,7 @@ def _each(function: str, arguments: tuple[Node, ...], given: Given) -> Tensor:
 
 def _power(node: Call, given: Given) -> Tensor:
     base, exponent = node.arguments
-    if (known := _constant(exponent)) is not None:  # faster, and its gradients stay finite
+    if (known := constant(exponent)) is not None:  # faster, and its gradients stay finite
         value = _value(base, given)
         return EACH["sqrt"](value) if known == 0.5 else value**known
     if base == Name(0, 0, "e"):
@@ -90,7 +90,8 @@ def _power(node: Call, given: Given) -> Tensor:
     return _each("^", node.arguments, given)
 
 
-def _constant(node: Node) -> float | None:
+def constant(node: Node) -> float | None:
+    """The number that an exponent is, with its sign; None if it is none."""
     if isinstance(node, Number):
         return node.value
     if isinstance(node, Call) and node.function == "neg" and isinstance(node.arguments[0], Number):

@@ -7,6 +7,7 @@ transposed one, ``@`` and ``·`` are the dot product. What remains must be a num
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import NamedTuple
 
 from attention_plugins.formula.errors import FormulaError
@@ -141,7 +142,7 @@ def _transposed(node: Call, given: list[_Part]) -> _Part:
         raise FormulaError(
             "only a vector can be transposed, and this is one number", node.start, node.end
         )
-    return _Part(inner.node, True, not inner.row)
+    return _Part(replace(inner.node, start=node.start, end=node.end), True, not inner.row)
 
 
 def _bars(node: Call, given: list[_Part]) -> _Part:

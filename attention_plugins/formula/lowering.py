@@ -91,6 +91,8 @@ def _factors(node: Node) -> tuple[list[Node], list[Node]]:
     """Numbers and vectors whose product a vector is; a square is two equal factors."""
     if not is_vector(node):
         return [node], []
+    if axes(node) != _BOTH:  # (q / sqrt(d)).k scales the queries, as it is written: fewer numbers
+        return [], [node]
     if isinstance(node, Call):
         if node.function == "*":
             left, right = map(_factors, node.arguments)

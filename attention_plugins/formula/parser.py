@@ -164,6 +164,8 @@ class _Parser:
 
     def _method(self, node: Node) -> Node:
         token = self._now
+        if self._is("("):
+            return self._binary(node, "·", self._atom())
         if token.kind != "name":
             raise self._fail("need a method after the point, such as .abs() or .sum(-1)")
         self._take()

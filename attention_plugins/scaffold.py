@@ -1,0 +1,63 @@
+"""The files of a new plugin's package, filled in from templates."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib import resources
+from string import Template
+from typing import NamedTuple
+
+from packaging.utils import InvalidName, canonicalize_name
+
+from attention_plugins.contract import CONTRACT_VERSION, ContractError
+from attention_plugins.contract.parameters import check_name
+
+# What every package of a scoring has besides its module, and from which template.
+_FILES = {
+    "pyproject.toml": "pyproject.toml.txt",
+    "README.md": "README.md.txt",
+    "test_{module}.py": "test.py.txt",
+}
+
+
+class Names(NamedTuple):
+    """One name as a distribution's, as a module's and a scoring's, and as a reader's."""
+
+    distribution: str
+    module: str
+    title: str
+
+
+def names_of(given: str) -> Names:
+    """The names of a package.
+
+    Raises:
+        ContractError: no name for a distribution, a module or a scoring.
+    """
+    try:
+        distribution = canonicalize_name(given, validate=True)
+    except InvalidName:
+        raise ContractError(
+            f"need a package's name of letters, digits and hyphens, such as my-scoring; "
+            f"got {given!r}"
+        ) from None
+    module = distribution.replace("-", "_")
+    check_name("scoring", module)
+    return Names(distribution, module, distribution.replace("-", " ").capitalize())
+
+
+def filled(names: Names, filling: Mapping[str, str], module: str) -> dict[str, str]:
+    """The text of every file of a package of a scoring.
+
+    Args:
+        filling: what else stands in the templates, by name.
+        module: the template of its module.
+    """
+    templates = resources.files("attention_plugins") / "templates" / "scoring"
+    known = {**names._asdict(), "contract": ".".join(map(str, CONTRACT_VERSION)), **filling}
+    return {
+        name.format(module=names.module): Template(
+            (templates / template).read_text("utf-8")
+        ).substitute(known)
+        for name, template in {**_FILES, "{module}.py": module}.items()
+    }

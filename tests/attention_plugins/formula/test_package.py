@@ -1,0 +1,125 @@
+"""The package that a formula becomes: it is installed, checked, and scores as the formula does."""
+
+from __future__ import annotations
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+import torch
+from support.installing import install
+
+from attention_plugins import ContractError, Sizes
+from attention_plugins.attention import needs_of
+from attention_plugins.checking import check_scoring
+from attention_plugins.formula import FormulaError, package_of, spec_of
+
+TEXTS = [
+    "q.k", "q @ k.T / sqrt(d)", "-|q - k|^2 / (2 σ^2)", "-(q - k).abs().sum(-1) / b",
+    "where(|q - k| / √d < 0.9, 0, -inf)", "log(max(1 - |q/√d - k/√d|²/w², 0))", "s cos(q, k)", "0",
+    "norm(k) / (2 norm(k) + 1) * i", "log1p(√3 |q - k|/w) - √3|q - k|/w",
+    "q.k/√d - 2^(-8h/H) |i - j|",
+    "logaddexp(q.k/√d, -λ|q - k|^2)", "where(|i - j| <= 3, q.k/√d, -inf)", "q.k / n",
+    "tanh(q).k - relu(w|q - k| - 1)", "mean(sigmoid(q - k)) + min(q * k) * softplus(h / H)",
+    "(i q).(j k) / (1 + i + j)", "(q/(1 + |q|)).k", "sum((i - j) * q * k * h)",
+    "q.k ** 3 * e^(-1)",
+    "2^-(sqrt(d)) * q.k + (1 < 2) * exp(pi)", "max(abs(q - k)^1.5, tanh(j) * q).sum() * 1e-3",
+]  # fmt: skip
+
+
+def module_of(text, folder, name="typed"):
+    path = folder / f"{name}.py"
+    path.write_text(package_of(text, name)[f"{name}.py"], "utf-8")
+    spec = importlib.util.spec_from_file_location(f"packaged_{folder.name}", path)
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def scores(spec, queries, keys, heads):
+    made = spec.create(Sizes(queries.shape[-1], keys.shape[-1], 7, heads)).double()
+    with torch.no_grad():
+        for number, weight in enumerate(made.parameters()):
+            weight.fill_(0.5 + number)
+    return made(queries, keys, **needs_of(made, queries.shape[-2], keys))
+
+
+@pytest.mark.parametrize("heads", [1, 3])
+@pytest.mark.parametrize("text", TEXTS)
+def test_its_scores_and_traits_are_the_formulas(text, heads, tmp_path):
+    generator = torch.Generator().manual_seed(5)
+    queries, keys = (
+        torch.randn(*((2, heads, n, 5) if heads > 1 else (2, n, 5)), generator=generator).double()
+        for n in (7, 11)
+    )
+    packaged, typed = module_of(text, tmp_path).score, spec_of(text)
+    found, wanted = (scores(spec, queries, keys, heads) for spec in (packaged, typed))
+    torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
+    for trait in ("formula", "parameters", "same_size", "tasks"):
+        assert getattr(packaged, trait) == getattr(typed, trait)
+
+
+@pytest.mark.parametrize(
+    "text", [text for text in TEXTS if not text.startswith(("norm", "2^-(s"))]
+)
+def test_it_keeps_every_rule_that_the_formula_keeps(text, tmp_path):
+    kept = {f.rule for f in check_scoring(spec_of(text)) if f.passed}
+    broken = {f.rule: f.message for f in check_scoring(module_of(text, tmp_path).score)}
+    assert kept <= broken.keys()
+    failed = [f for f in check_scoring(module_of(text, tmp_path).score) if not f.passed]
+    assert [f for f in failed if f.rule in kept] == []
+
+
+def run(*words, site, folder):
+    """A command where the package is installed, and the JSON that it prints."""
+    places = os.pathsep.join((str(site), str(Path(__file__).parents[3])))
+    done = subprocess.run(
+        [sys.executable, *words], cwd=folder, capture_output=True, text=True, check=True,
+        env={**os.environ, "PYTHONPATH": places}, timeout=120,
+    )  # fmt: skip
+    return json.loads(done.stdout)
+
+
+def test_installed_it_is_offered_and_passes_check(tmp_path):
+    text = "-(q - k).abs().max(-1) - m|i - j|"
+    files = package_of(text, "typed-chebyshev")
+    assert list(files) == ["pyproject.toml", "README.md", "test_typed_chebyshev.py",
+                           "typed_chebyshev.py"]  # fmt: skip
+    project = tomllib.loads(files["pyproject.toml"])["project"]
+    announced = project["entry-points"]["attention_plugins"]
+    assert announced == {"typed_chebyshev": "typed_chebyshev"}
+    install(tmp_path, project["name"], files["typed_chebyshev.py"], project["version"])
+    main = ("-m", "attention_plugins")
+    listed = run(*main, "list", "--json", site=tmp_path, folder=tmp_path)
+    assert listed["scorings"]["typed_chebyshev"]["plugin"] == "typed-chebyshev"
+    found = run(*main, "check", "typed-chebyshev", "--json", site=tmp_path, folder=tmp_path)
+    assert found["passed"]
+    assert len(found["records"][0]["findings"]) > 20
+
+
+def test_its_own_test_passes(tmp_path):
+    for name, text in package_of("q.k / sqrt(d)", "typed-dot").items():
+        (tmp_path / name).write_text(text, "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "test_typed_dot.py"],
+        cwd=tmp_path, capture_output=True, text=True, check=False, timeout=120,
+        env={**os.environ, "PYTHONPATH": f"{tmp_path}{os.pathsep}{Path(__file__).parents[3]}"},
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
+    assert " passed" in done.stdout
+
+
+@pytest.mark.parametrize("name", ["=q.k", "../up", "class", "json", "9lives", "a" * 41, ""])
+def test_what_cannot_be_a_package_is_refused(name):
+    with pytest.raises(ContractError, match="name"):
+        package_of("q.k", name)
+
+
+def test_what_is_no_formula_is_no_package():
+    with pytest.raises(FormulaError):
+        package_of("q.k +", "mine")
