@@ -47,7 +47,7 @@ def package_of(text: str, name: str) -> dict[str, str]:
         "arguments": ", *, positions" if positions else "",
         "weights": "".join(f"        {_weight(p.name)}\n" for p in spec.parameters),
         "lines": "\n".join(f"        {line}" for line in source.lines),
-        "helpers": "\n".join(source.helpers) + "\n" * bool(source.helpers),
+        "helpers": "\n".join(source.helpers),
         "squares": _SQUARES if source.squares else "",
     }
     return filled(names, filling, "formula.py.txt")

@@ -202,3 +202,36 @@ def test_an_own_normaliser_cannot_be_replaced():
     with pytest.raises(ContractError, match="in its own way; choose no normaliser"):
         prepare(experiment("own", normaliser="sparsemax"), PAIRS, registry(spec))
     prepare(experiment("own", normaliser="softmax"), PAIRS, registry(spec))
+
+
+@pytest.mark.parametrize("model", ["transformer", "bahdanau"])
+def test_a_formula_is_trained_and_its_checkpoint_needs_nothing_else(model, tmp_path):
+    trained = run(experiment("=q·k/√d - m|i - j|", model), PAIRS, BUILT_IN)
+    keep(trained, tmp_path / "kept")
+    found = read(tmp_path / "kept")
+    name = "=dot(q, k) / sqrt(d) - m * abs(i - j)"
+    assert found.card["scoring"] == found.card["plugins"]["scoring"]["name"] == name
+    assert found.card["scoring_parameters"] == {"m": 1.0}
+    assert found.card["plugins"]["scoring"]["distribution"] == "attention-workbench"
+    batch = batch_of(trained.encoded.source[:5], trained.encoded.target[:5])
+    opened = found.build(BUILT_IN)
+    assert losses(opened, batch).at_once == pytest.approx(
+        losses(trained.model, batch).at_once, rel=1e-2
+    )
+    learned = [weight for key, weight in opened.named_parameters() if key.endswith("learned_m")]
+    assert learned
+    assert all(weight != 1.0 for weight in learned)
+
+
+def test_a_card_with_a_bad_formula_is_refused_at_its_character(tmp_path):
+    keep(run(experiment("=q.k"), PAIRS, BUILT_IN), tmp_path / "kept")
+    path = tmp_path / "kept" / "card.json"
+    card = json.loads(path.read_text("utf-8"))
+    path.write_text(json.dumps({**card, "scoring": "=__import__(q)", "plugins": {}}), "utf-8")
+    with pytest.raises(ContractError, match='character 2: nothing is called "__import__"'):
+        read(tmp_path / "kept").build(BUILT_IN)
+
+
+def test_a_formula_of_the_number_of_keys_is_refused_in_training():
+    with pytest.raises(ContractError, match="The cause is scoring '=dot"):
+        run(experiment("=q.k * n"), PAIRS, BUILT_IN)

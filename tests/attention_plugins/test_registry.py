@@ -546,3 +546,40 @@ def test_the_hooks_example_works(install):
 def test_the_public_names_are_there_once():
     assert len(set(attention_plugins.__all__)) == len(attention_plugins.__all__)
     assert all(hasattr(attention_plugins, name) for name in attention_plugins.__all__)
+
+
+def test_a_scoring_may_be_named_by_its_formula():
+    spec = BUILT_IN.scoring("=q @ k.T / √d")
+    assert spec.name == "=dot(q, k) / sqrt(d)"
+    assert BUILT_IN.scoring(spec.name).name == spec.name
+    assert spec.name not in BUILT_IN.scorings
+    assert BUILT_IN.offers("scorings", spec.name)
+    assert not BUILT_IN.offers("models", spec.name)
+    provider = BUILT_IN.provider("scorings", "=q.k/sqrt(d)")
+    assert (provider.distribution, provider.offers) == (
+        "attention-workbench", {"scorings": (spec.name,)}
+    )  # fmt: skip
+    assert provider.code
+    with pytest.raises(ContractError, match='character 2: nothing is called "qk"'):
+        BUILT_IN.scoring("=qk")
+    with pytest.raises(ContractError, match=r'no model "=q\.k"'):
+        BUILT_IN.model("=q.k")
+
+
+def test_a_formula_may_stand_where_a_parameter_names_a_scoring():
+    make = BUILT_IN.scoring_factory("combination", {"first": "=q.k", "second": "=-|i - j|"})
+    assert make(attention_plugins.Sizes(5, 5, 5)).needs == ("positions",)
+    with pytest.raises(ContractError, match="nothing is called"):
+        BUILT_IN.scoring_factory("combination", {"first": "=os.k"})(
+            attention_plugins.Sizes(5, 5, 5)
+        )
+
+
+def test_no_plugin_may_take_the_name_of_a_formula(install):
+    install("mine", SCORING.format(name="=q.k"))
+    registry = load()
+    failure = only_failure(registry)
+    assert failure.stage == "record"
+    assert "yielded a scoring of the name =q.k" in failure.message
+    assert "give it another name" in failure.advice
+    assert registry.scoring("=q.k").reference == "Typed as a formula"

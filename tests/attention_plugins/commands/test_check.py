@@ -253,3 +253,15 @@ def test_a_value_that_never_ends_is_named_and_a_metric_beside_it_is_known(write,
     assert "every_parameter_is_used: with pairs=90 it did not end within 4 s" in said
     assert "its_metric_is_installed" not in said
     assert "metric mine: all 5 rules hold" in said
+
+
+@pytest.mark.slow
+def test_a_formula_is_checked_as_a_package_is(capsys):
+    assert main(["check", "=-max(abs(q - k)) / w"]) == 0
+    assert (
+        capsys.readouterr().out == f"scoring =-max(abs(q - k)) / w: all {RULES + 1} rules hold\n"
+    )
+    assert main(["check", "=q.k + b"]) == 1
+    assert "failed  every_weight_learns" in capsys.readouterr().out
+    assert main(["check", "=q.k +"]) == 2
+    assert "formula, character 7: the formula ends too early" in capsys.readouterr().err

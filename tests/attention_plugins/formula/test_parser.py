@@ -6,11 +6,17 @@ import sys
 import time
 
 import pytest
+import torch
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from attention_plugins import Sizes
+from attention_plugins.attention import needs_of
+from attention_plugins.checking.records import formula_problem
+from attention_plugins.formula import described, package_of, spec_of
 from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.kinds import resolve
+from attention_plugins.formula.names import FUNCTIONS
 from attention_plugins.formula.parser import parse
 from attention_plugins.formula.spelling import spelled
 
@@ -123,16 +129,41 @@ _HOSTILE = st.one_of(
 )  # fmt: skip
 
 
+# What is mostly a formula.
+_FORMULAS = st.recursive(
+    st.sampled_from("q k d i j h H n e pi inf w σ w1 0 2 0.5 1e9 1e-9 q.k |q-k| (q-k)".split()),
+    lambda inner: st.one_of(
+        st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "^", "<", "==", "@", "."]), inner)
+        .map(lambda each: f"({' '.join(each)})"),
+        st.tuples(st.sampled_from([*FUNCTIONS, "-", "√"]), inner)
+        .map(lambda each: f"{each[0]}({each[1]})"),
+        st.tuples(inner, st.sampled_from([".sum(-1)", ".T", "^2", "²", ".max(dim=-1)", ".abs()"]))
+        .map("".join),
+        st.tuples(inner, inner, inner).map(lambda each: f"where({', '.join(each)})"),
+        inner.map(lambda each: f"|{each}|"),
+    ),
+    max_leaves=12,
+)  # fmt: skip
+
+
 def survives(text):
-    """It is read or refused at its place, in no time; what was read is spelled and read again."""
+    """It is read or refused at its place, in no time.
+
+    What was read is spelled and read again, drawn, and computed, here and as a package, alike.
+    """
     began = time.perf_counter()
     try:
-        tree = resolve(parse(text))
+        spec = spec_of(text)
     except FormulaError as error:
         assert 0 <= error.start <= error.end <= len(text)  # noqa: PT017
         assert len(str(error)) < 400  # noqa: PT017
     else:
-        assert len(spelled(tree)) > 300 or resolve(parse(spelled(tree))) == tree
+        assert spec_of(spec.name).name == spec.name
+        assert not formula_problem(spec.formula)
+        queries, keys = torch.ones(2, 3, 5), torch.ones(2, 4, 5)
+        made = spec.create(Sizes(5, 5, 7))
+        assert made(queries, keys, **needs_of(made, 3, keys)).shape == (2, 3, 4)
+        compile(package_of(text, "typed-formula")["typed_formula.py"], "typed", "exec")
     assert time.perf_counter() - began < 1.0
 
 
@@ -148,8 +179,18 @@ def test_hostile_strings_are_read_or_refused(text):
     survives(text)
 
 
+@given(_FORMULAS)
+@settings(max_examples=200, deadline=None)
+def test_what_looks_like_a_formula_is_computed_or_refused(text):
+    survives(text)
+
+
 @pytest.mark.slow
-@given(st.lists(_WORDS, max_size=40).map("".join) | st.lists(_WORDS, max_size=40).map(" ".join))
+@given(
+    st.lists(_WORDS, max_size=40).map("".join)
+    | st.lists(_WORDS, max_size=40).map(" ".join)
+    | _FORMULAS
+)
 @settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
 def test_ten_thousand_random_strings(text):
     survives(text)
@@ -168,6 +209,6 @@ def test_reading_runs_no_code_of_the_text():
     sys.addaudithook(lambda event, _: seen.append(event) if watching else None)
     watching = True
     for text in ("__import__('os')", "q.__class__", "eval(q)", "torch.load(q)", "q.k / sqrt(d)"):
-        survives(text)
+        described(text)
     watching = False
     assert {"compile", "exec", "import", "open"}.isdisjoint(seen)

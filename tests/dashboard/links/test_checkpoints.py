@@ -65,3 +65,10 @@ def test_a_request_without_changes_is_that_of_a_page_that_knows_of_none(catalogu
     assert dict(plain.options) == {"text": "go .", "target": "va !", "beam": 3}
     changed = translation_request(one, text="go .", changes="off:cross.1.1")
     assert dict(changed.options)["changes"] == "off:cross.1.1"
+
+
+def test_a_checkpoint_with_a_typed_scoring_is_called_by_its_name(catalogue):
+    typed = replace(catalogue.checkpoints["one"], name="typed", scoring="=q.k / 2.5")
+    more = replace(catalogue, checkpoints={**catalogue.checkpoints, "typed": typed})
+    assert reference(more, typed) == "typed"
+    assert resolve(more, "tatoeba", "typed") is typed

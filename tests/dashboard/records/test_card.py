@@ -43,7 +43,7 @@ def test_what_is_shipped_is_right(path):
         ("scores/held out", OWN),
         ("scores/held out", {**OWN, "far": {"sentences": 3, "value": 1}}),
         ("normaliser", ""), ("adopted", ADOPTED), ("more", {"of": ["any", None]}),
-        ("source_words", None),
+        ("source_words", None), ("scoring", "=dot(q, k) / sqrt(d)"),
     ],
 )  # fmt: skip
 def test_what_pages_can_show_is_right(place, value):
@@ -107,3 +107,8 @@ def test_a_wrong_card_raises_on_no_page_and_is_named_on_each(page, facts, opened
     words = "\n".join(str(one.value) for one in (*app.caption, *app.text, *app.markdown))
     assert "got ‘very good’" in words
     assert "corpus: name: input should be a valid string, got ‘5’" in words
+
+
+@pytest.mark.parametrize("scoring", ["=", "=" + "q" * 301, "=q·k", "=q\n.k", "q.k"])
+def test_a_scoring_is_a_name_or_a_formula_as_it_is_spelled(scoring):
+    assert problem_of(changed("scoring", scoring)).startswith("scoring: ")

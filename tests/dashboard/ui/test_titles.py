@@ -21,3 +21,9 @@ def test_a_checkpoint_is_called_by_the_normaliser_on_its_card(catalogue):
     assert checkpoint_title("bahdanau.additive", one, catalogue) == "Additive"
     sparse = replace(one, card={**one.card, "normaliser": "sparsemax"})
     assert checkpoint_title("bahdanau.additive", sparse, catalogue) == "Additive, Sparsemax"
+
+
+def test_a_typed_scoring_is_its_formula_and_needs_no_plugin(catalogue):
+    assert attending_title(Attending(scoring="=dot(q, k)"), catalogue) == "dot(q, k)"
+    typed = replace(catalogue.checkpoints["one"], name="typed", scoring="=dot(q, k)")
+    assert checkpoint_title("typed", typed, catalogue) == "dot(q, k) · typed"

@@ -1,0 +1,63 @@
+"""What a page is told of a formula while it is typed."""
+
+from __future__ import annotations
+
+import pytest
+
+from attention_plugins.describing import plain_json
+from attention_plugins.formula import completions, described
+
+
+def test_a_formula_is_described_in_plain_types():
+    found = described("-|q - k|²/(2σ²)")
+    plain_json(found)
+    assert found["error"] is None
+    assert found["name"] == "=-norm(q - k)^2 / (2 * sigma^2)"
+    assert found["formula"] == r"-\frac{\lVert q - k\rVert_2^{2}}{2 \, \sigma^{2}}"
+    assert found["slug"].startswith("formula_norm_q_k")
+    (sigma,) = found["parameters"]
+    assert (sigma["name"], sigma["default"], sigma["low"], sigma["high"]) == ("sigma", 1, 0.01, 10)
+    assert found["shapes"][:2] == [["q - k", "(n_q, n_k, d)"], ["norm(q - k)", "(n_q, n_k)"]]
+    assert found["tasks"] == ["regression", "translation", "encoding"]
+
+
+def test_an_error_has_its_place_and_what_was_meant():
+    assert described("q.k / sqr(d)") == {
+        "error": {
+            "sentence": 'nothing is called "sqr"; parameters are single letters, with a number at '
+            "most", "start": 6, "end": 9, "suggestion": "sqrt",
+        }
+    }  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "drawn"),
+    [
+        ("qᵀk/√d", r"\frac{q^\top k}{\sqrt{d}}"),
+        ("-max(abs(q - k))", r"-\lVert q - k\rVert_{\infty}"),
+        ("sum(abs(q - k))", r"\lVert q - k\rVert_{1}"),
+        ("a - (b - q.k)", r"a - \left(b - q^\top k\right)"),
+        ("(a + b) q.k * 2", r"\left(a + b\right) \, q^\top k \cdot 2"),
+        ("w1^2 q.k + 1e-3", r"w_{1}^{2} \, q^\top k + 0.001"),
+        ("(q - 1).(k + 1)", r"\left(q - 1\right) \cdot \left(k + 1\right)"),
+        ("sum(q * k)", r"\textstyle\sum\left(q \odot k\right)"),
+        ("1e-9|k|", r"1\cdot 10^{-9} \, \lVert k\rVert_2"),
+        ("where(i<=j, 0, -inf)", r"\begin{cases}0 & i \le j\\-\infty & \text{else}\end{cases}"),
+    ],
+)
+def test_it_is_drawn_as_in_a_paper(text, drawn):
+    assert described(text)["formula"] == drawn
+
+
+def test_words_are_completed_by_what_may_stand_there():
+    def words(text):
+        return [(each["word"], each["insert"]) for each in completions(text, len(text))]
+
+    assert words("q.k / sq") == [("sqrt", "rt("), ("square", "uare(")]
+    assert words("-no") == [("norm", "rm(")]
+    assert ("pi", "i") in words("p")
+    assert ("inf", "inf") in words("q + ")
+    assert ("inf", "inf") not in words("(q - k).")
+    assert ("sum", "um(") in words("(q - k).s")
+    assert completions("sqrt(d)", 2) == completions("sq", 2)
+    assert all(each["help"] for each in completions("", 0))
