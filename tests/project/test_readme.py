@@ -51,6 +51,7 @@ NORMALISERS = [text for text in PLUGINS if "def attention_normalisers" in text]
 MODELS = [text for text in PLUGINS if "def attention_models" in text]
 DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text]
+FORMULAS = [text for text in PYTHON if "attention_plugins.formula" in text]
 KIT = [text for text in PYTHON if "attention_plugins.checking" in text]
 LINES = [line for b in BLOCKS if b.language == "bash" for line in b.text.splitlines()]
 COMMANDS = [line for line in LINES if line.startswith("python -m attention_plugins ")]
@@ -72,7 +73,8 @@ def test_ci_takes_the_test_command_from_here():
 
 
 def test_every_block_of_python_is_run_by_a_test_here():
-    assert sorted([*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT]) == sorted(PYTHON)
+    run_here = [*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT, *FORMULAS]
+    assert sorted(run_here) == sorted(PYTHON)
 
 
 def executed(code: str) -> dict:
@@ -219,6 +221,20 @@ SESSIONS = [b.text.removeprefix("$ ").split("\n", 1) for b in BLOCKS if b.langua
 def test_every_session_shown_prints_what_it_says(command, output):
     _, *words = shlex.split(command)
     assert run(sys.executable, *words) == output
+
+
+def test_the_formula_becomes_a_package():
+    (code,) = FORMULAS
+    files = executed(code)["files"]
+    assert executed(files["my_chebyshev.py"])["score"].name == "my_chebyshev"
+
+
+def test_every_formula_shown_is_one():
+    section = README.partition("### Type a scoring")[2].partition("###")[0]
+    shown = [word for line in COMMANDS for word in shlex.split(line) if word.startswith("=")]
+    shown += re.search(r"spellings both work: (.*?)\. The", section, re.S)[1].split("`")[1::2]
+    assert len(shown) == 7
+    assert all(installed().scoring(f"={text.lstrip('=')}").formula for text in shown)
 
 
 @pytest.mark.parametrize("line", COMMANDS)

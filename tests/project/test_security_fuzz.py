@@ -22,6 +22,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from support.catalogue import FACTS
+from support.formulas import MIXED, RANDOM, survives
 from support.fuzz import JSON, TEXTS, altered, damaged
 
 from attention_plugins import checkpoints, registry
@@ -342,6 +343,7 @@ KINDS = {
     "tables": (check_table, LINES | st.binary(max_size=200)),
     "pairs": (check_pairs, LINES | st.binary(max_size=200)),
     "tokenisers": (check_tokenisers, TEXTS),
+    "formulas": (lambda _, text: survives(text), RANDOM | MIXED),
     "cards": (check_card, st.deferred(lambda: altered(shipped_card())) | st.binary(max_size=99)),
     "records": (check_record, records() | st.binary(max_size=99)),
     "histories": (check_history, histories() | st.binary(max_size=99)),

@@ -3,20 +3,14 @@
 from __future__ import annotations
 
 import sys
-import time
 
 import pytest
-import torch
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
+from support.formulas import MIXED, RANDOM, survives
 
-from attention_plugins import Sizes
-from attention_plugins.attention import needs_of
-from attention_plugins.checking.records import formula_problem
-from attention_plugins.formula import described, package_of, spec_of
+from attention_plugins.formula import described
 from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.kinds import resolve
-from attention_plugins.formula.names import FUNCTIONS
 from attention_plugins.formula.parser import parse
 from attention_plugins.formula.spelling import spelled
 
@@ -109,97 +103,29 @@ def test_a_package_prefix_reaches_functions_alone():
             parse(text)
 
 
-_WORDS = st.sampled_from(
-    "q k d i j h H n e pi inf w w1 σ ( ) | ‖ . , + - * / ^ ** @ · < <= == = ² ᵀ √ 2 0.5 1e9 9999 "
-    "sum max norm abs exp log where cos clamp dim=-1 .sum(-1) .T __class__ __import__ lambda eval "
-    "import ; : ' \" [ ] { } \\ % & ~ ` $ # \n \x00 \u202e \ud800 é 中 ①".split(" ")
-)
-_HOSTILE = st.one_of(
-    st.sampled_from([
-        "().__class__.__bases__[0].__subclasses__()", "__import__('os').system('id')",
-        "q.__init__.__globals__", "eval('1')", "exec('1')", "open('/etc/passwd')", "lambda: q",
-        "9**9**9**9**9", "9^9^9^9^9", "q" * 10**6, "(" * 10**5, "-" * 10**5, "^2" * 10**5,
-        "q.k" + "+q.k" * 10**5, "1e309", "9" * 300, "[q for q in k]", "{q: k}", "q if k else d",
-        "ᵀ" * 300, "|" * 300, "‖" * 299, "√" * 300, "²" * 300, "where(" * 60, "max(" * 60 + "q",
-        "q.k" + "ᵀ" * 290, "\x00", "\ud800" * 200, "٣ * q.k", "𝐪.𝐤", "q\u200b.k",
-        "getattr(q, 'T')", "f'{q}'", "q.numpy()", "q.data", "q.cpu()", "q.to(k)", "q.backward()",
-        "torch.load(q)",
-    ]),
-    st.text(max_size=400),
-)  # fmt: skip
-
-
-# What is mostly a formula.
-_FORMULAS = st.recursive(
-    st.sampled_from("q k d i j h H n e pi inf w σ w1 0 2 0.5 1e9 1e-9 q.k |q-k| (q-k)".split()),
-    lambda inner: st.one_of(
-        st.tuples(inner, st.sampled_from(["+", "-", "*", "/", "^", "<", "==", "@", "."]), inner)
-        .map(lambda each: f"({' '.join(each)})"),
-        st.tuples(st.sampled_from([*FUNCTIONS, "-", "√"]), inner)
-        .map(lambda each: f"{each[0]}({each[1]})"),
-        st.tuples(inner, st.sampled_from([".sum(-1)", ".T", "^2", "²", ".max(dim=-1)", ".abs()"]))
-        .map("".join),
-        st.tuples(inner, inner, inner).map(lambda each: f"where({', '.join(each)})"),
-        inner.map(lambda each: f"|{each}|"),
-    ),
-    max_leaves=12,
-)  # fmt: skip
-
-
-def survives(text):
-    """It is read or refused at its place, in no time.
-
-    What was read is spelled and read again, drawn, and computed, here and as a package, alike.
-    """
-    began = time.perf_counter()
-    try:
-        spec = spec_of(text)
-    except FormulaError as error:
-        assert 0 <= error.start <= error.end <= len(text)  # noqa: PT017
-        assert len(str(error)) < 400  # noqa: PT017
-    else:
-        assert spec_of(spec.name).name == spec.name
-        assert not formula_problem(spec.formula)
-        queries, keys = torch.ones(2, 3, 5), torch.ones(2, 4, 5)
-        made = spec.create(Sizes(5, 5, 7))
-        assert made(queries, keys, **needs_of(made, 3, keys)).shape == (2, 3, 4)
-        compile(package_of(text, "typed-formula")["typed_formula.py"], "typed", "exec")
-    assert time.perf_counter() - began < 1.0
-
-
-@given(st.lists(_WORDS, max_size=25).map("".join) | st.lists(_WORDS, max_size=25).map(" ".join))
-@settings(max_examples=300, deadline=None)
-def test_random_words_are_read_or_refused(text):
+@given(RANDOM)
+@settings(max_examples=500, deadline=None)
+def test_random_text_is_computed_or_refused(text):
     survives(text)
 
 
-@given(_HOSTILE)
+@given(MIXED)
 @settings(max_examples=300, deadline=None)
-def test_hostile_strings_are_read_or_refused(text):
-    survives(text)
-
-
-@given(_FORMULAS)
-@settings(max_examples=200, deadline=None)
-def test_what_looks_like_a_formula_is_computed_or_refused(text):
+def test_hostile_text_is_computed_or_refused(text):
     survives(text)
 
 
 @pytest.mark.slow
-@given(
-    st.lists(_WORDS, max_size=40).map("".join)
-    | st.lists(_WORDS, max_size=40).map(" ".join)
-    | _FORMULAS
-)
+@given(RANDOM)
 @settings(max_examples=10_000, deadline=None, suppress_health_check=list(HealthCheck))
-def test_ten_thousand_random_strings(text):
+def test_ten_thousand_random_texts(text):
     survives(text)
 
 
 @pytest.mark.slow
-@given(_HOSTILE)
+@given(MIXED)
 @settings(max_examples=1_000, deadline=None, suppress_health_check=list(HealthCheck))
-def test_a_thousand_hostile_strings(text):
+def test_a_thousand_hostile_texts(text):
     survives(text)
 
 
