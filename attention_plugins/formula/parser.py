@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
-
 from attention_plugins.formula.calls import Arguments, applied
 from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.lexer import Token, tokens
-from attention_plugins.formula.names import ALIASES, FUNCTIONS, NAMES, NOT_HERE, parameter
+from attention_plugins.formula.meant import unknown
+from attention_plugins.formula.names import ALIASES, FUNCTIONS, NAMES, parameter
 from attention_plugins.formula.tree import Call, Name, Node, Number, check_size
 
 _DEEPEST = 30  # brackets, powers and signs within each other
@@ -260,24 +259,8 @@ class _Parser:
     def _name(self, token: Token) -> Name:
         if token.text in NAMES or parameter(token.text):
             return Name(token.start, token.end, token.text)
-        _refuse(token, [*NAMES, *FUNCTIONS])
-        raise AssertionError
+        raise unknown(token, [*NAMES, *FUNCTIONS])
 
     def _check_function(self, token: Token) -> None:
         if token.text not in FUNCTIONS and token.text not in ALIASES:
-            _refuse(token, [*FUNCTIONS, *ALIASES])
-
-
-def _refuse(token: Token, offered: list[str]) -> None:
-    """Raise :class:`FormulaError`: nothing is called so."""
-    shown = token.text[:40]
-    if reason := NOT_HERE.get(token.text):
-        raise FormulaError(f"there is no {shown} here: {reason}", token.start, token.end)
-    letters = len(token.text) <= 4 and all(c in NAMES or parameter(c) for c in token.text)
-    near = get_close_matches(shown.lower(), offered, n=1, cutoff=0.7)
-    if letters and not near:
-        near = [" * ".join(token.text)]
-    raise FormulaError(
-        f'nothing is called "{shown}"; parameters are single letters, with a number at most',
-        token.start, token.end, near[0] if near else "",
-    )  # fmt: skip
+            raise unknown(token, [*FUNCTIONS, *ALIASES])

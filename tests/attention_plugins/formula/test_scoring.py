@@ -249,3 +249,17 @@ def test_constants_that_grow_beyond_all_bounds_are_arithmetic():
     queries, keys = draw(3, 5), draw(4, 5, seed=1)
     assert scores(spec_of("9^9^9^9 - q.k"), queries, keys).isposinf().all()
     assert scores(spec_of("q.k / 0"), queries, keys).isinf().all()
+
+
+@pytest.mark.parametrize("text", ["log(1 - |q - k|^2)", "log1p(-|q - k|^2)"])
+def test_a_logarithm_of_nothing_rules_a_key_out_without_a_slope(text):
+    queries, keys = draw(3, 5), draw(4, 5, seed=1)
+    keys[0] = queries[0]
+    queries[1], keys[1] = torch.zeros(5), torch.eye(5)[0]  # exactly 1 apart
+    queries.requires_grad_()
+    found = scores(spec_of(text), queries, keys)
+    assert found[0, 0] == 0.0
+    assert found[1, 1].isneginf()
+    assert found[2].isneginf().any()
+    found.masked_fill(found.isneginf(), 0.0).sum().backward()
+    assert queries.grad.isfinite().all()
