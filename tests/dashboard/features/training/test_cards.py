@@ -1,0 +1,24 @@
+"""The name that a training's model is offered to be kept under."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+
+from dashboard.features.training.cards import _suggested
+from dashboard.jobs.training_export import checkpoint_name
+from dashboard.records.request import Request
+
+
+@pytest.mark.parametrize(
+    ("scoring", "start"),
+    [("additive", "bahdanau-additive-copy"), ("=dot(q, k) / sqrt(d)", "bahdanau-formula-")],
+)
+def test_it_is_a_name_of_a_checkpoint_whatever_the_scoring(scoring, start, catalogue, tmp_path):
+    request = Request.make("train", model="bahdanau", scoring=scoring, data="copy")
+    name = _suggested(SimpleNamespace(request=request), catalogue)
+    assert name.startswith(start)
+    assert checkpoint_name(name, tmp_path, ()) == name.replace("-", "_")
+    other = Request.make("train", model="bahdanau", scoring="=dot(k, q)", data="copy")
+    assert _suggested(SimpleNamespace(request=other), catalogue) != name
