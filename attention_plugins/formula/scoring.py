@@ -34,7 +34,7 @@ from attention_plugins.formula.tree import Call, Node, names_in, parts
 
 AT_ONCE = 1 << 22  # numbers of vectors of pairs that are made at a time
 MOST_KEPT = 1 << 29  # numbers that one call may leave for the backward pass: 2 GiB in float32
-MOST_WORK = 1 << 37  # numbers that one call may make: about a minute on one core
+MOST_WORK = 1 << 35  # numbers that one call may make: about a minute on one core
 LOW, HIGH = 0.01, 10.0  # of a parameter
 _LONGEST_TITLE = 60
 _POSITIONS: tuple[Need, ...] = ("positions",)
