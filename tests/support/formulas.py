@@ -60,7 +60,7 @@ def survives(text):
 
     What was read is spelled and read again, drawn, and computed, here and as a package, alike.
     """
-    began = time.perf_counter()
+    began = time.process_time()  # not of the clock, which other work moves on
     found = described(text)
     error = found["error"]
     if error is None:
@@ -68,7 +68,7 @@ def survives(text):
     else:
         assert 0 <= error["start"] <= error["end"] <= len(text)
         assert len(error["sentence"]) < 300
-    assert time.perf_counter() - began < 1.0
+    assert time.process_time() - began < 1.0
 
 
 def computed(text, found):
