@@ -24,8 +24,9 @@ def training_status(
     events: Sequence[Event],
     *,
     stopping: bool,
+    requested: bool,
     runs_elsewhere: Callable[[], bool],
-    stops_elsewhere: Callable[[], bool] = lambda: False,
+    queued_elsewhere: Callable[[], bool],
 ) -> TrainingStatus:
     """Return state, note and live figures.
 
@@ -33,18 +34,21 @@ def training_status(
         history: what the training's folder records.
         events: of its job on this server; empty if there is no job.
         stopping: whether the job was asked to stop.
-        runs_elsewhere: returns whether another server runs the training.
-        stops_elsewhere: returns whether one that has it in its queue was asked to stop it.
+        requested: whether another server was asked to stop it.
+        runs_elsewhere: returns whether a worker of another server runs the training.
+        queued_elsewhere: returns whether another server has it in its queue.
     """
     if history.state in ENDED or history.state == "paused":
         return TrainingStatus(history.state, history.note, {})
     if not events:
-        if stops_elsewhere():
+        if requested and queued_elsewhere():
             return TrainingStatus("pausing", "Another server stops it.", {})
         if runs_elsewhere():
             return TrainingStatus("running", "Another server works on it.", {})
         if history.state == "queued":
             return TrainingStatus("queued", "Waits for a trainer of another server.", {})
+        if queued_elsewhere():  # its worker was lost, and the next one has not started yet
+            return TrainingStatus("running", "Another server starts it again.", {})
         note = "The server stopped in the meantime; resume to go on."
         return TrainingStatus("paused", note, {})
     if not stopping and not any(event.stage == "started" for event in events):

@@ -99,8 +99,8 @@ class Trainings:
             events = self._jobs.events(id)
             outcome = self._files.outcome(id) or history
         status = training_status(
-            outcome, events, stopping=stopping is not None, runs_elsewhere=folder.busy,
-            stops_elsewhere=lambda: requested is not None and folder.held(),
+            outcome, events, stopping=stopping is not None, requested=requested is not None,
+            runs_elsewhere=folder.busy, queued_elsewhere=folder.held,
         )  # fmt: skip
         kept = (checkpoints_root(self._root) / history.checkpoint).is_dir()
         return describe(id, order, status, history=history, outcome=outcome, kept=kept)

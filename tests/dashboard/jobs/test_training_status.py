@@ -38,15 +38,26 @@ def test_the_status_follows_from_history_and_events(
     recorded, events, stopping, elsewhere, expected
 ):
     history = History(state=recorded, note="as recorded")
-    found = training_status(history, events, stopping=stopping, runs_elsewhere=lambda: elsewhere)
+    found = training_status(
+        history, events, stopping=stopping, requested=False,
+        runs_elsewhere=lambda: elsewhere, queued_elsewhere=lambda: elsewhere,
+    )  # fmt: skip
     assert found == expected
+
+
+def test_what_waits_for_its_next_worker_on_another_server_is_not_paused():
+    found = training_status(
+        History(state="running"), [], stopping=False, requested=False,
+        runs_elsewhere=lambda: False, queued_elsewhere=lambda: True,
+    )  # fmt: skip
+    assert found == ("running", "Another server starts it again.", {})
 
 
 @pytest.mark.parametrize("recorded", ["queued", "running"])
 def test_what_another_server_was_asked_to_stop_is_pausing(recorded):
     found = training_status(
-        History(state=recorded), [], stopping=False, runs_elsewhere=lambda: True,
-        stops_elsewhere=lambda: True,
+        History(state=recorded), [], stopping=False, requested=True,
+        runs_elsewhere=lambda: True, queued_elsewhere=lambda: True,
     )  # fmt: skip
     assert found == ("pausing", "Another server stops it.", {})
 
