@@ -43,6 +43,12 @@ def _hosts(text: str) -> str:
     return " ".join(text.lower().split())
 
 
+def _engine(text: str) -> str:
+    if text != "local" and not re.fullmatch(r"ray://[\w.-]+:\d{1,5}", text):
+        raise ValueError("need 'local', or a Ray cluster such as ray://head.example:10001")
+    return text
+
+
 class Settings(BaseSettings):
     """Every setting, with what it sets; README.md has the same words."""
 
@@ -52,6 +58,22 @@ class Settings(BaseSettings):
         default_factory=lambda: max(2, min(4, limits.cores())),
         ge=1,
         description="worker processes",
+    )
+    engine: Annotated[str, AfterValidator(_engine)] = Field(
+        default="local",
+        description="where workers and trainers run: `local` for this machine, or a Ray cluster "
+        "such as `ray://head.example:10001`",
+    )
+    worker_cpus: float = Field(
+        default=1.0,
+        gt=0,
+        description="CPUs of a cluster's node that each worker or trainer takes",
+    )
+    worker_gpus: float = Field(
+        default=0.0,
+        ge=0,
+        description="GPUs of a cluster's node that each worker or trainer takes: `0.25` puts four "
+        "on one",
     )
     trainers: int = Field(
         default_factory=lambda: 1 if limits.cores() <= 2 else 2,

@@ -22,6 +22,7 @@ async def lifespan(_app: st.App) -> AsyncIterator[None]:
     At the end the workers are stopped.
 
     Raises:
+        EngineError: the engine that the settings name cannot be used.
         StorageError: a store of runs that the settings name cannot be opened.
     """
     chosen = settings()

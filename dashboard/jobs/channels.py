@@ -68,18 +68,18 @@ class Inbox:
         self.requests: SimpleQueue[tuple[int, Request]] = SimpleQueue()
         threading.Thread(target=self._read, name="inbox", daemon=True).start()
 
-    def stopped(self, computation: int) -> bool:
-        """Whether the pool asked for the computation with that number to stop."""
-        return computation in self._stopped
+    def stopped(self, attempt: int) -> bool:
+        """Whether the pool asked for the attempt with that number to stop."""
+        return attempt in self._stopped
 
     def _read(self) -> None:
         try:
             while True:
                 header, _ = wire.read(self._stream)
                 if header["type"] == "stop":
-                    self._stopped.add(header["computation"])
+                    self._stopped.add(header["attempt"])
                 else:
                     request = Request.from_json(header["request"])
-                    self.requests.put((header["computation"], request))
+                    self.requests.put((header["attempt"], request))
         finally:  # nobody would read an answer
             os._exit(0)

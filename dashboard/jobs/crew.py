@@ -10,7 +10,6 @@ from dashboard.jobs import errors
 from dashboard.jobs.crew_setup import Setup
 from dashboard.jobs.job import Computation
 from dashboard.jobs.listener import Listener
-from dashboard.jobs.process import WorkerProcess
 from dashboard.jobs.quarantine import PluginSource, Quarantine
 from dashboard.jobs.rehearsal import Ending, Rehearsal
 from dashboard.jobs.starts import Starts
@@ -115,10 +114,11 @@ class Crew:
 
     def requeue(self, computation: Computation) -> None:
         """Have another worker do it; of a rehearsal each new worker gets its part anyway."""
-        computation.started = None
         if computation.giving_way:
             computation.giving_way, computation.gave_way = False, True
+        if computation.started:
             computation.publish("queued")
+        computation.queue_again()
         if not self.rehearsing:
             self.setup.scheduler.queue.put_back(computation)
         self.setup.wakeup.notify_all()
@@ -182,8 +182,8 @@ class Crew:
                 setup.wakeup.wait(None if math.isinf(seconds) else seconds)
             if self.leaving:
                 return None
-            command = [*setup.command, *self.quarantine.arguments()]
-            worker = WorkerState(process=WorkerProcess(command, setup.environment, self._wake))
+            process = setup.start_worker(self.quarantine.arguments(), self._wake)
+            worker = WorkerState(process=process)
             self.workers.append(worker)
             setup.workers.append(worker)
             setup.watchdog.check_in(worker, setup.timeouts.start)
@@ -227,10 +227,11 @@ class Crew:
             return worker.computation
 
     def _run(self, worker: WorkerState, computation: Computation) -> None:
-        number, request = computation.number, computation.request.to_json()
-        worker.process.send({"type": "run", "computation": number, "request": request})
+        attempt, request = computation.attempt, computation.request.to_json()
+        worker.process.send({"type": "run", "attempt": attempt, "request": request})
         while worker.computation:
             message = worker.process.receive()
             with self.setup.lock:
-                if worker.computation:  # else the crew was ended
+                # else the crew was ended, or it is of an attempt that was given up
+                if worker.computation and message.attempt in (None, attempt):
                     self._listener.handle(worker, computation, message)

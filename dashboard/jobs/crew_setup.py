@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from threading import Condition, RLock
 
+from dashboard.jobs.engine import StartWorker
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.timeouts import Timeouts
 from dashboard.jobs.watchdog import Watchdog
@@ -18,8 +18,7 @@ class Setup:
 
     Args:
         size: how many workers a crew has.
-        command: starts a worker.
-        environment: a worker's variables.
+        start_worker: starts one of them.
         scheduler: where computations come from and where they finish.
         lock: guards all of these, and is the lock of both conditions.
         wakeup: there is work, or a worker must end.
@@ -31,8 +30,7 @@ class Setup:
     """
 
     size: int
-    command: Sequence[str]
-    environment: Mapping[str, str]
+    start_worker: StartWorker
     scheduler: Scheduler
     lock: RLock
     wakeup: Condition

@@ -86,6 +86,20 @@ def died(
     return f"{job_name(request)}: its process {ending(code, stderr, origins)}", facts
 
 
+def lost(request: Request, reason: str) -> Failure:
+    """Describe a job whose worker was lost with its machine, after it had been tried again.
+
+    Args:
+        request: what was computed.
+        reason: how it was lost.
+    """
+    note = (
+        f"{job_name(request)}: the machine that computed it was lost, twice in a row; see that "
+        f"the cluster is well, then ask again ({_shortened(reason)})"
+    )
+    return note, {"reason": reason}
+
+
 def ending(code: int | None, stderr: str, origins: Origins = NO_ORIGINS) -> str:
     """Return how a process ended, and in which line if known: ``was killed by SIGSEGV: …``."""
     detail = plugin_call(stderr, origins)[1] or last_line(stderr)

@@ -20,7 +20,7 @@ USUAL_COST = 0.3  # seconds, of most pages' computations
 # However long one takes, nobody need be served for longer before it. The first of its kind takes
 # long because its worker still has everything to load.
 MOST_COST = 1.0
-_numbers = count(1)
+_attempts = count(1)
 
 
 class Job:
@@ -61,6 +61,8 @@ class Computation:
         request: what to compute.
 
     Attributes:
+        attempt: the number of its present attempt; another one each time it is queued again.
+        losses: how many attempts were lost with their machine.
         work: what it costs, see :mod:`dashboard.records.work`; 0 where that is not known.
         cost: the seconds that it is expected to run, as far as they are known, and at most
             :data:`MOST_COST`.
@@ -77,7 +79,8 @@ class Computation:
     """
 
     def __init__(self, request: Request) -> None:
-        self.number = next(_numbers)
+        self.attempt = next(_attempts)
+        self.losses = 0
         self.request = request
         self.work = 0.0
         self.cost = USUAL_COST
@@ -111,6 +114,11 @@ class Computation:
         self.work = max(self.work, work)
         self.jobs.append(job)
         return job
+
+    def queue_again(self) -> None:
+        """Begin another attempt, which waits for a worker."""
+        self.attempt = next(_attempts)
+        self.started = None
 
     def publish(self, stage: Stage, **fields: Any) -> None:
         """Add an event to each job; jobs that are being stopped only get the final one."""

@@ -12,6 +12,11 @@ from dashboard.jobs import limits
 
 _ROOT = Path(__file__).resolve().parents[2]
 
+# What attention_plugins itself reads.
+OWN = (
+    "ATTENTION_PLUGINS", "ATTENTION_CHECKPOINTS", "ATTENTION_TATOEBA", "ATTENTION_WORKBENCH_HOME",
+)  # fmt: skip
+
 # The variables of the server that its workers get, with * for any text. What is not listed, such
 # as keys and passwords, does not reach the plugins that workers run.
 PASSED_ON = (
@@ -34,9 +39,8 @@ PASSED_ON = (
     "all_proxy", "no_proxy", "SSL_CERT_FILE", "SSL_CERT_DIR", "REQUESTS_CA_BUNDLE",
     "CURL_CA_BUNDLE", "HF_HOME", "HF_HUB_CACHE", "HF_HUB_OFFLINE", "HF_ENDPOINT",
     "TRANSFORMERS_OFFLINE",
-    # what attention_plugins itself reads; the server's own settings are none of these
-    "ATTENTION_PLUGINS", "ATTENTION_CHECKPOINTS", "ATTENTION_TATOEBA",
-    "ATTENTION_WORKBENCH_HOME",
+    # the server's own settings are none of these
+    *OWN,
 )  # fmt: skip
 
 
@@ -78,6 +82,17 @@ def environment(
     }
     path = [str(_ROOT), *filter(None, [found.get("PYTHONPATH")])]
     return {**found, "PYTHONPATH": os.pathsep.join(path)}
+
+
+def variables_for_elsewhere(passed_on: Iterable[str]) -> dict[str, str]:
+    """Return the variables of this process that its workers on other machines get.
+
+    Where programs and files lie is for those machines to say.
+
+    Args:
+        passed_on: names of those besides :data:`OWN`, with ``*`` for any text.
+    """
+    return _passed_on((*OWN, *passed_on))
 
 
 def _passed_on(patterns: Iterable[str]) -> dict[str, str]:

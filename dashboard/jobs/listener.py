@@ -73,7 +73,7 @@ class Listener:
         else:
             self._watchdog.follow(worker)
 
-    def ended(self, worker: WorkerState, code: int, stderr: str) -> None:
+    def ended(self, worker: WorkerState, code: int | None, stderr: str) -> None:
         """Find out what the end of a worker means.
 
         Args:
@@ -83,7 +83,7 @@ class Listener:
         """
         crew = self._crew
         if computation := worker.computation:
-            if worker.loading and not computation.stopping:
+            if worker.loading and not (worker.process.lost or computation.stopping):
                 timeouts = crew.setup.timeouts
                 reason = worker.plugin_failure(timeouts, code, stderr, self._origins)
                 crew.quarantine_plugin(worker.loading, reason)
@@ -91,12 +91,26 @@ class Listener:
             elif computation.giving_way and not computation.stopping:
                 crew.requeue(computation)
             elif computation.started or computation.stopping:
-                note, facts = errors.died(computation.request, code, stderr, self._origins)
-                computation.describe_failure(stderr, self._origins)
-                fields = {"note": note, "facts": facts}
-                crew.finish(worker, computation, Ending(stage="failed", fields=fields))
+                self._end_with_worker(worker, computation, code, stderr)
             else:
                 crew.requeue(computation)
         if not worker.has_accepted and not worker.outdated:
             reason = errors.last_line(stderr) or f"it ended with exit code {code}"
             crew.count_start_failure(reason)
+
+    def _end_with_worker(
+        self, worker: WorkerState, computation: Computation, code: int | None, stderr: str
+    ) -> None:
+        """End a computation whose worker has ended; try it again if only its machine was lost."""
+        lost = worker.process.lost
+        if lost and not computation.stopping and not computation.losses:
+            computation.losses += 1
+            self._crew.requeue(computation)
+            return
+        if lost:
+            note, facts = errors.lost(computation.request, lost)
+        else:
+            note, facts = errors.died(computation.request, code, stderr, self._origins)
+        computation.describe_failure(stderr, self._origins)
+        fields = {"note": note, "facts": facts}
+        self._crew.finish(worker, computation, Ending(stage="failed", fields=fields))

@@ -1,4 +1,4 @@
-"""A job backend on this machine: a queue in front of a few warm worker processes."""
+"""The job backend: a queue in front of a few warm workers, here or on a cluster."""
 
 from __future__ import annotations
 
@@ -6,10 +6,12 @@ import atexit
 import threading
 import time
 from collections.abc import Iterable, Mapping
+from functools import partial
 from typing import Any
 
-from dashboard.jobs import errors, launch
+from dashboard.jobs import errors
 from dashboard.jobs.backend import Capacity, Event, Load, Wait
+from dashboard.jobs.engine import Engine, LocalEngine, WorkerOptions
 from dashboard.jobs.fair_queue import LONG_WORK, SERVER
 from dashboard.jobs.forecast import Forecasts
 from dashboard.jobs.scheduler import Scheduler
@@ -22,10 +24,11 @@ _SILENCE = 60.0  # seconds
 
 
 class LocalPool:
-    """A :class:`~dashboard.jobs.backend.JobBackend` of subprocesses; clients are served in turn.
+    """A :class:`~dashboard.jobs.backend.JobBackend` whose queue, cache and limits are here.
 
-    Equal requests are computed once: jobs in flight share one computation, and a finished one is
-    answered from memory. A worker that crashes, hangs or is killed is replaced.
+    Clients are served in turn. Equal requests are computed once: jobs in flight share one
+    computation, and a finished one is answered from memory. A worker that crashes, hangs or is
+    killed is replaced; a job whose machine is lost is tried once more.
 
     Args:
         workers: processes; else ``ATTENTION_WORKERS``, or 2 to 4 by the number of cores.
@@ -47,6 +50,7 @@ class LocalPool:
             so many seconds, since it waits or has a long one; at most four times as long.
         long_work: see :class:`~dashboard.jobs.fair_queue.FairQueue`.
         environment: variables for the workers, besides those of :func:`.launch.environment`.
+        engine: starts the workers; by default they are processes of this machine.
 
     Raises:
         ValueError: fewer than one worker, a negative limit, a variable that is not a number.
@@ -69,14 +73,17 @@ class LocalPool:
         head_start: float = 3.0,
         long_work: float = LONG_WORK,
         environment: Mapping[str, str] | None = None,
+        engine: Engine | None = None,
     ) -> None:
         chosen = settings(
             workers=workers, worker_memory=memory, silence_limit=silence, plugin_limit=plugin_limit
         )
-        command = launch.command(tasks, chosen.worker_memory, warm, nice)
-        variables = launch.environment(
-            chosen.workers, environment or {}, chosen.worker_environment.split()
-        )
+        options = WorkerOptions(
+            tasks=tasks, memory=chosen.worker_memory, warm=warm, nice=nice,
+            workers=chosen.workers, environment=dict(environment or {}),
+            passed_on=tuple(chosen.worker_environment.split()),
+        )  # fmt: skip
+        engine = engine or LocalEngine()
         self._time_limit = time_limit
         self._lock = threading.RLock()
         self._job_ended = threading.Condition(self._lock)
@@ -87,8 +94,8 @@ class LocalPool:
         )
         self._supervisor = Supervisor(
             chosen.workers,
-            command,
-            variables,
+            partial(engine.start, options),
+            has_room_for=engine.has_room_for,
             scheduler=self._scheduler,
             job_ended=self._job_ended,
             lock=self._lock,
@@ -240,8 +247,9 @@ class LocalPool:
         """Start new workers beside the present ones, and have them replace these once they can.
 
         Each computes the request first. Then they serve, the old ones finish what they run, and
-        the cache is cleared. Where memory is short the first new worker takes over alone, and
-        each further one starts when an old one has ended. If any fails, all stays as it was.
+        the cache is cleared. Where memory is short, and on a cluster, the first new worker takes
+        over alone, and each further one starts when an old one has ended. If any fails, all stays
+        as it was.
 
         Args:
             request: such as the catalogue, which has a worker load all plugins.

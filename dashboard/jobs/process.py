@@ -27,11 +27,28 @@ class Message(NamedTuple):
         type: see :mod:`dashboard.jobs.worker`.
         fields: of the event that the message becomes.
         size: of the result, in bytes.
+        attempt: the number of the computation's attempt that it is about; None if about none.
     """
 
     type: str
     fields: dict[str, Any]
     size: int
+    attempt: int | None
+
+    @classmethod
+    def read(cls, header: Mapping[str, Any], payload: bytes) -> Message:
+        """Read what a worker wrote.
+
+        Raises:
+            WireError: it is no result, but should be.
+        """
+        fields = {name: header[name] for name in _FIELDS if name in header}
+        if header["type"] == "done":
+            try:
+                fields["result"] = Result.from_bytes(payload)
+            except ValueError as error:
+                raise wire.WireError(str(error)) from error
+        return cls(header["type"], fields, len(payload), header.get("attempt"))
 
 
 class WorkerProcess:
@@ -45,6 +62,8 @@ class WorkerProcess:
     Raises:
         OSError: the process could not be started.
     """
+
+    lost = ""  # this machine is not lost without its server
 
     def __init__(
         self,
@@ -62,7 +81,7 @@ class WorkerProcess:
             stderr=subprocess.PIPE,
             start_new_session=True,
         )
-        self.pid = self._process.pid
+        self.pid: int | None = self._process.pid
         self._stdin, self._stdout = _pipe(self._process.stdin), _pipe(self._process.stdout)
         self._sending = threading.Lock()
         self._reaping = threading.Lock()
@@ -71,7 +90,7 @@ class WorkerProcess:
         self._stderr_reader = threading.Thread(
             target=self._read_stderr,
             args=(_pipe(self._process.stderr), on_end),
-            name=f"stderr of {self.pid}",
+            name=f"stderr of {self._process.pid}",
             daemon=True,
         )
         self._stderr_reader.start()
@@ -92,14 +111,16 @@ class WorkerProcess:
             EOFError: the process is gone.
             WireError: it wrote something else than a message, or than a result in one.
         """
-        header, payload = wire.read(self._stdout)
-        fields = {name: header[name] for name in _FIELDS if name in header}
-        if header["type"] == "done":
-            try:
-                fields["result"] = Result.from_bytes(payload)
-            except ValueError as error:
-                raise wire.WireError(str(error)) from error
-        return Message(header["type"], fields, len(payload))
+        return Message.read(*self.receive_raw())
+
+    def receive_raw(self) -> tuple[dict[str, Any], bytes]:
+        """Wait for the next message and return it as it was written: its header and its payload.
+
+        Raises:
+            EOFError: the process is gone.
+            WireError: it wrote something else than a message.
+        """
+        return wire.read(self._stdout)
 
     def stderr(self) -> str:
         """Return what the process has written to stderr since its last job began."""
@@ -145,12 +166,12 @@ class WorkerProcess:
     def _send_dump_signal(self) -> None:
         if DUMP_SIGNAL is not None:
             with suppress(ProcessLookupError):
-                os.kill(self.pid, DUMP_SIGNAL)
+                os.kill(self._process.pid, DUMP_SIGNAL)
 
     def _kill_group(self) -> None:
         with suppress(ProcessLookupError, PermissionError):
             if hasattr(os, "killpg"):
-                os.killpg(self.pid, signal.SIGKILL)
+                os.killpg(self._process.pid, signal.SIGKILL)
             else:
                 self._process.kill()
 

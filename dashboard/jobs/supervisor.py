@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable
 from threading import Condition, RLock, Thread
 
-from dashboard.jobs import limits
 from dashboard.jobs.crew import Crew
 from dashboard.jobs.crew_setup import Setup
+from dashboard.jobs.engine import StartWorker
 from dashboard.jobs.job import Computation
 from dashboard.jobs.quarantine import Quarantine
 from dashboard.jobs.rehearsal import Ending, Rehearsal
@@ -24,8 +24,8 @@ class Supervisor:
 
     Args:
         size: how many workers.
-        command: starts a worker.
-        environment: a worker's variables.
+        start_worker: starts one of them.
+        has_room_for: whether so many more can be started beside those that live.
         scheduler: where computations come from and where they finish.
         job_ended: notified whenever jobs have ended.
         lock: guards the scheduler, and is the lock of ``job_ended``.
@@ -36,9 +36,9 @@ class Supervisor:
     def __init__(
         self,
         size: int,
-        command: Sequence[str],
-        environment: Mapping[str, str],
+        start_worker: StartWorker,
         *,
+        has_room_for: Callable[[int], bool],
         scheduler: Scheduler,
         job_ended: Condition,
         lock: RLock,
@@ -46,10 +46,11 @@ class Supervisor:
         head_start: float,
     ) -> None:
         self._scheduler, self._lock, self._job_ended = scheduler, lock, job_ended
+        self._has_room_for = has_room_for
         workers: list[WorkerState] = []
         self._watchdog = Watchdog(workers, timeouts, scheduler, lock)
         self._setup = Setup(
-            size=size, command=command, environment=environment, scheduler=scheduler, lock=lock,
+            size=size, start_worker=start_worker, scheduler=scheduler, lock=lock,
             wakeup=Condition(lock), job_ended=job_ended, timeouts=timeouts,
             head_start=head_start, workers=workers, watchdog=self._watchdog,
         )  # fmt: skip
@@ -95,8 +96,9 @@ class Supervisor:
         return busy + idle, busy
 
     def processes(self) -> tuple[int, ...]:
-        """Return the process ids of all live workers."""
-        return tuple(each.process.pid for each in self._setup.workers)
+        """Return the process ids of all live workers on this machine."""
+        found = (each.process.pid for each in self._setup.workers)
+        return tuple(pid for pid in found if pid is not None)
 
     def running(self) -> list[Computation]:
         """Return what workers compute for jobs."""
@@ -129,7 +131,7 @@ class Supervisor:
         quarantine = Quarantine() if retry_quarantined else self._crew.quarantine.copy()
         self._next = Crew(
             self._setup, quarantine, self._look, rehearsal=Rehearsal(computation),
-            one_by_one=not limits.has_room_for(self._setup.size),
+            one_by_one=not self._has_room_for(self._setup.size),
         )  # fmt: skip
 
     @property

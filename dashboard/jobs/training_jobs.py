@@ -9,6 +9,7 @@ from dataclasses import replace
 
 from dashboard.jobs import training_limits
 from dashboard.jobs.backend import Capacity, Event, JobBackend
+from dashboard.jobs.engine import Engine
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import Request
 from dashboard.records.training import FOLDER, StopReason
@@ -20,8 +21,12 @@ _SILENCE = 900.0  # seconds: to download and read a corpus, to score an epoch on
 _SECONDS_BETWEEN_LOOKS = 1.0  # at what other servers ask of a training
 
 
-def training_pool() -> JobBackend:
-    """Return a pool without a time limit, of as many workers as ``ATTENTION_TRAINERS`` says."""
+def training_pool(engine: Engine | None = None) -> JobBackend:
+    """Return a pool without a time limit, of as many workers as ``ATTENTION_TRAINERS`` says.
+
+    Args:
+        engine: starts them; by default they are processes of this machine.
+    """
     chosen = settings()
     return LocalPool(
         chosen.trainers,
@@ -32,6 +37,7 @@ def training_pool() -> JobBackend:
         cache=0,
         nice=_NICENESS,
         long_work=math.inf,  # all take long, and none gives way
+        engine=engine,
     )
 
 

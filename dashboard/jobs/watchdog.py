@@ -87,7 +87,7 @@ class Watchdog:
         """Ask a worker to stop a computation that it has accepted."""
         # Cannot block under the lock: a worker that accepted has emptied its pipe.
         with suppress(OSError):
-            worker.process.send({"type": "stop", "computation": computation.number})
+            worker.process.send({"type": "stop", "attempt": computation.attempt})
 
     def _check(self, worker: WorkerState) -> None:
         computation = worker.running

@@ -1,10 +1,13 @@
-"""A worker process, started by a pool: ``python -m dashboard.jobs.worker``.
+"""A worker process, started by an engine: ``python -m dashboard.jobs.worker``.
 
 Messages arrive on standard input and leave on standard output. Plugins see neither: their
 ``print`` goes to standard error, and their ``input`` reads an empty file.
 
-To the worker: ``{"type": "run", "computation": number, "request": JSON}`` and
-``{"type": "stop", "computation": number}``.
+To the worker: ``{"type": "run", "attempt": number, "request": JSON}`` and
+``{"type": "stop", "attempt": number}``.
+
+A computation that is queued again has another number at each attempt, and what is reported of an
+earlier one is ignored.
 
 From the worker: ``ready`` once; for each computation ``accepted``, any number of ``progress``, and
 one of ``done`` (with the result's bytes), ``failed`` and ``cancelled``; ``loading`` before the
@@ -54,8 +57,8 @@ class PluginReporter:
 class JobContext:
     """The :class:`~dashboard.jobs.context.Context` of one computation."""
 
-    def __init__(self, computation: int, outbox: Outbox, inbox: Inbox) -> None:
-        self._computation = computation
+    def __init__(self, attempt: int, outbox: Outbox, inbox: Inbox) -> None:
+        self._attempt = attempt
         self._outbox = outbox
         self._inbox = inbox
 
@@ -66,11 +69,11 @@ class JobContext:
         if self.stopped():
             raise Cancelled
         progress = {"fraction": float(fraction), "note": note, "facts": dict(facts or {})}
-        self._outbox.report({"type": "progress", "computation": self._computation, **progress})
+        self._outbox.report({"type": "progress", "attempt": self._attempt, **progress})
 
     def stopped(self) -> bool:
         """See :meth:`dashboard.jobs.context.Context.stopped`."""
-        return self._inbox.stopped(self._computation)
+        return self._inbox.stopped(self._attempt)
 
 
 def main(argv: list[str] | None = None) -> None:
@@ -105,11 +108,11 @@ def main(argv: list[str] | None = None) -> None:
     while True:
         number, request = inbox.requests.get()
         os.write(2, JOB_SEPARATOR)
-        outbox.send({"type": "accepted", "computation": number})
+        outbox.send({"type": "accepted", "attempt": number})
         context = JobContext(number, outbox, inbox)
         outcome = _run(tasks.perform, request, context, arguments.memory, reporter.origins)
         header = {"type": outcome.stage, "note": outcome.note, "facts": dict(outcome.facts)}
-        outbox.send({"computation": number, **header}, outcome.payload)
+        outbox.send({"attempt": number, **header}, outcome.payload)
         if outcome.out_of_memory:
             os._exit(0)
 

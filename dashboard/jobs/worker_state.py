@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from functools import partial
 
 from dashboard.jobs import errors
+from dashboard.jobs.engine import Worker
 from dashboard.jobs.job import Computation, FailureBuilder
-from dashboard.jobs.process import WorkerProcess
 from dashboard.jobs.quarantine import PluginSource
 from dashboard.jobs.timeouts import Timeouts
 
@@ -29,7 +29,7 @@ class WorkerState:
         rehearsed: whether it has done its part of a rehearsal.
     """
 
-    process: WorkerProcess
+    process: Worker
     check_at: float = math.inf
     computation: Computation | None = None
     has_accepted: bool = False

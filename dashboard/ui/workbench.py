@@ -6,13 +6,16 @@ import threading
 import time
 from collections.abc import Collection
 from dataclasses import dataclass
+from functools import partial
 from typing import Literal
 
 import streamlit as st
 
 from dashboard.jobs.backend import Event, JobBackend
+from dashboard.jobs.engine import Engine, chosen_engine
 from dashboard.jobs.pool import LocalPool
 from dashboard.jobs.sweeper import Sweeper
+from dashboard.jobs.training_jobs import training_pool
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -39,16 +42,23 @@ class _Reading:
 
 
 class Workbench:
-    """The engine and the catalogue, shared by all sessions of this process.
+    """The workers, the trainings and the catalogue, shared by all sessions of this process.
 
     Attributes:
         generation: how often plugins were reloaded.
         failure: how the last reload of plugins ended, if it failed.
+
+    Args:
+        backend: runs the jobs.
+        engine: starts the trainers; by default they are processes of this machine.
     """
 
-    def __init__(self, backend: JobBackend) -> None:
+    def __init__(self, backend: JobBackend, engine: Engine | None = None) -> None:
         self.backend = backend
-        self.trainings = Trainings(taken_names=self._checkpoints, on_export=self.refresh)
+        self.trainings = Trainings(
+            make_backend=partial(training_pool, engine),
+            taken_names=self._checkpoints, on_export=self.refresh,
+        )  # fmt: skip
         self.generation = 0
         self.failure: Event | None = None
         self._lock = threading.Lock()
@@ -157,6 +167,7 @@ def workbench() -> Workbench:
 
 @st.cache_resource(show_spinner=False)
 def _shared() -> Workbench:
-    pool = LocalPool()
+    engine = chosen_engine()
+    pool = LocalPool(engine=engine)
     Sweeper(pool, connected, settings().session_grace).start()
-    return Workbench(pool)
+    return Workbench(pool, engine)

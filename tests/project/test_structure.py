@@ -26,8 +26,12 @@ def requirements(text: str) -> dict[str, Requirement]:
 
 
 PINS = requirements((ROOT / "requirements.txt").read_text(encoding="utf-8"))
-# What is needed to read other libraries' models, and imported where one is.
-EXTRAS = requirements("\n".join(PROJECT["optional-dependencies"]["transformers"]))
+# What is needed to read other libraries' models or to use a cluster, and imported where one is.
+EXTRAS = requirements(
+    "\n".join(
+        line for name in ("ray", "transformers") for line in PROJECT["optional-dependencies"][name]
+    )
+)
 
 
 def tracked() -> list[str]:

@@ -1,34 +1,72 @@
-"""Pools whose workers run the fake tasks beside this file."""
+"""Pools whose workers run the fake tasks beside this file, here and on a Ray cluster."""
 
 import functools
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
+from support.ray_cluster import ray_cluster
 
+from dashboard.jobs.engine import LocalEngine
 from dashboard.jobs.pool import LocalPool
 from dashboard.records.request import Request
 
 GRACE = 0.5
+LEASE = 3.0
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
 
 
-@pytest.fixture(scope="module")
-def make_pool():
-    """Pools of one cold worker by default, closed at the end of the module."""
+@contextmanager
+def _pools(engine):
     pools = []
 
     @functools.wraps(LocalPool)
     def make(workers=1, *, environment=None, **settings):
         settings = {
-            "tasks": "fake_tasks", "warm": False, "grace": GRACE, "head_start": 0.0, **settings
+            "tasks": "fake_tasks", "warm": False, "grace": GRACE, "head_start": 0.0,
+            "engine": engine, **settings,
         }  # fmt: skip
         variables = {"PYTHONPATH": str(Path(__file__).parent), **(environment or {})}
         pools.append(LocalPool(workers, environment=variables, **settings))
         return pools[-1]
 
-    yield make
-    for pool in pools:
-        pool.close()
+    try:
+        yield make
+    finally:
+        for pool in pools:
+            pool.close()
+
+
+@pytest.fixture(scope="session")
+def cluster():
+    """A Ray cluster with room for the workers of all pools of a module."""
+    with ray_cluster(cpus=100) as made:
+        yield made
+
+
+@pytest.fixture(scope="module", params=["local", pytest.param("ray", marks=pytest.mark.slow)])
+def engine(request):
+    """What starts the workers: every test that asks for a pool runs with each."""
+    if request.param == "local":
+        return LocalEngine()
+    cluster = request.getfixturevalue("cluster")
+    from dashboard.jobs.ray_engine import RayEngine
+
+    return RayEngine(cluster.address, lease=LEASE)
+
+
+@pytest.fixture(scope="module")
+def make_pool(engine):
+    """Pools of one cold worker by default, closed at the end of the module."""
+    with _pools(engine) as make:
+        yield make
+
+
+@pytest.fixture(scope="module")
+def make_local_pool():
+    """The same for tests of what a process of this machine alone does."""
+    with _pools(LocalEngine()) as make:
+        yield make
 
 
 @pytest.fixture(scope="module")

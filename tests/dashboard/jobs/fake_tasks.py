@@ -163,7 +163,7 @@ def leave_thread(options, context):
 
 
 def environment(options, context):
-    names = ("OMP_NUM_THREADS", "FLAVOUR", "AWS_SECRET_ACCESS_KEY")
+    names = ("OMP_NUM_THREADS", "FLAVOUR", "AWS_SECRET_ACCESS_KEY", "CUDA_VISIBLE_DEVICES")
     return Result(facts={name: os.environ.get(name) for name in names})
 
 

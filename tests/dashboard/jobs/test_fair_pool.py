@@ -39,9 +39,9 @@ def test_who_waits_is_told_how_many_are_before(single, request_for):
     single.wait(running, PATIENCE)
 
 
-def test_jobs_of_a_closed_tab_end_and_those_that_others_share_go_on(pool, request_for):
-    there = {"b"}
-    shared = request_for("sleep", seconds=1.5)
+def test_jobs_of_a_closed_tab_end_and_those_that_others_share_go_on(pool, request_for, tmp_path):
+    there, gate = {"b"}, tmp_path / "open"
+    shared = request_for("count_until", file=str(tmp_path / "ran"), gate=str(gate))
     of_a = pool.submit(shared, client="a")
     of_b = pool.submit(shared, client="b")
     alone = pool.submit(request_for("sleep", seconds=60), client="a")
@@ -54,6 +54,7 @@ def test_jobs_of_a_closed_tab_end_and_those_that_others_share_go_on(pool, reques
     sweeper.close()
     assert [event.stage for event in events] == ["cancelled"] * 3
     assert all(event.facts == {"abandoned": True} for event in events)
+    gate.touch()
     assert pool.wait(of_b, PATIENCE).stage == "done"
     assert pool.clients() == []
 

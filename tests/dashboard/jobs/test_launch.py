@@ -85,6 +85,13 @@ def test_what_plugins_read_of_ours_is_passed_on_and_no_other_setting():
     assert {name for name in launch.PASSED_ON if name.startswith("ATTENTION")} == read
 
 
+def test_workers_elsewhere_get_what_plugins_read_and_what_is_named_alone(monkeypatch):
+    for name in ("ATTENTION_PLUGINS", "ATTENTION_ENGINE", "WANDB_MODE", "AWS_SECRET_ACCESS_KEY"):
+        monkeypatch.setenv(name, "x")
+    found = launch.variables_for_elsewhere(["WANDB_*"])
+    assert found.keys() - {"ATTENTION_WORKBENCH_HOME"} == {"ATTENTION_PLUGINS", "WANDB_MODE"}
+
+
 def test_the_project_comes_before_the_users_path(monkeypatch):
     root = os.path.dirname(os.path.dirname(os.path.dirname(launch.__file__)))
     assert launch.environment(2, {})["PYTHONPATH"] == root

@@ -101,7 +101,7 @@ def test_a_worker_reports_what_it_loads():
     with child:
         request = Request.make("load", options={"plugins": "fine"}).to_json()
         assert wire.read(child.stdout)[0] == {"type": "ready"}
-        wire.write(child.stdin, {"type": "run", "computation": 5, "request": request})
+        wire.write(child.stdin, {"type": "run", "attempt": 5, "request": request})
         messages = [wire.read(child.stdout)[0] for _ in range(4)]
         assert [header["type"] for header in messages] == ["accepted", "loading", "loaded", "done"]
         assert messages[1]["facts"]["distribution"] == "dist-fine"

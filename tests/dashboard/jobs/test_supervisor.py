@@ -46,13 +46,13 @@ def gate(tmp_path):
 
 
 @pytest.fixture
-def gated(make_pool, gate):
+def gated(make_local_pool, gate):
     """A pool whose workers all live."""
     made = []
 
     def make(workers=1):
         folder = {"PYTHONPATH": str(Path(__file__).parent), "GATE": str(gate.folder)}
-        pool = make_pool(workers, tasks="gated_tasks", environment=folder)
+        pool = make_local_pool(workers, tasks="gated_tasks", environment=folder)
         made.append(pool)
         assert pool.wait(pool.submit(Request.make("uncacheable")), PATIENCE).stage == "done"
         until(lambda: pool.capacity().workers == workers)

@@ -16,8 +16,8 @@ def made(monkeypatch):
     given = {}
 
     class Supervisor:
-        def __init__(self, size, command, environment, **others):
-            given.update(others, size=size, command=command)
+        def __init__(self, size, start_worker, **others):
+            given.update(others, size=size, start_worker=start_worker)
 
         def wake(self):
             pass
@@ -46,8 +46,8 @@ def test_a_training_may_take_days(made):
 
 def test_trainers_give_way_to_pages(made):
     _, given = made
-    command = list(given["command"])
-    assert int(command[command.index("--nice") + 1]) > 0
+    (options,) = given["start_worker"].args
+    assert options.nice > 0
 
 
 def test_the_same_training_may_be_done_again(made):

@@ -74,7 +74,7 @@ def test_a_job_reports_with_its_number(outbox, sink):
     job = worker.JobContext(7, outbox, Inbox())
     job.report(0.5, "half", {"loss": 0.25})
     fields = {"fraction": 0.5, "note": "half", "facts": {"loss": 0.25}}
-    assert sink.headers() == [{"type": "progress", "computation": 7, **fields}]
+    assert sink.headers() == [{"type": "progress", "attempt": 7, **fields}]
     assert not job.stopped()
 
 
