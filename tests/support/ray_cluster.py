@@ -56,9 +56,9 @@ class RayCluster:
 
 
 def skip_without_ray() -> None:
-    """Skip a test, or those of a module, where Ray is not installed."""
+    """Skip a test where Ray is not installed."""
     if not find_spec("ray"):
-        pytest.skip("needs the extra `ray`", allow_module_level=True)
+        pytest.skip("needs the extra `ray`")
 
 
 @contextmanager

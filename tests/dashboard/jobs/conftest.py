@@ -44,7 +44,7 @@ def cluster():
         yield made
 
 
-@pytest.fixture(scope="module", params=["local", pytest.param("ray", marks=pytest.mark.slow)])
+@pytest.fixture(scope="module", params=["local", pytest.param("ray", marks=pytest.mark.ray)])
 def engine(request):
     """What starts the workers: every test that asks for a pool runs with each."""
     if request.param == "local":

@@ -16,12 +16,16 @@ from dashboard.jobs.pool import LocalPool
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 
-skip_without_ray()
-pytestmark = [pytest.mark.slow, pytest.mark.timeout(600)]
+pytestmark = [pytest.mark.ray, pytest.mark.timeout(600)]
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
 LEASE = 3.0
 WHOLE_NODE = 150  # CPUs: more than the cluster's first node has
 FOLDER = os.path.dirname(__file__)
+
+
+@pytest.fixture(autouse=True, scope="module")
+def _installed():
+    skip_without_ray()
 
 
 def until(condition, seconds=PATIENCE):

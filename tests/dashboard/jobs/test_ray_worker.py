@@ -11,9 +11,15 @@ from support.ray_cluster import skip_without_ray
 
 from dashboard.jobs import wire
 
-skip_without_ray()
-module = importlib.import_module("dashboard.jobs.ray_worker")
+pytestmark = pytest.mark.ray
 PATIENCE = 60
+
+
+@pytest.fixture(scope="module")
+def module():
+    """Imported by these tests alone: threads of gRPC do not survive that other tests fork."""
+    skip_without_ray()
+    return importlib.import_module("dashboard.jobs.ray_worker")
 
 
 class FakeRelay:
@@ -46,7 +52,7 @@ def reply(*headers):
 
 
 @pytest.fixture
-def start(monkeypatch):
+def start(monkeypatch, module):
     """A worker of a relay with these replies."""
 
     def get(reference, timeout):
@@ -96,7 +102,7 @@ def test_one_that_cannot_be_reached_is_lost_and_its_lease_awaited(start):
     assert time.monotonic() - began >= 0.7
 
 
-def test_one_that_does_not_answer_is_lost(start):
+def test_one_that_does_not_answer_is_lost(start, module):
     worker, _, ended = start(reply(READY), module.GetTimeoutError("timed out"))
     assert ended.wait(PATIENCE)
     assert worker.lost == "its node did not answer for 0.2 s"
@@ -121,7 +127,7 @@ def test_one_that_waits_for_a_node_is_given_up_when_it_is_killed(start):
     assert worker.lost == ""
 
 
-def test_a_cluster_that_cannot_be_asked_is_the_reason(start):
+def test_a_cluster_that_cannot_be_asked_is_the_reason(module):
     def refuse():
         raise module.GetTimeoutError("nobody there")
 
