@@ -35,9 +35,9 @@ def upload(seen, text):
 def test_models_are_held_against_gold_without_a_click_and_pair_by_pair(window):
     seen = window("alignment")
     seen.until(lambda: len(rates(seen)) == 2 and gold(seen, "b"), "both panels").settle()
+    seen.until(lambda: "Side by side" in seen.text(), "the table, which comes last").settle()
     bahdanau, transformer = rates(seen)
     assert 0.05 < transformer < bahdanau < 0.25
-    assert "Side by side" in seen.text()
     links = gold(seen, "a")
     assert links == gold(seen, "b")
     seen.page.locator(".st-key-panel-b-pair [aria-label='layer 2 · head 3']").click()

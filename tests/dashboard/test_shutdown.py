@@ -95,6 +95,7 @@ def test_it_ends_soon_with_a_queue_and_leaves_nothing_behind(tmp_path, trainings
                 )
 
             until(busy)
+            until(lambda: trainings[0].history().state == "running")
             started = descendants(server.process.pid)
             assert len(started) >= 2
             began = time.monotonic()
