@@ -84,7 +84,8 @@ def test_a_store_that_is_locked_is_said_and_is_whole_afterwards(runs, opened_run
     kept = runs.keep(page())
     other = opened_runs()
     locked = Database(other._database._url.render_as_string(hide_password=False), wait=0.2)
-    monkeypatch.setattr(other, "_database", locked)
+    for holder in (other, other._sweep):
+        monkeypatch.setattr(holder, "_database", locked)
     with runs._database.writing():
         for write in (
             lambda: other.keep(page("b", seed=3)),
