@@ -17,6 +17,7 @@ from typing import Any
 
 from dashboard import features
 from dashboard.jobs.context import Context
+from dashboard.records.formula import TASK as FORMULA
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -24,11 +25,15 @@ CATALOGUE = "catalogue"
 
 
 def _modules() -> dict[str, str]:
-    """The module of the catalogue, and ``task.py`` of every feature that has one."""
+    """The modules of the catalogue, of formulas, and ``task.py`` of every feature that has one."""
     folders = (each.name for each in iter_modules(features.__path__) if each.ispkg)
     found = {name: f"{features.__name__}.{name}.task" for name in folders}
     own = {name: module for name, module in found.items() if find_spec(module)}
-    return {CATALOGUE: "dashboard.jobs.task_catalogue", **own}
+    return {
+        CATALOGUE: "dashboard.jobs.task_catalogue",
+        FORMULA: "dashboard.jobs.task_formula",
+        **own,
+    }
 
 
 # By the name of its task, a module that has ``perform(request, context)``, imported when it is

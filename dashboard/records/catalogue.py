@@ -8,14 +8,17 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import Any, TypeGuard
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Any, TypeGuard
 
 from dashboard.records.card import problem_of
 from dashboard.records.distributions import Distribution, distributions
 from dashboard.records.metric import Metric
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Scalar
+from dashboard.records.request import FORMULA, Scalar, is_formula
+
+if TYPE_CHECKING:
+    from dashboard.records.formula import Formula
 
 _NAMED = ("scorings", "normalisers", "models", "datasets")  # the kinds of what requests name
 Sides = tuple[str, str]
@@ -125,7 +128,8 @@ class Catalogue:
     task what is measured of each of its results. ``kinds`` says by kind what one record of it is
     called, and ``others`` holds by kind those that no request names. ``distributions`` brought
     all this, or failed to; ``contract`` is the version of the contract that is offered here,
-    ``example`` the source of a whole plugin.
+    ``example`` the source of a whole plugin. ``formulas`` are those that were read for this page,
+    by the text that was typed; each that is one is also among the scorings, but is not offered.
     """
 
     scorings: Mapping[str, Entry] = field(default_factory=dict)
@@ -143,6 +147,7 @@ class Catalogue:
     distributions: Mapping[str, Distribution] = field(default_factory=dict)
     contract: str = ""
     example: str = ""
+    formulas: Mapping[str, Formula] = field(default_factory=dict)
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Catalogue:
@@ -177,12 +182,21 @@ class Catalogue:
             example=facts.get("example", ""),
         )
 
+    def with_formulas(self, formulas: Mapping[str, Formula]) -> Catalogue:
+        """The same with formulas that a worker has read, by the text that was typed."""
+        right = {each.entry.name: each for each in formulas.values() if each.entry}
+        entries = {name: each.entry for name, each in right.items() if each.entry}
+        spelled = {name.removeprefix(FORMULA): each for name, each in right.items()}
+        return replace(
+            self, scorings={**self.scorings, **entries}, formulas={**spelled, **formulas}
+        )  # fmt: skip
+
     def scorings_for(self, task: str) -> dict[str, Entry]:
-        """The scorings that make sense in a task."""
+        """The installed scorings that make sense in a task."""
         return {
             name: offer
             for name, offer in self.scorings.items()
-            if not offer.tasks or task in offer.tasks
+            if not is_formula(name) and (not offer.tasks or task in offer.tasks)
         }
 
     def of_task(self, kind: str, task: str) -> dict[str, Entry]:

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 UPLOAD = "upload:"  # in ``data``, before the sha256 of an uploaded file
+FORMULA = "="  # in ``scoring``, before a formula that was typed
 
 Scalar = bool | int | float | str
 Pairs = tuple[tuple[str, Scalar], ...]
@@ -20,6 +21,11 @@ def is_upload(data: str) -> bool:
     return data.startswith(UPLOAD)
 
 
+def is_formula(scoring: str) -> bool:
+    """Whether ``scoring`` is a formula rather than the name of an installed one."""
+    return scoring.startswith(FORMULA)
+
+
 @dataclass(frozen=True, kw_only=True)
 class Request:
     """What a worker needs to compute a result, and nothing else.
@@ -27,7 +33,7 @@ class Request:
     Args:
         task: a name from ``dashboard.jobs.tasks.TASKS``, such as ``"regression"``.
         model: a name from the catalogue; empty where the task needs none.
-        scoring: as ``model``.
+        scoring: as ``model``, or ``=`` and a formula.
         parameters: of the scoring and the model, sorted by name.
         data: a data set's or a checkpoint's name, or ``upload:<sha256>`` of an uploaded file.
         options: what the task itself reads (points, text, beam, learn, ...), sorted by name.

@@ -10,9 +10,10 @@ from typing import Generic, TypeVar
 import streamlit as st
 
 from dashboard.links.link import Link, View
+from dashboard.links.reader import Query
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
-from dashboard.ui import frame, noting, page_menu, presentation, reloading, results
+from dashboard.ui import formulas, frame, noting, page_menu, presentation, reloading, results
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session, open_session, write_address
 
@@ -38,6 +39,8 @@ class Page(Generic[View, Places]):
         results: draws the results into the places. They may still be on their way.
         empty: draws what stands instead of everything where the page has nothing to work on, and
             says whether it did.
+        formulas: the formulas that a link and a view name, where scorings may be typed; the
+            catalogue then holds them.
         buttons: draws buttons of its own before those that every page has.
         panels, height: of the grey places while the workers start; px.
         keeps: whether the page has results of its own, and so a button that keeps it.
@@ -57,6 +60,7 @@ class Page(Generic[View, Places]):
     work: Callable[[Request], float] = lambda _: 0.0
     offer: Callable[[Sequence[Request]], str] = lambda requests: f"Compute {len(requests):,} more"
     empty: Callable[[Catalogue], bool] = lambda _: False
+    formulas: Callable[[Query, View | None], Iterable[str]] | None = None
     buttons: Callable[[Session[View]], None] = lambda _: None
     panels: int = 1
     height: int = 400
@@ -76,7 +80,16 @@ class Page(Generic[View, Places]):
         if self.empty(catalogue):
             frame.actions(buttons, {}, catalogue)
             return
-        session = open_session(self.name, self.link, catalogue, self.work)
+        installed = catalogue
+        if self.formulas:
+            read = formulas.read(catalogue, self.name, self.formulas)
+            if read is None:
+                formulas.waiting(self.name)
+                return
+            catalogue = read
+        session = open_session(
+            self.name, self.link, catalogue, self.work, installed=installed
+        )  # fmt: skip
         news, notices, offers = st.empty(), st.empty(), st.empty()
         if self.catalogue:
             with news:

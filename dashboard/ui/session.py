@@ -19,7 +19,7 @@ from dashboard.ui.workbench import workbench
 
 _LINKS_REMEMBERED = 200
 Work = Callable[[Request], float]
-_READABLE = "',:!*()@/"  # signs that may stand in a link as they are
+_READABLE = "',:!*()@/="  # signs that may stand in a link as they are
 
 
 class Session(Generic[View]):
@@ -28,7 +28,8 @@ class Session(Generic[View]):
     Attributes:
         page: the page's name; begins the keys of its widgets.
         view: what the page shows.
-        catalogue: what was installed when the view was last read.
+        catalogue: what was known when the page was last drawn.
+        installed: what of it is installed, by which the view was last read.
         fresh: the view did not come from the widgets, so they must take their values from it.
         problems: what was refused of the link that was opened.
         jobs: what the page has asked workers for.
@@ -40,7 +41,7 @@ class Session(Generic[View]):
     ) -> None:
         self.page = page
         self.view = view
-        self.catalogue = catalogue
+        self.catalogue = self.installed = catalogue
         self.fresh = True
         self.problems: tuple[str, ...] = ()
         bench, context = workbench(), get_script_run_ctx()
@@ -67,14 +68,19 @@ class Session(Generic[View]):
 
 
 def open_session(
-    page: str, link: Link[View], catalogue: Catalogue, work: Work = lambda _: 0.0
-) -> Session[View]:
+    page: str, link: Link[View], catalogue: Catalogue, work: Work = lambda _: 0.0, *,
+    installed: Catalogue | None = None,
+) -> Session[View]:  # fmt: skip
     """This session's state of a page, with the view that the address bar asks for.
 
     A run may be asked for before the browser has seen the address that the run before it wrote,
     so every address that the page wrote counts as known; only going back in history reopens one.
     After plugins were reloaded the view is read again, since a bound may have moved.
+
+    Args:
+        installed: the catalogue without formulas, where it has some.
     """
+    installed = installed or catalogue
     query = {key: st.query_params.get_all(key) for key in st.query_params}
     asked = urlencode(query, doseq=True)
     name = f"session {page}"
@@ -84,10 +90,10 @@ def open_session(
     if known is None or _opens_another(session, asked):
         session.view, problems = link.parse(query, catalogue)
         session.fresh, session.problems = True, tuple(problems)
-    elif session.catalogue is not catalogue:
+    elif session.installed is not installed:
         written = link.format(session.view, session.catalogue)
         session.change(link.parse(written, catalogue)[0])
-    session.catalogue = catalogue
+    session.catalogue, session.installed = catalogue, installed
     return session
 
 

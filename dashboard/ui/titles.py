@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from dashboard.records.attending import SOFTMAX, Attending
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
-from dashboard.records.request import is_upload
+from dashboard.records.request import is_formula, is_upload
 from dashboard.ui import upload
 
 
@@ -67,6 +67,6 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
 
 
 def _title(name: str, entries: Mapping[str, Entry]) -> str:
-    if name.startswith("="):  # a formula needs no plugin
+    if is_formula(name):  # a formula needs no plugin
         return name[1:]
     return entries[name].short_title if name in entries else f"{name} (not installed)"

@@ -20,6 +20,7 @@ from dashboard.features.experiment import task as experiment
 from dashboard.features.norms import task as norms
 from dashboard.features.positions import task as positions
 from dashboard.features.runs import task as runs
+from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Capacity, Event, Load
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -229,6 +230,7 @@ class Backend:
             "anatomy": lambda r: anatomy.perform(r, self),
             "runs": lambda r: runs.perform(r, self),
             "experiment": lambda r: experiment.perform(r, self),
+            "formula": lambda r: task_formula.perform(r, self),
             "norms": lambda r: norms.perform(r, self),
             "positions": lambda r: positions.perform(r, self),
         }[request.task]

@@ -18,6 +18,7 @@ from dashboard.features.regression.view import (
     SEED_FIELD,
     SETTINGS,
     Regression,
+    formulas,
     missing,
     requests,
 )
@@ -221,6 +222,7 @@ PAGE = Page(
     controls=_controls,
     requests=lambda view, catalogue: requests(view, catalogue).values(),
     work=upload.fit_work,
+    formulas=formulas,
     offer=lambda fits: f"Compute {len(fits)} panel{'s' * (len(fits) > 1)}",
     results=_results,
     panels=MOST_PANELS,

@@ -8,6 +8,7 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.features.regression.formula import formula_field, package_button
 from dashboard.features.regression.view import Regression
 from dashboard.links.attending import learns
 from dashboard.links.fields import LETTERS
@@ -21,7 +22,7 @@ from dashboard.links.fits import (
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults, pairs
-from dashboard.records.request import Pairs
+from dashboard.records.request import FORMULA, Pairs, is_formula
 from dashboard.ui import layout, shown
 from dashboard.ui.attending import draw_normaliser
 from dashboard.ui.session import Session
@@ -46,45 +47,53 @@ def panel_controls(
         say.
     """
     with shown.container(key=f"panel-{letter}", gap="small"):
-        chosen, menu = _scoring(session, catalogue, letter, panel)
+        chosen, menu, is_typed = _scoring(session, catalogue, letter, panel)
+        if is_typed:
+            with layout.controls(f"panel-{letter}-typed"):
+                chosen = formula_field(session, catalogue, letter, chosen)
+            shown.title(_title(chosen.scoring, catalogue))
         if chosen.scoring not in catalogue.scorings:
             return PanelPlaces(menu, shown.container(), shown.container()), chosen
         layout.formula_of(letter, catalogue.scorings[chosen.scoring])
         result = shown.container()
-        key = f"panel-{letter}-{chosen.scoring}"
+        formula = catalogue.formulas.get(chosen.scoring.removeprefix(FORMULA))
+        key = f"panel-{letter}-{formula.slug if formula else chosen.scoring}"
         with layout.controls(f"panel-{letter}-parameters"):
             chosen = _parameters(session, catalogue, key, chosen)
+            if formula:
+                package_button(letter, formula)
         return PanelPlaces(menu, result, shown.container()), chosen
 
 
 def _scoring(
     session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit
-) -> tuple[Fit, DeltaGenerator]:
-    """What the panel shows; the place for its export menu."""
-    known = catalogue.scorings
-    offered = catalogue.scorings_for(TASK)
-
-    def title(name: str) -> str:
-        return known[name].title if name in known else f"{name} (not installed)"
-
+) -> tuple[Fit, DeltaGenerator, bool]:
+    """What the panel shows; the place for its export menu; whether its scoring is typed."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         layout.badge(letter)
         scoring = choose(
             f"Scoring of panel {letter}",
-            list(offered),
-            panel.scoring,
+            [*catalogue.scorings_for(TASK), FORMULA],
+            FORMULA if is_formula(panel.scoring) else panel.scoring,
             f"panel-{letter}-scoring",
             session.fresh,
-            title=title,
+            title=lambda name: _title(name, catalogue),
             label_visibility="collapsed",
         )
         menu = st.container(width="content")
         if len(session.view.panels) > 1:
             layout.remove(letter, _remove, session, letter)
-    if scoring == panel.scoring:
-        return panel, menu
+    if scoring in (panel.scoring, FORMULA):
+        return panel, menu, scoring == FORMULA
     fit = default_fit(catalogue, scoring, model=panel.model, learn=panel.learn, normalised=panel)
-    return fit, menu
+    return fit, menu, False
+
+
+def _title(name: str, catalogue: Catalogue) -> str:
+    if name == FORMULA:
+        return "Type a formula…"
+    known = catalogue.scorings.get(name)
+    return known.title if known else f"{name} (not installed)"
 
 
 def _remove(session: Session[Regression], letter: str) -> None:

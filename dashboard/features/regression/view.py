@@ -1,14 +1,15 @@
 """What the page *Kernel regression* shows, its link, and its requests.
 
 ``?a=gaussian&a.width=0.5&b=gaussian&b.normaliser=sparsemax&data=step&points=80&seed=1``. Panels
-are called a, b, c and d. A view holds names that may not be installed here, since a link may come
-from a friend who has more plugins; :func:`missing` says so in a sentence.
+are called a, b, c and d. ``a==dot(q, k) / sqrt(d)`` is a formula that was typed. A view holds
+names that may not be installed here, since a link may come from a friend who has more plugins;
+:func:`missing` says so in a sentence.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.links import fits
@@ -25,15 +26,17 @@ from dashboard.links.fields import (
 )
 from dashboard.links.fits import DATA, LEARN, MODEL, PROBLEM, Fit
 from dashboard.links.link import Field, Link
-from dashboard.links.reader import Reader
+from dashboard.links.reader import Query, Reader
 from dashboard.records.attending import NORMALISER
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.formula import LONGEST, Formula
 from dashboard.records.parameter import defaults, pairs
-from dashboard.records.request import Pairs, Request
+from dashboard.records.request import FORMULA, Pairs, Request, is_formula
 from dashboard.records.text import not_installed, one_line, shown
 
 _FALLBACK = "gaussian"
 _USUAL = (("uniform", False), ("gaussian", False), ("gaussian", True), ("laplacian", False))
+_TYPED = re.compile(r"(?:([a-z][a-z0-9_]{0,39})\.)?(=.+)\Z")  # model.=formula
 _FOREIGN = re.compile(r"[a-z][a-z0-9_.]{0,59}\Z")
 _OWN = frozenset((*LETTERS, "data", SEED.name, "device"))
 
@@ -89,6 +92,18 @@ def missing(catalogue: Catalogue, fit: Fit) -> str:
     return absent_normaliser(fit, catalogue)
 
 
+def formulas(query: Query, view: Regression | None) -> Iterator[str]:
+    """Every formula that a link and a view name, without ``=`` in front."""
+    for letter in LETTERS:
+        given = query.get(letter) or ""
+        found = _TYPED.match(given if isinstance(given, str) else given[-1])
+        if found:
+            yield found[2].removeprefix(FORMULA)
+    for fit in view.panels if view else ():
+        if is_formula(fit.scoring):
+            yield fit.scoring.removeprefix(FORMULA)
+
+
 def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
     """What workers must compute, by the letter of its panel."""
     return {
@@ -123,8 +138,16 @@ def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
 
 def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str, str]:
     given = reader.take(letter) or ""
-    model, _, scoring = given.rpartition(".")
-    if not NAME.match(scoring):
+    if found := _TYPED.match(given):
+        model, scoring = found[1] or "", found[2]
+        known = catalogue.formulas.get(scoring.removeprefix(FORMULA))
+        if wrong := _wrong(scoring, known):
+            reader.problem(f"{letter}={shown(given)}: {wrong}; {_FALLBACK} is used")
+            return MODEL, _FALLBACK
+        scoring = known.entry.name if known and known.entry else scoring
+    else:
+        model, _, scoring = given.rpartition(".")
+    if not (is_formula(scoring) or NAME.match(scoring)):
         reader.problem(f"{letter}={shown(given)} is not a scoring's name; {_FALLBACK} is used")
         return MODEL, _FALLBACK
     if model and model not in catalogue.of_task("models", fits.TASK):
@@ -133,6 +156,18 @@ def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str,
         )
         return MODEL, scoring
     return model or MODEL, scoring
+
+
+def _wrong(scoring: str, formula: Formula | None) -> str:
+    """Why a formula cannot be used, in words; empty if it can, or if nobody has read it here."""
+    length = len(scoring) - len(FORMULA)
+    if length > LONGEST:
+        return f"a formula of {length:,} characters, need at most {LONGEST}"
+    if formula is None or formula.problem is None:
+        return ""
+    problem = formula.problem
+    meant = f"; did you mean {shown(problem.suggestion)}" if problem.suggestion else ""
+    return f"character {problem.start + 1}: {problem.sentence}{meant}"
 
 
 def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:

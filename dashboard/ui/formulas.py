@@ -1,0 +1,88 @@
+"""The formulas that a page's reader types, and those that its link names, read by a worker.
+
+The page process knows nothing of the language of formulas. Before a page reads its link it asks a
+worker for every formula that the link, the view or a text field holds; the catalogue of that run
+has them. A field's formula is never waited for longer than a moment, and nothing else on the page
+depends on it; without one of the link's the link cannot be read.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import Any
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dashboard.jobs.backend import Event
+from dashboard.links.fields import LETTERS
+from dashboard.links.reader import Query
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.formula import LONGEST, Formula, Problem, formula_request
+from dashboard.records.request import FORMULA
+from dashboard.ui import results
+from dashboard.ui.jobs import Jobs
+from dashboard.ui.workbench import workbench
+
+
+def field_key(page: str, letter: str) -> str:
+    """The key of the text field of one panel."""
+    return f"{page}-formula-{letter}"
+
+
+def read(
+    catalogue: Catalogue, page: str, named: Callable[[Query, Any], Iterable[str]]
+) -> Catalogue | None:
+    """The catalogue with all formulas of a page; None while one that the page needs is read.
+
+    Args:
+        named: the formulas that a link, and a view if there is one, name.
+    """
+    query = {key: st.query_params.get_all(key) for key in st.query_params}
+    session = st.session_state.get(f"session {page}")
+    needed = {*named(query, session.view if session else None)}
+    fields = (st.session_state.get(field_key(page, letter)) or "" for letter in LETTERS)
+    asked = needed | {text for field in fields if (text := typed(field))}
+    texts = sorted(text for text in asked if len(text) <= LONGEST)
+    jobs = _jobs(page)
+    jobs.want(map(formula_request, texts))
+    if not texts:
+        return catalogue
+    jobs.wait(results.PATIENCE)
+    ends = {text: jobs.final(formula_request(text)) for text in texts}
+    if any(ends[text] is None for text in needed.intersection(texts)):
+        return None
+    return catalogue.with_formulas({text: _formula(end) for text, end in ends.items() if end})
+
+
+def typed(text: str) -> str:
+    """A formula as it was typed, without ``=`` in front."""
+    return text.strip().removeprefix(FORMULA).strip()
+
+
+def waiting(page: str) -> None:
+    """Say that a formula is being read, and draw the page anew once it is."""
+    jobs = _jobs(page)
+
+    def place() -> None:
+        if jobs.settled():
+            st.rerun()
+        st.caption(":material/hourglass_top: Reading the formula …")
+
+    st.fragment(run_every=jobs.pace(results.POLL))(place)()
+
+
+def _formula(end: Event) -> Formula:
+    if end.result is None:
+        return Formula(problem=Problem(sentence=end.note or "the formula was not read; try again"))
+    return Formula.of(end.result.facts)
+
+
+def _jobs(page: str) -> Jobs:
+    """This session's jobs that read formulas; they are no results of the page."""
+    name = f"formulas {page}"
+    if name not in st.session_state:
+        bench, context = workbench(), get_script_run_ctx()
+        client = context.session_id if context else ""
+        st.session_state[name] = Jobs(bench.backend, lambda: bench.generation, client=client)
+    return st.session_state[name]

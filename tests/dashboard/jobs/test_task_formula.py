@@ -1,0 +1,49 @@
+"""What a worker says of a formula."""
+
+from __future__ import annotations
+
+import pytest
+
+from attention_plugins.formula import described
+from dashboard.jobs.tasks import perform
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+
+def said(text):
+    return perform(Request.make("formula", options={"text": text}), None).facts
+
+
+def test_a_formula_is_described_with_a_sample_of_its_scores():
+    facts = said("-w |q - k|")
+    assert described("-w |q - k|").items() <= facts.items()
+    assert facts["description"] == (
+        "In one dimension q = 1 scores -1 for k = 0, 0 for k = 1, -1 for k = 2, -2 for k = 3 "
+        "with w = 1."
+    )
+    assert facts["learns"]
+
+
+def test_what_is_wrong_crosses_as_facts_and_nothing_else():
+    result = perform(Request.make("formula", options={"text": "q + k"}), None)
+    facts = Result.from_bytes(result.to_bytes()).facts
+    assert facts.keys() == {"error", "environment"}
+    assert facts["error"].keys() == {"sentence", "start", "end", "suggestion"}
+
+
+def test_a_formula_of_positions_has_no_sample_since_points_have_none():
+    facts = said("q.k - |i - j|")
+    assert facts["error"] is None
+    assert facts["description"] == ""
+    assert facts["tasks"] == ["translation", "encoding"]
+
+
+def test_the_package_is_named_by_the_formulas_slug():
+    facts = said("q.k")
+    assert f"{facts['slug']}.py" in facts["files"]
+    assert f'name = "{facts["slug"].replace("_", "-")}"' in facts["files"]["pyproject.toml"]
+
+
+def test_a_request_without_a_text_is_refused():
+    with pytest.raises(ValueError, match="needs the option text"):
+        perform(Request.make("formula"), None)
