@@ -14,13 +14,14 @@ from dashboard.links.fields import AUTO, KeyOf, Settings, data
 from dashboard.records.attending import Attending, Normalised
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults
-from dashboard.records.request import Pairs, Request, is_upload
+from dashboard.records.request import Pairs, Request, is_formula, is_upload
 
 TASK = "regression"
 MODEL, DATA = "nadaraya_watson", "sine"
 # Of a fit on one core: a Gaussian's, and of learning that of an additive scoring.
 _SECONDS, _SECONDS_PER_PAIR = 0.005, 3.5e-8
 _SECONDS_PER_EPOCH, _SECONDS_PER_LEARNED_PAIR = 1e-3, 1.2e-7
+_SIGNS = 20  # of a formula whose scores cost as much as a Gaussian's
 _POINTS, _EPOCHS = 50, 200  # where a request does not say
 LEARN, _STANDARDISE = "learn", "standardise"  # switches among what the task reads
 
@@ -119,7 +120,8 @@ def fit_request(
 def fit_work(request: Request, rows: int = 0) -> float:
     """What a fit costs, see :mod:`dashboard.records.work`.
 
-    Every point is predicted from all others, once for its figures and once for each epoch.
+    Every point is predicted from all others, once for its figures and once for each epoch. A
+    formula costs more the longer it is.
 
     Args:
         rows: of an uploaded table.
@@ -129,8 +131,10 @@ def fit_work(request: Request, rows: int = 0) -> float:
     queries = int(options.get("data.queries", _POINTS))
     epochs = int(options.get("epochs", _EPOCHS)) if options.get(LEARN) else 0
     pairs = points * points
-    once = _SECONDS_PER_PAIR * (pairs + points * queries)
-    return _SECONDS + once + epochs * (_SECONDS_PER_EPOCH + _SECONDS_PER_LEARNED_PAIR * pairs)
+    times = max(1.0, len(request.scoring) / _SIGNS) if is_formula(request.scoring) else 1.0
+    once = _SECONDS_PER_PAIR * times * (pairs + points * queries)
+    learned = _SECONDS_PER_LEARNED_PAIR * times * pairs
+    return _SECONDS + once + epochs * (_SECONDS_PER_EPOCH + learned)
 
 
 def settings(key_of: KeyOf) -> Settings[Any]:

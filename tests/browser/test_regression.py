@@ -10,6 +10,7 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
+FIELD = ".st-key-regression-formula-a input"  # in which a scoring is typed
 DIGITS = 2e-4  # charts carry five significant digits
 
 
@@ -168,3 +169,39 @@ def test_a_bad_table_costs_only_a_sentence(window, text, said):
     assert "Traceback" not in seen.text()
     seen.page.goto(f"{seen.url}/?a=gaussian", wait_until="domcontentloaded")
     all_drawn(seen.settle(), "a")
+
+
+def test_a_typed_curve_is_painted_and_a_friend_sees_the_same(window):
+    seen = all_drawn(window("?a=uniform&b=laplacian"), "ab")
+    flat = curve(seen, "a")[1]
+    seen.page.locator(".st-key-panel-a-scoring input").click()
+    seen.page.get_by_role("option", name="Type a formula").click()
+    seen.page.locator(FIELD).fill("-|q - k|^2 / (2 w^2")
+    seen.page.locator(FIELD).press("Enter")
+    seen.until(lambda: "^" in seen.text(), "a caret under what is wrong").settle()
+    np.testing.assert_array_equal(curve(seen, "a")[1], flat)
+    seen.screenshot("formula-wrong-1280-light")
+    seen.page.locator(FIELD).fill("-|q - k|^2 / (2 w^2)")
+    seen.page.locator(FIELD).press("Enter")
+    seen.until(lambda: not np.array_equal(curve(seen, "a")[1], flat), "the typed curve").settle()
+    x, y = points(seen, "a")
+    queries, predicted = curve(seen, "a")
+    np.testing.assert_allclose(
+        predicted, gaussian_weights(queries, x, 1.0) @ y, rtol=20 * DIGITS
+    )  # fmt: skip
+    seen.screenshot("formula-1280-light")
+    link = seen.page.evaluate("location.search")
+    friend = all_drawn(window(link), "ab")
+    np.testing.assert_array_equal(curve(friend, "a")[1], predicted)
+    assert friend.page.locator(FIELD).input_value() == "-norm(q - k)^2 / (2 * w^2)"
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light"), (390, "dark")])
+def test_a_formula_fits_its_panel(window, width, scheme):
+    link = "?a=%3Dmax(1-%7Cq-k%7C%5E2%2Fw%5E2%2C0)&b=gaussian&c=uniform&d=%3D-w+%7Cq-k%7C"
+    seen = all_drawn(window(link, width=width, scheme=scheme), "abcd")
+    seen.page.locator(FIELD).fill("q.k / sqr(d) - cosine(q, k) * norm(q) ^ 2 + relu(q.k - 3)")
+    seen.page.locator(FIELD).press("Enter")
+    seen.until(lambda: "^" in seen.text(), "a caret under what is wrong").settle()
+    assert seen.overflow() == 0
+    seen.screenshot(f"formula-{width}-{scheme}")

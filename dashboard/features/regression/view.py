@@ -147,7 +147,7 @@ def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str,
         scoring = known.entry.name if known and known.entry else scoring
     else:
         model, _, scoring = given.rpartition(".")
-    if not (is_formula(scoring) or NAME.match(scoring)):
+    if not (found or NAME.match(scoring)):
         reader.problem(f"{letter}={shown(given)} is not a scoring's name; {_FALLBACK} is used")
         return MODEL, _FALLBACK
     if model and model not in catalogue.of_task("models", fits.TASK):

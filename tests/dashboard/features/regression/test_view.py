@@ -1,6 +1,14 @@
-"""What the page of kernel regression shows before anything is chosen."""
+"""What the page of kernel regression shows before anything is chosen; formulas in its links."""
 
-from dashboard.features.regression.view import usual_panels
+from dataclasses import replace
+
+import pytest
+
+from dashboard.features.regression.view import LINK, formulas, usual_panels
+from dashboard.jobs import task_formula
+from dashboard.links.fits import fit_work
+from dashboard.records.formula import Formula, formula_request
+from dashboard.records.request import Request
 
 
 def test_the_usual_panels_are_the_baseline_one_kernel_twice_and_another(catalogue):
@@ -9,3 +17,92 @@ def test_the_usual_panels_are_the_baseline_one_kernel_twice_and_another(catalogu
     assert [(panel.scoring, panel.learn) for panel in panels] == [
         ("uniform", False), ("gaussian", False), ("gaussian", True), ("laplacian", False),
     ]  # fmt: skip
+
+
+GAUSSIAN = "=-norm(q - k)^2 / (2 * w^2)"
+
+
+@pytest.fixture
+def typed(catalogue):
+    """The catalogue of a page that has read some formulas."""
+
+    def of(*texts):
+        facts = (task_formula.perform(formula_request(text), None).facts for text in texts)
+        return catalogue.with_formulas(dict(zip(texts, map(Formula.of, facts), strict=True)))
+
+    return of
+
+
+def test_a_formula_and_its_parameters_come_back_from_their_link(typed):
+    known = typed(GAUSSIAN[1:], "q.k")
+    link = {"a": GAUSSIAN, "a.w": "0.5", "a.learn": "1", "b": "=dot(q, k)"}
+    view, problems = LINK.parse(link, known)
+    assert not problems
+    assert [panel.scoring for panel in view.panels] == [GAUSSIAN, "=dot(q, k)"]
+    assert dict(view.panels[0].parameters)["w"] == 0.5
+    assert view.panels[0].learn
+    assert LINK.format(view, known) == link
+
+
+def test_any_spelling_in_a_link_becomes_the_one_spelling(typed):
+    known = typed("qᵀk / √d")
+    view, problems = LINK.parse({"a": "=qᵀk / √d"}, known)
+    assert not problems
+    assert LINK.format(view, known) == {"a": "=dot(q, k) / sqrt(d)"}
+
+
+def test_a_model_stands_before_a_formula(typed, catalogue):
+    known = typed("q.k")
+    models = catalogue.models | {"local": replace(catalogue.models["nadaraya_watson"])}
+    known = replace(known, models=models)
+    view, problems = LINK.parse({"a": "local.=q.k"}, known)
+    assert not problems
+    assert (view.panels[0].model, view.panels[0].scoring) == ("local", "=dot(q, k)")
+    assert LINK.format(view, known) == {"a": "local.=dot(q, k)"}
+
+
+@pytest.mark.parametrize(
+    ("text", "sentence"),
+    [
+        ("q.k / sqr(d)", 'character 7: nothing is called "sqr"; parameters are single'),
+        ("q + k", "a score is one number"),
+        ("q.k" + " + q.k" * 50, "a formula of 303 characters, need at most 300"),
+        ("", "is not a scoring's name"),
+        ("q.k\n", "is not a scoring's name"),
+    ],
+)
+def test_a_formula_that_cannot_be_used_is_refused_with_a_sentence(typed, text, sentence):
+    known = typed(*[text] * bool(text))
+    view, (problem,) = LINK.parse({"a": f"={text}"}, known)
+    assert problem.startswith("a=‘=")
+    assert sentence in problem
+    assert ("did you mean ‘sqrt’" in problem) == ("sqr(" in text)
+    assert problem.endswith("; gaussian is used")
+    assert [panel.scoring for panel in view.panels] == ["gaussian"]
+
+
+def test_a_value_out_of_bounds_is_moved_and_said(typed):
+    view, (problem,) = LINK.parse({"a": GAUSSIAN, "a.w": "99"}, typed(GAUSSIAN[1:]))
+    assert dict(view.panels[0].parameters)["w"] == 10.0
+    assert "a.w" in problem
+
+
+def test_a_formula_that_nobody_has_read_stays_with_its_parameters(catalogue):
+    link = {"a": GAUSSIAN, "a.w": "0.5"}
+    view, problems = LINK.parse(link, catalogue)
+    assert not problems
+    assert LINK.format(view, catalogue) == link
+
+
+def test_the_formulas_of_a_link_and_of_a_view_are_named(typed):
+    view, _ = LINK.parse({"a": "=q.k", "b": "uniform"}, typed("q.k"))
+    query = {"b": ["gaussian", "=k.q"], "c": "nadaraya_watson.=q . k", "d": "", "seed": "=1"}
+    assert sorted(formulas(query, view)) == ["dot(q, k)", "k.q", "q . k"]
+    assert not [*formulas({"a": "gaussian"}, None)]
+
+
+def test_a_formula_of_many_operations_costs_more_than_a_scoring_that_is_installed():
+    def work(scoring):
+        return fit_work(Request.make("regression", scoring=scoring))
+
+    assert work("gaussian") == work("=dot(q, k)") < work("=" + "tanh(dot(q, k)) + " * 15)
