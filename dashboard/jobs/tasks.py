@@ -17,7 +17,6 @@ from typing import Any
 
 from dashboard import features
 from dashboard.jobs.context import Context
-from dashboard.records.formula import TASK as FORMULA
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -31,7 +30,7 @@ def _modules() -> dict[str, str]:
     own = {name: module for name, module in found.items() if find_spec(module)}
     return {
         CATALOGUE: "dashboard.jobs.task_catalogue",
-        FORMULA: "dashboard.jobs.task_formula",
+        "formula": "dashboard.jobs.task_formula",
         **own,
     }
 

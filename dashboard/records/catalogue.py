@@ -20,7 +20,6 @@ from dashboard.records.request import FORMULA, Scalar, is_formula
 if TYPE_CHECKING:
     from dashboard.records.formula import Formula
 
-_NAMED = ("scorings", "normalisers", "models", "datasets")  # the kinds of what requests name
 Sides = tuple[str, str]
 
 
@@ -162,7 +161,10 @@ class Catalogue:
             if kind != "checkpoints"
         }
         return cls(
-            **{kind: entries.pop(kind, {}) for kind in _NAMED},
+            scorings=entries.pop("scorings", {}),
+            normalisers=entries.pop("normalisers", {}),
+            models=entries.pop("models", {}),
+            datasets=entries.pop("datasets", {}),
             checkpoints={entry["name"]: Checkpoint.of(entry) for entry in usable},
             others=entries,
             kinds=facts["kinds"],

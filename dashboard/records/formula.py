@@ -9,7 +9,6 @@ from typing import Any
 from dashboard.records.catalogue import Entry
 from dashboard.records.request import Request
 
-TASK = "formula"
 LONGEST = 300  # characters
 _AROUND = 16  # characters that are shown on each side of what is wrong
 
@@ -58,4 +57,4 @@ class Formula:
 
 def formula_request(text: str) -> Request:
     """Ask what a formula is."""
-    return Request.make(TASK, options={"text": text})
+    return Request.make("formula", options={"text": text})

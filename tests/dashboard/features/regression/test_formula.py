@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import io
 import zipfile
+from urllib.parse import parse_qs, urlsplit
 
 import numpy as np
 import pytest
 
+from dashboard.charts import export as files
 from dashboard.features.regression import task
 from dashboard.features.regression.formula import _zipped
 from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Event
 from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.storage import bundle
+from dashboard.storage.bundle import Bundle
+from dashboard.ui.run_store import run_store
 
 FIELD, CHOICE = "regression-formula-{}", "panel-{}-scoring"
 GAUSSIAN = "-|q - k|^2 / (2 w^2)"
@@ -173,6 +179,23 @@ def test_the_package_is_a_zip_of_its_files(opened, backend):
     files = {"one.py": "x = 1\n", "README.md": "é"}
     with zipfile.ZipFile(io.BytesIO(_zipped(files))) as packed:
         assert {name: packed.read(name).decode() for name in packed.namelist()} == files
+
+
+def test_the_longest_formula_is_kept_and_exported(opened, backend, tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(files, "thumbnail", lambda charts: b"")
+    longest = "=" + " + ".join(["dot(q, k)"] * 25)
+    assert 295 < len(longest) <= 301
+    app = opened("regression", a=longest, b="laplacian")
+    app.session_state["page-keep"] = True
+    app.run()
+    app.button("page-keep-now").click().run()
+    assert not app.exception
+    (kept,) = run_store().all()
+    assert parse_qs(urlsplit(kept.link).query)["a"] == [longest]
+    request = wanted(backend)[longest]
+    made = Bundle(request=request, result=Result(), title=f"Kernel regression, {longest[1:]}")
+    assert bundle.read(bundle.write(made)).request == request
 
 
 class Context:
