@@ -178,12 +178,17 @@ def test_a_typed_curve_is_painted_and_a_friend_sees_the_same(window):
     seen.page.get_by_role("option", name="Type a formula").click()
     seen.page.locator(FIELD).fill("-|q - k|^2 / (2 w^2")
     seen.page.locator(FIELD).press("Enter")
-    seen.until(lambda: "^" in seen.text(), "a caret under what is wrong").settle()
+    all_drawn(seen.until(lambda: "^" in seen.text(), "a caret under what is wrong"), "ab")
     np.testing.assert_array_equal(curve(seen, "a")[1], flat)
     seen.screenshot("formula-wrong-1280-light")
     seen.page.locator(FIELD).fill("-|q - k|^2 / (2 w^2)")
     seen.page.locator(FIELD).press("Enter")
-    seen.until(lambda: not np.array_equal(curve(seen, "a")[1], flat), "the typed curve").settle()
+
+    def is_another() -> bool:
+        drawn = curve(seen, "a")  # None while one chart replaces another
+        return drawn is not None and not np.array_equal(drawn[1], flat)
+
+    all_drawn(seen.until(is_another, "the typed curve"), "ab")
     x, y = points(seen, "a")
     queries, predicted = curve(seen, "a")
     np.testing.assert_allclose(
