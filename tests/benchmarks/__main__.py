@@ -22,6 +22,8 @@ import torch
 
 from tests.benchmarks.rows import Row
 
+sys.path.append(str(Path(__file__).parents[1]))  # what pytest is told: tests/support imports so
+
 # In the order in which they run; each module has rows(quick) -> Iterator[Row].
 PARTS = (
     "attention", "training", "decoding", "regression", "page", "painting", "footprint",
