@@ -1,4 +1,4 @@
-"""``python -m attention_plugins list | new | check | train | evaluate | translate | adopt``."""
+"""``python -m attention_plugins COMMAND``: see :mod:`attention_plugins.commands`."""
 
 from __future__ import annotations
 

@@ -6,7 +6,16 @@ import argparse
 import sys
 from collections.abc import Sequence
 
-from attention_plugins.commands import adopt, check, evaluate, listing, new, train, translate
+from attention_plugins.commands import (
+    adopt,
+    check,
+    evaluate,
+    listing,
+    new,
+    race,
+    train,
+    translate,
+)
 from attention_plugins.contract import ContractError
 
 PROGRAM = "python -m attention_plugins"
@@ -18,6 +27,7 @@ _COMMANDS = {
     "train": train,
     "evaluate": evaluate,
     "translate": translate,
+    "race": race,
     "adopt": adopt,
 }
 

@@ -35,7 +35,7 @@ class Trial:
     """One training of a contestant on a task.
 
     Args:
-        task: its name in :data:`~attention_plugins.race.tasks.TASKS`.
+        task: a data set's name.
         contestant: who is trained.
         rate: the learning rate.
         seed: of the data, of the initial weights and of the order of batches: equal seeds give
@@ -92,6 +92,7 @@ class Outcome:
         parameters: weights that learn.
         operations: multiplications and additions of matrix products for one example forward.
         milliseconds: of one step of training, without those of the first epoch.
+        seconds: of the whole trial, all that is measured included.
         example: of the first seed.
         problem: why there is no quality, in a sentence: the scoring does not fit the model, or
             the loss became infinite. Then all else is empty.
@@ -106,16 +107,16 @@ class Outcome:
     parameters: int = 0
     operations: int = 0
     milliseconds: float = math.nan
+    seconds: float = 0.0
     example: Example | None = None
     problem: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As :meth:`from_json` reads it; what is empty is left out, numbers that are none too."""
-        found = asdict(self)
+        """As :meth:`from_json` reads it, without what is empty or not a number."""
         return {
             name: value
-            for name, value in found.items()
-            if value and not (isinstance(value, float) and math.isnan(value))
+            for name, value in asdict(self).items()
+            if (math.isfinite(value) if isinstance(value, float) else value or value == 0)
         }
 
     @classmethod

@@ -1,0 +1,159 @@
+"""Race scorings and normalisers against each other, and say whose lead is not chance."""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import shlex
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+import torch
+from tqdm import tqdm
+
+from attention_plugins.commands import common
+from attention_plugins.contract import ContractError
+from attention_plugins.home import SHIPPED
+from attention_plugins.race import planning, running
+from attention_plugins.race.records import Contestant, Outcome, Plan
+from attention_plugins.race.store import RACE, SHIPPED_RACE, Race
+from attention_plugins.race.trials import count
+from attention_plugins.registry import installed
+
+
+def add_arguments(parser: argparse.ArgumentParser) -> None:
+    """Who is raced on what, and where it is kept."""
+    parser.add_argument(
+        "--output", type=Path, required=True,
+        help="folder of the race; where one lies there already, it goes on",
+    )  # fmt: skip
+    parser.add_argument("--tasks", nargs="+", metavar="NAME", help="data sets (all it knows)")
+    parser.add_argument("--models", nargs="+", metavar="NAME", help="models (one of each kind)")
+    parser.add_argument(
+        "--scorings", nargs="+", metavar="NAME",
+        help="scorings, or = and a formula (all that are installed)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--normalisers", nargs="*", metavar="NAME", help="normalisers (all that are installed)"
+    )
+    parser.add_argument(
+        "--every-pair", action="store_true",
+        help="every scoring with every normaliser, not only the reference",
+    )  # fmt: skip
+    parser.add_argument("--seeds", type=int, default=planning.SEEDS, help="trainings of each (12)")
+    parser.add_argument(
+        "--join", nargs="?", const="shipped", metavar="FOLDER",
+        help="race the given scorings against another race's results (those that ship)",
+    )  # fmt: skip
+    parser.add_argument(
+        "--processes", type=int, default=1, help="trainings side by side, each on one core (1)"
+    )
+    common.add_device(parser)
+
+
+def run(given: argparse.Namespace) -> None:
+    """Run what is left of the race, and tell how far it came."""
+    if given.seeds < 2 or given.processes < 1:
+        raise ContractError("need 2 <= seeds and 1 <= processes")
+    device = common.device(given)
+    race = _race(given)
+    try:
+        _go_on(race, str(device), given.processes)
+    except KeyboardInterrupt:
+        print("stopped; the same command goes on", file=sys.stderr)
+    outcomes = race.outcomes()
+    failed = [one for one in outcomes if one.problem]
+    facts = {
+        "race": str(race.folder), "trials": len(outcomes), "of": count(race.plan),
+        "problems": sorted({f"{o.trial.task}, {o.trial.contestant.name}: {o.problem}"
+                            for o in failed}),
+    }  # fmt: skip
+    common.show(given, facts, [f"{race.folder}: {len(outcomes):,} trainings"])
+
+
+def _go_on(race: Race, device: str, processes: int) -> None:
+    total = count(race.plan)
+    done = len(race.outcomes())
+    with tqdm(total=total, initial=done, unit="training", file=sys.stderr, smoothing=0) as bar:
+
+        def look() -> None:
+            bar.update(len(race.outcomes()) - bar.n)
+
+        def count_one(outcome: Outcome) -> None:
+            bar.update(1)
+
+        if processes > 1:
+            running.run_beside(race.folder, processes, device, look)
+        else:
+            torch.set_num_threads(1)
+            running.run(race, device, count_one)
+        look()
+    race.tidy()
+
+
+def _race(given: argparse.Namespace) -> Race:
+    there = (given.output / RACE).exists()
+    if given.join:
+        if there:
+            return Race.open(given.output)
+        folder = SHIPPED_RACE if given.join == "shipped" else Path(given.join)
+        shared = Race.open(folder)
+        return shared.joined(given.output, _joining(given, shared.plan), _facts())
+    if there and not _named(given):
+        return Race.open(given.output)
+    registry = installed()
+    plan = planning.plan(
+        registry, tasks=given.tasks or planning.TASKS, models=given.models or (),
+        scorings=given.scorings or (), normalisers=given.normalisers,
+        every_pair=given.every_pair, seeds=given.seeds,
+    )  # fmt: skip
+    if there and Race.open(given.output).plan != plan:
+        raise ContractError(
+            f"{given.output} holds another race; name another folder, or go on with that one by "
+            "naming nothing but --output"
+        )
+    return Race.create(given.output, plan, _facts())
+
+
+def _named(given: argparse.Namespace) -> bool:
+    """Whether anything says what is raced."""
+    named = (given.tasks, given.models, given.scorings, given.normalisers, given.every_pair)
+    return any(one for one in named) or given.seeds != planning.SEEDS
+
+
+def _joining(given: argparse.Namespace, plan: Plan) -> list[Contestant]:
+    if not given.scorings:
+        raise ContractError("--join needs --scorings: who races against those that are there")
+    models = given.models or dict.fromkeys(one.model for one in plan.contestants)
+    ways = ("", *(given.normalisers or ()))
+    registry = installed()
+    return [
+        Contestant(model=registry.model(model).name, scoring=registry.scoring(name).name,
+                   normaliser=way)
+        for model in models
+        for name in given.scorings
+        for way in ways
+    ]  # fmt: skip
+
+
+def _facts() -> Mapping[str, str]:
+    """What made the results: no path of this machine, but what it is."""
+    return {
+        "command": shlex.join(["python", "-m", "attention_plugins", *sys.argv[1:]]),
+        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads, {platform.system()}",
+        "commit": _commit(),
+        "torch": torch.__version__,
+        "python": platform.python_version(),
+    }
+
+
+def _commit() -> str:
+    """The checkout's commit; empty where this was installed from a wheel."""
+    command = ["git", "-C", str(SHIPPED.parent), "rev-parse", "--short", "HEAD"]
+    try:
+        done = subprocess.run(command, capture_output=True, text=True, timeout=10, check=False)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.strip() if done.returncode == 0 else ""

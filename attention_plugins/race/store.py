@@ -1,0 +1,179 @@
+"""A race at rest: a folder with its plan, and a line for every trial that is done.
+
+``race.json`` holds the plan and where it was run, ``outcomes.jsonl`` an outcome a line. Any number
+of processes may work on one race: each trial is claimed by a lock that its process's end frees.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from filelock import FileLock, Timeout
+
+from attention_plugins.contract import ContractError
+from attention_plugins.home import SHIPPED
+from attention_plugins.race.records import Contestant, Outcome, Plan, Trial
+from attention_plugins.reading import read_bounded
+
+RACE, OUTCOMES = "race.json", "outcomes.jsonl"
+SHIPPED_RACE = SHIPPED / "race"
+_CLAIMS = "claims"
+_MOST_PLAN_BYTES, _MOST_BYTES = 1 << 20, 256 << 20
+
+
+class Race:
+    """A race's folder.
+
+    Args:
+        folder: where it lies.
+        plan: what it compares.
+        facts: ``command``, ``machine``, ``commit``, ``torch``, ``python``, as texts.
+    """
+
+    def __init__(self, folder: Path, plan: Plan, facts: Mapping[str, str]) -> None:
+        self.folder, self.plan, self.facts = folder, plan, facts
+        self.skipped: list[str] = []  # lines that are no outcomes, and why, as last read
+        self._done: set[str] = set()
+        self._read_to = 0  # bytes
+
+    @classmethod
+    def open(cls, folder: Path) -> Race:
+        """A race that is there.
+
+        Raises:
+            ContractError: there is none, or its plan cannot be read.
+        """
+        path = folder / RACE
+        try:
+            found = json.loads(read_bounded(path, _MOST_PLAN_BYTES))
+        except FileNotFoundError:
+            raise ContractError(f"{folder} holds no race: there is no {RACE}") from None
+        except (OSError, ValueError, RecursionError) as error:
+            raise ContractError(f"{path} cannot be read: {error}") from error
+        if not isinstance(found, dict):
+            raise ContractError(f"{path} is no race: need an object")
+        facts = found.get("facts")
+        plan = Plan.from_json(found.get("plan") or {})
+        texts = facts.items() if isinstance(facts, dict) else ()
+        return cls(folder, plan, {str(name): str(text) for name, text in texts})
+
+    @classmethod
+    def create(cls, folder: Path, plan: Plan, facts: Mapping[str, str]) -> Race:
+        """A race in a folder that may not be there yet; another plan replaces the one there."""
+        folder.mkdir(parents=True, exist_ok=True)
+        race = cls(folder, plan, facts)
+        text = json.dumps({"plan": plan.to_json(), "facts": dict(facts)}, indent=1)
+        _replace(folder / RACE, text + "\n")
+        return race
+
+    def outcomes(self) -> list[Outcome]:
+        """What is done so far, each trial once; lines that are none are skipped."""
+        return list(self._read())
+
+    def is_done(self, trial: Trial) -> bool:
+        """Whether some process has written this trial's outcome; reads only what is new."""
+        try:
+            with (self.folder / OUTCOMES).open("rb") as file:
+                file.seek(self._read_to)
+                new = file.read()
+        except FileNotFoundError:
+            return False
+        whole = new[: new.rfind(b"\n") + 1]
+        self._read_to += len(whole)
+        found = map(self._parsed, whole.splitlines())
+        self._done |= {outcome.trial.id for outcome in found if outcome}
+        return trial.id in self._done
+
+    def add(self, outcome: Outcome) -> None:
+        """Write an outcome to the end, so that it survives a power loss."""
+        line = json.dumps(outcome.to_json(), ensure_ascii=False, allow_nan=False) + "\n"
+        path = self.folder / OUTCOMES
+        with FileLock(self._claims() / "outcomes.lock"), path.open("ab+") as file:
+            if file.tell() and not _ends_a_line(file):
+                file.write(b"\n")  # a process was killed in the middle of one
+            file.write(line.encode())
+            file.flush()
+            os.fsync(file.fileno())
+
+    @contextmanager
+    def claimed(self, trial: Trial) -> Iterator[bool]:
+        """Whether this process may do a trial; False where another one does it just now."""
+        name = hashlib.sha256(trial.id.encode()).hexdigest()[:32]
+        lock = FileLock(self._claims() / f"{name}.lock", timeout=0)
+        try:
+            lock.acquire()
+        except Timeout:
+            yield False
+            return
+        try:
+            yield True
+        finally:
+            lock.release()
+
+    def tidy(self) -> None:
+        """Remove the locks, once no process works on the race."""
+        folder = self.folder / _CLAIMS
+        for path in folder.glob("*.lock"):
+            path.unlink(missing_ok=True)
+        if folder.is_dir():
+            folder.rmdir()
+
+    def joined(self, folder: Path, new: list[Contestant], facts: Mapping[str, str]) -> Race:
+        """A copy of this race in another folder, with more contestants."""
+        known = [one for one in new if one not in self.plan.contestants]
+        plan = replace(self.plan, contestants=(*self.plan.contestants, *known))
+        race = Race.create(folder, plan, {**facts, "joined": self.facts.get("commit", "")})
+        kept = [json.dumps(o.to_json(), ensure_ascii=False) for o in self.outcomes()]
+        _replace(folder / OUTCOMES, "".join(line + "\n" for line in kept))
+        return race
+
+    def _claims(self) -> Path:
+        folder = self.folder / _CLAIMS
+        folder.mkdir(exist_ok=True)
+        return folder
+
+    def _read(self) -> Iterator[Outcome]:
+        self.skipped = []
+        path = self.folder / OUTCOMES
+        try:
+            text = read_bounded(path, _MOST_BYTES).decode("utf-8", "replace")
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            raise ContractError(f"{path} cannot be read: {error}") from error
+        seen: set[str] = set()
+        for number, line in enumerate(text.splitlines(), 1):
+            outcome = self._parsed(line, f"line {number}")
+            if outcome and outcome.trial.id not in seen:
+                seen.add(outcome.trial.id)
+                yield outcome
+
+    def _parsed(self, line: str | bytes, place: str = "") -> Outcome | None:
+        try:
+            return Outcome.from_json(json.loads(line))
+        except (ValueError, RecursionError) as error:
+            if place:
+                self.skipped.append(f"{place}: {error}")
+            return None
+
+
+def _ends_a_line(file: Any) -> bool:
+    file.seek(-1, os.SEEK_END)
+    return file.read(1) == b"\n"
+
+
+def _replace(path: Path, text: str) -> None:
+    """Write a whole file, or leave what is there."""
+    scratch = path.with_name(f"{path.name}.{os.getpid()}.new")
+    with scratch.open("w", encoding="utf-8") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(file.fileno())
+    scratch.replace(path)

@@ -1,0 +1,163 @@
+"""One trial on sentence pairs: train a small model, then measure it on what it never saw."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch.utils.flop_counter import FlopCounterMode
+
+from attention_plugins import experiment
+from attention_plugins.agreement import batch_of
+from attention_plugins.contract import ContractError, MetricSpec, Scalar, SentencePair
+from attention_plugins.datasets.parallel import references
+from attention_plugins.experiment import Experiment, Prepared, at_rest, prepare
+from attention_plugins.neighbours import apart
+from attention_plugins.race.data import Pairs, draws_lengths, pairs_of
+from attention_plugins.race.pairing import share_weights
+from attention_plugins.race.records import Budget, Example, Outcome, Trial
+from attention_plugins.randomness import seeded
+from attention_plugins.recipe import Recipe
+from attention_plugins.registry import Registry, installed
+from attention_plugins.training import Progress, train
+from attention_plugins.translator import Translator
+
+# Of every model those that it has: small enough to train in seconds.
+SIZES: dict[str, Scalar] = {
+    "embed": 32, "hidden": 32, "heads": 2, "layers": 1, "ffn": 64, "dropout": 0.0,
+}  # fmt: skip
+_PLAIN = "uniform"  # a scoring without weights
+_WARMUP = 0.1  # of all steps
+_LONGEST = 40  # tokens
+_COUNTED = 16  # sentence pairs whose operations are counted
+_DIGITS = 3
+
+
+def translate(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> Outcome:
+    """Train a contestant on a parallel data set, and measure it.
+
+    Quality is in the data set's own metric, over the greedy translations of the reported sources.
+
+    Raises:
+        ContractError: an unknown name, or a scoring that does not fit the model.
+        FloatingPointError: the loss is not finite.
+    """
+    registry = installed()
+    data = pairs_of(trial.task, budget.examples, trial.seed)
+    ready = prepare(_experiment(trial, budget, registry), data.learned, registry)
+    _start_alike(ready, trial, registry)
+    operations = _operations(ready, data)
+    torch.manual_seed(trial.seed)  # dropout draws the same for all
+    history = train(ready.model, ready.encoded, ready.recipe, device=device)
+    experiment.guard(ready, registry)
+    with at_rest(ready, device) as translator:
+        metric = ready.metric
+        validation = _value(translator, data.validation, metric)
+        found = Outcome(trial=trial, validation=validation) if trial.tuning else None
+        if found is None:
+            quality, parts = _reported(translator, data, metric)
+            found = Outcome(
+                trial=trial, validation=validation, quality=quality, parts=parts,
+                curve=tuple(
+                    (float(n), _value(translator, pairs, metric))
+                    for n, pairs in data.by_length.items()
+                ),
+                losses=[round(one.loss, _DIGITS) for one in history],
+                parameters=sum(w.numel() for w in ready.model.parameters() if w.requires_grad),
+                operations=operations,
+                milliseconds=_milliseconds(history),
+                example=_example(translator, data.reported) if trial.seed == 0 else None,
+            )  # fmt: skip
+    return found
+
+
+def _experiment(trial: Trial, budget: Budget, registry: Registry) -> Experiment:
+    who, data = trial.contestant, registry.dataset(trial.task)
+    model = registry.model(who.model)
+    steps = budget.epochs * -(-budget.examples // budget.batch_size)
+    return Experiment(
+        model=who.model,
+        scoring=who.scoring,
+        normaliser=who.normaliser,
+        model_parameters={p.name: SIZES[p.name] for p in model.parameters if p.name in SIZES},
+        recipe=Recipe(
+            tokeniser=data.tokeniser or "clitics",
+            min_frequency=1 if draws_lengths(data) else 2,
+            max_tokens=_LONGEST,
+            epochs=budget.epochs,
+            batch_size=budget.batch_size,
+            learning_rate=trial.rate,
+            schedule="cosine",
+            warmup=round(_WARMUP * steps),
+            seed=trial.seed,
+        ),
+        corpus=data.title,
+        dataset=data.name,
+    )
+
+
+def _start_alike(ready: Prepared, trial: Trial, registry: Registry) -> None:
+    """The initial weights that all contestants of a model have in common."""
+    sizes = experiment.model_sizes(
+        ready.encoded.source_vocabulary, ready.encoded.target_vocabulary
+    )
+    with seeded(trial.seed):
+        plain = registry.model(trial.contestant.model).create(
+            registry.scoring_factory(_PLAIN), sizes, ready.card["model_parameters"]
+        )
+    share_weights(ready.model, plain)
+
+
+def _operations(ready: Prepared, data: Pairs) -> int:
+    """Multiplications and additions of the matrix products of one pair forward."""
+    encoded = ready.encoded
+    batch = batch_of(encoded.source[:_COUNTED], encoded.target[:_COUNTED])
+    with FlopCounterMode(display=False) as counter, torch.no_grad(), seeded(0):
+        ready.model.loss(batch, 0.0)
+    return round(counter.get_total_flops() / len(batch.source))
+
+
+def _reported(
+    translator: Translator, data: Pairs, metric: MetricSpec
+) -> tuple[float, dict[str, float]]:
+    by_source = references(data.reported)
+    sources = [source for source in by_source if translator.reads(source)]
+    said = translator.translate(sources)
+    wanted = [by_source[source] for source in sources]
+    parts = apart(
+        sources, said, wanted, data.neighbours,
+        lambda texts, right: {"value": _rounded(metric, texts, right)},
+    )  # fmt: skip
+    return _rounded(metric, said, wanted), {name: part["value"] for name, part in parts.items()}
+
+
+def _value(translator: Translator, pairs: Sequence[SentencePair], metric: MetricSpec) -> float:
+    by_source = references(pairs)
+    sources = [source for source in by_source if translator.reads(source)]
+    if not sources:
+        raise ContractError("the model reads none of the sentences: all are too long for it")
+    return _rounded(metric, translator.translate(sources), [by_source[s] for s in sources])
+
+
+def _rounded(metric: MetricSpec, said: Sequence[str], wanted: Sequence[Sequence[str]]) -> float:
+    return round(float(metric.score(said, wanted)), _DIGITS)
+
+
+def _milliseconds(history: Sequence[Progress]) -> float:
+    """Of one step, without the first epoch, in which caches are filled."""
+    first, last = history[0], history[-1]
+    steps = (last.epochs - 1) * last.steps
+    return round(1e3 * (last.seconds - first.seconds) / steps, _DIGITS) if steps else float("nan")
+
+
+def _example(translator: Translator, pairs: Sequence[SentencePair]) -> Example:
+    """The map between target and source of the last layer, for a pair that all look at."""
+    readable = [pair for pair in pairs if translator.reads(pair.source)]
+    pair = sorted(readable, key=lambda one: (len(one.source.split()), one.source))[
+        len(readable) // 2
+    ]
+    explained = translator.explain(pair.source, target=pair.target)
+    across = [one for one in explained.maps if one.query_labels != one.key_labels]
+    last = (across or list(explained.maps))[-1]
+    rows = [[[round(w, _DIGITS) for w in row] for row in head] for head in last.weights.tolist()]
+    return Example(queries=last.query_labels, keys=last.key_labels, weights=rows)
