@@ -116,7 +116,7 @@ class Outcome:
         return {
             name: value
             for name, value in asdict(self).items()
-            if (math.isfinite(value) if isinstance(value, float) else value or value == 0)
+            if (math.isfinite(value) if isinstance(value, float) else value)
         }
 
     @classmethod

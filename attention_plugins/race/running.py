@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import multiprocessing
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 import torch
@@ -49,9 +50,20 @@ def run_beside(folder: Path, processes: int, device: str, watch: Callable[[], No
             one.join()
 
 
+class _Orphaned(Exception):
+    """The process that started this one is gone, however it ended."""
+
+
 def _work(folder: Path, device: str) -> None:
     torch.set_num_threads(1)
-    run(Race.open(folder), device)
+    parent = multiprocessing.parent_process()
+
+    def see_parent(outcome: Outcome) -> None:
+        if parent is not None and not parent.is_alive():
+            raise _Orphaned
+
+    with suppress(_Orphaned):
+        run(Race.open(folder), device, see_parent)
 
 
 def _run_some(race: Race, device: torch.device | str, watch: Watch) -> bool:

@@ -1,0 +1,106 @@
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+
+from attention_plugins.commands import main
+from attention_plugins.race.store import Race
+
+QUICK = ["--tasks", "sine", "--scorings", "gaussian", "uniform", "--seeds", "2"]
+
+
+def raced(capsys, *arguments):
+    code = main(["race", *arguments])
+    return code, capsys.readouterr()
+
+
+def test_a_race_is_run_and_gone_on_with_and_others_join_it(tmp_path, capsys):
+    folder = tmp_path / "one"
+    code, said = raced(capsys, "--output", str(folder), *QUICK, "--json")
+    assert code == 0
+    assert json.loads(said.out) == {
+        "race": str(folder), "trials": 8, "of": 8, "problems": [],
+    }  # fmt: skip
+    lines = (folder / "outcomes.jsonl").read_text().splitlines()
+    (folder / "outcomes.jsonl").write_text("\n".join(lines[:-2]) + "\n")
+    assert raced(capsys, "--output", str(folder))[0] == 0
+    again = (folder / "outcomes.jsonl").read_text().splitlines()
+    assert again[:-2] == lines[:-2]
+    assert len(again) == 8
+    before, after = (sorted(_numbers(each)) for each in (lines, again))
+    assert before == after
+
+    mine = tmp_path / "mine"
+    code, _ = raced(
+        capsys, "--output", str(mine), "--join", str(folder), "--scorings", "=-|q - k| / w"
+    )
+    assert code == 0
+    joined = Race.open(mine)
+    assert [who.name for who in joined.plan.contestants] == [
+        "gaussian", "uniform", "=-norm(q - k) / w",
+    ]  # fmt: skip
+    assert len(joined.outcomes()) == 12
+    assert (mine / "outcomes.jsonl").read_text().splitlines()[:8] == again
+
+
+def _numbers(lines):
+    """What is not a matter of time."""
+    for line in lines:
+        found = json.loads(line)
+        yield json.dumps({k: v for k, v in found.items() if k not in ("milliseconds", "seconds")})
+
+
+@pytest.mark.parametrize(
+    ("arguments", "why"),
+    [
+        (["--seeds", "1"], "need 2 <= seeds"),
+        (["--processes", "0"], "1 <= processes"),
+        (["--tasks", "nothing"], "nothing"),
+        (["--join", "/nowhere", "--scorings", "dot"], "holds no race"),
+    ],
+)
+def test_what_cannot_be_raced_is_said_in_a_line(tmp_path, capsys, arguments, why):
+    code, said = raced(capsys, "--output", str(tmp_path / "race"), *arguments)
+    assert code == 2
+    assert why in said.err
+    assert not (tmp_path / "race").exists()
+
+
+def test_another_race_is_not_written_over(tmp_path, capsys):
+    raced(capsys, "--output", str(tmp_path), *QUICK)
+    code, said = raced(capsys, "--output", str(tmp_path), "--tasks", "step", "--seeds", "2")
+    assert code == 2
+    assert "holds another race" in said.err
+
+
+@pytest.mark.slow
+def test_killed_processes_lose_nothing_that_was_done_and_others_go_on(tmp_path):
+    command = [
+        sys.executable,
+        "-m",
+        "attention_plugins",
+        "race",
+        "--output",
+        str(tmp_path),
+        *QUICK,
+    ]
+    command[-1] = "200"
+    running = subprocess.Popen(
+        [*command, "--processes", "2"], stderr=subprocess.DEVNULL, stdout=subprocess.DEVNULL,
+        start_new_session=True,
+    )  # fmt: skip
+    end = time.monotonic() + 60
+    path = tmp_path / "outcomes.jsonl"
+    while time.monotonic() < end and (not path.exists() or path.read_bytes().count(b"\n") < 5):
+        time.sleep(0.05)
+    os.killpg(running.pid, signal.SIGKILL)
+    running.wait()
+    done = Race.open(tmp_path).outcomes()
+    assert len(done) >= 5
+    assert not any(one.problem for one in done)
+    with Race.open(tmp_path).claimed(done[0].trial) as mine:
+        assert mine

@@ -1,0 +1,56 @@
+import pytest
+import torch
+
+from attention_plugins.race import translating
+from attention_plugins.race.records import Budget, Contestant, Trial
+
+BUDGET = Budget(examples=200, epochs=1, batch_size=64, rates=(0.01,))
+
+
+class _Enough(Exception):
+    """Training would begin here."""
+
+
+@pytest.fixture
+def begun(monkeypatch):
+    """Begins a trial: the initial weights by name, the recipe, and the seed of what is drawn."""
+    seen = {}
+
+    def train(model, encoded, recipe, *, device):
+        weights = {name: w.clone() for name, w in model.named_parameters()}
+        seen.update(weights=weights, recipe=recipe, seed=torch.initial_seed(), corpus=encoded)
+        raise _Enough
+
+    monkeypatch.setattr(translating, "train", train)
+
+    def begin(scoring, seed=3, rate=0.01):
+        who = Contestant(model="bahdanau", scoring=scoring)
+        with pytest.raises(_Enough):
+            translating.translate(Trial(task="copy", contestant=who, rate=rate, seed=seed), BUDGET)
+        return dict(seen)
+
+    return begin
+
+
+def test_all_start_from_the_same_weights_but_for_their_scorings(begun):
+    plain, own = begun("scaled_dot")["weights"], begun("additive")["weights"]
+    assert len(own) > len(plain) > 5
+    assert all(torch.equal(own[name], plain[name]) for name in plain)
+    other = begun("scaled_dot", seed=4)["weights"]
+    assert not any(torch.equal(other[n], plain[n]) for n in plain if plain[n].dim() > 1)
+
+
+def test_a_seed_decides_what_is_learned_in_which_order_and_what_is_drawn(begun):
+    one, same, other = begun("dot"), begun("cosine", rate=0.03), begun("dot", seed=4)
+    assert one["seed"] == same["seed"] == 3
+    assert other["seed"] == 4
+    assert one["recipe"].seed == 3
+    assert (one["recipe"].learning_rate, same["recipe"].learning_rate) == (0.01, 0.03)
+    assert one["corpus"].source == same["corpus"].source
+    assert one["corpus"].source != other["corpus"].source
+
+
+def test_every_step_of_a_contestant_is_as_large_as_anothers(begun):
+    recipes = [begun(name)["recipe"] for name in ("dot", "additive", "gaussian")]
+    assert recipes[0] == recipes[1] == recipes[2]
+    assert (recipes[0].epochs, recipes[0].batch_size) == (1, 64)
