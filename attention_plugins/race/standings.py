@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import math
-import statistics as plain
-from collections import defaultdict
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from statistics import fmean
 from typing import Literal, NamedTuple
 
 from attention_plugins.contract import ContractError
+from attention_plugins.race.entries import COPIED, entries_of
 from attention_plugins.race.records import Contestant, Outcome
 from attention_plugins.race.statistics import (
     LEVEL,
@@ -103,7 +103,7 @@ def standings(
     outcomes: Iterable[Outcome], task: str, *, reference: Contestant, higher_is_better: bool,
     models: Collection[str] | None = None,
 ) -> list[Standing]:  # fmt: skip
-    """Every contestant of a task, by rank, then by quality; those that could not run come last.
+    """Every contestant of a task: by rank, then by quality; those without any quality come last.
 
     Args:
         outcomes: of any tasks, those of tuning among them.
@@ -115,7 +115,49 @@ def standings(
         ContractError: the reference is not among the contestants, or one contestant has two
             outcomes of one seed.
     """
-    raise NotImplementedError
+    found = {
+        who: entry
+        for who, entry in entries_of(outcomes, task).items()
+        if models is None or who.model in models
+    }
+    if reference not in found:
+        among = ", ".join(f"{who.name} in {who.model}" for who in found) or "none"
+        raise ContractError(
+            f"the reference {reference.name} in {reference.model} has no outcome on {task!r}; "
+            f"choose one of those that have: {among}"
+        )
+    seeds = sorted({seed for entry in found.values() for seed in entry.by_seed})
+    values = {who: entry.qualities(seeds) for who, entry in found.items()}
+    differences = {
+        who: difference(values[who], values[reference], higher_is_better=higher_is_better)
+        for who, entry in found.items()
+        if who != reference and not entry.failed
+    }
+    verdicts = _verdicts(differences)
+    ranked = [who for who in found if any(map(math.isfinite, values[who]))]
+    rank = dict(zip(ranked, ranks([values[who] for who in ranked], higher_is_better), strict=True))
+    rows = []
+    for who, entry in found.items():
+        p, verdict = verdicts.get(who, (math.nan, "could not run"))
+        rows.append(
+            Standing(
+                contestant=who,
+                quality=mean_with_interval(values[who]),
+                difference=differences.get(who),
+                corrected_p=p,
+                verdict="reference" if who == reference else verdict,
+                seeds_needed=seeds_needed(len(differences)) if who in differences else None,
+                rank=rank.get(who),
+                **entry.facts(),
+            )
+        )
+    sign = -1 if higher_is_better else 1
+    return sorted(
+        rows,
+        key=lambda row: (
+            (row.rank, sign * row.quality.mean) if row.rank else (math.inf, 0.0), row.contestant,
+        ),
+    )  # fmt: skip
 
 
 def curves(outcomes: Iterable[Outcome], task: str) -> list[Curve]:
@@ -123,7 +165,16 @@ def curves(outcomes: Iterable[Outcome], task: str) -> list[Curve]:
 
     Contestants stand in their own order; one without such results has no curve.
     """
-    raise NotImplementedError
+    found = []
+    for who, entry in entries_of(outcomes, task).items():
+        at: dict[float, list[float]] = {}
+        for outcome in entry.by_seed.values():
+            for size, quality in outcome.curve:
+                at.setdefault(size, []).append(quality)
+        if at:
+            points = tuple((size, mean_with_interval(at[size])) for size in sorted(at))
+            found.append(Curve(who, points))
+    return found
 
 
 def learning(outcomes: Iterable[Outcome], task: str) -> list[Learning]:
@@ -131,7 +182,14 @@ def learning(outcomes: Iterable[Outcome], task: str) -> list[Learning]:
 
     Contestants stand in their own order; one without losses is left out.
     """
-    raise NotImplementedError
+    found = []
+    for who, entry in entries_of(outcomes, task).items():
+        rows = [outcome.losses for outcome in entry.by_seed.values()]
+        epochs = range(max(map(len, rows), default=0))
+        means = (fmean(row[epoch] for row in rows if epoch < len(row)) for epoch in epochs)
+        if epochs:
+            found.append(Learning(who, tuple(means)))
+    return found
 
 
 def baseline(outcomes: Iterable[Outcome], task: str) -> Estimate | None:
@@ -139,7 +197,13 @@ def baseline(outcomes: Iterable[Outcome], task: str) -> Estimate | None:
 
     None where a task has no such baseline.
     """
-    raise NotImplementedError
+    by_seed = {
+        seed: outcome.parts[COPIED]
+        for entry in entries_of(outcomes, task).values()
+        for seed, outcome in entry.by_seed.items()
+        if COPIED in outcome.parts
+    }
+    return mean_with_interval([by_seed[seed] for seed in sorted(by_seed)]) if by_seed else None
 
 
 def overall(by_task: Mapping[str, Sequence[Standing]]) -> list[Overall]:
@@ -147,4 +211,42 @@ def overall(by_task: Mapping[str, Sequence[Standing]]) -> list[Overall]:
 
     Ranks are as in each task's standings, where more contestants may have run.
     """
-    raise NotImplementedError
+    ranked = [
+        {row.contestant: row.rank for row in rows if row.rank is not None}
+        for rows in by_task.values()
+    ]
+    if not ranked:
+        return []
+    everywhere = set(ranked[0]).intersection(*ranked[1:])
+    means = {who: fmean(one[who] for one in ranked) for who in everywhere}
+    found = [
+        Overall(
+            who,
+            mean,
+            1 + sum(other < mean for other in means.values()),
+            {task: one[who] for task, one in zip(by_task, ranked, strict=True)},
+        )
+        for who, mean in means.items()
+    ]
+    return sorted(found, key=lambda row: (row.mean_rank, row.contestant))
+
+
+def _verdicts(
+    differences: Mapping[Contestant, Difference],
+) -> dict[Contestant, tuple[float, Verdict]]:
+    """The corrected p and the verdict of each."""
+    ps = corrected([one.p for one in differences.values()])
+    # Holm's p never fall when one of the others grows: none can be smaller than these.
+    reachable = corrected([smallest_p(one.pairs) for one in differences.values()])
+    return {
+        who: (p, _verdict(one, p, smallest))
+        for (who, one), p, smallest in zip(differences.items(), ps, reachable, strict=True)
+    }
+
+
+def _verdict(found: Difference, p: float, smallest: float) -> Verdict:
+    if not smallest <= LEVEL:  # nor if it is NaN
+        return "too few seeds"
+    if p > LEVEL:
+        return "no difference found"
+    return "better" if found.mean > 0 else "worse"

@@ -10,7 +10,7 @@ Loads numpy alone at import; scipy and statsmodels where they are used.
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from typing import NamedTuple
 
 import numpy as np
