@@ -8,6 +8,7 @@ import re
 from attention_plugins.race.statistics import Estimate
 
 NOTHING = "–"
+_POINT = 1e-9  # an interval this narrow, as a share of the mean, is one point and rounding
 _DECIMALS = 7  # numbers that need more are written with an exponent
 _LATEX = str.maketrans(
     {
@@ -27,14 +28,16 @@ _FORMULA = ("=", "+", "-", "@", "\t", "\r")
 def estimate_text(found: Estimate, *, signed: bool = False) -> str:
     """Mean and interval, such as ``0.953 [0.941, 0.962]``: two digits of the interval's half.
 
+    Three digits of the mean where there is no interval, or one of a single point.
+
     Args:
         signed: whether positive numbers have a plus.
     """
     if not math.isfinite(found.mean):
         return NOTHING
     half = (found.high - found.low) / 2
-    if not half > 0:  # nor without an interval
-        half = abs(found.mean) / 100
+    if not half > _POINT * abs(found.mean):  # nor if it is NaN
+        half = abs(found.mean) / 10
     decimals = max(0, 1 - math.floor(math.log10(half))) if half > 0 else 0
     form = f"{'+' if signed else ''}.{f'{decimals}f' if decimals <= _DECIMALS else '2e'}"
     if not math.isfinite(found.low):

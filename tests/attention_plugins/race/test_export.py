@@ -1,0 +1,135 @@
+import csv
+import io
+import math
+import re
+
+import numpy as np
+import pandas as pd
+import pytest
+from support.outcomes import contestant, outcome, outcomes
+
+from attention_plugins.race.export import as_csv, as_latex, as_markdown
+from attention_plugins.race.heading import Heading
+from attention_plugins.race.standings import baseline, standings
+
+TYPED = contestant("=-|q_1-k|^2/√d # 50% & more")
+PLAIN = contestant("scaled_dot")
+FAILED = contestant("rotary", normaliser="sparsemax")
+
+
+def found():
+    base = np.random.default_rng(0).normal(0.9, 0.01, 12)
+    parts = {"near": 0.9, "copied": 0.25}
+    rest = {"parts": parts, "parameters": 12345, "operations": 7_000_000, "milliseconds": 3.25}
+    return [
+        *outcomes(PLAIN, base, **rest),
+        *outcomes(TYPED, base - np.linspace(0.1, 0.2, 12), rate=1e-5, **rest),
+        outcome(FAILED, 0, problem="rotary needs an even width, got 7 | so\nnothing ran."),
+    ]
+
+
+@pytest.fixture(scope="module")
+def rows():
+    return standings(found(), "copy", reference=PLAIN, higher_is_better=True)
+
+
+@pytest.fixture(scope="module")
+def heading():
+    return Heading(task="Copy", metric="exact match", unit="%", baseline=baseline(found(), "copy"))
+
+
+def test_csv_is_read_back_with_every_number(rows, heading):
+    text = as_csv(rows, heading)
+    table = pd.read_csv(io.StringIO(text), comment="#")
+    assert table["contestant"].tolist() == [
+        "scaled_dot", f"'{TYPED.name}", "rotary + sparsemax",
+        "copying the nearest learned example",
+    ]  # fmt: skip
+    worse = table.iloc[1]
+    row = rows[1]
+    assert worse["exact match (%)"] == row.quality.mean
+    assert worse["exact match (%) low"] == row.quality.low
+    assert (worse["difference"], worse["difference high"]) == (
+        row.difference.mean, row.difference.high,
+    )  # fmt: skip
+    assert (worse["corrected p"], worse["verdict"]) == (row.corrected_p, "worse")
+    assert (worse["learning rate"], worse["seeds"]) == (1e-5, 12)
+    assert (worse["near"], worse["parameters"], worse["milliseconds a step"]) == (0.9, 12345, 3.25)
+    assert table.iloc[3]["exact match (%)"] == 0.25
+    assert math.isnan(table.iloc[2]["exact match (%)"])
+    assert "got 7 | so" in table.iloc[2]["problem"]
+
+
+def test_no_cell_of_a_csv_is_run_as_a_formula(rows, heading):
+    body = as_csv(rows, heading).split("\n", 1)[1]
+    texts = [cell for line in csv.reader(io.StringIO(body)) for cell in line]
+    begun = [cell for cell in texts if cell.startswith(("=", "+", "@", "\t"))]
+    assert begun == []
+    assert f"'{TYPED.scoring}" in texts
+
+
+def test_latex_is_a_whole_table_with_all_marks_escaped(rows, heading):
+    text = as_latex(rows, heading)
+    for part in ("toprule", "midrule", "bottomrule", "caption", r"end{table*}"):
+        assert text.count(f"\\{part}") == 1
+    assert r"=-\textbar{}q\_1-k\textbar{}\textasciicircum{}2/$\surd$d \# 50\% \& more" in text
+    bare = re.sub(r"\\.", "", text)
+    assert bare.count("{") == bare.count("}")
+    assert bare.count("$") % 2 == 0
+    assert not set("#_^~|<>") & set(re.sub(r"\$[^$]*\$", "", bare))
+    head, *lines = [line for line in text.splitlines() if line.endswith(r" \\")]
+    assert {re.sub(r"\\&", "", line).count("&") for line in lines} == {head.count("&")}
+    assert len(lines) == 4
+    widths = re.search(r"tabular}{([lr]+)}", text)
+    assert widths
+    assert len(widths[1]) == head.count("&") + 1
+
+
+def test_latex_writes_numbers_as_formulas(rows, heading):
+    text = as_latex(rows, heading)
+    assert r"$12{,}345$" in text
+    assert r"$1\cdot 10^{-5}$" in text
+    assert re.search(r"\$-0\.15\d*\\;\[-0\.1\d+,\\,-0\.1\d+\]\$", text)
+
+
+def test_markdown_has_as_many_cells_in_every_line(rows, heading):
+    table = as_markdown(rows, heading).split("\n\n", 1)[0].splitlines()
+    counts = {len(re.split(r"(?<!\\)\|", line)) for line in table}
+    assert len(table) == 6
+    assert counts == {14}  # 12 columns
+    assert "| =-\\|q\\_1-k\\|^2/√d \\# 50% \\& more |" in table[3]
+    assert table[2].startswith("| 1 | scaled\\_dot | 0.90")
+
+
+def test_markdown_says_below_what_did_not_run(rows, heading):
+    text = as_markdown(rows, heading)
+    assert "rotary + sparsemax in transformer: rotary needs an even width, got 7 \\| so" in text
+    assert "could not run" in text
+
+
+@pytest.mark.parametrize("write", [as_csv, as_latex, as_markdown])
+def test_every_table_tells_a_verdict_and_the_baseline(write, rows, heading):
+    text = write(rows, heading)
+    for said in ("worse", "reference", "copying the nearest learned example", "exact match ("):
+        assert said in text
+
+
+def test_too_few_seeds_say_how_many_would_do(heading):
+    few = [*outcomes(PLAIN, [0.5, 0.6]), *outcomes(TYPED, [0.7, 0.8])]
+    rows = standings(few, "copy", reference=PLAIN, higher_is_better=True)
+    assert "too few seeds: 6 would do" in as_markdown(rows, heading)
+
+
+def test_the_model_is_a_column_where_there_are_several(heading):
+    other = contestant("scaled_dot", model="rnn")
+    both = [*outcomes(PLAIN, [0.5, 0.6]), *outcomes(other, [0.7, 0.8])]
+    rows = standings(both, "copy", reference=PLAIN, higher_is_better=True)
+    assert "| model |" in as_markdown(rows, heading)
+    assert "| model |" not in as_markdown(rows[:1], heading)
+
+
+def test_without_a_baseline_there_is_no_row_of_it(rows):
+    plain = Heading(task="Copy", metric="exact match")
+    assert all(
+        "nearest learned" not in write(rows, plain) for write in (as_csv, as_latex, as_markdown)
+    )

@@ -1,0 +1,48 @@
+from dataclasses import replace
+
+import pytest
+from support.outcomes import contestant, outcomes
+
+from attention_plugins.race.export import as_csv, as_latex, as_markdown
+from attention_plugins.race.heading import Heading, caption
+from attention_plugins.race.standings import standings
+
+HEADING = Heading(task="Copy", metric="exact match", unit="%")
+ONE, OTHER, THIRD = (contestant(name) for name in ("one", "other", "third"))
+
+
+def rows(*counts: int):
+    found = [
+        part
+        for who, count in zip((ONE, OTHER, THIRD), counts, strict=False)
+        for part in outcomes(who, range(count))
+    ]
+    return standings(found, "copy", reference=ONE, higher_is_better=True)
+
+
+@pytest.mark.parametrize("write", [as_csv, as_latex, as_markdown])
+def test_every_table_names_seeds_interval_test_and_correction(write):
+    text = write(rows(7, 7), HEADING)
+    for said in (
+        "7 seeds", "95", "bootstrap", "paired permutation test",
+        "Holm-corrected for 1 comparison.", "Benjamini-Hochberg", "higher is better",
+        "Difference to one in transformer",
+    ):  # fmt: skip
+        assert said in text
+
+
+def test_seeds_are_a_range_where_some_are_missing():
+    assert "Mean over 5 to 7 seeds" in caption(rows(7, 5, 6), HEADING)
+    assert "Mean over 1 seed with" in caption(rows(1), HEADING)
+
+
+def test_comparisons_are_counted():
+    assert "Holm-corrected for 2 comparisons." in caption(rows(7, 7, 7), HEADING)
+    assert "Holm" not in caption(rows(7), HEADING)
+
+
+def test_a_caption_is_one_line_and_says_which_way_is_better():
+    lower = replace(HEADING, task="Copy\nof a copy", higher_is_better=False, unit="")
+    text = caption(rows(7, 7), lower)
+    assert text.startswith("Copy of a copy: exact match, lower is better")
+    assert "\n" not in text
