@@ -23,21 +23,21 @@ class Entry:
     tuned: list[Outcome] = field(default_factory=list)
 
     def add(self, outcome: Outcome) -> None:
-        """One more outcome of the same contestant on the same task.
+        """One more outcome of the same contestant on the same task; of equal trials the first.
 
         Raises:
-            ContractError: another outcome of its seed.
+            ContractError: another trial of its seed.
         """
         trial = outcome.trial
         if trial.tuning:
             self.tuned.append(outcome)
-        elif trial.seed in self.by_seed and self.by_seed[trial.seed] != outcome:
+            return
+        kept = self.by_seed.setdefault(trial.seed, outcome)
+        if kept.trial != trial:
             raise ContractError(
-                f"{trial.contestant.name} has two outcomes on {trial.task!r} with seed "
-                f"{trial.seed}; need one"
+                f"{trial.contestant.name} ran on {trial.task!r} with seed {trial.seed} at the "
+                f"rates {kept.trial.rate:g} and {trial.rate:g}; need one rate"
             )
-        else:
-            self.by_seed[trial.seed] = outcome
 
     def qualities(self, seeds: Sequence[int]) -> list[float]:
         """By seed; NaN where there is none."""

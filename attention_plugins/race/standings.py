@@ -112,8 +112,8 @@ def standings(
         models: whose contestants are compared, the reference's among them; None for all.
 
     Raises:
-        ContractError: the reference is not among the contestants, or one contestant has two
-            outcomes of one seed.
+        ContractError: the reference is not among the contestants, or one contestant ran with one
+            seed at two rates.
     """
     found = {
         who: entry

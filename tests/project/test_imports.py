@@ -258,11 +258,14 @@ def test_a_page_that_keeps_nothing_loads_no_database():
 
 def test_the_contract_loads_nothing_of_the_dashboard_and_workers_no_streamlit():
     contract, worker = loaded(
-        "import attention_plugins, attention_plugins.registry",
+        "import attention_plugins, attention_plugins.registry, attention_plugins.race.export",
         "import dashboard.jobs.worker, dashboard.features.regression.task",
     )
     assert "torch" in contract
-    heavy = ("streamlit", "altair", "pandas", "dashboard", "sacrebleu", "pyarrow")
+    heavy = (
+        "streamlit", "altair", "pandas", "dashboard", "sacrebleu", "pyarrow", "scipy",
+        "statsmodels",
+    )  # fmt: skip
     assert not {m for m in contract if names(m, heavy)}
     assert {"torch", "dashboard.features.regression.task"} <= worker
     assert not {m for m in worker if names(m, ("streamlit", "altair"))}

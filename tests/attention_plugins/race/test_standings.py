@@ -182,11 +182,12 @@ def test_an_unknown_reference_is_refused():
         stand(found, reference=OTHER, models=["rnn"])
 
 
-def test_two_outcomes_of_one_seed_are_refused_unless_equal():
-    twice = outcomes(ONE, [0.5])
-    assert stand([*twice, *twice])[ONE].seeds == 1
-    with pytest.raises(ContractError, match="one has two outcomes on 'copy' with seed 0"):
-        stand([*twice, outcome(ONE, 0, 0.5, rate=9.0)])
+def test_a_training_counts_once_and_has_one_rate():
+    once = outcomes(ONE, [0.5])
+    row = stand([*once, *outcomes(ONE, [0.7])])[ONE]
+    assert (row.seeds, row.quality.mean) == (1, 0.5)
+    with pytest.raises(ContractError, match=r"one ran on 'copy' with seed 0 at .* 0.01 and 9"):
+        stand([*once, outcome(ONE, 0, 0.5, rate=9.0)])
 
 
 def test_curves_are_means_at_ascending_sizes():
