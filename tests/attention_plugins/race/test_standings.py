@@ -106,6 +106,14 @@ def test_ranks_are_ties_and_rows_go_by_rank_then_quality():
         assert ties == sorted(ties, reverse=higher)
 
 
+def test_one_that_nobody_is_surely_better_than_stands_before_one_with_a_higher_mean():
+    base, wide = draws(0), 30 * draws(3)
+    found = [*outcomes(ONE, base), *outcomes(OTHER, base - 1), *outcomes(THIRD, wide - 9)]
+    rows = standings(found, "copy", reference=ONE, higher_is_better=True)
+    assert [(row.contestant, row.rank) for row in rows] == [(ONE, 1), (THIRD, 1), (OTHER, 2)]
+    assert rows[1].quality.mean < rows[2].quality.mean
+
+
 def test_one_that_could_not_run_says_why_and_is_last():
     problem = "need an even number of features, got 3"
     found = [

@@ -55,6 +55,11 @@ def test_latex_reads_no_command_in_a_text():
     )
 
 
+def test_latex_needs_no_encoding_of_its_own():
+    """Of what typed formulas and messages hold; the marks in math are in every font."""
+    assert for_latex('"√d" · x²') == r"''$\surd$d'' $\cdot$ x$^2$"
+
+
 def test_latex_makes_no_dash_of_two_signs_and_no_argument_of_a_bracket():
     assert for_latex("q--k---[1]") == "q-{}-k-{}-{}-{[}1{]}"
 
