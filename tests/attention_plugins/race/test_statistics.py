@@ -124,6 +124,12 @@ def test_chance_is_found_no_more_often_than_it_should():
     assert 0 < sum(told) <= 14
 
 
+def test_chance_is_found_as_often_as_the_level_says():
+    """204 of 4,096 patterns of 12 signs: 4.98 %."""
+    found = np.mean(sign_flip_ps(draws(0, 5000, 12)) <= 0.05)
+    assert found == pytest.approx(204 / 4096, abs=0.01)
+
+
 # --- intervals
 
 
