@@ -227,6 +227,7 @@ def test_the_baseline_counts_every_seed_once():
         for who in (ONE, OTHER)
         for seed, copied in enumerate((0.2, 0.3, 0.7))
     ]
+    found.append(outcome(THIRD, 3, parts={"near": 0.1}))
     assert baseline(found, "copy") == mean_with_interval([0.2, 0.3, 0.7])
     assert baseline(outcomes(ONE, draws(0)), "copy") is None
 
