@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 import pytest
-from support.outcomes import contestant, outcomes
+from support.outcomes import contestant, outcome, outcomes
 
 from attention_plugins.race.export import as_csv, as_latex, as_markdown
 from attention_plugins.race.heading import Heading, caption
@@ -39,6 +39,10 @@ def test_seeds_are_a_range_where_some_are_missing():
 def test_comparisons_are_counted():
     assert "Holm-corrected for 2 comparisons." in caption(rows(7, 7, 7), HEADING)
     assert "Holm" not in caption(rows(7), HEADING)
+    waiting = outcome(OTHER, 100, tuning=True)
+    found = [*outcomes(ONE, range(7)), *outcomes(THIRD, range(7)), waiting]
+    tuned = standings(found, "copy", reference=ONE, higher_is_better=True)
+    assert "Holm-corrected for 1 comparison." in caption(tuned, HEADING)
 
 
 def test_a_caption_is_one_line_and_says_which_way_is_better():

@@ -147,6 +147,7 @@ def test_one_that_is_still_tuned_has_too_few_seeds():
     waiting = outcome(OTHER, 100, tuning=True, validation=0.5)
     row = stand([*outcomes(ONE, draws(0)), waiting])[OTHER]
     assert (row.verdict, row.rank, row.seeds, row.problem) == ("too few seeds", None, 0, "")
+    assert math.isnan(row.milliseconds)
 
 
 def test_a_training_that_failed_is_left_out_and_counted():
