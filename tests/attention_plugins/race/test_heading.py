@@ -43,6 +43,7 @@ def test_comparisons_are_counted():
     found = [*outcomes(ONE, range(7)), *outcomes(THIRD, range(7)), waiting]
     tuned = standings(found, "copy", reference=ONE, higher_is_better=True)
     assert "Holm-corrected for 1 comparison." in caption(tuned, HEADING)
+    assert "Mean over 7 seeds with" in caption(tuned, HEADING)
 
 
 def test_a_caption_is_one_line_and_says_which_way_is_better():
