@@ -105,6 +105,7 @@ def test_markdown_says_below_what_did_not_run(rows, heading):
     text = as_markdown(rows, heading)
     assert "rotary + sparsemax in transformer: rotary needs an even width, got 7 \\| so" in text
     assert "could not run" in text
+    assert "| could not run | – | – | – | – | – | 0 |" in text.replace("| 0.01 |", "| – |")
 
 
 @pytest.mark.parametrize("write", [as_csv, as_latex, as_markdown])
@@ -126,6 +127,13 @@ def test_the_model_is_a_column_where_there_are_several(heading):
     rows = standings(both, "copy", reference=PLAIN, higher_is_better=True)
     assert "| model |" in as_markdown(rows, heading)
     assert "| model |" not in as_markdown(rows[:1], heading)
+    assert " & rnn & " in as_latex(rows, heading)
+
+
+def test_a_difference_shows_its_sign(heading):
+    ahead = [*outcomes(PLAIN, [0.5] * 6), *outcomes(TYPED, [0.6, 0.7, 0.8, 0.9, 1, 1.1])]
+    rows = standings(ahead, "copy", reference=PLAIN, higher_is_better=True)
+    assert "| +0.3" in as_markdown(rows, heading)
 
 
 def test_without_a_baseline_there_is_no_row_of_it(rows):
