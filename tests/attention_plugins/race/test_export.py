@@ -82,6 +82,8 @@ def test_latex_is_a_whole_table_with_all_marks_escaped(rows, heading):
     assert len(lines) == 4
     widths = re.search(r"tabular}{([lr]+)}", text)
     assert widths
+    assert widths[1] == "rlrrrlrrrrrr"
+    assert "rotary needs an even width, got 7 \\textbar{} so nothing ran." in text
     assert len(widths[1]) == head.count("&") + 1
 
 
