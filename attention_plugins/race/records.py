@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
 from attention_plugins.contract import ContractError
@@ -112,10 +112,16 @@ class Outcome:
     problem: str = ""
 
     def to_json(self) -> dict[str, Any]:
-        """As :meth:`from_json` reads it, without what is empty or not a number."""
+        """As :meth:`from_json` reads it, without what is empty or no finite number."""
+        finite = replace(
+            self,
+            parts={name: value for name, value in self.parts.items() if math.isfinite(value)},
+            curve=[(size, value) for size, value in self.curve if math.isfinite(value)],
+            losses=[loss for loss in self.losses if math.isfinite(loss)],
+        )
         return {
             name: value
-            for name, value in asdict(self).items()
+            for name, value in asdict(finite).items()
             if (math.isfinite(value) if isinstance(value, float) else value)
         }
 

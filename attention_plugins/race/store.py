@@ -149,8 +149,8 @@ class Race:
         except OSError as error:
             raise ContractError(f"{path} cannot be read: {error}") from error
         seen: set[str] = set()
-        for number, line in enumerate(text.splitlines(), 1):
-            outcome = self._parsed(line, f"line {number}")
+        for number, line in enumerate(text.split("\n"), 1):
+            outcome = self._parsed(line, f"line {number}") if line else None
             if outcome and outcome.trial.id not in seen:
                 seen.add(outcome.trial.id)
                 yield outcome

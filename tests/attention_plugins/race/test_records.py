@@ -50,6 +50,15 @@ def test_an_outcome_is_read_as_it_was_written_with_zeros_and_without_what_is_no_
     assert read.example.weights == [[[1.0]]]
 
 
+def test_a_number_that_is_none_costs_only_itself():
+    outcome = Outcome(
+        trial=TRIAL, quality=1.0, parts={"near": math.nan, "far": 2.0},
+        curve=((4.0, math.inf), (6.0, 3.0)), losses=(1.0, math.nan),
+    )  # fmt: skip
+    read = Outcome.from_json(json.loads(json.dumps(outcome.to_json(), allow_nan=False)))
+    assert (read.parts, read.curve, read.losses) == ({"far": 2.0}, ((6.0, 3.0),), [1.0])
+
+
 @pytest.mark.parametrize(
     "found", [{}, [], None, {"trial": 3}, {"trial": {"task": "copy"}}, {"trial": {}, "more": 1}]
 )

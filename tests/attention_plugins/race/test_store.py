@@ -53,6 +53,12 @@ def test_half_a_line_costs_only_itself(race):
     assert Race.open(race.folder).is_done(trial(1))
 
 
+def test_a_strange_line_separator_in_a_word_is_no_end_of_a_line(race):
+    race.add(Outcome(trial=trial(), quality=0.5, problem="one\u2028word"))
+    assert [one.problem for one in race.outcomes()] == ["one\u2028word"]
+    assert not race.skipped
+
+
 def test_of_a_trial_done_twice_the_first_counts(race):
     race.add(Outcome(trial=trial(), quality=0.5))
     race.add(Outcome(trial=trial(), quality=0.9))
