@@ -36,7 +36,8 @@ def headers() -> dict[str, str]:
     """
     policy = {
         "default-src": "'self'",
-        "script-src": " ".join(["'self'", *_scripts_of_the_page()]),
+        # Streamlit makes a blob of a component's script; only a script that runs can make one.
+        "script-src": " ".join(["'self'", "blob:", *_scripts_of_the_page()]),
         "style-src": "'self' 'unsafe-inline'",
         "img-src": "'self' data: blob:",
         "font-src": "'self' data:",

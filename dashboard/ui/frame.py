@@ -11,6 +11,7 @@ from dashboard.jobs.backend import Event
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.work import about
+from dashboard.ui.copying import copy_button
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
 from dashboard.ui.owner import visitor
@@ -21,13 +22,28 @@ from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
 _FIRST_WAIT = 0.3
+_LONGEST_TAB = 60  # characters of what a page shows
 _PROBLEMS_SHOWN = 8
 _FAULTS_SHOWN = 8
 
 
+def name_tab(title: str, shown: Sequence[str] = ()) -> None:
+    """Name the browser's tab by the page and what it shows, so that tabs can be told apart.
+
+    Args:
+        title: of the page.
+        shown: titles of its panels.
+    """
+    content = ", ".join(dict.fromkeys(shown))
+    if len(content) > _LONGEST_TAB:
+        content = content[: _LONGEST_TAB - 1].rstrip(" ,") + "…"
+    parts = (content, title, "Attention Workbench")
+    st.set_page_config(page_title=" · ".join(filter(None, parts)))
+
+
 def heading(title: str, explanation: str) -> DeltaGenerator:
     """The page's title with one sentence; returns the place for its buttons."""
-    words, buttons = st.columns([5, 2], vertical_alignment="bottom", gap="medium")
+    words, buttons = st.columns([7, 4], vertical_alignment="bottom", gap="medium")
     with words:
         st.title(title, anchor=False)
         st.caption(explanation)
@@ -54,9 +70,7 @@ def actions(
     with place:
         if catalogue is not None and catalogue.failures:
             _faults(catalogue)
-        with st.popover("Copy link", icon=":material/link:", type="tertiary"):
-            st.caption("Whoever opens this link sees this page as it is now.")
-            st.code(address(link), language=None, wrap_lines=True)
+        copy_button(address(link))
         if catalogue is not None and visitor().administers:
             st.button(
                 "Reload plugins",

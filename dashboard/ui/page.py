@@ -70,6 +70,7 @@ class Page(Generic[View, Places]):
 
     def show(self) -> None:
         """Heading, catalogue, link, controls, link written, requests, results, notices."""
+        frame.name_tab(self.title)
         buttons = frame.heading(self.title, self.explanation)
         catalogue = _NOTHING_INSTALLED
         if self.catalogue:
@@ -109,6 +110,7 @@ class Page(Generic[View, Places]):
             with offers:
                 frame.offer(session.jobs, self.offer)
             self.results(session, catalogue, places)
+        frame.name_tab(self.title, record.titles)
         if self.keeps:
             with keep:
                 page_menu.menu(self.title, link, session.jobs, record)

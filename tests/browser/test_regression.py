@@ -210,3 +210,18 @@ def test_a_formula_fits_its_panel(window, width, scheme):
     seen.until(lambda: "^" in seen.text(), "a caret under what is wrong").settle()
     assert seen.overflow() == 0
     seen.screenshot(f"formula-{width}-{scheme}")
+
+
+def test_one_click_copies_the_link_and_says_so(window):
+    seen = all_drawn(window("?a=gaussian&a.width=0.3"), "a")
+    seen.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
+    assert seen.page.title() == "Gaussian kernel · Kernel regression · Attention Workbench"
+    button = seen.page.locator(".st-key-copy-link button")
+    button.click()
+    seen.until(lambda: button.inner_text() == "Link copied", "it says so")
+    copied = seen.page.evaluate("navigator.clipboard.readText()")
+    assert parse_qs(urlsplit(copied).query) == {"a": ["gaussian"], "a.width": ["0.3"]}
+    seen.until(lambda: button.inner_text() == "Copy link", "the button's own words again")
+    seen.page.get_by_role("button", name="QR code").click()
+    seen.page.locator(".stImage img").wait_for()
+    assert seen.page.get_by_text(copied, exact=True).count() == 1

@@ -124,7 +124,7 @@ def test_while_a_panel_is_computed_the_page_waits(opened, backend):
 def test_a_page_without_results_of_its_own_has_no_such_menu(opened):
     app = opened("plugins")
     labels = [popover.proto.popover.label for popover in app.get("popover")]
-    assert "Copy link" in labels
+    assert "QR code" in labels
     assert "Keep" not in labels
 
 

@@ -1,0 +1,51 @@
+"""The QR code beside a page's link; the copying itself is tried in a browser."""
+
+import re
+import xml.etree.ElementTree as ET
+
+import pytest
+from streamlit.testing.v1 import AppTest
+
+from dashboard.ui import copying
+
+
+def _page():
+    import streamlit as st
+
+    from dashboard.ui.copying import copy_button
+
+    copy_button(st.session_state["link"])
+
+
+@pytest.fixture
+def opened():
+    def page(link):
+        app = AppTest.from_function(_page)
+        app.session_state["link"] = link
+        app.session_state["share"] = True
+        return app.run()
+
+    return page
+
+
+def test_the_code_is_dark_on_light_with_a_quiet_zone():
+    drawn = ET.fromstring(copying._code("http://localhost:8501/heads?a=1"))
+    light, dark = drawn.findall(".//{*}path") or drawn.findall(".//path")
+    assert light.get("fill") == "#fff"
+    assert dark.get("stroke") == "#000"
+    corner = re.match(r"M(\d+)", dark.get("d"))
+    assert corner
+    assert int(corner[1]) == 4  # modules of light around it
+
+
+def test_the_link_stands_as_text_beside_its_code(opened):
+    app = opened("http://localhost:8501/heads?a=1")
+    assert not app.exception
+    assert [one.value for one in app.code] == ["http://localhost:8501/heads?a=1"]
+    assert len(app.get("image")) == 1
+
+
+def test_a_link_too_long_for_a_camera_says_what_to_do_instead(opened):
+    app = opened("http://localhost:8501/heads?a=" + "x" * 1200)
+    assert not app.get("image")
+    assert "share the run" in app.caption[-1].value
