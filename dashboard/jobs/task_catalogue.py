@@ -12,12 +12,13 @@ from typing import Any
 from attention_plugins.catalogue import catalogue
 from attention_plugins.contract import NormaliserSpec, ScoringSpec, Sizes
 from attention_plugins.describing import describe
+from attention_plugins.formula import described as described_formula
 from attention_plugins.refusal import let_go
 from attention_plugins.registry import Registry, installed
 from attention_plugins.watching import running
 from dashboard.jobs.context import Context
 from dashboard.jobs.tasks import TASKS
-from dashboard.records.request import Request
+from dashboard.records.request import Request, is_formula
 from dashboard.records.result import Result
 
 
@@ -26,7 +27,7 @@ def perform(request: Request, context: Context) -> Result:
 
     Besides the registry's catalogue: whether each scoring and normaliser ``learns``, the
     ``options`` that each task reads, as lists of parameters, what of it is ``measured``, and the
-    ``presets`` of trainings.
+    ``presets`` of trainings. A checkpoint whose scoring was typed has it described as ``typed``.
     """
     registry = installed()
     offers = _offers()
@@ -36,6 +37,7 @@ def perform(request: Request, context: Context) -> Result:
             {**record, "learns": _learns_of(registry, kind, record["name"])}
             for record in described[kind]
         ]
+    described["checkpoints"] = list(map(_with_formula, described["checkpoints"]))
     return Result(
         facts={
             **described,
@@ -62,6 +64,15 @@ def _learns(spec: ScoringSpec | NormaliserSpec) -> bool:
     except BaseException as error:  # a stranger's code; its own job will say why
         let_go(error)
         return False
+
+
+def _with_formula(checkpoint: dict[str, Any]) -> dict[str, Any]:
+    """A checkpoint's record; ``typed`` describes its scoring where that is a formula."""
+    card = checkpoint["card"]
+    if not card or not is_formula(card["scoring"]):
+        return checkpoint
+    facts = described_formula(card["scoring"])
+    return checkpoint if facts["error"] else {**checkpoint, "typed": facts}
 
 
 def _offers() -> dict[str, ModuleType]:

@@ -203,41 +203,6 @@ class Text(Field[View, str]):
         return {} if value == self.default(view, catalogue) else {self.name: value}
 
 
-@dataclass(frozen=True, kw_only=True)
-class Names(Field[View, tuple[str, ...]]):
-    """Names of scorings with commas between them, installed here or not.
-
-    Args:
-        default: those of a bare address.
-        most: how many at the most.
-    """
-
-    default: Callable[[Catalogue], tuple[str, ...]]
-    most: int = MOST_SCORINGS
-
-    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> tuple[str, ...]:
-        """See :meth:`Field.read`."""
-        given = reader.take(self.name)
-        usual = self.default(catalogue)
-        if given is None or given == NOBODY:
-            return usual if given is None else ()
-        names = dict.fromkeys(given.split(","))
-        for name in names:
-            if not NAME.match(name):
-                reader.problem(
-                    f"{self.name}: {shown(name)} is not a scoring's name; it is left out"
-                )
-        kept = [name for name in names if NAME.match(name)]
-        if len(kept) > self.most:
-            reader.problem(f"{self.name}: {len(kept)} of them; the first {self.most} are used")
-        return tuple(kept[: self.most]) or usual
-
-    def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
-        """See :meth:`Field.write`."""
-        names = self.of(view)
-        return {} if names == self.default(catalogue) else {self.name: ",".join(names) or NOBODY}
-
-
 def device() -> Choice[Any]:
     """The field ``device``: where a worker computes."""
     return Choice(

@@ -7,12 +7,14 @@ since a link may come from a friend who has more plugins; :func:`obstacle` says 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from dashboard.links.attending import absent_normaliser, brings_own, normaliser_fields
-from dashboard.links.fields import AUTO, NAME, Choice, Names, Settings, Text, data
+from dashboard.links.fields import AUTO, NAME, Choice, Settings, Text, data
+from dashboard.links.reader import Query
+from dashboard.links.scorings import Names, formulas_among, given, short_name, split
 from dashboard.links.sides import ENGLISH
 from dashboard.records.attending import OF_NORMALISER, SOFTMAX, Attending, Normalised
 from dashboard.records.catalogue import Catalogue
@@ -47,7 +49,7 @@ class Recipe(Normalised):
         data: a data set's name or ``upload:<sha256>``.
         start: the preset whose values ``settings`` began with.
         settings: every option of a request but the probe and the normaliser.
-        parameters: the scorings', named ``gaussian.width``.
+        parameters: the scorings', named ``gaussian.width``; of a formula by its short name.
         probe: the sentence to translate after every epoch.
         device: where to compute.
     """
@@ -63,7 +65,7 @@ class Recipe(Normalised):
 
     def attending(self, scoring: str) -> Attending:
         """One of the scorings with the values of its own parameters, and the normaliser."""
-        prefix = f"{scoring}."
+        prefix = f"{short_name(scoring)}."
         return Attending(
             scoring=scoring,
             parameters=tuple(
@@ -114,12 +116,18 @@ def _limited(parameter: Parameter, recipe: Recipe, catalogue: Catalogue) -> Para
 def scoring_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter, ...]:
     """The parameters of the chosen scorings, named ``gaussian.width``."""
     return tuple(
-        replace(parameter, name=f"{name}.{parameter.name}",
+        replace(parameter, name=f"{short_name(name)}.{parameter.name}",
                 title=f"{scoring.short_title}: {parameter.title}")
         for name in recipe.scorings
         if (scoring := catalogue.scorings.get(name))
         for parameter in scoring.parameters
     )  # fmt: skip
+
+
+def formulas(query: Query, recipe: Recipe | None) -> Iterator[str]:
+    """Every formula that a link and a recipe name, without ``=`` in front."""
+    yield from formulas_among(split(given(query, SCORINGS.name)))
+    yield from formulas_among(recipe.scorings if recipe else ())
 
 
 def own_metric(data: str, catalogue: Catalogue) -> Metric | None:

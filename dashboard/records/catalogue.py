@@ -56,8 +56,8 @@ class Entry:
 
     @property
     def short_title(self) -> str:
-        """The title without what stands in brackets."""
-        return self.title.partition(" (")[0]
+        """The title without what stands in brackets; of a formula all of it."""
+        return self.title if is_formula(self.name) else self.title.partition(" (")[0]
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Entry:
@@ -80,7 +80,10 @@ class Entry:
 
 @dataclass(frozen=True, kw_only=True)
 class Checkpoint:
-    """A trained translation model: what it is made of, and what its card says."""
+    """A trained translation model: what it is made of, and what its card says.
+
+    ``typed`` is its scoring where that is a formula, which needs no plugin.
+    """
 
     name: str
     title: str
@@ -88,6 +91,7 @@ class Checkpoint:
     scoring: str
     corpus: str
     card: Mapping[str, Any] = field(default_factory=dict, compare=False)
+    typed: Entry | None = None
 
     @property
     def sides(self) -> Sides | tuple[()]:
@@ -115,6 +119,7 @@ class Checkpoint:
             scoring=card["scoring"],
             corpus=str(card["corpus"].get("name", "")),
             card=card,
+            typed=Entry.of(facts["typed"]) if facts.get("typed") else None,
         )
 
 
@@ -193,12 +198,12 @@ class Catalogue:
             self, scorings={**self.scorings, **entries}, formulas={**spelled, **formulas}
         )  # fmt: skip
 
-    def scorings_for(self, task: str) -> dict[str, Entry]:
-        """The installed scorings that make sense in a task."""
+    def scorings_for(self, task: str = "") -> dict[str, Entry]:
+        """The installed scorings that make sense in a task; without one all that are installed."""
         return {
             name: offer
             for name, offer in self.scorings.items()
-            if not is_formula(name) and (not offer.tasks or task in offer.tasks)
+            if not is_formula(name) and (not task or not offer.tasks or task in offer.tasks)
         }
 
     def of_task(self, kind: str, task: str) -> dict[str, Entry]:

@@ -114,8 +114,9 @@ def draw_panels(
             with shown.container(key=f"panel-{letter}", gap="small"):
                 name, export = _choose(session, catalogue, letter, panel, names, without)
                 made_of = names.get(name)
-                if formulas and made_of and made_of.scoring in catalogue.scorings:
-                    layout.formula_of(letter, catalogue.scorings[made_of.scoring])
+                scoring = made_of and (made_of.typed or catalogue.scorings.get(made_of.scoring))
+                if formulas and scoring:
+                    layout.formula_of(letter, scoring)
                 places[letter] = PanelPlaces(export, shown.container())
                 chosen.append(name)
     session.update(panels=tuple(chosen))

@@ -26,8 +26,8 @@ from dashboard.ui.workbench import workbench
 
 
 def field_key(page: str, letter: str) -> str:
-    """The key of the text field of one panel."""
-    return f"{page}-formula-{letter}"
+    """The key of the text field of one panel, or of the page's only one: its letter is empty."""
+    return f"{page}-formula-{letter}" if letter else f"{page}-formula"
 
 
 def read(
@@ -41,7 +41,7 @@ def read(
     query = {key: st.query_params.get_all(key) for key in st.query_params}
     session = st.session_state.get(f"session {page}")
     needed = {*named(query, session.view if session else None)}
-    fields = (st.session_state.get(field_key(page, letter)) or "" for letter in LETTERS)
+    fields = (st.session_state.get(field_key(page, letter)) or "" for letter in ("", *LETTERS))
     asked = needed | {text for field in fields if (text := typed(field))}
     texts = sorted(text for text in asked if len(text) <= LONGEST)
     jobs = _jobs(page)

@@ -20,11 +20,14 @@ from dashboard.links.recipes import (
     setting_parameters,
 )
 from dashboard.records.catalogue import Catalogue
-from dashboard.ui import upload
+from dashboard.records.request import FORMULA
+from dashboard.ui import layout, upload
 from dashboard.ui.attending import draw_normaliser_of_view
 from dashboard.ui.fields import draw_choice, draw_settings, draw_text
+from dashboard.ui.formula_field import choice_title, formula_field, package_button
 from dashboard.ui.session import Session
-from dashboard.ui.titles import data_title, model_title, scoring_title
+from dashboard.ui.titles import data_title, model_title
+from dashboard.ui.widgets import formula as formula_text
 from dashboard.ui.widgets import place, plain
 
 CHOICE_WIDTH, FIELD_WIDTH = 220, 130  # px
@@ -57,20 +60,54 @@ def use_file(session: Session[View], catalogue: Catalogue, file: str) -> None:
 def draw_scorings(session: Session[View], catalogue: Catalogue, title: str, task: str) -> None:
     """The scorings, of which several may be chosen; those that were chosen first come first.
 
-    A field that is searched by typing: there may be hundreds.
+    A field that is searched by typing: there may be hundreds. Its last choice opens a field in
+    which a scoring is typed; the button beside that adds it.
     """
     before, offered = session.view.scorings, catalogue.scorings_for(task)
     others = [name for name in before if name not in offered]
+    key = session.key("scorings")
+    typing = [FORMULA] if FORMULA in st.session_state.get(key, ()) else []
     chosen = st.multiselect(
         title,
-        [*offered, *others],
+        [*offered, *others, FORMULA],
         placeholder="Choose scorings, or type to search",
-        key=place(session.key("scorings"), list(before), session.fresh),
-        format_func=lambda name: plain(scoring_title(name, catalogue)),
+        key=place(key, [*before, *typing], session.fresh),
+        format_func=lambda name: plain(choice_title(name, catalogue)),
     )
     kept = [name for name in before if name in chosen]
-    new = (name for name in chosen if name not in kept)
+    new = (name for name in chosen if name not in kept and name != FORMULA)
     session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
+    if FORMULA in chosen:
+        with layout.controls(session.key("typed")):
+            _type_scoring(session, catalogue, task)
+
+
+def _type_scoring(session: Session[View], catalogue: Catalogue, task: str) -> None:
+    """The field in which another scoring is typed, and the button that adds it."""
+    formula = formula_field(
+        session, catalogue, "", "", label="Formula of another scoring", task=task,
+        still="Nothing is added yet.",
+    )  # fmt: skip
+    if formula is None or formula.entry is None:
+        return
+    name, scorings = formula.entry.name, session.view.scorings
+    formula_text(formula.entry.formula)
+    with st.container(horizontal=True, gap="small", vertical_alignment="center"):
+        st.button(
+            "Add this scoring", icon=":material/add:", key=session.key("add-formula"),
+            on_click=_add_formula, args=(session, name),
+            disabled=name in scorings or len(scorings) >= MOST_SCORINGS,
+        )  # fmt: skip
+        package_button(session.page, formula)
+        if name in scorings:
+            st.caption("It is among the scorings above.")
+        elif len(scorings) >= MOST_SCORINGS:
+            st.caption(f"There are {MOST_SCORINGS} scorings already: take one away first.")
+
+
+def _add_formula(session: Session[View], name: str) -> None:
+    st.session_state[session.key("scorings")] = []  # the field has done its work
+    session.change(replace(session.view, scorings=(*session.view.scorings, name)))
 
 
 def draw_normaliser(session: Session[View], catalogue: Catalogue) -> None:

@@ -54,7 +54,7 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
     if checkpoint is None:
         return f"{name} (not here)"
     model = catalogue.models.get(checkpoint.model)
-    scoring = catalogue.scorings.get(checkpoint.scoring)
+    scoring = checkpoint.typed or catalogue.scorings.get(checkpoint.scoring)
     made_of = scoring.title if scoring else checkpoint.scoring.removeprefix("=")
     if another := checkpoint.card.get("normaliser"):
         made_of += f", {normaliser_title(another, catalogue)}"

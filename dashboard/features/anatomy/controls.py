@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.anatomy import numbers, state
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS
@@ -21,9 +22,11 @@ from dashboard.features.anatomy.view import (
     SEED_FIELD,
 )
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import FORMULA, is_formula
 from dashboard.ui import layout, shown
 from dashboard.ui.attending import draw_normaliser_of_view
 from dashboard.ui.fields import draw_choice, draw_setting, draw_settings
+from dashboard.ui.formula_field import carried, choose_scoring, formula_field, package_button
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter
 
@@ -32,10 +35,11 @@ _CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # 
 
 def step_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
     """Everything above the stages."""
-    with layout.row("anatomy-what"):
+    row = layout.row("anatomy-what")
+    with row:
         _example(session, catalogue)
         _layout(session, catalogue)
-        scoring_controls(session, catalogue)
+    scoring_controls(session, catalogue, row)
     shown.caption(EXAMPLES[session.view.example].caption)
     with layout.row("anatomy-numbers"):
         numbers.lengths(session, SLIDER_WIDTH)
@@ -48,14 +52,43 @@ def step_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
     _indices(session)
 
 
-def scoring_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
-    """Which scoring, and its parameters; the seed and size of its weights if it has some."""
-    before = session.view.scoring
-    scoring = draw_choice(session, catalogue, SCORING, width=_CHOICE_WIDTH)
+def scoring_controls(session: Session[Anatomy], catalogue: Catalogue, row: DeltaGenerator) -> None:
+    """Which scoring, and its parameters; the seed and size of its weights if it has some.
+
+    Args:
+        row: where they stand; a formula is typed below it.
+    """
+    before = session.view
+    with row:
+        scoring = choose_scoring(
+            SCORING.title, catalogue.scorings_for(), before.scoring, session.key(SCORING.name),
+            catalogue, session.fresh, width=_CHOICE_WIDTH,
+        )  # fmt: skip
+    if scoring == FORMULA:
+        with layout.controls("anatomy-typed"):
+            scoring = _typed(session, catalogue)
+    session.update(scoring=scoring)
     if scoring not in catalogue.scorings:
         return
-    if scoring != before:
-        session.update(parameters=PARAMETERS.default(session.view, catalogue))
+    if scoring != before.scoring:
+        usual = PARAMETERS.default(session.view, catalogue)
+        same = is_formula(scoring) and is_formula(before.scoring)
+        session.update(parameters=carried(before.parameters, usual) if same else usual)
+    with row:
+        _parameters(session, catalogue)
+
+
+def _typed(session: Session[Anatomy], catalogue: Catalogue) -> str:
+    """The name of the formula; the scoring as it was while the formula cannot be used."""
+    scoring = session.view.scoring
+    formula = formula_field(session, catalogue, "", scoring, label="Formula of the scoring")
+    if not formula or not formula.entry:
+        return scoring
+    package_button("anatomy", formula)
+    return formula.entry.name
+
+
+def _parameters(session: Session[Anatomy], catalogue: Catalogue) -> None:
     draw_settings(session, catalogue, PARAMETERS, width=SLIDER_WIDTH)
     if session.view.part != state.ROOT:
         draw_normaliser_of_view(

@@ -10,7 +10,14 @@ from dashboard.features.anatomy import mask, plots, state, step
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
 from dashboard.features.anatomy.requests import requests
 from dashboard.features.anatomy.state import LANDSCAPE, MASK, ROOT, STEP, Anatomy
-from dashboard.features.anatomy.view import COUNT_FIELD, LINK, PART, X_FIELD, Y_FIELD
+from dashboard.features.anatomy.view import (
+    COUNT_FIELD,
+    LINK,
+    PART,
+    X_FIELD,
+    Y_FIELD,
+    formulas,
+)
 from dashboard.links.fields import Setting
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -42,8 +49,9 @@ def _controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
     elif session.view.part == MASK:
         mask.controls(session)
     else:
-        with layout.row("anatomy-plot"):
-            scoring_controls(session, catalogue)
+        row = layout.row("anatomy-plot")
+        scoring_controls(session, catalogue, row)
+        with row:
             for field in _PLOTTED[session.view.part]:
                 draw_setting(session, catalogue, field, width=SLIDER_WIDTH)
 
@@ -76,6 +84,7 @@ PAGE = Page(
     link=LINK,
     controls=_controls,
     requests=requests,
+    formulas=formulas,
     results=_results,
     panels=_PLACES,
     height=_HEIGHT,

@@ -1,12 +1,13 @@
 """The page *Anatomy* as a link: an example by its name, and what differs from it.
 
 ``?example=heads&scoring=gaussian&scoring.width=0.5&q=1,0/0,1:2,1/0,3&lengths=2,1&row=1``. The
-numbers of a tensor stand in the link only where somebody changed them.
+numbers of a tensor stand in the link only where somebody changed them. A scoring that was typed is
+``scoring==dot(q, k) / sqrt(d)``.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.features.anatomy import parameters as bounds
@@ -24,7 +25,8 @@ from dashboard.links.fields import (
     write_parameters,
 )
 from dashboard.links.link import Field, Link
-from dashboard.links.reader import Reader
+from dashboard.links.reader import Query, Reader
+from dashboard.links.scorings import ScoringChoice, formulas_among, given, short_name
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar
@@ -50,6 +52,11 @@ def sizes_by_name(view: Anatomy) -> dict[str, Scalar]:
     return {each.name: size for each, size in zip(bounds.SIZES, view.sizes, strict=True)}
 
 
+def formulas(query: Query, view: Anatomy | None) -> Iterator[str]:
+    """Every formula that a link and a view name, without ``=`` in front."""
+    yield from formulas_among((given(query, SCORING.name), *([view.scoring] if view else [])))
+
+
 def _of_example(parameter: Parameter) -> Setting[Anatomy]:
     """A setting whose default is the example's own value."""
     return Setting(
@@ -71,21 +78,18 @@ EXAMPLE: Choice[Anatomy] = Choice(
     options=lambda *_: tuple(EXAMPLES),
     titles=lambda name, _: EXAMPLES[name].title,
 )
-SCORING: Choice[Anatomy] = Choice(
+SCORING: ScoringChoice[Anatomy] = ScoringChoice(
     name="scoring",
     title="Scoring",
-    options=lambda _, catalogue: tuple(catalogue.scorings),
+    options=lambda _, catalogue: tuple(catalogue.scorings_for()),
     default=lambda view, catalogue: state.scoring_of(view.example, catalogue),
-    titles=lambda name, catalogue: (
-        catalogue.scorings[name].title if name in catalogue.scorings else name
-    ),
     unknown=NAME,
 )
 PARAMETERS: ForeignSettings[Anatomy] = ForeignSettings(
     name="parameters",
     installed=lambda view, catalogue: view.scoring in catalogue.scorings,
     parameters=lambda view, catalogue: catalogue.scorings[view.scoring].parameters,
-    owner=lambda view: view.scoring,
+    owner=lambda view: short_name(view.scoring),
     key_of=lambda name: f"scoring.{name}",
 )
 LAYOUT: Choice[Anatomy] = Choice(

@@ -12,6 +12,7 @@ from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.template import Prepared
 from dashboard.features.experiment.cells import AT_WORK, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment
+from dashboard.links.scorings import short_name
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.ui import charts, layout, shown
@@ -74,7 +75,9 @@ def show(
     with layout.grid(len(chosen)):
         for cell in chosen:
             with shown.container(
-                height=height + _BELOW, border=False, key=f"experiment-map-{cell.scoring}"
+                height=height + _BELOW,
+                border=False,
+                key=f"experiment-map-{short_name(cell.scoring)}",
             ):
                 _panel(cell, drawn[cell.scoring], sizes, vmax, catalogue)
 

@@ -29,7 +29,7 @@ from dashboard.features.experiment.view import (
     requests,
 )
 from dashboard.jobs.backend import Event
-from dashboard.links.recipes import in_charts
+from dashboard.links.recipes import formulas, in_charts
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -207,6 +207,7 @@ PAGE = Page(
     requests=_fits,
     work=upload.fit_work,
     offer=lambda fits: f"Make {len(fits)} fit{'s' * (len(fits) > 1)}",
+    formulas=formulas,
     results=_results,
     panels=2,
     height=_HEIGHT,

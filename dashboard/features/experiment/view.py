@@ -17,11 +17,12 @@ from typing import Any
 
 from dashboard.links import fits, recipes
 from dashboard.links.attending import normaliser_fields
-from dashboard.links.fields import NAME, SEED, Choice, Names, Setting, Settings, device
+from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, device
 from dashboard.links.fits import LEARN, PROBLEM
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
 from dashboard.links.recipes import Recipe
+from dashboard.links.scorings import Names
 from dashboard.records.attending import NORMALISER, OF_NORMALISER
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.features.regression.formula import formula_field, package_button
 from dashboard.features.regression.view import Regression
 from dashboard.links.attending import learns
 from dashboard.links.fields import LETTERS
@@ -25,6 +24,13 @@ from dashboard.records.parameter import defaults, pairs
 from dashboard.records.request import FORMULA, Pairs, is_formula
 from dashboard.ui import layout, shown
 from dashboard.ui.attending import draw_normaliser
+from dashboard.ui.formula_field import (
+    carried,
+    choice_title,
+    choose_scoring,
+    formula_field,
+    package_button,
+)
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters
 
@@ -50,8 +56,8 @@ def panel_controls(
         chosen, menu, is_typed = _scoring(session, catalogue, letter, panel)
         if is_typed:
             with layout.controls(f"panel-{letter}-typed"):
-                chosen = formula_field(session, catalogue, letter, chosen)
-            shown.title(_title(chosen.scoring, catalogue))
+                chosen = _typed(session, catalogue, letter, chosen)
+            shown.title(choice_title(chosen.scoring, catalogue))
         if chosen.scoring not in catalogue.scorings:
             return PanelPlaces(menu, shown.container(), shown.container()), chosen
         layout.formula_of(letter, catalogue.scorings[chosen.scoring])
@@ -61,7 +67,7 @@ def panel_controls(
         with layout.controls(f"panel-{letter}-parameters"):
             chosen = _parameters(session, catalogue, key, chosen)
             if formula:
-                package_button(letter, formula)
+                package_button(f"panel-{letter}", formula)
         return PanelPlaces(menu, result, shown.container()), chosen
 
 
@@ -71,15 +77,10 @@ def _scoring(
     """What the panel shows; the place for its export menu; whether its scoring is typed."""
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         layout.badge(letter)
-        scoring = choose(
-            f"Scoring of panel {letter}",
-            [*catalogue.scorings_for(TASK), FORMULA],
-            FORMULA if is_formula(panel.scoring) else panel.scoring,
-            f"panel-{letter}-scoring",
-            session.fresh,
-            title=lambda name: _title(name, catalogue),
-            label_visibility="collapsed",
-        )
+        scoring = choose_scoring(
+            f"Scoring of panel {letter}", catalogue.scorings_for(TASK), panel.scoring,
+            f"panel-{letter}-scoring", catalogue, session.fresh, label_visibility="collapsed",
+        )  # fmt: skip
         menu = st.container(width="content")
         if len(session.view.panels) > 1:
             layout.remove(letter, _remove, session, letter)
@@ -89,11 +90,19 @@ def _scoring(
     return fit, menu, False
 
 
-def _title(name: str, catalogue: Catalogue) -> str:
-    if name == FORMULA:
-        return "Type a formula…"
-    known = catalogue.scorings.get(name)
-    return known.title if known else f"{name} (not installed)"
+def _typed(session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit) -> Fit:
+    """The panel with the formula as its scoring; as it was while the formula cannot be used."""
+    formula = formula_field(
+        session, catalogue, letter, panel.scoring, label=f"Formula of panel {letter}", task=TASK
+    )
+    if not formula or not formula.entry or formula.entry.name == panel.scoring:
+        return panel
+    fit = default_fit(
+        catalogue, formula.entry.name, model=panel.model, learn=panel.learn, normalised=panel
+    )
+    if not is_formula(panel.scoring):
+        return fit
+    return replace(fit, parameters=carried(panel.parameters, fit.parameters))
 
 
 def _remove(session: Session[Regression], letter: str) -> None:

@@ -12,7 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from dashboard.links import fits
+from dashboard.links import fits, scorings
 from dashboard.links.attending import absent_normaliser, learns, normaliser_fields
 from dashboard.links.fields import (
     AUTO,
@@ -29,9 +29,8 @@ from dashboard.links.link import Field, Link
 from dashboard.links.reader import Query, Reader
 from dashboard.records.attending import NORMALISER
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.formula import LONGEST, Formula
 from dashboard.records.parameter import defaults, pairs
-from dashboard.records.request import FORMULA, Pairs, Request, is_formula
+from dashboard.records.request import FORMULA, Pairs, Request
 from dashboard.records.text import not_installed, one_line, shown
 
 _FALLBACK = "gaussian"
@@ -95,13 +94,9 @@ def missing(catalogue: Catalogue, fit: Fit) -> str:
 def formulas(query: Query, view: Regression | None) -> Iterator[str]:
     """Every formula that a link and a view name, without ``=`` in front."""
     for letter in LETTERS:
-        given = query.get(letter) or ""
-        found = _TYPED.match(given if isinstance(given, str) else given[-1])
-        if found:
+        if found := _TYPED.match(scorings.given(query, letter)):
             yield found[2].removeprefix(FORMULA)
-    for fit in view.panels if view else ():
-        if is_formula(fit.scoring):
-            yield fit.scoring.removeprefix(FORMULA)
+    yield from scorings.formulas_among(fit.scoring for fit in (view.panels if view else ()))
 
 
 def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
@@ -140,11 +135,10 @@ def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str,
     given = reader.take(letter) or ""
     if found := _TYPED.match(given):
         model, scoring = found[1] or "", found[2]
-        known = catalogue.formulas.get(scoring.removeprefix(FORMULA))
-        if wrong := _wrong(scoring, known):
+        scoring, wrong = scorings.resolved(scoring, catalogue)
+        if wrong:
             reader.problem(f"{letter}={shown(given)}: {wrong}; {_FALLBACK} is used")
             return MODEL, _FALLBACK
-        scoring = known.entry.name if known and known.entry else scoring
     else:
         model, _, scoring = given.rpartition(".")
     if not (found or NAME.match(scoring)):
@@ -156,18 +150,6 @@ def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str,
         )
         return MODEL, scoring
     return model or MODEL, scoring
-
-
-def _wrong(scoring: str, formula: Formula | None) -> str:
-    """Why a formula cannot be used, in words; empty if it can, or if nobody has read it here."""
-    length = len(scoring) - len(FORMULA)
-    if length > LONGEST:
-        return f"a formula of {length:,} characters, need at most {LONGEST}"
-    if formula is None or formula.problem is None:
-        return ""
-    problem = formula.problem
-    meant = f"; did you mean {shown(problem.suggestion)}" if problem.suggestion else ""
-    return f"character {problem.start + 1}: {problem.sentence}{meant}"
 
 
 def _written(letter: str, fit: Fit, catalogue: Catalogue) -> dict[str, str]:

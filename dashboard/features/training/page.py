@@ -18,7 +18,7 @@ from dashboard.features.training.probe import probes
 from dashboard.features.training.setup import setup, start
 from dashboard.features.training.view import LINK, Train
 from dashboard.links.fields import LETTERS
-from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN
+from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, formulas
 from dashboard.records import text
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import Training
@@ -160,6 +160,7 @@ PAGE = Page(
     "and what it learned can be kept for the Translation page.",
     link=LINK,
     controls=_controls,
+    formulas=formulas,
     results=_results,
     panels=2,
     height=_HEIGHT,

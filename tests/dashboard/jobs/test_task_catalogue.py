@@ -5,10 +5,11 @@ from torch import nn
 
 from attention_plugins import Scoring, ScoringSpec
 from attention_plugins.catalogue import catalogue
+from attention_plugins.formula import described as described_formula
 from attention_plugins.registry import installed
 from dashboard.features.regression import task_offer as regression
 from dashboard.features.training import task_offer as training
-from dashboard.jobs.task_catalogue import _learns
+from dashboard.jobs.task_catalogue import _learns, _with_formula
 from dashboard.jobs.tasks import perform
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -79,3 +80,12 @@ def test_every_task_lists_its_options():
         assert all({"name", "title", "default", "type"} <= set(entry) for entry in described)
     quick = facts["presets"]["quick"]["bahdanau"]
     assert {*options["training"]} < quick.keys()
+
+
+def test_a_checkpoints_scoring_that_was_typed_is_described():
+    made = {"name": "mine", "card": {"scoring": "=dot(q, k) / sqrt(d) - w"}}
+    typed = _with_formula(made)
+    assert typed == {**made, "typed": described_formula("dot(q, k) / sqrt(d) - w")}
+    assert typed["typed"]["parameters"][0]["name"] == "w"
+    for card in ({"scoring": "additive"}, {"scoring": "=sqr(d)"}, None):
+        assert _with_formula({"name": "other", "card": card}) == {"name": "other", "card": card}

@@ -8,7 +8,6 @@ from dashboard.links.fields import (
     AUTO,
     SEED,
     Choice,
-    Names,
     Setting,
     Settings,
     Text,
@@ -17,6 +16,7 @@ from dashboard.links.fields import (
     next_seed,
 )
 from dashboard.links.link import Link
+from dashboard.links.scorings import Names
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Pairs
 

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 import streamlit
 
+from attention_plugins.formula import described
 from dashboard.jobs.backend import Event
 from dashboard.records.result import Result
 
@@ -292,3 +293,17 @@ def test_the_comparison_is_of_the_models_that_are_chosen(opened, backend):
     app.selectbox("differences-corpus").set_value("phrasebook").run()
     assert pairs(backend)[-1] == ("twin_a", "twin_b")
     assert maps(app)["letters"] == ["a", "b", "a − b"]
+
+
+def test_a_model_that_was_trained_with_a_typed_scoring_is_called_by_it(opened, backend):
+    made = json.loads(json.dumps(backend.facts["checkpoints"][0]))
+    made |= {"name": "mine", "typed": described("dot(q, k) / sqrt(d)")}
+    made["card"]["scoring"] = "=dot(q, k) / sqrt(d)"
+    backend.facts["checkpoints"].append(made)
+    app = opened("differences", a="mine", b="bahdanau.additive")
+    assert not app.exception
+    assert app.selectbox("differences-a").value == "mine"
+    assert "dot(q, k) / sqrt(d) · mine" in app.selectbox("differences-a").options
+    assert targets(backend)[-2][0] == "mine"
+    app = opened("translation", a="mine")
+    assert any(r"\sqrt{d}" in one.value for one in app.latex)

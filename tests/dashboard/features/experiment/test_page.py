@@ -489,3 +489,21 @@ def test_while_trainings_run_an_experiment_is_not_kept(opened, service, catalogu
     one, *_ = requests_of(catalogue, **SWEEP).values()
     service.known = [training(one, 1, how="running")]
     assert opened("experiment", **SWEEP).button("page-keep-waiting").disabled
+
+
+def test_a_typed_scoring_is_a_row_of_its_own(opened, backend):
+    app = opened("experiment", scorings="gaussian,=-|q - k| / w", seeds="2")
+    assert not app.exception
+    made = [one for one in backend.submitted.values() if one.scoring.startswith("=")]
+    assert [one.scoring for one in made] == ["=-norm(q - k) / w"] * 2
+    (slider,) = [one for one in app.slider if one.label.endswith("w")]
+    slider.set_value(0.5).run()
+    made = [one for one in backend.submitted.values() if one.scoring.startswith("=")]
+    assert dict(made[-1].parameters)["w"] == 0.5
+    titles = app.dataframe[0].value["Scoring"].tolist()
+    assert titles == ["Gaussian", "-norm(q - k) / w"]
+    chosen = app.multiselect("experiment-scorings").value
+    app.multiselect("experiment-scorings").set_value([*chosen, "="]).run()
+    app.text_input("experiment-formula").set_value("q.k - |i - j|").run()
+    assert "Points have no positions" in app.error[0].value
+    assert [one.value for one in app.code if "^" in one.value] == ["q.k - |i - j|\n       ^"]

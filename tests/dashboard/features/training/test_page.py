@@ -569,3 +569,61 @@ def test_the_charts_and_the_probe_are_kept_and_seen_again(opened, service, tmp_p
 def test_while_a_training_runs_the_page_is_not_kept(opened, service):
     running(service, 1)
     assert opened("training").button("page-keep-waiting").disabled
+
+
+TYPED, CHOICES = "training-formula", "training-scorings"
+NEAR = "=dot(q, k) / sqrt(d) - m * abs(i - j)"
+
+
+def typed(opened, text, **given):
+    app = opened("training", **given)
+    chosen = app.multiselect(CHOICES).value
+    app.multiselect(CHOICES).set_value([*chosen, "="]).run()
+    return app.text_input(TYPED).set_value(text).run()
+
+
+def test_a_typed_scoring_is_added_and_trained(opened, service):
+    app = typed(opened, "q.k / sqrt(d) - m |i - j|", scorings="additive")
+    assert any(r"\sqrt{d}" in one.value for one in app.latex)
+    assert link(app) == {"scorings": "additive"}
+    button(app, "Add this scoring").click().run()
+    assert not app.exception
+    assert app.multiselect(CHOICES).value == ["additive", NEAR]
+    assert TYPED not in [one.key for one in app.text_input]
+    assert link(app) == {"scorings": f"additive,{NEAR}"}
+    (slider,) = [one for one in app.slider if one.label.endswith("m")]
+    slider.set_value(0.25).run()
+    key = next(key for key in link(app) if key != "scorings")
+    assert key.startswith("formula_")
+    assert link(app)[key] == "0.25"
+    app.button("train-start").click().run()
+    made = {one.request.scoring: dict(one.request.parameters) for one in service.list()}
+    assert made == {"additive": {}, NEAR: {"m": 0.25}}
+    assert f"{NEAR[1:]}**" in words(app).replace("\\", "")  # on its card
+
+    again = opened(
+        "training", **{key.replace(".", "__"): value for key, value in link(app).items()}
+    )
+    assert again.multiselect(CHOICES).value == ["additive", NEAR]
+    assert [one.value for one in again.slider if one.label.endswith("m")] == [0.25]
+    assert len(service.trainings) == 2  # a link starts none
+
+
+def test_what_is_wrong_with_a_typed_scoring_is_marked_and_adds_nothing(opened, service):
+    app = typed(opened, "q.k / sqr(d)")
+    assert "Did you mean sqrt" in app.error[0].value
+    assert "Nothing is added yet." in words(app)
+    assert "Add this scoring" not in [one.label for one in app.button]
+    app.text_input(TYPED).set_value("q.k / sqrt(n)").run()
+    assert "Padding changes how many keys there are" in app.error[0].value
+    assert link(app) == {}
+    app.multiselect(CHOICES).set_value(["additive"]).run()
+    assert not app.exception
+    assert TYPED not in [one.key for one in app.text_input]
+
+
+def test_the_same_formula_is_not_added_twice(opened, service):
+    app = typed(opened, "q @ k.T", scorings="=q.k")
+    assert app.multiselect(CHOICES).value == ["=dot(q, k)", "="]
+    assert button(app, "Add this scoring").disabled
+    assert "It is among the scorings above." in words(app)

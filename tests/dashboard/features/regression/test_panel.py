@@ -11,13 +11,13 @@ import pytest
 
 from dashboard.charts import export as files
 from dashboard.features.regression import task
-from dashboard.features.regression.formula import _zipped
 from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Event
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle
+from dashboard.ui.formula_field import _zipped
 from dashboard.ui.run_store import run_store
 
 FIELD, CHOICE = "regression-formula-{}", "panel-{}-scoring"

@@ -1,0 +1,155 @@
+"""The field in which a scoring is typed, what is said of the formula in it, and its package."""
+
+from __future__ import annotations
+
+import io
+import re
+import zipfile
+from collections.abc import Mapping
+from functools import partial
+from typing import Any, Literal
+
+import streamlit as st
+
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.formula import LONGEST, Formula, Problem
+from dashboard.records.request import FORMULA, Pairs, is_formula
+from dashboard.ui import formulas
+from dashboard.ui.session import Session
+from dashboard.ui.titles import scoring_title
+from dashboard.ui.widgets import choose, place, plain
+
+Width = int | Literal["stretch"]
+
+_PLACEHOLDER = "-|q - k|^2 / (2 w^2)"
+_HELP = (
+    "Of the query q and the key k, vectors of d numbers. Other letters are parameters, with a "
+    "slider each. For example `q.k / sqrt(d)`, `-max(abs(q - k))`, `-|q - k| / w`."
+)
+_TYPE = "Type a formula…"
+_NOT_IN = {  # by task, the names that mean nothing there, and why
+    "regression": ("[ij]", "points have no positions, so there is no"),
+    "translation": ("n", "padding changes how many keys there are, so there is no"),
+}
+
+
+def choose_scoring(
+    label: str, offered: Mapping[str, object], scoring: str, key: str, catalogue: Catalogue,
+    fresh: bool, *, width: Width = "stretch", label_visibility: str = "visible",
+) -> str:  # fmt: skip
+    """A select box of scorings, whose last choice is to type one.
+
+    Returns:
+        A name; ``=`` where a formula is typed, see :func:`formula_field`.
+    """
+    return choose(
+        label,
+        [*offered, FORMULA],
+        FORMULA if is_formula(scoring) else scoring,
+        key,
+        fresh,
+        title=partial(choice_title, catalogue=catalogue),
+        width=width,
+        label_visibility=label_visibility,
+    )
+
+
+def choice_title(name: str, catalogue: Catalogue) -> str:
+    """What a scoring is called among choices."""
+    if name == FORMULA:
+        return _TYPE
+    known = catalogue.scorings.get(name)
+    return known.title if known else scoring_title(name, catalogue)
+
+
+def formula_field(
+    session: Session[Any], catalogue: Catalogue, letter: str, scoring: str, *,
+    label: str, still: str = "", task: str = "",
+) -> Formula | None:  # fmt: skip
+    """A line to type in, and under it what is wrong with the formula.
+
+    Args:
+        letter: of the panel; empty on a page with one field.
+        scoring: what is chosen now; the field begins with it if it is a formula. Empty where a
+            formula is to be added to others.
+        still: the sentence on what is shown while the formula cannot be used; by default that it
+            is ``scoring``.
+        task: in which it must make sense; empty for any.
+
+    Returns:
+        The formula as a scoring; None while it cannot be used.
+    """
+    key = formulas.field_key(session.page, letter)
+    held = scoring.removeprefix(FORMULA) if is_formula(scoring) else ""
+    given = st.text_input(
+        label,
+        key=place(key, held, session.fresh and bool(scoring)),
+        max_chars=LONGEST,
+        placeholder=_PLACEHOLDER,
+        help=_HELP,
+    )
+    still = still or f"Below is still {plain(scoring_title(scoring, catalogue))}."
+    text = formulas.typed(given)
+    if not text:
+        st.caption(f"Type a formula of q and k. {still}")
+        return None
+    formula = catalogue.formulas.get(text)
+    if formula is None:
+        formulas.waiting(session.page)
+        return None
+    problem = formula.problem or _elsewhere(formula, task, text)
+    if problem:
+        _wrong(text, problem, still)
+        return None
+    return formula
+
+
+def carried(before: Pairs, usual: Pairs) -> Pairs:
+    """The parameters of a formula; a letter that the one before had too keeps its value."""
+    held = dict(before)
+    return tuple((name, held.get(name, value)) for name, value in usual)
+
+
+def package_button(key: str, formula: Formula) -> None:
+    """A button that downloads the plugin that the formula would be.
+
+    Args:
+        key: begins the button's own.
+    """
+    st.download_button(
+        "Make it a package",
+        data=partial(_zipped, formula.files),
+        file_name=f"{formula.slug}.zip",
+        mime="application/zip",
+        key=f"{key}-package",
+        on_click="ignore",
+        type="tertiary",
+        icon=":material/deployed_code:",
+        help="A plugin with this scoring and its test, to install and to change.",
+    )
+
+
+def _elsewhere(formula: Formula, task: str, text: str) -> Problem | None:
+    """That a formula makes no sense in a task, at the name by which it does not."""
+    tasks = formula.entry.tasks if formula.entry else ()
+    if not task or not tasks or task in tasks:
+        return None
+    names, why = _NOT_IN[task]
+    found = re.search(rf"(?<![A-Za-z]){names}(?![A-Za-z0-9])", text)
+    start, end = found.span() if found else (0, len(text))
+    return Problem(sentence=f"{why} {text[start:end]}", start=start, end=end)
+
+
+def _wrong(text: str, problem: Problem, still: str) -> None:
+    meant = f" Did you mean {problem.suggestion}?" if problem.suggestion else ""
+    st.error(plain(f"{problem.sentence[:1].upper()}{problem.sentence[1:]}.{meant}"))
+    st.code(problem.marked(text), language=None)
+    st.caption(still)
+
+
+def _zipped(files: Mapping[str, str]) -> bytes:
+    held = io.BytesIO()
+    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
+        for name, text in files.items():
+            packed.writestr(zipfile.ZipInfo(name), text)
+    return held.getvalue()
