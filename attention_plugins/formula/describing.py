@@ -8,13 +8,14 @@ from typing import Any
 from attention_plugins import describing
 from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.kinds import axes, is_vector
-from attention_plugins.formula.names import FUNCTIONS, NAMES
+from attention_plugins.formula.names import FUNCTIONS, NAMES, parameter
 from attention_plugins.formula.naming import slug_of
 from attention_plugins.formula.scoring import read, spec_of
 from attention_plugins.formula.spelling import spelled
 from attention_plugins.formula.tree import Call, Node
 
-_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]*\Z")
+_WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_WORD = re.compile(rf"{_WORDS.pattern}\Z")
 
 
 def described(text: str) -> dict[str, Any]:
@@ -53,7 +54,7 @@ def completions(text: str, position: int) -> list[dict[str, str]]:
 
     Returns:
         Each with ``word``, ``insert`` (what is still missing) and ``help``; methods alone behind
-        a point, names and functions elsewhere.
+        a point; elsewhere the parameters of the rest of the text, names and functions.
     """
     before = text[:position]
     found = _WORD.search(before)
@@ -61,7 +62,10 @@ def completions(text: str, position: int) -> list[dict[str, str]]:
     rest = before[: len(before) - len(begun)]
     offered = {name: function.help for name, function in FUNCTIONS.items()}
     if not re.search(r"[\w)|]\s*\.\Z", rest):
-        offered = {name: meaning.help for name, meaning in NAMES.items()} | offered
+        words = _WORDS.findall(f"{rest} {text[position:]}")
+        parameters = {word: "a parameter of this formula" for word in words if parameter(word)}
+        names = {name: meaning.help for name, meaning in NAMES.items()}
+        offered = {**parameters, **names, **offered}
     return [
         {"word": word, "insert": (word + "(" * (word in FUNCTIONS))[len(begun) :], "help": told}
         for word, told in offered.items()

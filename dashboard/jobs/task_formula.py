@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import torch
 
+from attention_plugins.attention import needs_of
 from attention_plugins.contract import ScoringSpec, Sizes
-from attention_plugins.formula import described, package_of, spec_of
+from attention_plugins.formula import completions, described, package_of, spec_of
 from dashboard.jobs.context import Context
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -17,9 +18,10 @@ def perform(request: Request, context: Context) -> Result:
     """Describe the formula that the option ``text`` is.
 
     Returns:
-        The facts of :func:`attention_plugins.formula.described`. Where nothing is wrong, also
-        what the catalogue says of a scoring, with the scores of a few numbers as ``description``,
-        and ``files``: the package that the formula would be, by file name.
+        The facts of :func:`attention_plugins.formula.described`, and ``completions`` of the word
+        that the text ends with. Where nothing is wrong, also what the catalogue says of a scoring,
+        with the scores of a few numbers as ``description``, and ``files``: the package that the
+        formula would be, by file name.
 
     Raises:
         ValueError: there is no such option.
@@ -27,7 +29,7 @@ def perform(request: Request, context: Context) -> Result:
     text = dict(request.options).get("text")
     if not isinstance(text, str):
         raise ValueError("the task formula needs the option text, such as 'q.k / sqrt(d)'")
-    facts = described(text)
+    facts = {**described(text), "completions": _completions(text)}
     if facts["error"]:
         return Result(facts=facts)
     spec = spec_of(text)
@@ -36,10 +38,20 @@ def perform(request: Request, context: Context) -> Result:
             **facts,
             "learns": bool(spec.parameters),
             "reference": spec.reference,
-            "description": _sample(spec) if "regression" in spec.tasks else "",
+            "description": _sample(spec),
             "files": package_of(text, facts["slug"].replace("_", "-")),
         }
     )
+
+
+def _completions(text: str) -> list[dict[str, str]]:
+    """What the word at the end may become; nothing where no word has begun."""
+    found = completions(text, len(text))
+    return [each for each in found if each["insert"] and not _begins(each)]
+
+
+def _begins(completion: dict[str, str]) -> bool:
+    return completion["insert"].startswith(completion["word"])
 
 
 def _sample(spec: ScoringSpec) -> str:
@@ -47,8 +59,10 @@ def _sample(spec: ScoringSpec) -> str:
     scoring = spec.create(Sizes(1, 1, 1)).double()
     keys = torch.tensor(_KEYS, dtype=torch.float64)[:, None]
     with torch.no_grad():
-        (scores,) = scoring(torch.full((1, 1), _QUERY, dtype=torch.float64), keys).tolist()
+        query = torch.full((1, 1), _QUERY, dtype=torch.float64)
+        (scores,) = scoring(query, keys, **needs_of(scoring, 1, keys)).tolist()
     pairs = zip(scores, _KEYS, strict=True)
     scored = ", ".join(f"{score + 0.0:.4g} for k = {key:g}" for score, key in pairs)  # not -0
-    at = ", ".join(f"{each.name} = {each.default:g}" for each in spec.parameters)
-    return f"In one dimension q = {_QUERY:g} scores {scored}{at and f' with {at}'}."
+    at = [f"{each.name} = {each.default:g}" for each in spec.parameters]
+    at += ["i = 0", f"j = 0 to {len(_KEYS) - 1}"] if "positions" in scoring.needs else []
+    return f"In one dimension q = {_QUERY:g} scores {scored}{' with ' * bool(at)}{', '.join(at)}."

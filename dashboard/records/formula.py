@@ -10,6 +10,7 @@ from dashboard.records.catalogue import Entry
 from dashboard.records.request import Request
 
 LONGEST = 300  # characters
+MOST_COMPLETIONS = 6  # of those that a worker finds
 _AROUND = 16  # characters that are shown on each side of what is wrong
 
 
@@ -33,6 +34,15 @@ class Problem:
 
 
 @dataclass(frozen=True, kw_only=True)
+class Completion:
+    """What the word at the end of a formula may become: the word, what is missing, its help."""
+
+    word: str
+    insert: str
+    help: str
+
+
+@dataclass(frozen=True, kw_only=True)
 class Formula:
     """A formula that a worker has read.
 
@@ -40,19 +50,29 @@ class Formula:
         entry: the scoring, named by ``=`` and the formula's one spelling; None with a problem.
         slug: its name in files and widgets.
         files: by file name, the package that it would be.
+        shape: of its scores, such as ``(n_q, n_k)``.
+        completions: of what is typed last, whether or not there is a problem.
     """
 
     entry: Entry | None = None
     slug: str = ""
     files: Mapping[str, str] = field(default_factory=dict)
+    shape: str = ""
+    completions: tuple[Completion, ...] = ()
     problem: Problem | None = None
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Formula:
         """From what the task ``formula`` gives."""
+        found = facts["completions"][:MOST_COMPLETIONS]
+        completions = tuple(Completion(**each) for each in found)
         if facts["error"]:
-            return cls(problem=Problem(**facts["error"]))
-        return cls(entry=Entry.of(facts), slug=facts["slug"], files=facts["files"])
+            return cls(problem=Problem(**facts["error"]), completions=completions)
+        shapes = facts["shapes"]
+        return cls(
+            entry=Entry.of(facts), slug=facts["slug"], files=facts["files"],
+            shape=shapes[-1][1] if shapes else "", completions=completions,
+        )  # fmt: skip
 
 
 def formula_request(text: str) -> Request:

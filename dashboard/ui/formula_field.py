@@ -1,4 +1,8 @@
-"""The field in which a scoring is typed, what is said of the formula in it, and its package."""
+"""The field in which a scoring is typed, what is said of it while it is typed, and its package.
+
+The field is sent a quarter of a second after the last key, so what stands below it follows what is
+typed, and so does the page where the formula is a panel's.
+"""
 
 from __future__ import annotations
 
@@ -14,7 +18,7 @@ import streamlit as st
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.formula import LONGEST, Formula, Problem
 from dashboard.records.request import FORMULA, Pairs, is_formula
-from dashboard.ui import formulas
+from dashboard.ui import formulas, shown
 from dashboard.ui.session import Session
 from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import choose, place, plain
@@ -27,6 +31,12 @@ _HELP = (
     "slider each. For example `q.k / sqrt(d)`, `-max(abs(q - k))`, `-|q - k| / w`."
 )
 _TYPE = "Type a formula…"
+_WORD = re.compile(r"[A-Za-z]+")
+_SHAPES = {
+    "(n_q, n_k)": "a score for each query and key",
+    "(1, n_k)": "a score for each key, alike for all queries",
+    "(n_q, 1)": "a score for each query, alike for all keys",
+}
 _NOT_IN = {  # by task, the names that mean nothing there, and why
     "regression": ("[ij]", "points have no positions, so there is no"),
     "translation": ("n", "padding changes how many keys there are, so there is no"),
@@ -64,14 +74,15 @@ def choice_title(name: str, catalogue: Catalogue) -> str:
 
 def formula_field(
     session: Session[Any], catalogue: Catalogue, letter: str, scoring: str, *,
-    label: str, still: str = "", task: str = "",
+    label: str, names: Mapping[str, str], still: str = "", task: str = "",
 ) -> Formula | None:  # fmt: skip
-    """A line to type in, and under it what is wrong with the formula.
+    """A line to type in, and under it what the formula gives, or what is wrong with it.
 
     Args:
         letter: of the panel; empty on a page with one field.
         scoring: what is chosen now; the field begins with it if it is a formula. Empty where a
             formula is to be added to others.
+        names: what those of the language stand for here, such as ``q``.
         still: the sentence on what is shown while the formula cannot be used; by default that it
             is ``scoring``.
         task: in which it must make sense; empty for any.
@@ -87,6 +98,7 @@ def formula_field(
         max_chars=LONGEST,
         placeholder=_PLACEHOLDER,
         help=_HELP,
+        live=True,
     )
     still = still or f"Below is still {plain(scoring_title(scoring, catalogue))}."
     text = formulas.typed(given)
@@ -97,10 +109,12 @@ def formula_field(
     if formula is None:
         formulas.waiting(session.page)
         return None
+    _completions(key, text, formula)
     problem = formula.problem or _elsewhere(formula, task, text)
     if problem:
         _wrong(text, problem, still)
         return None
+    _given(formula, names)
     return formula
 
 
@@ -138,6 +152,33 @@ def _elsewhere(formula: Formula, task: str, text: str) -> Problem | None:
     found = re.search(rf"(?<![A-Za-z]){names}(?![A-Za-z0-9])", text)
     start, end = found.span() if found else (0, len(text))
     return Problem(sentence=f"{why} {text[start:end]}", start=start, end=end)
+
+
+def _completions(key: str, text: str, formula: Formula) -> None:
+    """A button for each word that the last one may become."""
+    if not formula.completions:
+        return
+    with st.container(horizontal=True, gap="xsmall", key=f"{key}-completions"):
+        for each in formula.completions:
+            st.button(
+                plain(each.word), key=f"{key}-{each.word}", type="tertiary", help=plain(each.help),
+                on_click=_complete, args=(key, text + each.insert),
+            )  # fmt: skip
+
+
+def _complete(key: str, text: str) -> None:
+    st.session_state[key] = text
+
+
+def _given(formula: Formula, names: Mapping[str, str]) -> None:
+    """What the names are here, what the formula gives, and its scores of a few numbers."""
+    if formula.entry is None:
+        return
+    words = {*_WORD.findall(formula.entry.name)}
+    found = [f"{name} is {what}" for name, what in names.items() if name in words]
+    given = f"It gives {_SHAPES.get(formula.shape, 'one score for all')}"
+    shown.caption(plain(f"{', '.join(found)}{'. ' * bool(found)}{given}."))
+    shown.caption(plain(formula.entry.description))
 
 
 def _wrong(text: str, problem: Problem, still: str) -> None:

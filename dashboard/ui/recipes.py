@@ -34,6 +34,24 @@ CHOICE_WIDTH, FIELD_WIDTH = 220, 130  # px
 _PROBE_WIDTH = 420  # px
 DIGITS = "%g"  # a learning rate may be very small
 
+_NAMES = {  # of formulas, by task
+    "translation": {
+        "q": "what the model has at the word that asks",
+        "k": "what it has at a word that is looked at",
+        "d": "their size in one head",
+        "i": "the place of the word that asks",
+        "j": "the place of the word that is looked at",
+        "h": "the head",
+        "H": "how many heads there are",
+    },
+    "regression": {
+        "q": "the point to predict at",
+        "k": "a training point",
+        "d": "how many numbers a point has",
+        "n": "how many training points there are",
+    },
+}
+
 
 def draw_made_of(session: Session[View], catalogue: Catalogue) -> None:
     """Model, corpus and preset; the settings follow at once where another one is chosen."""
@@ -85,8 +103,8 @@ def draw_scorings(session: Session[View], catalogue: Catalogue, title: str, task
 def _type_scoring(session: Session[View], catalogue: Catalogue, task: str) -> None:
     """The field in which another scoring is typed, and the button that adds it."""
     formula = formula_field(
-        session, catalogue, "", "", label="Formula of another scoring", task=task,
-        still="Nothing is added yet.",
+        session, catalogue, "", "", label="Formula of another scoring", names=_NAMES[task],
+        task=task, still="Nothing is added yet.",
     )  # fmt: skip
     if formula is None or formula.entry is None:
         return

@@ -201,6 +201,35 @@ def test_a_typed_curve_is_painted_and_a_friend_sees_the_same(window):
     assert friend.page.locator(FIELD).input_value() == "-norm(q - k)^2 / (2 * w^2)"
 
 
+def test_the_curve_follows_a_formula_while_it_is_typed(window):
+    seen = all_drawn(window("?a==-|q-k|&b=laplacian"), "ab")
+    before = curve(seen, "a")[1]
+    field = seen.page.locator(FIELD)
+    field.fill("")
+    seen.until(lambda: "Type a formula of q and k" in seen.text(), "the empty field's hint")
+    field.press_sequentially("-|q - k|^2 / sq", delay=40)  # and neither Enter nor another click
+    seen.until(lambda: "square" in seen.text(), "what the last word may become")
+    seen.page.get_by_role("button", name="sqrt").click()
+    seen.until(lambda: field.input_value() == "-|q - k|^2 / sqrt(", "the word in the field")
+    field.press("End")
+    field.press_sequentially("4) / w", delay=40)
+
+    def is_another() -> bool:
+        drawn = curve(seen, "a")  # None while one chart replaces another
+        return drawn is not None and not np.array_equal(drawn[1], before)
+
+    all_drawn(seen.until(is_another, "the typed curve"), "ab")
+    assert field.input_value() == "-|q - k|^2 / sqrt(4) / w"
+    assert seen.page.evaluate("document.activeElement.matches('input[type=text]')")
+    assert "q = 1 scores -0.5 for k = 0" in seen.text()
+    x, y = points(seen, "a")
+    queries, predicted = curve(seen, "a")
+    np.testing.assert_allclose(
+        predicted, gaussian_weights(queries, x, 1.0) @ y, rtol=20 * DIGITS
+    )  # fmt: skip
+    assert seen.overflow() == 0
+
+
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light"), (390, "dark")])
 def test_a_formula_fits_its_panel(window, width, scheme):
     link = "?a=%3Dmax(1-%7Cq-k%7C%5E2%2Fw%5E2%2C0)&b=gaussian&c=uniform&d=%3D-w+%7Cq-k%7C"

@@ -32,6 +32,17 @@ from dashboard.ui.widgets import draw_parameter
 
 _CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
 
+_NAMES = {  # of formulas, as the stages call them
+    "q": "a row of the queries",
+    "k": "a row of the keys",
+    "d": "the size of a query",
+    "i": "the query's row",
+    "j": "the key's row",
+    "h": "the head",
+    "H": "how many heads there are",
+    "n": "how many keys there are",
+}
+
 
 def step_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
     """Everything above the stages."""
@@ -81,7 +92,9 @@ def scoring_controls(session: Session[Anatomy], catalogue: Catalogue, row: Delta
 def _typed(session: Session[Anatomy], catalogue: Catalogue) -> str:
     """The name of the formula; the scoring as it was while the formula cannot be used."""
     scoring = session.view.scoring
-    formula = formula_field(session, catalogue, "", scoring, label="Formula of the scoring")
+    formula = formula_field(
+        session, catalogue, "", scoring, label="Formula of the scoring", names=_NAMES
+    )
     if not formula or not formula.entry:
         return scoring
     package_button("anatomy", formula)

@@ -34,6 +34,15 @@ from dashboard.ui.formula_field import (
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters
 
+_NAMES = {
+    "q": "the point to predict at",
+    "k": "a training point",
+    "d": "how many numbers a point has",
+    "h": "1",
+    "H": "1, as there are no heads",
+    "n": "how many training points there are",
+}
+
 
 class PanelPlaces(NamedTuple):
     """Where in a panel things go that come after its controls were read."""
@@ -93,8 +102,9 @@ def _scoring(
 def _typed(session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit) -> Fit:
     """The panel with the formula as its scoring; as it was while the formula cannot be used."""
     formula = formula_field(
-        session, catalogue, letter, panel.scoring, label=f"Formula of panel {letter}", task=TASK
-    )
+        session, catalogue, letter, panel.scoring, label=f"Formula of panel {letter}",
+        names=_NAMES, task=TASK,
+    )  # fmt: skip
     if not formula or not formula.entry or formula.entry.name == panel.scoring:
         return panel
     fit = default_fit(

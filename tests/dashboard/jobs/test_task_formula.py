@@ -27,15 +27,30 @@ def test_a_formula_is_described_with_a_sample_of_its_scores():
 def test_what_is_wrong_crosses_as_facts_and_nothing_else():
     result = perform(Request.make("formula", options={"text": "q + k"}), None)
     facts = Result.from_bytes(result.to_bytes()).facts
-    assert facts.keys() == {"error", "environment"}
+    assert facts.keys() == {"error", "completions", "environment"}
     assert facts["error"].keys() == {"sentence", "start", "end", "suggestion"}
 
 
-def test_a_formula_of_positions_has_no_sample_since_points_have_none():
-    facts = said("q.k - |i - j|")
+def test_the_sample_of_a_formula_of_positions_says_where_its_keys_stand():
+    facts = said("q.k - 2 w |i - j|")
     assert facts["error"] is None
-    assert facts["description"] == ""
+    assert facts["description"] == (
+        "In one dimension q = 1 scores 0 for k = 0, -1 for k = 1, -2 for k = 2, -3 for k = 3 "
+        "with w = 1, i = 0, j = 0 to 3."
+    )
     assert facts["tasks"] == ["translation", "encoding"]
+
+
+def test_the_word_at_the_end_is_completed_whether_or_not_the_rest_is_right():
+    def offered(text):
+        return [(each["word"], each["insert"]) for each in said(text)["completions"]]
+
+    assert offered("q.k / sq") == [("sqrt", "rt("), ("square", "uare(")]
+    assert offered("sigma q.k / si") == [
+        ("sigma", "gma"), ("sigmoid", "gmoid("), ("sin", "n("),
+    ]  # fmt: skip
+    assert offered("q.k / sqrt(d)") == offered("q.k / ") == offered("") == []
+    assert ("w1", "1") in offered("-|q - k| / w1 + w")
 
 
 def test_the_package_is_named_by_the_formulas_slug():

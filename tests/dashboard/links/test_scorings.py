@@ -35,7 +35,8 @@ LINK: Link[View] = Link(
 
 def known(catalogue, *texts):
     """The catalogue once a worker has read these formulas."""
-    facts = {text: {"slug": "x", "files": {}, **described(text)} for text in texts}
+    more = {"slug": "x", "files": {}, "completions": []}
+    facts = {text: {**more, **described(text)} for text in texts}
     return catalogue.with_formulas({text: Formula.of(each) for text, each in facts.items()})
 
 

@@ -97,6 +97,32 @@ def test_what_is_wrong_is_said_with_its_place_and_the_panel_stays(opened, backen
     assert link(app)["a"] == "=dot(q, k) / sqrt(d)"
 
 
+def test_what_is_typed_is_explained_while_it_is_typed(opened, backend):
+    app = opens_the_field(opened("regression", a="uniform"))
+    assert field(app).proto.live_debounce_ms == 250
+    field(app).set_value("-|q - k| / w").run()
+    told = seen(app).replace("\\", "")
+    assert "q is the point to predict at, k is a training point. It gives a score for each" in told
+    assert "q = 1 scores -1 for k = 0, 0 for k = 1" in told
+    field(app).set_value("|k|").run()
+    assert "It gives a score for each key, alike for all queries" in seen(app).replace("\\", "")
+    field(app).set_value("3").run()
+    assert "It gives one score for all" in seen(app).replace("\\", "")
+
+
+def test_the_last_word_is_completed_by_a_button(opened, backend):
+    app = opens_the_field(opened("regression", a="uniform"))
+    field(app).set_value("q.k / sq").run()
+    assert app.error  # it is no formula yet
+    offered = [one.label for one in app.button if str(one.key).startswith("regression-formula-a-")]
+    assert offered == ["sqrt", "square"]
+    app.button("regression-formula-a-sqrt").click().run()
+    assert field(app).value == "q.k / sqrt("
+    field(app).set_value("q.k / sqrt(d)").run()
+    assert link(app)["a"] == "=dot(q, k) / sqrt(d)"
+    assert not [one for one in app.button if str(one.key).startswith("regression-formula-a-")]
+
+
 def test_two_formulas_stand_beside_an_installed_scoring(opened, backend):
     given = {"a": OWN_GAUSSIAN, "a__w": "0.5", "b": "=-w |q - k|", "c": "laplacian"}
     app = opened("regression", **given)
