@@ -30,7 +30,7 @@ _HELP = (
     "Of the query q and the key k, vectors of d numbers. Other letters are parameters, with a "
     "slider each. For example `q.k / sqrt(d)`, `-max(abs(q - k))`, `-|q - k| / w`."
 )
-_TYPE = "Type a formula…"
+TYPE = "Type a formula…"
 _WORD = re.compile(r"[A-Za-z]+")
 _SHAPES = {
     "(n_q, n_k)": "a score for each query and key",
@@ -67,7 +67,7 @@ def choose_scoring(
 def choice_title(name: str, catalogue: Catalogue) -> str:
     """What a scoring is called among choices."""
     if name == FORMULA:
-        return _TYPE
+        return TYPE
     known = catalogue.scorings.get(name)
     return known.title if known else scoring_title(name, catalogue)
 
@@ -176,9 +176,9 @@ def _given(formula: Formula, names: Mapping[str, str]) -> None:
         return
     words = {*_WORD.findall(formula.entry.name)}
     found = [f"{name} is {what}" for name, what in names.items() if name in words]
-    given = f"It gives {_SHAPES.get(formula.shape, 'one score for all')}"
-    shown.caption(plain(f"{', '.join(found)}{'. ' * bool(found)}{given}."))
-    shown.caption(plain(formula.entry.description))
+    gives = f"It gives {_SHAPES.get(formula.shape, 'one score for all')}"
+    said = [", ".join(found), gives, formula.entry.description]
+    shown.caption(plain(". ".join(filter(None, said))))
 
 
 def _wrong(text: str, problem: Problem, still: str) -> None:

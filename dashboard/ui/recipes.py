@@ -24,11 +24,11 @@ from dashboard.records.request import FORMULA
 from dashboard.ui import layout, upload
 from dashboard.ui.attending import draw_normaliser_of_view
 from dashboard.ui.fields import draw_choice, draw_settings, draw_text
-from dashboard.ui.formula_field import choice_title, formula_field, package_button
+from dashboard.ui.formula_field import TYPE, formula_field, package_button
 from dashboard.ui.session import Session
-from dashboard.ui.titles import data_title, model_title
+from dashboard.ui.titles import data_title, model_title, scoring_title
 from dashboard.ui.widgets import formula as formula_text
-from dashboard.ui.widgets import place, plain
+from dashboard.ui.widgets import place
 
 CHOICE_WIDTH, FIELD_WIDTH = 220, 130  # px
 _PROBE_WIDTH = 420  # px
@@ -90,7 +90,7 @@ def draw_scorings(session: Session[View], catalogue: Catalogue, title: str, task
         [*offered, *others, FORMULA],
         placeholder="Choose scorings, or type to search",
         key=place(key, [*before, *typing], session.fresh),
-        format_func=lambda name: plain(choice_title(name, catalogue)),
+        format_func=lambda name: TYPE if name == FORMULA else scoring_title(name, catalogue),
     )
     kept = [name for name in before if name in chosen]
     new = (name for name in chosen if name not in kept and name != FORMULA)

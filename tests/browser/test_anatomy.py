@@ -55,3 +55,27 @@ def test_heads_fit_the_window(window, width, scheme):
     assert {row["label"] for row in flows[0]} == {"B = 2", "n = 4", "H = 3", "d = 3"}
     assert seen.overflow() <= 0
     seen.screenshot(f"anatomy-heads-{width}")
+
+
+@pytest.mark.parametrize(
+    ("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light"), (390, "dark")]
+)
+def test_a_scoring_is_walked_through_while_it_is_typed(window, width, scheme):
+    seen = drawn(window("anatomy?scoring=gaussian", width=width, scheme=scheme))
+    queries, keys = matrices(seen, "inputs")[:2]
+    seen.page.locator(".st-key-anatomy-scoring input").click()
+    seen.page.keyboard.type("Type a")
+    seen.page.get_by_role("option", name="Type a formula").click()
+    field = seen.page.locator(".st-key-anatomy-formula input")
+    field.press_sequentially("-max(abs(q - k)) / w - |i -", delay=20)
+    drawn(seen.until(lambda: "Below is still Gaussian" in seen.text(), "what is wrong"))
+    assert seen.overflow() == 0
+    seen.screenshot(f"anatomy-formula-wrong-{width}-{scheme}")
+    before = matrices(seen, "scores")[0]
+    field.press_sequentially(" j|", delay=20)  # no Enter
+    drawn(seen.until(lambda: changed(seen, before), "the typed scores"))
+    far = np.abs(queries[:, None] - keys[None]).max(-1)
+    away = np.abs(np.arange(len(queries))[:, None] - np.arange(len(keys)))
+    np.testing.assert_allclose(matrices(seen, "scores")[0], -far - away, atol=5e-3)
+    assert seen.overflow() == 0
+    seen.screenshot(f"anatomy-formula-{width}-{scheme}")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from urllib.parse import unquote_plus
 
 import numpy as np
 import pytest
@@ -126,3 +127,24 @@ def test_the_probe_plays_through_the_epochs_in_a_chart_that_stays(window):
     # The link follows what is seen, a moment later on a busy machine.
     seen.until(lambda: f"epoch={epoch()}" in seen.page.url, "the link of the epoch that is seen")
     seen.screenshot("train-probe-plays")
+
+
+def test_a_scoring_that_is_typed_is_added_and_learns(window):
+    link = SMALL.replace("epochs=140", "epochs=2").replace("additive,scaled_dot", "additive")
+    for width, scheme in ((390, "dark"), (1280, "dark"), (390, "light"), (1280, "light")):
+        seen = window(link, width=width, scheme=scheme).settle()
+        seen.page.locator(".st-key-training-scorings input").first.click()
+        seen.page.keyboard.type("Type a")
+        seen.page.get_by_role("option", name="Type a formula").click()
+        field = seen.page.locator(".st-key-training-formula input")
+        field.press_sequentially("q.k / sqrt(d) - m |i - j|", delay=20)
+        seen.until(lambda: "Add this scoring" in seen.text(), "the button").settle()  # noqa: B023
+        assert "i is the place of the word that asks" in seen.text()
+        assert seen.overflow() == 0
+        seen.screenshot(f"train-formula-{width}-{scheme}")
+    seen.page.get_by_role("button", name="Add this scoring").click()
+    seen.until(lambda: "scorings=additive,=dot" in unquote_plus(seen.page.url), "it in the link")
+    seen.settle().page.locator(".st-key-train-start button").click()
+    name = "dot(q, k) / sqrt(d) - m * abs(i - j)"
+    seen.until(lambda: says(seen, name, "done"), "the typed scoring to be trained")
+    seen.screenshot("train-formula-done")
