@@ -29,6 +29,7 @@ from dashboard.ui.fields import draw_choice, draw_setting, draw_settings
 from dashboard.ui.formula_field import carried, choose_scoring, formula_field, package_button
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter
+from dashboard.ui.widgets import formula as draw_mathematics
 
 _CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
 
@@ -97,6 +98,8 @@ def _typed(session: Session[Anatomy], catalogue: Catalogue) -> str:
     )
     if not formula or not formula.entry:
         return scoring
+    if session.view.part == state.ROOT:  # the others write the formula beside what comes of it
+        draw_mathematics(formula.entry.formula)
     package_button("anatomy", formula)
     return formula.entry.name
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
+from attention_plugins.formula import described
+
 FIELD, CHOICE = "anatomy-formula", "anatomy-scoring"
 GAUSSIAN = "=-norm(q - k)^2 / (2 * w^2)"
 
@@ -100,3 +102,10 @@ def test_a_formula_of_positions_and_heads_is_walked_through(opened, backend):
     assert not app.exception
     assert asked(backend).scoring == "=dot(q, k) - abs(i - j) / h"
     assert len(matrices(app)) > 5
+
+
+def test_the_roots_plots_compare_a_typed_scoring_and_show_its_mathematics(opened, backend):
+    app = typed(opened, "q.k / d", part="root")
+    assert not app.exception
+    assert described("q.k / d")["formula"] in "".join(one.value for one in app.latex)
+    assert asked(backend).scoring == "=dot(q, k) / d"
