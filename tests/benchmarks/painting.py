@@ -1,6 +1,7 @@
 """From a change to the last painted pixel, in Chromium, beside plain Streamlit.
 
-A slider step on *Kernel regression*, another sentence on *Translation*, and first loads.
+A slider step on *Kernel regression*, another sentence on *Translation*, and first loads. A
+character typed into a formula stands beside a slider step of ours.
 """
 
 from __future__ import annotations
@@ -18,6 +19,8 @@ from tests.support.serving import ROOT, served
 ONE_CHART = ROOT / "tests/benchmarks/one_chart_app.py"
 EMPTY = ROOT / "tests/benchmarks/empty_app.py"
 FOUR = "/?a=gaussian&b=laplacian&c=epanechnikov&d=boxcar"
+TYPED = "/?a=%3D-norm(q%20-%20k)%5E2%20%2F%201"  # =-norm(q - k)^2 / 1
+DIGITS = "23456789"  # in the place of its 1
 THREE = "/translation"  # its usual panels, two Bahdanau models and a Transformer
 # Of several lengths, so that every one needs a map of another shape.
 SENTENCES = (
@@ -40,6 +43,15 @@ def rows(quick: bool) -> Iterator[Row]:
             work = f"a slider step, {name}, to painted"
             yield _steps(work, page, other, [_step] * (steps + 1))
             page.close()
+        page, slider = (
+            opened(browser, ours.url + TYPED),
+            opened(browser, ours.url + "/?a=gaussian"),
+        )
+        characters = [partial(_type, digit) for digit in DIGITS[: steps + 1]]
+        work = "a character of a formula, one panel, to painted"
+        yield _steps(work, page, slider, characters, beside="our slider step")
+        page.close()
+        slider.close()
         page = opened(browser, ours.url + THREE)
         page.locator(CHART).nth(3).wait_for(timeout=PATIENCE)  # the colours', and each model's
         typed = [partial(_enter, sentence) for sentence in SENTENCES[: steps + 1]]
@@ -51,7 +63,10 @@ def rows(quick: bool) -> Iterator[Row]:
             yield compared(f"{name}, finished", "an empty app", (taken[0], taken[1]))
 
 
-def _steps(name: str, page: Page, other: Page, acts: Sequence[Callable[[Page], float]]) -> Row:
+def _steps(
+    name: str, page: Page, other: Page, acts: Sequence[Callable[[Page], float]],
+    beside: str = "a slider and a chart",
+) -> Row:  # fmt: skip
     """Each change of ours in turn with a slider step of the other app."""
     taken: tuple[list[float], list[float]] = ([], [])
     for number, act in enumerate(acts):
@@ -59,13 +74,22 @@ def _steps(name: str, page: Page, other: Page, acts: Sequence[Callable[[Page], f
             milliseconds, _ = timed(each, change)
             if number:  # the first one compiles
                 found.append(milliseconds / 1e3)
-    return compared(name, "a slider and a chart", taken)
+    return compared(name, beside, taken)
 
 
 def _step(page: Page) -> float:
     """The slider of a width moves by one; of the first panel, where there are several."""
     slider = page.get_by_role("slider", name="Width").first
     slider.press("ArrowRight")
+    return page.evaluate("window.acted")
+
+
+def _type(character: str, page: Page) -> float:
+    """The last character of the formula becomes another one; nothing else is pressed."""
+    field = page.get_by_role("textbox", name="Formula of panel a")
+    field.press("End")
+    field.press("Shift+ArrowLeft")
+    field.press(character)
     return page.evaluate("window.acted")
 
 
