@@ -1,7 +1,7 @@
 """The field in which a scoring is typed, what is said of it while it is typed, and its package.
 
-The field is sent a quarter of a second after the last key, so what stands below it follows what is
-typed, and so does the page where the formula is a panel's.
+The field is sent with every key, so what stands below it follows what is typed, and so does the
+page where the formula is a panel's.
 """
 
 from __future__ import annotations
@@ -25,6 +25,7 @@ from dashboard.ui.widgets import choose, place, plain
 
 Width = int | Literal["stretch"]
 
+_PAUSE = "0ms"  # each key is sent, as a slider sends each step; a run gives way to the next
 _PLACEHOLDER = "-|q - k|^2 / (2 w^2)"
 _HELP = (
     "Of the query q and the key k, vectors of d numbers. Other letters are parameters, with a "
@@ -98,7 +99,7 @@ def formula_field(
         max_chars=LONGEST,
         placeholder=_PLACEHOLDER,
         help=_HELP,
-        live=True,
+        live=_PAUSE,
     )
     still = still or f"Below is still {plain(scoring_title(scoring, catalogue))}."
     text = formulas.typed(given)

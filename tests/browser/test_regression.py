@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 import numpy as np
 import pytest
@@ -216,7 +216,8 @@ def test_the_curve_follows_a_formula_while_it_is_typed(window):
 
     def is_another() -> bool:
         drawn = curve(seen, "a")  # None while one chart replaces another
-        return drawn is not None and not np.array_equal(drawn[1], before)
+        whole = "sqrt(4) / w" in unquote_plus(seen.page.url)
+        return whole and drawn is not None and not np.array_equal(drawn[1], before)
 
     all_drawn(seen.until(is_another, "the typed curve"), "ab")
     assert field.input_value() == "-|q - k|^2 / sqrt(4) / w"

@@ -26,10 +26,10 @@ from dashboard.links.fields import (
 )
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Query, Reader
-from dashboard.links.scorings import ScoringChoice, formulas_among, given, short_name
+from dashboard.links.scorings import ScoringChoice, formulas_among, given
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Scalar
+from dashboard.records.request import Scalar, is_formula
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -89,7 +89,7 @@ PARAMETERS: ForeignSettings[Anatomy] = ForeignSettings(
     name="parameters",
     installed=lambda view, catalogue: view.scoring in catalogue.scorings,
     parameters=lambda view, catalogue: catalogue.scorings[view.scoring].parameters,
-    owner=lambda view: short_name(view.scoring),
+    owner=lambda view: "typed" if is_formula(view.scoring) else view.scoring,
     key_of=lambda name: f"scoring.{name}",
 )
 LAYOUT: Choice[Anatomy] = Choice(

@@ -72,7 +72,8 @@ def panel_controls(
         layout.formula_of(letter, catalogue.scorings[chosen.scoring])
         result = shown.container()
         formula = catalogue.formulas.get(chosen.scoring.removeprefix(FORMULA))
-        key = f"panel-{letter}-{formula.slug if formula else chosen.scoring}"
+        # One key for all formulas: while one is typed, its widgets stay as they are.
+        key = f"panel-{letter}-{'typed' if formula else chosen.scoring}"
         with layout.controls(f"panel-{letter}-parameters"):
             chosen = _parameters(session, catalogue, key, chosen)
             if formula:

@@ -99,7 +99,7 @@ def test_what_is_wrong_is_said_with_its_place_and_the_panel_stays(opened, backen
 
 def test_what_is_typed_is_explained_while_it_is_typed(opened, backend):
     app = opens_the_field(opened("regression", a="uniform"))
-    assert field(app).proto.live_debounce_ms == 250
+    assert field(app).proto.live_debounce_ms == 0
     field(app).set_value("-|q - k| / w").run()
     told = seen(app).replace("\\", "")
     assert "q is the point to predict at, k is a training point. It gives a score for each" in told
