@@ -17,7 +17,7 @@ import streamlit as st
 
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.formula import LONGEST, Formula, Problem
-from dashboard.records.request import FORMULA, Pairs, is_formula
+from dashboard.records.request import FORMULA, is_formula
 from dashboard.ui import formulas, shown
 from dashboard.ui.session import Session
 from dashboard.ui.titles import scoring_title
@@ -117,12 +117,6 @@ def formula_field(
         return None
     _given(formula, names)
     return formula
-
-
-def carried(before: Pairs, usual: Pairs) -> Pairs:
-    """The parameters of a formula; a letter that the one before had too keeps its value."""
-    held = dict(before)
-    return tuple((name, held.get(name, value)) for name, value in usual)
 
 
 def package_button(key: str, formula: Formula) -> None:

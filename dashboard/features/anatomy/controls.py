@@ -22,11 +22,11 @@ from dashboard.features.anatomy.view import (
     SEED_FIELD,
 )
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import FORMULA, is_formula
+from dashboard.records.request import FORMULA
 from dashboard.ui import layout, shown
 from dashboard.ui.attending import draw_normaliser_of_view
 from dashboard.ui.fields import draw_choice, draw_setting, draw_settings
-from dashboard.ui.formula_field import carried, choose_scoring, formula_field, package_button
+from dashboard.ui.formula_field import choose_scoring, formula_field, package_button
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter
 from dashboard.ui.widgets import formula as draw_mathematics
@@ -83,9 +83,7 @@ def scoring_controls(session: Session[Anatomy], catalogue: Catalogue, row: Delta
     if scoring not in catalogue.scorings:
         return
     if scoring != before.scoring:
-        usual = PARAMETERS.default(session.view, catalogue)
-        same = is_formula(scoring) and is_formula(before.scoring)
-        session.update(parameters=carried(before.parameters, usual) if same else usual)
+        session.update(parameters=PARAMETERS.default(session.view, catalogue))
     with row:
         _parameters(session, catalogue)
 

@@ -21,11 +21,10 @@ from dashboard.links.fits import (
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults, pairs
-from dashboard.records.request import FORMULA, Pairs, is_formula
+from dashboard.records.request import FORMULA, Pairs
 from dashboard.ui import layout, shown
 from dashboard.ui.attending import draw_normaliser
 from dashboard.ui.formula_field import (
-    carried,
     choice_title,
     choose_scoring,
     formula_field,
@@ -108,12 +107,10 @@ def _typed(session: Session[Regression], catalogue: Catalogue, letter: str, pane
     )  # fmt: skip
     if not formula or not formula.entry or formula.entry.name == panel.scoring:
         return panel
-    fit = default_fit(
+    # A letter that the formula before had too keeps its value, since it keeps its slider.
+    return default_fit(
         catalogue, formula.entry.name, model=panel.model, learn=panel.learn, normalised=panel
     )
-    if not is_formula(panel.scoring):
-        return fit
-    return replace(fit, parameters=carried(panel.parameters, fit.parameters))
 
 
 def _remove(session: Session[Regression], letter: str) -> None:
