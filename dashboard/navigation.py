@@ -59,6 +59,11 @@ PAGES = (
         section="Compare", purpose="alignment error rate of every head against gold alignments",
     ),
     Entry(
+        name="race", title="Race", icon="flag", path="race",
+        section="Compare", purpose="which scoring is better at what, by how much, and whether "
+        "that is chance",
+    ),
+    Entry(
         name="training", title="Train", icon="model_training", path="train",
         section="Train", purpose="loss, speed and score while scorings learn",
     ),

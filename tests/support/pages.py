@@ -19,6 +19,7 @@ from dashboard.features.differences.task_comparison import compare
 from dashboard.features.experiment import task as experiment
 from dashboard.features.norms import task as norms
 from dashboard.features.positions import task as positions
+from dashboard.features.race import task as race
 from dashboard.features.runs import task as runs
 from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Capacity, Event, Load
@@ -233,6 +234,7 @@ class Backend:
             "formula": lambda r: task_formula.perform(r, self),
             "norms": lambda r: norms.perform(r, self),
             "positions": lambda r: positions.perform(r, self),
+            "race": lambda r: race.perform(r, self),
         }[request.task]
         try:
             return Event(number=3, stage="done", result=make(request))

@@ -1,0 +1,134 @@
+"""A curve for each contestant: two in colour with their intervals, all others in grey."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import altair as alt
+import pyarrow as pa
+
+from dashboard.charts import theme
+from dashboard.charts.labels import displayed
+from dashboard.charts.lanes import stacked
+from dashboard.charts.legend import named_strokes
+from dashboard.charts.pointer import hover
+from dashboard.charts.template import Prepared, Sources, values_of
+
+_ROOM = 48  # px, for the labels at the left
+_COLUMNS = ("x", "y", "low", "high")
+_MARGIN = 0.05  # of the range of values, left free above and below
+
+
+class LinesShape(NamedTuple):
+    """What a specification follows from.
+
+    Args:
+        names: of the curves in colour, with their colours, in the order of the legend.
+        titles: of the axes, x first.
+    """
+
+    names: tuple[tuple[str, str], ...]
+    titles: tuple[str, str]
+    width: int
+    height: int
+
+
+def prepare_lines(
+    rows: Sequence[Mapping[str, Any]], colours: Mapping[str, str], *, x_title: str, y_title: str,
+    learned: tuple[float, float] | None = None, width: int = theme.WIDTH, height: int = 230,
+) -> Prepared[LinesShape]:  # fmt: skip
+    """What :func:`draw_lines` draws.
+
+    Args:
+        rows: ``name``, ``x``, ``y``, and the ends of its interval ``low``, ``high`` (None where
+            there is none).
+        colours: of those names that stand out.
+        learned: the range of x that was learned; it is shaded, and where it is a single number
+            marked by a line.
+
+    Raises:
+        ValueError: no rows.
+    """
+    held = [row for row in rows if row["y"] is not None]
+    if not held:
+        raise ValueError("need at least one point")
+    names = displayed([row["name"] for row in held])
+    known = dict(zip(displayed([*colours]), colours.values(), strict=True))
+    table: dict[str, Any] = {"name": names}
+    for column in _COLUMNS:
+        table[column] = pa.array([row.get(column) for row in held], pa.float64())
+    tables = {
+        "curves": pa.table(table),
+        "learned": pa.table({"from": [learned[0]], "to": [learned[1]]} if learned
+                            else {"from": pa.array([], pa.float64()),
+                                  "to": pa.array([], pa.float64())}),
+    }  # fmt: skip
+    ends = [
+        row[name] for row in held for name in _COLUMNS[1:]
+        if row.get(name) is not None and (name == "y" or row["name"] in colours)
+    ]  # fmt: skip
+    low, high = min(ends), max(ends)
+    margin = (high - low) * _MARGIN or 1.0
+    xs = [row["x"] for row in held]
+    values = {"left": min(xs), "right": max(xs), "bottom": low - margin, "top": high + margin}
+    shape = LinesShape(tuple(known.items()), (x_title, y_title), width, height)
+    return Prepared(tables, shape, {name: float(value) for name, value in values.items()})
+
+
+def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
+    """The chart of ``data``, as :func:`prepare_lines` makes it, or names it."""
+    (lane,) = stacked([shape.height], 0)
+    x_title, y_title = shape.titles
+    x = alt.X(
+        "x:Q",
+        scale=alt.Scale(
+            domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False, zero=False, clamp=True
+        ),
+        axis=alt.Axis(title=x_title, grid=False, tickCount=6, format=theme.NUMBER),
+    )
+    scale = lane.scale(alt.ExprRef("bottom"), alt.ExprRef("top"))
+    y = alt.Y("y:Q", scale=scale, axis=lane.axis(y_title, _ROOM, form=".3~g"))
+    stroke = named_strokes("name", dict(shape.names))
+    standing_out = alt.FieldOneOfPredicate(field="name", oneOf=[name for name, _ in shape.names])
+    pointed = hover("name", "x", nearest=True)
+    tooltip = [
+        alt.Tooltip("name:N"), alt.Tooltip("x:Q", title=x_title, format=",~r"),
+        alt.Tooltip("y:Q", title=y_title, format=".3~g"),
+    ]  # fmt: skip
+    curves = alt.Chart(data["curves"])
+    shaded = (
+        alt.Chart(data["learned"])
+        .mark_rect(fill=theme.QUIET, fillOpacity=0.14, stroke=theme.QUIET, strokeOpacity=0.6)
+        .encode(x=alt.X("from:Q"), x2="to:Q", y=alt.value(lane.top), y2=alt.value(lane.bottom))
+        .properties(name="learned")
+    )
+    grey = (
+        curves.transform_filter({"not": standing_out})
+        .mark_line(stroke=theme.QUIET, strokeWidth=1, opacity=0.45)
+        .encode(x=x, y=y, detail="name:N")
+        .properties(name="others")
+    )
+    intervals = (
+        curves.transform_filter(standing_out)
+        .mark_rule(strokeWidth=2, opacity=0.6, aria=False)
+        .encode(x=x, y=alt.Y("low:Q", scale=scale, title=y_title), y2="high:Q", stroke=stroke)
+        .properties(name="intervals")
+    )
+    lines = (
+        curves.transform_filter(standing_out)
+        .mark_line(strokeWidth=2)
+        .encode(x=x, y=y, stroke=stroke)
+        .properties(name="lines")
+    )
+    points = (
+        curves.mark_point(size=34, filled=False, strokeWidth=2)
+        .encode(
+            x=x, y=y, tooltip=tooltip, stroke=stroke,
+            opacity=alt.condition(pointed, alt.value(1), alt.value(0)),
+        )
+        .add_params(pointed)
+        .properties(name="points")
+    )  # fmt: skip
+    chart = alt.LayerChart(layer=[theme.ramp(), shaded, grey, intervals, lines, points])
+    return theme.finished(chart, width=shape.width, height=lane.bottom, params=values_of(data))

@@ -1,0 +1,201 @@
+"""Two contestants looked at closely: their maps of one sentence, and the runs of the first."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import partial
+
+import pandas as pd
+import pyarrow.compute as pc
+import streamlit as st
+
+from dashboard import navigation
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.series import draw_series, prepare_series
+from dashboard.features.race.opening import link_of
+from dashboard.features.race.seen import Row, Seen, number
+from dashboard.records.result import Result
+from dashboard.ui import charts, layout, shown
+from dashboard.ui.maps import attention_maps
+from dashboard.ui.widgets import choose, plain
+
+_WIDTH = 320  # px, of a select box
+
+
+def pickers(seen: Seen) -> None:
+    """Which two contestants stand out in the charts and have their maps below."""
+    session = seen.session
+    with layout.row("race-close"):
+        for letter, chosen in (("a", seen.a), ("b", seen.b)):
+            key = session.key(letter)
+
+            def picked(letter: str = letter, key: str = key) -> None:
+                changed = {letter: st.session_state[key], f"{letter}_map": ""}
+                session.change(replace(session.view, **changed))
+
+            with st.container(width=_WIDTH):
+                layout.badge(letter)
+                choose(
+                    f"Contestant {letter}", list(seen.by_key), chosen, key,
+                    st.session_state.get(key) != chosen, title=seen.name, on_change=picked,
+                    label_visibility="collapsed",
+                )  # fmt: skip
+
+
+def maps(seen: Seen) -> None:
+    """The two contestants' maps of the same sentence, or their curves over the same points."""
+    if seen.result.tables["fits"].num_rows:
+        shown.subheader("The curves of the first seed")
+        _fits(seen)
+        return
+    shown.subheader("Where each looks, at the same sentence")
+    found = {letter: _maps_of(seen, key) for letter, key in (("a", seen.a), ("b", seen.b))}
+    shared = [one for one in found.values() if one]
+    if not shared:
+        shown.caption("No maps are kept of these two.")
+        return
+    for place, (letter, one) in zip(shown.columns(2, gap="large"), found.items(), strict=True):
+        with place, shown.container(key=f"race-map-{letter}"):
+            shown.markdown(f"**{plain(seen.name(getattr(seen, letter)))}**")
+            if one is None:
+                shown.caption("No map is kept of this one.")
+                continue
+            attention_maps(
+                one, letter, shared, "cross", getattr(seen.session.view, f"{letter}_map"),
+                partial(_select, seen, letter),
+            )  # fmt: skip
+    shown.caption(
+        "The last layer's weights of the first seed, each token of the target over the tokens "
+        "that are read. The target is given, so that rows mean the same."
+    )
+
+
+def _select(seen: Seen, letter: str, name: str) -> None:
+    seen.session.change(replace(seen.session.view, **{f"{letter}_map": name}))
+
+
+def _maps_of(seen: Seen, key: str) -> Result | None:
+    held = seen.result.tables["maps"]
+    own = held.filter(pc.equal(held["key"], key))
+    return Result(tables={"maps": own.drop_columns(["key"])}) if own.num_rows else None
+
+
+def _fits(seen: Seen) -> None:
+    both = dict.fromkeys((seen.a, seen.b))
+    colours = {"truth": "#808a96"}
+    colours |= dict(zip(map(seen.name, both), PANEL_COLOURS.values(), strict=False))
+    rows = [
+        {"x": row["x"], "y": row["truth"], "series": "truth"} for row in seen.of("fits", seen.a)
+    ]
+    for key in both:
+        rows += (
+            {"x": row["x"], "y": row["predicted"], "series": seen.name(key)}
+            for row in seen.of("fits", key)
+        )
+    known = {row["series"] for row in rows}
+    if known <= {"truth"}:
+        shown.caption("No curves are kept of these two.")
+        return
+    with shown.container(key="race-fits"):
+        charts.show_filled(
+            f"race fits {seen.result.digest} {seen.a} {seen.b}",
+            draw_series,
+            lambda: prepare_series(
+                pd.DataFrame(rows), {name: c for name, c in colours.items() if name in known},
+                x_title="x", y_title="y", height=260,
+            ),
+            "Predictions of the two contestants and the truth",
+        )  # fmt: skip
+    shown.caption("Both learned from the same points; inputs are standardised.")
+
+
+def details(seen: Seen) -> None:
+    """Every training of contestant a on this task, and the page on which it can be tried."""
+    row = seen.by_key[seen.a]
+    shown.subheader(f"{plain(row['name'])} on {plain(seen.result.facts['task'])}")
+    if row["problem"]:
+        shown.text(row["problem"])
+    _facts(row)
+    link = link_of(seen, row)
+    if link:
+        page, query, label = link
+        navigation.link_to(page, query, label)
+    left, right = shown.columns(2, gap="large")
+    with left:
+        shown.markdown("**Every seed**")
+        _seeds(seen)
+    with right:
+        shown.markdown("**Choosing the rate**")
+        _tuning(seen, row)
+
+
+def _facts(row: Row) -> None:
+    words = [
+        f"{row['verdict']}",
+        f"rank {row['rank']}" if row["rank"] else "",
+        f"{row['parameters']:,} parameters" if row["parameters"] else "",
+        f"{row['operations']:,} operations" if row["operations"] else "",
+        f"{number(row['milliseconds'])} ms a step" if row["milliseconds"] else "",
+        f"rate {number(row['rate'])}" if row["rate"] else "",
+    ]
+    shown.caption(plain(" · ".join(filter(None, words))))
+
+
+def _seeds(seen: Seen) -> None:
+    theirs = {row["seed"]: row["quality"] for row in _trials(seen, seen.reference, tuning=False)}
+    sign = 1 if seen.result.facts["higher_is_better"] else -1
+    rows = []
+    for row in _trials(seen, seen.a, tuning=False):
+        other, own = theirs.get(row["seed"]), row["quality"]
+        both = None not in (own, other)
+        rows.append(
+            {
+                "Seed": row["seed"], seen.metric: own, "Reference": other,
+                "Better by": sign * (own - other) if both else None, "Seconds": row["seconds"],
+                "Problem": row["problem"],
+            }
+        )  # fmt: skip
+    _table(rows, "Every seed of the contestant")
+
+
+def _tuning(seen: Seen, row: Row) -> None:
+    rates: dict[float, list[float]] = {}
+    problems: dict[float, str] = {}
+    for one in _trials(seen, seen.a, tuning=True):
+        rates.setdefault(one["rate"], [])
+        if one["validation"] is not None:
+            rates[one["rate"]].append(one["validation"])
+        problems[one["rate"]] = one["problem"]
+    rows = [
+        {
+            "Rate": rate, f"Validation, {seen.metric}": sum(held) / len(held) if held else None,
+            "Chosen": "✓" if rate == row["rate"] else "", "Problem": problems[rate],
+        }
+        for rate, held in sorted(rates.items())
+    ]  # fmt: skip
+    _table(rows, "Validation at every rate of the contestant")
+    shown.caption("On a part of the data that is never reported.")
+
+
+def _trials(seen: Seen, key: str, *, tuning: bool) -> Sequence[Row]:
+    return sorted(
+        (row for row in seen.of("trials", key) if row["tuning"] == tuning),
+        key=lambda row: row["seed"],
+    )
+
+
+def _table(rows: Sequence[Row], alt: str) -> None:
+    if not rows:
+        shown.caption("None.")
+        return
+    frame = pd.DataFrame(rows)
+    if not any(frame["Problem"]):
+        frame = frame.drop(columns="Problem")
+    whole = {"Seed"}
+    config = {
+        name: st.column_config.NumberColumn(format="%.4g")
+        for name in frame.select_dtypes("number").columns
+        if name not in whole
+    }
+    shown.table(frame, hide_index=True, alt=alt, column_config=config, placeholder="–")

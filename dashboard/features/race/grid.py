@@ -1,0 +1,142 @@
+"""All contestants on all tasks, against one reference."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts.template import Prepared, chart_of
+from dashboard.features.race.chart_matrix import SELECTED, draw_matrix, prepare_matrix
+from dashboard.features.race.view import ALL, Choices, RaceView, another
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.result import Result
+from dashboard.ui import charts, export, shown
+from dashboard.ui.session import Session
+from dashboard.ui.widgets import plain
+
+_BETWEEN = " | "  # a task and a contestant's key, in what a click tells
+
+
+def matrix(
+    session: Session[RaceView], catalogue: Catalogue, choices: Choices, result: Result
+) -> None:
+    """The matrix, whose cells open their task and contestant, and the mean ranks."""
+    cells = _cells(choices, catalogue, result)
+    if not cells:
+        shown.caption("Nothing has run yet.")
+        return
+    prepare = partial(
+        prepare_matrix, cells, rows=_rows(choices, cells),
+        columns=list(dict.fromkeys(cell["column"] for cell in cells)),
+        farthest=result.facts["farthest"], width=760,
+    )  # fmt: skip
+    heading, menu = shown.columns([8, 1], vertical_alignment="center")
+    with heading:
+        shown.subheader("Every contestant on every task")
+    with menu:
+        export.menu(
+            None, Result(tables=dict(result.tables)), {"matrix": partial(_chart, prepare)},
+            "race-matrix", title="Race, every task",
+        )  # fmt: skip
+    _drawn(session, choices, result, prepare)
+    shown.caption(
+        "Blue is better than the reference, orange worse. The colour is the paired difference in "
+        "standard deviations over the seeds, those of both pooled, since metrics of several "
+        f"tasks share no unit; beyond ±{result.facts['farthest']:g} all look alike. Pale: no "
+        "difference found, or too few seeds to find one. ● is the reference, × could not run, "
+        "… has not run yet; no cell: not for this model. p is corrected for all comparisons of "
+        "one column. A click on a cell opens it above."
+    )
+    if left_out := result.facts["left_out"]:
+        shown.caption(plain(f"Left out, as they are not installed here: {', '.join(left_out)}."))
+    _overall(choices, result)
+
+
+def _cells(choices: Choices, catalogue: Catalogue, result: Result) -> Sequence[Mapping[str, Any]]:
+    rows = result.tables["cells"].to_pylist()
+    models: dict[str, set[str]] = {}
+    for row in rows:
+        models.setdefault(row["task"], set()).add(row["model"])
+    return [
+        {
+            **row,
+            "row": row["name"],
+            "column": _title(row["task"], catalogue)
+            + (f" · {row['model']}" if len(models[row["task"]]) > 1 else ""),
+            "key": f"{row['task']}{_BETWEEN}{row['model']}.{row['name']}",
+        }
+        for row in rows
+    ]
+
+
+def _title(task: str, catalogue: Catalogue) -> str:
+    entry = catalogue.datasets.get(task)
+    return entry.short_title if entry else task
+
+
+def _rows(choices: Choices, cells: Sequence[Mapping[str, Any]]) -> list[str]:
+    """The contestants' names in the order of the plan."""
+    known = {cell["row"] for cell in cells}
+    names = dict.fromkeys(entrant.name for entrant in choices.race.entrants)
+    return [*(name for name in names if name in known), *sorted(known - names.keys())]
+
+
+def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare: Any) -> None:
+    key = f"race-matrix-{result.digest[:12]}"
+
+    def picked() -> None:
+        points = st.session_state[key]["selection"].get(SELECTED) or [{}]
+        task, found, who = str(points[0].get("key", "")).partition(_BETWEEN)
+        if found and task in choices.race.tasks and who in choices.race.by_key:
+            session.change(_opened(session.view, choices, task, who))
+
+    shown.chart(
+        charts.filled(f"race matrix {result.digest}", draw_matrix, prepare),
+        "Every contestant on every task: standardised difference to the reference",
+        key=key, on_select=picked, selection_mode=SELECTED,
+    )  # fmt: skip
+
+
+def _opened(view: RaceView, choices: Choices, task: str, who: str) -> RaceView:
+    """The view of a cell: its task, its model, and its contestant."""
+    model = choices.race.by_key[who].model
+    reference = f"{model}.{choices.reference.name}"
+    known = reference if reference in choices.race.by_key else ""
+    shown_model = ALL if choices.model == ALL and model in choices.models else model
+    return another(view, task=task, model=shown_model, reference=known, a=who, b="")
+
+
+def _chart(prepare: Any) -> Any:
+    made: Prepared = prepare()
+    return chart_of(draw_matrix, made)
+
+
+def _overall(choices: Choices, result: Result) -> None:
+    """The mean rank of those that ran on all tasks of a model."""
+    rows = [
+        row for row in result.tables["overall"].to_pylist()
+        if choices.model in (ALL, row["model"])
+    ]  # fmt: skip
+    if not rows or max(row["tasks"] for row in rows) < 2:
+        return
+    tasks = max(row["tasks"] for row in rows)
+    shown.markdown("**Over several tasks**")
+    frame = pd.DataFrame(
+        {
+            "Contestant": row["name"], "Model": row["model"], "Place": row["place"],
+            "Mean rank": row["rank"], "Tasks": row["tasks"],
+        }
+        for row in rows
+    )  # fmt: skip
+    shown.table(
+        frame, hide_index=True, alt="Mean rank over several tasks", width="content",
+        column_config={"Mean rank": st.column_config.NumberColumn(format="%.2f")},
+    )  # fmt: skip
+    shown.caption(
+        f"Of those that ran on all tasks of their model, {tasks} at most. The mean rank says "
+        "nothing of how large differences are."
+    )

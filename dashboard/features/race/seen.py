@@ -1,0 +1,107 @@
+"""What all parts of the page *Race* draw of: the choices, and the standings of one task."""
+
+from __future__ import annotations
+
+import functools
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import pyarrow.compute as pc
+
+from dashboard.features.race.verdicts import FAILED
+from dashboard.features.race.view import Choices, RaceView
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.storage.races import Entrant
+from dashboard.ui.session import Session
+
+Row = Mapping[str, Any]
+
+
+@dataclass(frozen=True)
+class Seen:
+    """One task of a race with its standings."""
+
+    session: Session[RaceView]
+    catalogue: Catalogue
+    choices: Choices
+    request: Request
+    result: Result
+
+    @property
+    def metric(self) -> str:
+        """The task's metric with its unit."""
+        facts = self.result.facts
+        return f"{facts['metric']}, {facts['unit']}" if facts["unit"] else facts["metric"]
+
+    @property
+    def arrow(self) -> str:
+        """Towards the better side."""
+        return "↑" if self.result.facts["higher_is_better"] else "↓"
+
+    @functools.cached_property
+    def rows(self) -> Sequence[Row]:
+        """The standings, the best first, each with its ``name`` on this page."""
+        return [
+            {**row, "name": self.choices.title(entrant_of(row))}
+            for row in self.result.tables["standings"].to_pylist()
+        ]
+
+    @functools.cached_property
+    def by_key(self) -> Mapping[str, Row]:
+        """The standings by the contestants' keys."""
+        return {row["key"]: row for row in self.rows}
+
+    @property
+    def reference(self) -> str:
+        """The reference's key."""
+        return self.choices.reference.key
+
+    @property
+    def a(self) -> str:
+        """The contestant that is looked at: the chosen one, else the best but the reference."""
+        if self.session.view.a in self.by_key:
+            return self.session.view.a
+        ran = [row["key"] for row in self.rows if row["verdict"] != FAILED]
+        others = [key for key in ran if key != self.reference]
+        return next(iter(others or ran), self.reference)
+
+    @property
+    def b(self) -> str:
+        """The other one: the chosen one, else the reference."""
+        view = self.session.view
+        return view.b if view.b in self.by_key else self.reference
+
+    def name(self, key: str) -> str:
+        """What a contestant is called on this page."""
+        return self.by_key[key]["name"] if key in self.by_key else key.partition(".")[2]
+
+    def of(self, table: str, key: str) -> Sequence[Row]:
+        """The rows of one contestant in a table of the result."""
+        held = self.result.tables[table]
+        return held.filter(pc.equal(held["key"], key)).to_pylist()
+
+
+def entrant_of(row: Row) -> Entrant:
+    """The entrant of a row of standings."""
+    return Entrant(row["model"], row["scoring"], row["normaliser"])
+
+
+def number(value: float | None) -> str:
+    """To four significant digits, ``–`` for none."""
+    if value is None:
+        return "–"
+    if value and not 1e-3 <= abs(value) < 1e6:
+        return f"{value:.3g}"
+    return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"
+
+
+def interval(row: Row, name: str) -> str:
+    """A mean with its interval: ``0.431 [0.402, 0.458]``."""
+    if row[name] is None:
+        return "–"
+    if row[f"{name}_low"] is None:
+        return number(row[name])
+    return f"{number(row[name])} [{number(row[f'{name}_low'])}, {number(row[f'{name}_high'])}]"

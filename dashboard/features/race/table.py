@@ -1,0 +1,164 @@
+"""The standings of a task as a table that sorts, and as files."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+from pandas.io.formats.style import Styler
+
+from dashboard.features.race.seen import Row, Seen, interval, number
+from dashboard.storage.archive import pack
+from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
+from dashboard.ui import shown
+from dashboard.ui.widgets import plain
+
+COPIED = "copying the nearest neighbour"
+_ALT = "Standings: quality, difference to the reference, verdict and rank of every contestant"
+_ROW, _HEADER, _TALLEST = 35, 40, 620  # px
+_PROBLEMS = 8  # that are told below the table
+_FILES = (("csv", "CSV", "text/csv"), ("tex", "LaTeX", "text/x-tex"),
+          ("md", "Markdown", "text/markdown"))  # fmt: skip
+_HELP = {
+    "Rank": "1 + the contestants that are better beyond chance: those that cannot be told apart "
+    "share a rank.",
+    "p": "Of the paired permutation test, corrected for all comparisons of this table.",
+    "Near": "Quality on unseen examples that are close to one that was learned: one token apart, "
+    "or the half of the queries nearest to a training point.",
+    "Far": "Quality on all other unseen examples.",
+    "Operations": "Multiplications and additions of matrix products, one example forward.",
+    "ms a step": "Of training, without the first epoch, on the machine that is named above.",
+    "Rate": "The learning rate that was chosen, by data that are never reported.",
+    "Seeds": "That the mean rests on.",
+}
+
+
+def table(seen: Seen) -> None:
+    """The table; a row that is selected is looked at below."""
+    frame, texts = _frames(seen)
+    key = f"race-table-{seen.result.digest[:12]}"
+
+    def picked() -> None:
+        rows = st.session_state[key]["selection"]["rows"]
+        if rows and rows[0] < len(seen.rows):  # not the last one, which is no contestant
+            chosen = seen.rows[rows[0]]["key"]
+            seen.session.change(replace(seen.session.view, a=chosen, a_map=""))
+
+    st.dataframe(
+        _styled(frame, texts),
+        hide_index=True,
+        height=min(_TALLEST, _HEADER + _ROW * len(frame)),
+        column_config={
+            "Contestant": st.column_config.TextColumn(pinned=True),
+            **{name: st.column_config.Column(help=words) for name, words in _HELP.items()},
+        },
+        placeholder="–",
+        key=key,
+        on_select=picked,
+        selection_mode="single-row",
+        alt=_ALT,
+    )
+    shown.note_table(texts, alt=_ALT)
+    shown.caption(plain(seen.result.facts["caption"]))
+    st.caption("A click on a row's box looks at that contestant below; one on a heading sorts.")
+    _problems(seen)
+
+
+def downloads(seen: Seen) -> None:
+    """The table as files, and the whole race."""
+    files, race = seen.result.facts["files"], seen.choices.race
+    name = f"race-{seen.choices.task}"
+    with st.container(horizontal=True, gap="small", key="race-downloads"):
+        for kind, label, mime in _FILES:
+            _button(label, files[kind], f"{name}.{kind}", mime)
+        _button(
+            "The whole race", partial(bundle, race), f"{race.name}-race.zip", "application/zip"
+        )
+
+
+def bundle(race: RaceRecord) -> bytes:
+    """The race as a zip of its folder, which another dashboard takes in.
+
+    Raises:
+        OSError: it cannot be read.
+        BundleError: it is too large.
+    """
+    files = {name: race.folder / name for name in (PLAN, OUTCOMES)}
+    return pack({name: path.read_bytes() for name, path in files.items() if path.is_file()})
+
+
+def _button(label: str, data: Any, file: str, mime: str) -> None:
+    st.download_button(
+        label, data, file_name=file, mime=mime, icon=":material/download:", type="tertiary",
+        key=f"race-download-{label}", on_click="ignore",
+    )  # fmt: skip
+
+
+def _frames(seen: Seen) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The numbers by which the table sorts, and the texts that are seen."""
+    quality = f"{seen.metric} {seen.arrow}"
+    numbers = [_numbers(row, quality) for row in seen.rows]
+    texts = [_texts(row, quality) for row in seen.rows]
+    if copied := seen.result.facts["copied"]:
+        row = dict(zip(("quality", "quality_low", "quality_high"), copied, strict=True))
+        numbers.append({"Contestant": COPIED, quality: row["quality"]})
+        texts.append({"Contestant": COPIED, quality: interval(row, "quality")})
+    frame, words = pd.DataFrame(numbers), pd.DataFrame(texts)
+    for name in ("Rank", "Parameters", "Operations", "Seeds"):
+        frame[name] = frame[name].astype("Int64")
+    return frame, words.reindex(columns=frame.columns).fillna("–")
+
+
+def _numbers(row: Row, quality: str) -> dict[str, Any]:
+    return {
+        "Contestant": row["name"], "Rank": row["rank"], quality: row["quality"],
+        "Difference": row["difference"], "p": row["p"], "Verdict": row["verdict"],
+        "Near": row["near"], "Far": row["far"], "Parameters": row["parameters"],
+        "Operations": row["operations"], "ms a step": row["milliseconds"], "Rate": row["rate"],
+        "Seeds": row["seeds"],
+    }  # fmt: skip
+
+
+def _texts(row: Row, quality: str) -> dict[str, str]:
+    return {
+        "Contestant": row["name"], "Rank": number(row["rank"]),
+        quality: interval(row, "quality"), "Difference": interval(row, "difference"),
+        "p": p_text(row["p"]), "Verdict": row["verdict"],
+        "Near": interval(row, "near"), "Far": interval(row, "far"),
+        "Parameters": _whole(row["parameters"]), "Operations": _whole(row["operations"]),
+        "ms a step": number(row["milliseconds"]), "Rate": number(row["rate"]),
+        "Seeds": number(row["seeds"]),
+    }  # fmt: skip
+
+
+def p_text(p: float | None) -> str:
+    """A p to two digits; ``–`` for none."""
+    return "–" if p is None else f"{p:.2g}"
+
+
+def _whole(count: int | None) -> str:
+    return "–" if count is None else f"{count:,}"
+
+
+def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
+    style = frame.style
+    for name in frame.columns[1:]:
+        for row, text in enumerate(texts[name]):
+            style.format(
+                lambda _, text=text: text, subset=pd.IndexSlice[[row], [name]], na_rep="–"
+            )
+    return style
+
+
+def _problems(seen: Seen) -> None:
+    """Why contestants did not run, or not always, in a sentence each."""
+    failed = [row for row in seen.rows if row["problem"]]
+    for row in failed[:_PROBLEMS]:
+        shown.caption(plain(f"{row['name']}: {row['problem']}"))
+    if len(failed) > _PROBLEMS:
+        with st.expander(f"{len(failed) - _PROBLEMS} more that had a problem"):
+            for row in failed[_PROBLEMS:]:
+                st.text(f"{row['name']}: {row['problem']}")

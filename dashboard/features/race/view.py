@@ -1,0 +1,155 @@
+"""What the page *Race* shows, its link, and its requests.
+
+``/race?task=reverse&model=transformer&reference=transformer.scaled_dot&a=transformer.additive``.
+Names of a race, of tasks and of contestants stay in the link, installed here or not; a race that
+is not here is named on the page.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from typing import NamedTuple
+
+from dashboard.links.fields import Text
+from dashboard.links.link import Link
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import UPLOAD, Request
+from dashboard.storage.races import Entrant, RaceRecord
+
+TASK = "race"
+STANDINGS, MATRIX, IMPORT = "standings", "matrix", "import"  # what a worker is asked for
+ALL = "all"  # models
+_USUAL = ("scaled_dot", "gaussian", "additive")  # references, where they raced
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaceView:
+    """What the page shows; an empty name stands for the usual one.
+
+    Args:
+        race: its folder's name.
+        task: a data set of it.
+        model: whose contestants are compared; :data:`ALL` for those of all models.
+        reference: the contestant that the others are compared with, by its key.
+        a, b: two contestants that are looked at closely, by their keys.
+        a_map, b_map: their selected maps, such as ``1.2``.
+    """
+
+    race: str = ""
+    task: str = ""
+    model: str = ""
+    reference: str = ""
+    a: str = ""
+    b: str = ""
+    a_map: str = ""
+    b_map: str = ""
+
+
+class Choices(NamedTuple):
+    """A view as far as its race has what it names, with what is usual in place of the rest.
+
+    Attributes:
+        models: that race on the task.
+        entrants: of the model, on the task.
+        problems: a sentence on each name that the race has not.
+    """
+
+    race: RaceRecord
+    task: str
+    models: tuple[str, ...]
+    model: str
+    entrants: tuple[Entrant, ...]
+    reference: Entrant
+    problems: tuple[str, ...]
+
+    def title(self, entrant: Entrant) -> str:
+        """The entrant's name, with its model where several are compared."""
+        return entrant.key if self.model == ALL else entrant.name
+
+
+def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
+    """What is shown of a race that has tasks and contestants."""
+    problems: list[str] = []
+    task = _one_of("task", view.task, race.tasks, race.tasks[0], problems)
+    models = models_of(task, race, catalogue)
+    offered = (*models, ALL) if len(models) > 1 else models
+    model = _one_of("model", view.model, offered, models[0], problems)
+    entrants = tuple(
+        one for one in race.entrants if one.model in (models if model == ALL else (model,))
+    )
+    keys = {one.key: one for one in entrants}
+    usual = usual_reference(entrants)
+    key = _one_of("reference", view.reference, tuple(keys), usual.key, problems)
+    for letter, given in (("a", view.a), ("b", view.b)):
+        if given and given not in keys:
+            problems.append(f"{letter}={given[:80]}: nobody of that name races on this task")
+    return Choices(race, task, models, model, entrants, keys[key], tuple(problems))
+
+
+def models_of(task: str, race: RaceRecord, catalogue: Catalogue) -> tuple[str, ...]:
+    """The models that race on a task; all where the task or the models are not installed."""
+    every = tuple(dict.fromkeys(one.model for one in race.entrants))
+    data = catalogue.datasets.get(task)
+    known = {name: catalogue.models[name].task for name in every if name in catalogue.models}
+    fitting = tuple(name for name in every if data and known.get(name, data.task) == data.task)
+    return fitting or every
+
+
+def usual_reference(entrants: Sequence[Entrant]) -> Entrant:
+    """Whom others are compared with unless another is chosen."""
+    plain = {one.scoring: one for one in reversed(entrants) if not one.normaliser}
+    return next((plain[name] for name in _USUAL if name in plain), entrants[0])
+
+
+def requests(choices: Choices) -> tuple[Request, Request]:
+    """What a worker must compute: the standings of the task, and the matrix of all tasks."""
+    race, reference = choices.race, choices.reference
+    asked = {"version": race.version, "normaliser": reference.normaliser}
+    standings = Request.make(
+        TASK, data=race.name, model=reference.model, scoring=reference.scoring,
+        options={
+            **asked, "show": STANDINGS, "task": choices.task,
+            "models": ",".join(choices.models if choices.model == ALL else (choices.model,)),
+        },
+    )  # fmt: skip
+    matrix = Request.make(
+        TASK, data=race.name, scoring=reference.scoring, options={**asked, "show": MATRIX}
+    )
+    return standings, matrix
+
+
+def import_request(digest: str) -> Request:
+    """What has a worker read an uploaded bundle.
+
+    Args:
+        digest: the file's sha256.
+    """
+    return Request.make(TASK, data=UPLOAD + digest, options={"show": IMPORT})
+
+
+def another(view: RaceView, **changes: str) -> RaceView:
+    """The view with these names, without those that belong to what is left.
+
+    Another race or task has other contestants, which may have the same keys: those stay.
+    """
+    return replace(view, **changes, a_map="", b_map="")
+
+
+def _one_of(what: str, given: str, offered: Sequence[str], usual: str, problems: list[str]) -> str:
+    if given and given not in offered:
+        problems.append(f"{what}={given[:80]}: this race has none of that name; {usual} is shown")
+    return given if given in offered else usual
+
+
+RACE: Text[RaceView] = Text(name="race", title="Race")
+LINK = Link(
+    default=lambda _: RaceView(),
+    fields=(
+        RACE,
+        *(
+            Text(name=name, title=name)
+            for name in ("task", "model", "reference", "a", "b", "a_map", "b_map")
+        ),
+    ),
+)

@@ -1,0 +1,278 @@
+"""Races at rest: the one that is shipped, and those in the data folder, a folder each.
+
+A race is made by ``python -m attention_plugins race``, or is taken in from another dashboard. Its
+plan is read here, which takes no torch; its outcomes are read by a worker.
+"""
+
+from __future__ import annotations
+
+import functools
+import json
+import re
+import secrets
+import shutil
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from dashboard.storage.errors import StorageError
+from dashboard.storage.files import make_folder, replace, sync, writing
+from dashboard.storage.home import home
+from dashboard.storage.reading import read_bounded
+from dashboard.storage.strict_json import parse_object
+
+FOLDER = "races"  # in the data folder
+SHIPPED = "shipped"  # the name of the race that comes with the workbench
+PLAN, OUTCOMES = "race.json", "outcomes.jsonl"
+NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}\Z")
+LARGEST_PLAN = 2**20  # bytes
+_IMPORTED = "imported.json"  # beside those that were taken in, and whose they are
+_DRAFT = ".draft-"
+_LONGEST_TEXT = 2_000  # characters of a fact
+_KEPT = 64
+_MB = 2**20
+_PACKAGES = Path(__file__).parents[2]
+
+
+class Entrant(NamedTuple):
+    """A scoring with a normaliser in a model, as :class:`attention_plugins.race` names it."""
+
+    model: str
+    scoring: str
+    normaliser: str = ""
+
+    @property
+    def name(self) -> str:
+        """Scoring and normaliser, such as ``scaled_dot + sparsemax``."""
+        return f"{self.scoring} + {self.normaliser}" if self.normaliser else self.scoring
+
+    @property
+    def key(self) -> str:
+        """The name among those of all models, such as ``transformer.scaled_dot``."""
+        return f"{self.model}.{self.name}"
+
+
+@dataclass(frozen=True, kw_only=True)
+class RaceRecord:
+    """What is known of a race without its outcomes.
+
+    Args:
+        name: of its folder; :data:`SHIPPED` for the one that is shipped.
+        folder: where it lies.
+        version: another one after any of its files changed.
+        tasks: the data sets' names, in the order of the plan.
+        budgets: of each task ``examples``, ``epochs``, ``batch_size`` and ``rates``.
+        entrants: who learns, in the order of the plan.
+        seeds: that are compared.
+        facts: texts on its making: ``command``, ``machine``, ``commit`` and so on.
+        owner: who took it in; None for one that was made here.
+    """
+
+    name: str
+    folder: Path
+    version: str
+    tasks: tuple[str, ...] = ()
+    budgets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
+    entrants: tuple[Entrant, ...] = ()
+    seeds: int = 0
+    facts: Mapping[str, str] = field(default_factory=dict)
+    owner: str | None = None
+
+    @property
+    def by_key(self) -> Mapping[str, Entrant]:
+        """The entrants by their keys."""
+        return {one.key: one for one in self.entrants}
+
+
+def folder_of(name: str) -> Path:
+    """The folder of a race, which need not exist.
+
+    Raises:
+        ValueError: no name of a race.
+    """
+    if name == SHIPPED:
+        return _trained() / "race"
+    if not NAME.match(name):
+        raise ValueError(
+            f"need the name of a race, up to 60 letters, digits, dots and dashes: {name[:60]!a}"
+        )
+    return home() / FOLDER / name
+
+
+def races(owner: str | None = None) -> tuple[list[RaceRecord], list[tuple[str, str]]]:
+    """The races that can be read, the shipped one first, then by name.
+
+    Args:
+        owner: what others have taken in is left out; None for all.
+
+    Returns:
+        The races; the names of those that cannot be read, with the reason.
+    """
+    found, damaged = [], []
+    for name in _names():
+        try:
+            one = read(name)
+        except FileNotFoundError:
+            continue
+        except (ValueError, OSError) as error:
+            damaged.append((name, str(error)))
+            continue
+        if owner is None or one.owner in (None, owner):
+            found.append(one)
+    return found, damaged
+
+
+def read(name: str) -> RaceRecord:
+    """What is known of a race.
+
+    Raises:
+        ValueError: no name of a race, or a plan that cannot be read.
+        FileNotFoundError: there is no such race.
+        OSError: it cannot be read.
+    """
+    folder = folder_of(name)
+    plan = folder / PLAN
+    version = "-".join(_stamp(path) for path in (plan, folder / OUTCOMES))
+    if not plan.is_file():
+        raise FileNotFoundError(f"there is no race {name!r} here")
+    return _read(name, folder, version)
+
+
+def add(name: str, plan: bytes, outcomes: bytes, owner: str, *, megabytes: int, total: int) -> str:
+    """Take a race in; its name here, which differs where there is one of that name.
+
+    Args:
+        name: as it is to be called.
+        plan, outcomes: its files, as a worker has checked and written them.
+        owner: whose it is.
+        megabytes: that all races which this owner took in may have.
+        total: the same of all owners.
+
+    Raises:
+        ValueError: no room.
+        StorageError: the data folder cannot be written.
+    """
+    root, size = home() / FOLDER, len(plan) + len(outcomes)
+    _see_room(root, owner, size, megabytes * _MB, total * _MB)
+    draft = root / f"{_DRAFT}{secrets.token_hex(8)}"
+    with writing(root):
+        try:
+            make_folder(draft)
+            replace(draft / OUTCOMES, outcomes)
+            note = {"owner": owner, "when": time.time()}
+            replace(draft / _IMPORTED, json.dumps(note).encode())
+            replace(draft / PLAN, plan)
+            for free in _free_names(name):
+                with suppress(FileExistsError, OSError):
+                    (root / free).mkdir()  # nobody else takes the name now
+                    draft.rename(root / free)  # over an empty folder
+                    sync(root)
+                    return free
+        finally:
+            shutil.rmtree(draft, ignore_errors=True)
+    raise StorageError(f"cannot name a race {name!r} in {root}; give the file another name")
+
+
+def remove(name: str) -> None:
+    """Delete a race that was taken in.
+
+    Raises:
+        ValueError: it was made here, or there is none: only its maker deletes its folder.
+        StorageError: it cannot be deleted.
+    """
+    folder = folder_of(name)
+    if name == SHIPPED or not (folder / _IMPORTED).is_file():
+        raise ValueError(f"the race {name!r} was not imported; delete its folder by hand")
+    with writing(folder):
+        shutil.rmtree(folder)
+
+
+def slug(name: str) -> str:
+    """A name of a race made of any text, such as that of a file."""
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:48]
+    return plain if NAME.match(plain) and plain != SHIPPED else "race"
+
+
+def _trained() -> Path:
+    """The folder of what is shipped, as :mod:`attention_plugins.home` finds it."""
+    packaged = _PACKAGES / "attention_plugins" / "trained"
+    return packaged if packaged.is_dir() else _PACKAGES / "trained"
+
+
+def _names() -> Iterator[str]:
+    yield SHIPPED
+    with suppress(OSError):
+        for path in sorted((home() / FOLDER).iterdir()):
+            if NAME.match(path.name) and path.name != SHIPPED and path.is_dir():
+                yield path.name
+
+
+def _stamp(path: Path) -> str:
+    try:
+        found = path.stat()
+    except OSError:
+        return "0"
+    return f"{found.st_mtime_ns:x}.{found.st_size:x}"
+
+
+@functools.lru_cache(maxsize=_KEPT)
+def _read(name: str, folder: Path, version: str) -> RaceRecord:
+    held = parse_object(read_bounded(folder / PLAN, LARGEST_PLAN), PLAN)
+    try:
+        plan = held["plan"]
+        entrants = tuple(Entrant(**one) for one in plan["contestants"])
+        budgets = {str(task): dict(budget) for task, budget in plan["tasks"].items()}
+        if not entrants or not budgets:
+            raise ValueError("need tasks and contestants")
+        if not all(isinstance(part, str) for one in entrants for part in one):
+            raise TypeError("need names that are texts")
+        return RaceRecord(
+            name=name, folder=folder, version=version, tasks=tuple(budgets), budgets=budgets,
+            entrants=entrants, seeds=int(plan["seeds"]), facts=_facts(held.get("facts")),
+            owner=_owner(folder),
+        )  # fmt: skip
+    except (KeyError, TypeError, ValueError, AttributeError) as error:
+        raise ValueError(f"{PLAN} is no plan of a race: {error}") from error
+
+
+def _facts(held: Any) -> dict[str, str]:
+    if not isinstance(held, Mapping):
+        return {}
+    return {str(key)[:60]: str(value)[:_LONGEST_TEXT] for key, value in held.items()}
+
+
+def _owner(folder: Path) -> str | None:
+    try:
+        owner = parse_object(read_bounded(folder / _IMPORTED, LARGEST_PLAN), _IMPORTED)["owner"]
+    except FileNotFoundError:
+        return None
+    return owner if isinstance(owner, str) else ""
+
+
+def _free_names(name: str) -> Iterator[str]:
+    base = slug(name)
+    yield base
+    yield from (f"{base}-{number}" for number in range(2, 100))
+
+
+def _see_room(root: Path, owner: str, size: int, most: int, total: int) -> None:
+    sizes: list[tuple[str | None, int]] = []
+    if root.is_dir():
+        for path in root.iterdir():
+            with suppress(OSError, ValueError):
+                sizes.append((_owner(path), _size((path / PLAN, path / OUTCOMES))))
+    own = sum(taken for whose, taken in sizes if whose == owner)
+    every = sum(taken for whose, taken in sizes if whose is not None)
+    for taken, limit, whose in ((own, most, "your"), (every, total, "all")):
+        if taken + size > limit:
+            raise ValueError(
+                f"need at most {limit // _MB:,} MB of {whose} imported races together, got "
+                f"{taken / _MB:.1f} MB and {size / _MB:.1f} MB more; remove one first"
+            )
+
+
+def _size(paths: Sequence[Path]) -> int:
+    return sum(path.stat().st_size for path in paths if path.is_file())

@@ -1,0 +1,228 @@
+"""The page *Race*: what it shows of a race, and where its parts lead."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+
+import pytest
+from support.catalogue import named, normaliser
+from support.races import FACTS, PLAN, PROBLEM, RATES, SEEDS, laid_down
+
+from dashboard.jobs.backend import Event
+from dashboard.storage import races
+from dashboard.storage.archive import unpack
+from dashboard.visitors import Visitor
+
+
+@pytest.fixture
+def facts(facts):
+    facts["models"] += [named("transformer", "translation")]
+    facts["datasets"] += [named("reverse", "translation", examples=["a b"])]
+    facts["normalisers"] += [normaliser("hard")]
+    return facts
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    """A data folder with one race, and a workbench that ships none."""
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(races, "_trained", lambda: tmp_path / "trained")
+    return tmp_path
+
+
+@pytest.fixture
+def race(home):
+    return laid_down(home / "races" / "mine")
+
+
+def words(app) -> str:
+    kinds = (app.text, app.caption, app.markdown, app.subheader)
+    return "\n".join(str(one.value) for kind in kinds for one in kind).replace("\\", "")
+
+
+def link(app):
+    given = app.query_params.items()
+    return {key: value if isinstance(value, str) else value[-1] for key, value in given}
+
+
+def standings(app):
+    return app.dataframe[0].value.set_index("Contestant")
+
+
+def test_the_standings_are_those_of_the_race(opened, race):
+    app = opened("race")
+    assert not app.exception
+    table = standings(app)
+    assert [*table.index[:2]] == ["additive", "scaled_dot + sparsemax"]
+    assert table.index[-1] == "copying the nearest neighbour"
+    assert table.loc["additive", "Verdict"] == "better"
+    assert table.loc["uniform", "Verdict"] == "worse"
+    assert table.loc["scaled_dot + sparsemax", "Verdict"] == "no difference found"
+    assert [*table["Rank"].dropna()] == [1, 2, 2, 4]
+    assert table.loc["additive", "Near"] - table.loc["additive", "Far"] == pytest.approx(10)
+    assert 31 < table.loc["copying the nearest neighbour", "Exact match, % ↑"] < 32
+    assert link(app) == {}
+
+
+def test_it_says_how_it_was_tested_and_who_could_not_run(opened, race):
+    app = opened("race")
+    told = words(app)
+    assert f"Mean over {SEEDS} seeds with 95 % bootstrap intervals" in told
+    assert "Holm-corrected for 3 comparisons" in told
+    assert f"uniform + hard: {PROBLEM}" in told
+    assert FACTS["commit"] in told
+    assert FACTS["command"] in [code.value for code in app.code]
+
+
+def test_task_and_reference_are_chosen_and_travel(opened, race):
+    app = opened("race")
+    app.selectbox("race-task").set_value("sine").run()
+    assert not app.exception
+    assert {"gaussian", "laplacian", "uniform"} < {*standings(app).index}
+    app.selectbox("race-reference").set_value("nadaraya_watson.uniform").run()
+    assert standings(app).loc["uniform", "Verdict"] == "reference"
+    assert standings(app).loc["gaussian", "Verdict"] == "better"
+    assert link(app) == {"task": "sine", "reference": "nadaraya_watson.uniform"}
+    again = opened("race", **link(app))
+    assert standings(again).equals(standings(app))
+
+
+def test_a_task_offers_the_models_that_race_on_it(opened, race):
+    app = opened("race")
+    assert app.selectbox("race-model").options == ["Transformer"]
+    app = opened("race", task="sine")
+    assert app.selectbox("race-model").options == ["Nadaraya_watson"]
+
+
+def test_what_a_link_names_and_the_race_has_not_is_told(opened, race):
+    app = opened("race", task="nothing", a="nobody.at_all", race="mine")
+    assert not app.exception
+    assert "task=nothing: this race has none of that name; reverse is shown" in words(app)
+    assert "a=nobody.at_all: nobody of that name races on this task" in words(app)
+    app = opened("race", race="../../etc")
+    assert not app.exception
+    assert "need the name of a race" in words(app)
+    assert standings(app).loc["additive", "Verdict"] == "better"
+
+
+def test_a_contestant_is_opened_with_its_seeds_its_rates_and_its_page(opened, race):
+    app = opened("race", a="transformer.uniform")
+    assert "uniform on Reverse" in words(app)
+    seeds, rates = app.dataframe[1].value, app.dataframe[2].value
+    assert [*seeds["Seed"]] == [*range(SEEDS)]
+    assert all(seeds["Better by"] < -15)
+    assert [*rates["Rate"]] == [*RATES]
+    assert [*rates["Chosen"]] == ["", "✓"]
+    (way,) = app.get("page_link")
+    assert way.proto.page == "train"
+    asked = dict(part.split("=") for part in way.proto.query_string.split("&"))
+    assert asked | {
+        "model": "transformer", "scorings": "uniform", "data": "reverse", "epochs": "5",
+        "learning_rate": "0.03", "model.hidden": "32",
+    } == asked  # fmt: skip
+
+
+def test_a_fit_is_opened_beside_the_reference(opened, race):
+    app = opened("race", task="sine", a="nadaraya_watson.laplacian")
+    (way,) = app.get("page_link")
+    assert way.proto.page == "regression" or way.proto.page == ""
+    asked = dict(part.split("=") for part in way.proto.query_string.split("&"))
+    assert asked["a"], asked["b"] == ("laplacian", "gaussian")
+    assert asked["a.learn"] == "1"
+    assert asked["a.lr"] == "0.01"
+    assert asked["points"] == "50"
+
+
+def test_what_a_click_on_a_cell_says_is_shown(opened, race):
+    from dashboard.features.race.grid import _opened
+    from dashboard.features.race.view import RaceView, chosen
+    from dashboard.records.catalogue import Catalogue
+
+    found = races.read("mine")
+    view = RaceView(a_map="1.1", b="transformer.additive")
+    now = _opened(view, chosen(view, found, Catalogue()), "sine", "nadaraya_watson.uniform")
+    assert now.task == "sine"
+    assert now.a == "nadaraya_watson.uniform"
+    assert now.model == "nadaraya_watson"
+    assert now.a_map == ""
+    assert not now.b
+
+
+def test_maps_of_two_stand_side_by_side(opened, race):
+    app = opened("race", a="transformer.additive", b="transformer.uniform")
+    alts = [chart.proto.alt for chart in app.get("vega_lite_chart")]
+    assert "Attention of panel a: queries down, keys across" in alts
+    assert "Attention of panel b: queries down, keys across" in alts
+    fits = opened("race", task="sine")
+    alts = [chart.proto.alt for chart in fits.get("vega_lite_chart")]
+    assert "Predictions of the two contestants and the truth" in alts
+
+
+def test_a_race_that_runs_says_how_far_it_is(opened, home):
+    laid_down(home / "races" / "young", seeds=3)
+    app = opened("race")
+    assert not app.exception
+    assert "37 of 72 trainings done; these are the rows so far." in words(app)
+    assert standings(app).loc["additive", "Verdict"] == "too few seeds"
+    laid_down(home / "races" / "young")
+    app.button("race-refresh").click().run()
+    assert "trainings done; these" not in words(app)
+    assert standings(app).loc["additive", "Verdict"] == "better"
+
+
+def test_without_a_race_there_is_the_command_that_runs_one(opened, home):
+    app = opened("race")
+    assert not app.exception
+    assert "No race yet" in words(app)
+    assert any("attention_plugins race" in code.value for code in app.code)
+    assert any(str(home / "races" / "my-race") in code.value for code in app.code)
+
+
+def test_the_shipped_race_comes_first_and_what_cannot_be_read_is_named(opened, home, race):
+    laid_down(home / "trained" / "race", plan=replace(PLAN, seeds=SEEDS + 1))
+    damaged = home / "races" / "broken"
+    damaged.mkdir()
+    (damaged / "race.json").write_text("{")
+    app = opened("race")
+    assert app.selectbox("race-race").value == "shipped"
+    assert len(app.selectbox("race-race").options) == 2
+    assert "The race broken is not shown" in words(app)
+    app.selectbox("race-race").set_value("mine").run()
+    assert link(app) == {"race": "mine"}
+
+
+def test_the_race_leaves_as_files(opened, race):
+    from dashboard.features.race.table import bundle
+
+    app = opened("race")
+    labels = [button.proto.label for button in app.get("download_button")]
+    assert [*labels[-4:]] == ["CSV", "LaTeX", "Markdown", "The whole race"]
+    entries = unpack(bundle(races.read("mine")), lambda name: True)
+    assert {*entries} == {"race.json", "outcomes.jsonl"}
+    assert json.loads(entries["race.json"])["plan"]["seeds"] == SEEDS
+
+
+def test_a_failed_job_says_why(opened, backend, race):
+    backend.failing["race"] = Event(number=1, stage="failed", note="Out of memory.")
+    app = opened("race")
+    assert not app.exception
+    assert "Out of memory." in words(app)
+
+
+def test_only_ones_own_imports_are_listed_and_removed(opened, home, race, monkeypatch):
+    plan, lines = ((race.folder / name).read_bytes() for name in ("race.json", "outcomes.jsonl"))
+    for owner in ("ann", "bob"):
+        races.add(owner, plan, lines, owner, megabytes=1, total=2)
+    visitor = Visitor(owner="ann", role="author")
+    monkeypatch.setattr("dashboard.ui.owner.visitor", lambda: visitor)
+    app = opened("race")
+    assert app.selectbox("race-race").options == ["ann", "mine"]
+    link_of_bob = opened("race", race="bob")
+    assert not link_of_bob.exception
+    assert not [one for one in link_of_bob.button if one.key == "race-remove"]
+    own = opened("race", race="ann")
+    own.button("race-remove").click().run()
+    assert not own.exception
+    assert "The race ann was removed." in words(own)
+    assert not (home / "races" / "ann").exists()
