@@ -7,19 +7,13 @@ plan is read here, which takes no torch; its outcomes are read by a worker.
 from __future__ import annotations
 
 import functools
-import json
 import re
-import secrets
-import shutil
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dashboard.storage.errors import StorageError
-from dashboard.storage.files import make_folder, replace, sync, writing
 from dashboard.storage.home import home
 from dashboard.storage.reading import read_bounded
 from dashboard.storage.strict_json import parse_object
@@ -29,11 +23,9 @@ SHIPPED = "shipped"  # the name of the race that comes with the workbench
 PLAN, OUTCOMES = "race.json", "outcomes.jsonl"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}\Z")
 LARGEST_PLAN = 2**20  # bytes
-_IMPORTED = "imported.json"  # beside those that were taken in, and whose they are
-_DRAFT = ".draft-"
+IMPORTED = "imported.json"  # beside those that were taken in, and whose they are
 _LONGEST_TEXT = 2_000  # characters of a fact
 _KEPT = 64
-_MB = 2**20
 _PACKAGES = Path(__file__).parents[2]
 
 
@@ -141,61 +133,6 @@ def read(name: str) -> RaceRecord:
     return _read(name, folder, version)
 
 
-def add(name: str, plan: bytes, outcomes: bytes, owner: str, *, megabytes: int, total: int) -> str:
-    """Take a race in; its name here, which differs where there is one of that name.
-
-    Args:
-        name: as it is to be called.
-        plan, outcomes: its files, as a worker has checked and written them.
-        owner: whose it is.
-        megabytes: that all races which this owner took in may have.
-        total: the same of all owners.
-
-    Raises:
-        ValueError: no room.
-        StorageError: the data folder cannot be written.
-    """
-    root, size = home() / FOLDER, len(plan) + len(outcomes)
-    _see_room(root, owner, size, megabytes * _MB, total * _MB)
-    draft = root / f"{_DRAFT}{secrets.token_hex(8)}"
-    with writing(root):
-        try:
-            make_folder(draft)
-            replace(draft / OUTCOMES, outcomes)
-            note = {"owner": owner, "when": time.time()}
-            replace(draft / _IMPORTED, json.dumps(note).encode())
-            replace(draft / PLAN, plan)
-            for free in _free_names(name):
-                with suppress(FileExistsError, OSError):
-                    (root / free).mkdir()  # nobody else takes the name now
-                    draft.rename(root / free)  # over an empty folder
-                    sync(root)
-                    return free
-        finally:
-            shutil.rmtree(draft, ignore_errors=True)
-    raise StorageError(f"cannot name a race {name!r} in {root}; give the file another name")
-
-
-def remove(name: str) -> None:
-    """Delete a race that was taken in.
-
-    Raises:
-        ValueError: it was made here, or there is none: only its maker deletes its folder.
-        StorageError: it cannot be deleted.
-    """
-    folder = folder_of(name)
-    if name == SHIPPED or not (folder / _IMPORTED).is_file():
-        raise ValueError(f"the race {name!r} was not imported; delete its folder by hand")
-    with writing(folder):
-        shutil.rmtree(folder)
-
-
-def slug(name: str) -> str:
-    """A name of a race made of any text, such as that of a file."""
-    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:48]
-    return plain if NAME.match(plain) and plain != SHIPPED else "race"
-
-
 def _trained() -> Path:
     """The folder of what is shipped, as :mod:`attention_plugins.home` finds it."""
     packaged = _PACKAGES / "attention_plugins" / "trained"
@@ -232,7 +169,7 @@ def _read(name: str, folder: Path, version: str) -> RaceRecord:
         return RaceRecord(
             name=name, folder=folder, version=version, tasks=tuple(budgets), budgets=budgets,
             entrants=entrants, seeds=int(plan["seeds"]), facts=_facts(held.get("facts")),
-            owner=_owner(folder),
+            owner=owner_of(folder),
         )  # fmt: skip
     except (KeyError, TypeError, ValueError, AttributeError) as error:
         raise ValueError(f"{PLAN} is no plan of a race: {error}") from error
@@ -244,35 +181,15 @@ def _facts(held: Any) -> dict[str, str]:
     return {str(key)[:60]: str(value)[:_LONGEST_TEXT] for key, value in held.items()}
 
 
-def _owner(folder: Path) -> str | None:
+def owner_of(folder: Path) -> str | None:
+    """Who took the race of a folder in; None if it was made here.
+
+    Raises:
+        ValueError: the note on it is damaged.
+        OSError: it cannot be read.
+    """
     try:
-        owner = parse_object(read_bounded(folder / _IMPORTED, LARGEST_PLAN), _IMPORTED)["owner"]
+        owner = parse_object(read_bounded(folder / IMPORTED, LARGEST_PLAN), IMPORTED)["owner"]
     except FileNotFoundError:
         return None
     return owner if isinstance(owner, str) else ""
-
-
-def _free_names(name: str) -> Iterator[str]:
-    base = slug(name)
-    yield base
-    yield from (f"{base}-{number}" for number in range(2, 100))
-
-
-def _see_room(root: Path, owner: str, size: int, most: int, total: int) -> None:
-    sizes: list[tuple[str | None, int]] = []
-    if root.is_dir():
-        for path in root.iterdir():
-            with suppress(OSError, ValueError):
-                sizes.append((_owner(path), _size((path / PLAN, path / OUTCOMES))))
-    own = sum(taken for whose, taken in sizes if whose == owner)
-    every = sum(taken for whose, taken in sizes if whose is not None)
-    for taken, limit, whose in ((own, most, "your"), (every, total, "all")):
-        if taken + size > limit:
-            raise ValueError(
-                f"need at most {limit // _MB:,} MB of {whose} imported races together, got "
-                f"{taken / _MB:.1f} MB and {size / _MB:.1f} MB more; remove one first"
-            )
-
-
-def _size(paths: Sequence[Path]) -> int:
-    return sum(path.stat().st_size for path in paths if path.is_file())

@@ -11,7 +11,7 @@ from dashboard.features.race.view import RaceView, import_request
 from dashboard.jobs.backend import Event
 from dashboard.records.request import UPLOAD, Request
 from dashboard.settings import settings
-from dashboard.storage import races
+from dashboard.storage import race_import
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.errors import BundleError, StorageError
@@ -116,7 +116,7 @@ def _added(request: Request, event: Event, name: str) -> str:
         raise BundleError(event.note if refused else f"a worker failed to read it ({event.note})")
     table, facts = event.result.tables["files"], event.result.facts
     chosen = settings()
-    added = races.add(
+    added = race_import.add(
         name, table["plan"][0].as_py(), table["outcomes"][0].as_py(), owner.owner(),
         megabytes=chosen.uploads_megabytes, total=chosen.uploads_total_megabytes,
     )  # fmt: skip
@@ -129,7 +129,7 @@ def _added(request: Request, event: Event, name: str) -> str:
 
 def _remove(session: Session[RaceView], name: str) -> None:
     try:
-        races.remove(name)
+        race_import.remove(name)
     except (ValueError, StorageError) as error:
         st.session_state[_SAID] = [f"{error}."]
         return

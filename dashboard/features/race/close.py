@@ -34,7 +34,7 @@ def pickers(seen: Seen) -> None:
                 changed = {letter: st.session_state[key], f"{letter}_map": ""}
                 session.change(replace(session.view, **changed))
 
-            with st.container(width=_WIDTH):
+            with st.container(horizontal=True, vertical_alignment="center", width=_WIDTH):
                 layout.badge(letter)
                 choose(
                     f"Contestant {letter}", list(seen.by_key), chosen, key,

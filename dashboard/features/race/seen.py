@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import functools
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -99,9 +100,13 @@ def number(value: float | None) -> str:
 
 
 def interval(row: Row, name: str) -> str:
-    """A mean with its interval: ``0.431 [0.402, 0.458]``."""
-    if row[name] is None:
-        return "–"
-    if row[f"{name}_low"] is None:
-        return number(row[name])
-    return f"{number(row[name])} [{number(row[f'{name}_low'])}, {number(row[f'{name}_high'])}]"
+    """A mean with its interval, as exact as the interval is wide: ``0.431 [0.402, 0.458]``."""
+    mean, low, high = row[name], row.get(f"{name}_low"), row.get(f"{name}_high")
+    if mean is None or low is None or high is None:
+        return number(mean)
+    width = high - low
+    if not 1e-6 < width < 1e6:
+        return f"{number(mean)} [{number(low)}, {number(high)}]"
+    decimals = max(0, 1 - math.floor(math.log10(width)))
+    mean, low, high = (f"{end:,.{decimals}f}" for end in (mean, low, high))
+    return f"{mean} [{low}, {high}]"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -19,6 +21,7 @@ from dashboard.ui.widgets import plain
 COPIED = "copying the nearest neighbour"
 _ALT = "Standings: quality, difference to the reference, verdict and rank of every contestant"
 _ROW, _HEADER, _TALLEST = 35, 40, 620  # px
+_VERDICT = 140  # px, of the longest verdict
 _PROBLEMS = 8  # that are told below the table
 _FILES = (("csv", "CSV", "text/csv"), ("tex", "LaTeX", "text/x-tex"),
           ("md", "Markdown", "text/markdown"))  # fmt: skip
@@ -53,6 +56,7 @@ def table(seen: Seen) -> None:
         height=min(_TALLEST, _HEADER + _ROW * len(frame)),
         column_config={
             "Contestant": st.column_config.TextColumn(pinned=True),
+            "Verdict": st.column_config.TextColumn(width=_VERDICT),
             **{name: st.column_config.Column(help=words) for name, words in _HELP.items()},
         },
         placeholder="–",
@@ -144,13 +148,31 @@ def _whole(count: int | None) -> str:
 
 
 def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
-    style = frame.style
+    """The numbers by which the table sorts, each shown as its text.
+
+    A format for each cell would take half a second of the server for forty contestants, so a
+    column's format looks a text up by its number.
+    """
+    apart, forms = {}, {}
     for name in frame.columns[1:]:
-        for row, text in enumerate(texts[name]):
-            style.format(
-                lambda _, text=text: text, subset=pd.IndexSlice[[row], [name]], na_rep="–"
-            )
-    return style
+        known: dict[Any, str] = {}
+        apart[name] = pd.Series(
+            [_noted(known, *cell) for cell in zip(frame[name], texts[name], strict=True)],
+            dtype=frame[name].dtype,
+        )
+        forms[name] = partial(_text_of, known)
+    return frame.assign(**apart).style.format(forms, na_rep="–")
+
+
+def _noted(known: dict[Any, str], value: Any, text: str) -> Any:
+    """Note what a number is shown as; of equal ones with other texts the next number above."""
+    while not pd.isna(value) and known.setdefault(value, text) != text:
+        value = math.nextafter(value, math.inf)
+    return value
+
+
+def _text_of(known: Mapping[Any, str], value: Any) -> str:
+    return known.get(value, str(value))
 
 
 def _problems(seen: Seen) -> None:

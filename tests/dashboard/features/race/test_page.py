@@ -10,7 +10,7 @@ from support.catalogue import named, normaliser
 from support.races import FACTS, PLAN, PROBLEM, RATES, SEEDS, laid_down
 
 from dashboard.jobs.backend import Event
-from dashboard.storage import races
+from dashboard.storage import race_import, races
 from dashboard.storage.archive import unpack
 from dashboard.visitors import Visitor
 
@@ -213,7 +213,7 @@ def test_a_failed_job_says_why(opened, backend, race):
 def test_only_ones_own_imports_are_listed_and_removed(opened, home, race, monkeypatch):
     plan, lines = ((race.folder / name).read_bytes() for name in ("race.json", "outcomes.jsonl"))
     for owner in ("ann", "bob"):
-        races.add(owner, plan, lines, owner, megabytes=1, total=2)
+        race_import.add(owner, plan, lines, owner, megabytes=1, total=2)
     visitor = Visitor(owner="ann", role="author")
     monkeypatch.setattr("dashboard.ui.owner.visitor", lambda: visitor)
     app = opened("race")

@@ -1,0 +1,82 @@
+"""Races that are taken in: named freely, within limits, each its owner's."""
+
+from __future__ import annotations
+
+import pytest
+from support.races import laid_down
+
+from dashboard.storage import race_import, races
+from dashboard.storage.races import SHIPPED
+
+
+@pytest.fixture(autouse=True)
+def home(tmp_path, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    return tmp_path
+
+
+@pytest.fixture
+def files(tmp_path):
+    folder = laid_down(tmp_path / "elsewhere").folder
+    return [(folder / name).read_bytes() for name in ("race.json", "outcomes.jsonl")]
+
+
+def add(files, name="theirs", owner="ann", megabytes=1, total=1):
+    return race_import.add(name, *files, owner, megabytes=megabytes, total=total)
+
+
+def test_a_race_that_was_taken_in_is_its_owners(files, home):
+    assert add(files) == "theirs"
+    found = races.read("theirs")
+    assert found.owner == "ann"
+    assert (found.folder / "outcomes.jsonl").read_bytes() == files[1]
+    assert [one.name for one in races.races("ann")[0] if one.name != SHIPPED] == ["theirs"]
+    assert [one.name for one in races.races("bob")[0] if one.name != SHIPPED] == []
+    assert [one.name for one in races.races()[0] if one.name != SHIPPED] == ["theirs"]
+    assert not [path for path in (home / "races").iterdir() if path.name.startswith(".")]
+
+
+def test_another_one_of_that_name_is_called_otherwise(files):
+    assert [add(files) for _ in range(3)] == ["theirs", "theirs-2", "theirs-3"]
+
+
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("../../etc/passwd", "etc-passwd"), ("my race (2)", "my-race-2"), ("日本", "race"),
+        ("shipped", "race"), ("a" * 99, "a" * 48), ("", "race"), (".x", "x"),
+    ],
+)  # fmt: skip
+def test_a_files_name_becomes_a_races(given, name):
+    assert race_import.slug(given) == name
+    assert races.NAME.match(race_import.slug(given))
+
+
+def test_no_more_than_the_limits(files):
+    size = sum(map(len, files)) / 2**20
+    add(files, owner="ann")
+    with pytest.raises(ValueError, match="MB of your imported races together"):
+        add(files, owner="ann", megabytes=0)
+    with pytest.raises(ValueError, match="MB of all imported races together"):
+        add(files, owner="bob", total=0)
+    assert size < 1
+    assert add(files, owner="bob") == "theirs-2"
+
+
+def test_no_more_races_than_an_owner_may_have(files, monkeypatch):
+    monkeypatch.setattr(race_import, "MOST_OF_ONE_OWNER", 2)
+    add(files), add(files)
+    with pytest.raises(ValueError, match="need at most 2 imported races"):
+        add(files)
+    assert add(files, owner="bob")
+
+
+def test_only_what_was_taken_in_is_deleted(files, home):
+    made = laid_down(home / "races" / "made").folder
+    add(files)
+    race_import.remove("theirs")
+    assert not (home / "races" / "theirs").exists()
+    for name in ("made", SHIPPED, "nothing"):
+        with pytest.raises(ValueError, match="was not imported"):
+            race_import.remove(name)
+    assert made.is_dir()
