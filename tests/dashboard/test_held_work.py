@@ -21,8 +21,8 @@ HEAVY = [
     ),
 ]
 PAGES = (
-    "regression", "translation", "differences", "alignment", "training", "experiment", "heads",
-    "anatomy", "positions", "complexity", "norms", "runs", "plugins", "server",
+    "regression", "translation", "differences", "alignment", "race", "training", "experiment",
+    "heads", "anatomy", "positions", "complexity", "norms", "runs", "plugins", "server",
 )  # fmt: skip
 
 

@@ -12,6 +12,7 @@ import pytest
 from PIL import Image
 from streamlit.testing.v1 import AppTest
 from support.alignments import with_gold
+from support.races import laid_down
 
 from dashboard.charts import export as files
 from dashboard.features.runs import task
@@ -37,6 +38,7 @@ PAGES = {
     "complexity": ({}, "each point is the median of 3 timings"),
     "norms": ({}, "Valid outputs: nothing changes."),
     "experiment": ({}, "20 runs: 20 done."),
+    "race": ({"race": "mine"}, "Holm-corrected for 3 comparisons"),
 }
 _NO_RESULTS = ("catalogue", "formula")  # tasks that tell a page what it may ask for
 
@@ -58,6 +60,7 @@ def facts(facts):
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    laid_down(tmp_path / "races" / "mine")
     monkeypatch.setattr(files, "thumbnail", lambda charts: PNG)
     monkeypatch.setattr(files, "pictures", lambda charts: {f"{name}.png": PNG for name in charts})
 
@@ -105,8 +108,9 @@ def tables(app: AppTest):
     found = []
     for table in app.dataframe:
         frame = table.value
-        # An experiment's are numbers that are written as texts, with their spread.
-        if not {"What was asked", "What came of it", "Runs"} & {*map(str, frame.columns)}:
+        # An experiment's and a race's are numbers that are written as texts, with their spread.
+        texts = {"What was asked", "What came of it", "Runs", "Verdict"}
+        if not texts & {*map(str, frame.columns)}:
             hidden = frame.index.equals(type(frame)(index=range(len(frame))).index)
             frame = frame if hidden else frame.reset_index()
             cells = [[none(cell) for cell in column] for column in frame.to_numpy().T]

@@ -31,18 +31,25 @@ from attention_plugins.contract import CheckpointSpec, ContractError
 from attention_plugins.datasets.parallel import read_pairs
 from attention_plugins.datasets.table import TableError, as_regression, read_columns
 from attention_plugins.describing import card as described
+from attention_plugins.race.store import Race
 from dashboard import navigation
+from dashboard.features.race import task as race_task
+from dashboard.features.race.task_import import read_race
+from dashboard.features.race.view import RaceView, chosen
+from dashboard.features.race.view import requests as requests_of_race
 from dashboard.jobs.training_export import checkpoint_name
 from dashboard.records.card import problem_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.nearness import explained, parts_of, said
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+from dashboard.storage import races
 from dashboard.storage.archive import pack, unpack
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import Bundle, read, write
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.files import make_folder
+from dashboard.storage.races import OUTCOMES, PLAN
 from dashboard.storage.run import Description, Run
 from dashboard.storage.runs import Runs
 from dashboard.storage.strict_json import parse_object
@@ -305,6 +312,68 @@ def histories(draw):
     return "\n".join(lines).encode()
 
 
+# Races
+
+
+@st.composite
+def race_files(draw):
+    """A race's plan and its outcomes, one of them altered or damaged."""
+    trials = [
+        {"task": "sine", "contestant": {"model": "nadaraya_watson", "scoring": name,
+         "normaliser": ""}, "rate": 0.1, "seed": seed, "tuning": seed == 9}
+        for name in ("gaussian", "uniform") for seed in (0, 1, 9)
+    ]  # fmt: skip
+    budget = {"examples": 20, "epochs": 3, "batch_size": 20, "rates": [0.1]}
+    plan = {
+        "format": 1, "seeds": 2, "tuning_seeds": 1, "tasks": {"sine": budget},
+        "contestants": [trials[0]["contestant"], trials[3]["contestant"]],
+    }  # fmt: skip
+    outcomes = [
+        {"trial": trial, "validation": 0.5, "quality": 0.25 * number, "losses": [1.0, 0.5, 0.25],
+         "parts": {"near": 0.5, "copied": 0.75}, "curve": [[25.0, 0.5]], "parameters": 1,
+         "example": {"queries": ["a"], "keys": ["b"], "weights": [[[1.0]]],
+                     "x": [0.0], "predicted": [1.0], "truth": [2.0]}}
+        for number, trial in enumerate(trials)
+    ]  # fmt: skip
+    race = {"plan": plan, "facts": {"command": "x"}}
+    if draw(st.booleans()):
+        race = draw(altered(race))
+    else:
+        which = draw(st.integers(0, len(outcomes) - 1))
+        outcomes[which] = draw(altered(outcomes[which]))
+    lines = "\n".join(map(json.dumps, outcomes)).encode()
+    return json.dumps(race).encode(), draw(damaged(lines)) if draw(st.booleans()) else lines
+
+
+def check_race(root, files):
+    """What is taken in can be listed, compared and drawn; else a sentence says why not."""
+    try:
+        plan, outcomes, _ = read_race(pack(dict(zip((PLAN, OUTCOMES), files, strict=True))))
+    except ValueError:
+        return
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("ATTENTION_WORKBENCH_HOME", str(root / "data"))
+        folder = races.folder_of("fuzz")
+        make_folder(folder)
+        (folder / PLAN).write_bytes(plan)
+        (folder / OUTCOMES).write_bytes(outcomes)
+        assert len(Race.open(folder).outcomes()) == outcomes.count(b"\n")
+        for request in requests_of_race(chosen(RaceView(), races.read("fuzz"), catalogue())):
+            with suppress(ContractError):
+                assert race_task.perform(request, Quiet()).to_bytes()
+
+
+class Quiet:
+    """A job's context that hears nothing."""
+
+    def report(self, fraction, note="", facts=None):
+        """As of a worker."""
+
+    def stopped(self):
+        """As of a worker."""
+        return False
+
+
 # Weights
 
 
@@ -348,6 +417,7 @@ KINDS = {
     "records": (check_record, records() | st.binary(max_size=99)),
     "histories": (check_history, histories() | st.binary(max_size=99)),
     "weights": (check_weights, weights() | st.binary(max_size=99)),
+    "races": (check_race, race_files()),
 }
 LONG = pytest.mark.timeout(3600)
 

@@ -27,6 +27,8 @@ _PALE = 0.3  # of a difference that may be chance
 # A sign where there is no difference to draw.
 _SIGNS = {REFERENCE: "●", FAILED: "×", UNCOMPARED: "–", WAITING: "…"}
 
+_NUMBERS = {"difference": "+.3g", "effect": "+.2f", "p": ".2g", "rank": "d", "seeds": "d"}
+
 
 class MatrixShape(NamedTuple):
     """What a specification follows from.
@@ -65,11 +67,9 @@ def prepare_matrix(
     table: dict[str, Any] = {
         **texts,
         **{name: [cell[name] for cell in cells] for name in ("key", "verdict", "problem")},
-        "value": pa.array([cell["effect"] for cell in cells], pa.float64()),
-        **{
-            name: pa.array([cell[name] for cell in cells], pa.float64())
-            for name in ("difference", "p", "rank", "seeds")
-        },
+        # A cell without a number would not be drawn, and could not be pointed at.
+        "value": [float(cell["effect"] or 0.0) for cell in cells],
+        **{name: [_text(cell[name], form) for cell in cells] for name, form in _NUMBERS.items()},
         "shown": [_shown(cell) for cell in cells],
         "sign": [_SIGNS.get(cell["verdict"], "") for cell in cells],
     }
@@ -97,7 +97,7 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         "value:Q",
         scale=theme.diverging(shape.farthest),
         legend=alt.Legend(
-            title="worse ← standard deviations over seeds → better", orient="bottom",
+            title="worse ← deviations over seeds → better", orient="bottom",
             direction="horizontal", gradientLength=180, titleLimit=320, format="+~g",
             values=[-shape.farthest, 0, shape.farthest],
         ),
@@ -106,10 +106,10 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
     chosen = alt.selection_point(name=SELECTED, fields=["column", "row", "key"], on="click")
     tooltip = [
         alt.Tooltip("row:N", title="contestant"), alt.Tooltip("column:N", title="task"),
-        alt.Tooltip("verdict:N"), alt.Tooltip("difference:Q", format=".3~g"),
-        alt.Tooltip("value:Q", title="standard deviations", format="+.2~f"),
-        alt.Tooltip("p:Q", title="corrected p", format=".2~g"), alt.Tooltip("rank:Q"),
-        alt.Tooltip("seeds:Q"), alt.Tooltip("problem:N"),
+        alt.Tooltip("verdict:N"), alt.Tooltip("difference:N"),
+        alt.Tooltip("effect:N", title="standard deviations"),
+        alt.Tooltip("p:N", title="corrected p"), alt.Tooltip("rank:N"), alt.Tooltip("seeds:N"),
+        alt.Tooltip("problem:N"),
     ]  # fmt: skip
     base = alt.Chart(data["cells"]).encode(x=x, y=y)
     cells = (
@@ -132,6 +132,10 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         chart, width=shape.width, height=_CELL * len(shape.rows), marks=2 * len(shape.rows)
         * len(shape.columns), canvas=True,
     )  # fmt: skip
+
+
+def _text(value: float | None, form: str) -> str:
+    return "–" if value is None else f"{value:{form}}"
 
 
 def _shown(cell: Mapping[str, Any]) -> float:

@@ -84,7 +84,8 @@ def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
         "Race", names, race.name, session.key("race"), session.fresh, title=_race_title,
         width=_WIDTH,
     )  # fmt: skip
-    session.update(race="" if picked == names[0] else picked)
+    # Which race comes first is another matter elsewhere, so a link names it.
+    session.update(race="" if picked == SHIPPED else picked)
 
 
 def _race_title(name: str) -> str:

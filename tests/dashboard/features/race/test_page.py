@@ -11,7 +11,7 @@ from support.races import FACTS, PLAN, PROBLEM, RATES, SEEDS, laid_down
 
 from dashboard.jobs.backend import Event
 from dashboard.storage import race_import, races
-from dashboard.storage.archive import unpack
+from dashboard.storage.archive import pack, unpack
 from dashboard.visitors import Visitor
 
 
@@ -62,7 +62,7 @@ def test_the_standings_are_those_of_the_race(opened, race):
     assert [*table["Rank"].dropna()] == [1, 2, 2, 4]
     assert table.loc["additive", "Near"] - table.loc["additive", "Far"] == pytest.approx(10)
     assert 31 < table.loc["copying the nearest neighbour", "Exact match, % ↑"] < 32
-    assert link(app) == {}
+    assert link(app) == {"race": "mine"}
 
 
 def test_it_says_how_it_was_tested_and_who_could_not_run(opened, race):
@@ -83,7 +83,8 @@ def test_task_and_reference_are_chosen_and_travel(opened, race):
     app.selectbox("race-reference").set_value("nadaraya_watson.uniform").run()
     assert standings(app).loc["uniform", "Verdict"] == "reference"
     assert standings(app).loc["gaussian", "Verdict"] == "better"
-    assert link(app) == {"task": "sine", "reference": "nadaraya_watson.uniform"}
+    chosen = {"task": "sine", "reference": "nadaraya_watson.uniform"}
+    assert link(app) == {"race": "mine", **chosen}
     again = opened("race", **link(app))
     assert standings(again).equals(standings(app))
 
@@ -186,6 +187,7 @@ def test_the_shipped_race_comes_first_and_what_cannot_be_read_is_named(opened, h
     (damaged / "race.json").write_text("{")
     app = opened("race")
     assert app.selectbox("race-race").value == "shipped"
+    assert link(app) == {}
     assert len(app.selectbox("race-race").options) == 2
     assert "The race broken is not shown" in words(app)
     app.selectbox("race-race").set_value("mine").run()
@@ -226,3 +228,55 @@ def test_only_ones_own_imports_are_listed_and_removed(opened, home, race, monkey
     assert not own.exception
     assert "The race ann was removed." in words(own)
     assert not (home / "races" / "ann").exists()
+
+
+def upload(app, entries, name="a friend's.zip"):
+    app.file_uploader[0].set_value((name, pack(entries), "application/zip")).run()
+    assert not app.exception
+    return app
+
+
+def files(race):
+    return {name: (race.folder / name).read_bytes() for name in ("race.json", "outcomes.jsonl")}
+
+
+def test_a_race_of_another_dashboard_is_taken_in_and_shown(opened, home, race):
+    theirs = files(race)
+    theirs["outcomes.jsonl"] += b"nothing\n"
+    app = upload(opened("race"), theirs)
+    assert link(app) == {"race": "a-friend-s"}
+    count = len(race.outcomes())
+    assert f"a-friend-s: {count:,} trainings were taken in." in words(app)
+    assert "1 line left out." in words(app)
+    assert f"line {count + 1} is left out: line {count + 1} is not the JSON" in words(app)
+    assert standings(app).loc["additive", "Verdict"] == "better"
+    assert races.read("a-friend-s").owner == ""
+    assert not [*(home / "blobs").iterdir()]
+
+
+@pytest.mark.parametrize(
+    ("change", "words_"),
+    [
+        ({"race.json": b"{}"}, "Refused: race.json is no plan of a race"),
+        ({"virus.exe": b"x"}, "Refused: a bundle has no entry called 'virus.exe'"),
+    ],
+)
+def test_what_is_no_race_is_refused_and_nothing_is_stored(opened, home, race, change, words_):
+    app = upload(opened("race"), {**files(race), **change})
+    assert words_ in words(app)
+    assert [path.name for path in (home / "races").iterdir()] == ["mine"]
+
+
+def test_who_may_not_make_anything_imports_nothing(opened, race, monkeypatch):
+    visitor = Visitor(owner="ann", role="visitor")
+    monkeypatch.setattr("dashboard.ui.owner.visitor", lambda: visitor)
+    app = opened("race")
+    assert not app.exception
+    assert not app.file_uploader
+
+
+def test_a_setting_limits_what_is_taken_in(opened, home, race, monkeypatch):
+    monkeypatch.setattr("dashboard.features.race.bringing.MB", 1)
+    app = upload(opened("race"), files(race))
+    assert "imported races together" in words(app) or "need a file of at most" in words(app)
+    assert [path.name for path in (home / "races").iterdir()] == ["mine"]

@@ -15,7 +15,7 @@ from attention_plugins.race.standings import standings
 from attention_plugins.race.store import Race
 from dashboard.charts.frames import maps
 from dashboard.features.race import task
-from dashboard.features.race.task_import import MOST_SEEDS, checked
+from dashboard.features.race.task_checked import MOST_SEEDS, checked_outcome
 from dashboard.features.race.view import ALL, RaceView, chosen, import_request, requests
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -310,6 +310,9 @@ WRONG = {
     "a crooked map": line(example={**EXAMPLE, "weights": [[[0.5]]]}),
     "a map of texts": line(example={**EXAMPLE, "weights": [[["x", "y"]]]}),
     "labels of numbers": line(example={**EXAMPLE, "queries": [1]}),
+    "no labels": line(example={**EXAMPLE, "queries": None}),
+    "no parts": line(parts=None),
+    "a giant": line(parameters=2**63),
     "a crooked curve": line(example={**EXAMPLE, "x": [1.0]}),
     "a deep nest": b'{"trial": ' + b"[" * 1_000 + b"]" * 1_000 + b"}",
 }
@@ -327,7 +330,7 @@ def test_one_bad_line_costs_that_line_and_is_named(race, what):
 
 
 def test_a_good_line_is_taken(race):
-    outcome = checked(json.loads(line(example=EXAMPLE)), PLAN)
+    outcome = checked_outcome(json.loads(line(example=EXAMPLE)), PLAN, PLAN.contestants)
     assert outcome.example.weights == [[[0.5, 0.5]]]
 
 
@@ -365,11 +368,11 @@ def changed(**changes) -> bytes:
         ({"race.json": b"{}"}, "no plan of a race"),
         ({"race.json": b" " * (races.LARGEST_PLAN + 1)}, "bytes"),
         ({"race.json": changed(format=99)}, "format"),
-        ({"race.json": changed(contestants=[])}, "need a race of 1 to"),
-        ({"race.json": changed(seeds=MOST_SEEDS + 1)}, "need a race of 1 to"),
-        ({"race.json": changed(contestants=[{"model": "m", "scoring": 3}])}, "need a name"),
+        ({"race.json": changed(contestants=[])}, "contestants: List should have"),
+        ({"race.json": changed(seeds=MOST_SEEDS + 1)}, "seeds: Input should be less"),
+        ({"race.json": changed(contestants=[{"model": "m", "scoring": 3}])}, r"\.0\.scoring"),
         ({"race.json": changed(tasks={"t": {"examples": "x", "epochs": 1, "batch_size": 1,
-                                            "rates": [0.1]}})}, "need numbers"),
+                                            "rates": [0.1]}})}, r"tasks\.t\.examples"),
         ({"secrets.txt": b"x"}, "no entry called"),
         ({"../race.json": b"x"}, "no entry called"),
     ],

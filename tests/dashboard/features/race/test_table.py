@@ -1,0 +1,51 @@
+"""What is written in the table, and by which numbers it sorts."""
+
+from __future__ import annotations
+
+import pandas as pd
+import pytest
+
+from dashboard.features.race.seen import interval, number
+from dashboard.features.race.table import _styled, p_text
+
+
+@pytest.mark.parametrize(
+    ("mean", "low", "high", "text"),
+    [
+        (90.774, 87.04, 93.21, "90.8 [87.0, 93.2]"),
+        (0.04479, 0.03773, 0.05145, "0.045 [0.038, 0.051]"),
+        (-0.0093, -0.0153, -1.4e-06, "-0.009 [-0.015, -0.000]"),
+        (1234.5, 1100.0, 1400.0, "1,234 [1,100, 1,400]"),
+        (0.5, 0.5, 0.5, "0.5 [0.5, 0.5]"),
+        (0.5, None, None, "0.5"),
+        (None, None, None, "–"),
+    ],
+)
+def test_a_mean_is_as_exact_as_its_interval_is_wide(mean, low, high, text):
+    assert interval({"x": mean, "x_low": low, "x_high": high}, "x") == text
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [(None, "–"), (0, "0"), (0.03, "0.03"), (12345, "12,345"), (1.5e-7, "1.5e-07"),
+     (123456789, "1.23e+08")],
+)  # fmt: skip
+def test_numbers_are_short(value, text):
+    assert number(value) == text
+
+
+def test_a_p_has_two_digits():
+    assert [p_text(p) for p in (None, 0.046875, 1.0, 0.00048)] == ["–", "0.047", "1", "0.00048"]
+
+
+def test_equal_means_keep_their_own_intervals_and_their_order():
+    frame = pd.DataFrame({"Contestant": ["a", "b", "c", "d"], "x": [0.5, 0.5, 0.25, None]})
+    texts = pd.DataFrame(
+        {"Contestant": ["a", "b", "c", "d"], "x": ["0.5 [0, 1]", "0.5 [0.4, 0.6]", "0.25", "–"]}
+    )
+    style = _styled(frame, texts)
+    body = style._translate(False, False)["body"]
+    cells = [[cell["display_value"] for cell in row if cell["type"] == "td"] for row in body]
+    assert [str(row[1]) for row in cells] == [*texts["x"]]
+    assert style.data["x"].argmin() == 2
+    assert style.data["x"][1] == pytest.approx(0.5, abs=1e-12)
