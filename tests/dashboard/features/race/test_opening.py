@@ -1,0 +1,95 @@
+"""The links to other pages name what raced, as those pages read them here."""
+
+from __future__ import annotations
+
+from types import SimpleNamespace
+
+import pytest
+from support.races import RATES, laid_down
+
+from dashboard.features.race import task
+from dashboard.features.race.opening import link_of
+from dashboard.features.race.seen import Seen
+from dashboard.features.race.view import RaceView, chosen, requests
+from dashboard.features.regression import view as regression
+from dashboard.features.training import view as training
+from dashboard.jobs import task_catalogue
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.storage import races
+
+
+class Context:
+    def report(self, fraction, note="", facts=None):
+        """As of a worker."""
+
+    def stopped(self):
+        return False
+
+
+@pytest.fixture(scope="module")
+def catalogue():
+    """What is really installed: the links name its parameters."""
+    return Catalogue.of(task_catalogue.perform(Request.make("catalogue"), Context()).facts)
+
+
+@pytest.fixture
+def seen(tmp_path, monkeypatch, catalogue):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    laid_down(tmp_path / "races" / "mine")
+
+    def of(key, **view):
+        view = RaceView(race="mine", a=key, **view)
+        choices = chosen(view, races.read("mine"), catalogue)
+        request, _ = requests(choices)
+        result = task.perform(request, Context())
+        found = Seen(SimpleNamespace(view=view), catalogue, choices, request, result)
+        return found, found.by_key[key]
+
+    return of
+
+
+def test_a_training_is_named_with_its_recipe(seen, catalogue):
+    page, query, _ = link_of(*seen("transformer.scaled_dot + sparsemax"))
+    assert page == "training"
+    view, problems = training.LINK.parse(query, catalogue)
+    assert problems == []
+    (request,) = training.requests(view)
+    options = dict(request.options)
+    assert (request.model, request.scoring, request.data) == (
+        "transformer", "scaled_dot", "reverse",
+    )  # fmt: skip
+    assert options["recipe.epochs"] == 5
+    assert options["recipe.learning_rate"] == max(RATES)
+    assert options["model.hidden"] == 32
+    assert options["normaliser"] == "sparsemax"
+
+
+def test_a_fit_is_named_beside_the_reference_and_learns(seen, catalogue):
+    page, query, _ = link_of(*seen("nadaraya_watson.laplacian", task="sine"))
+    assert page == "regression"
+    view, problems = regression.LINK.parse(query, catalogue)
+    assert problems == []
+    asked = regression.requests(view, catalogue)
+    assert [one.scoring for one in asked.values()] == ["laplacian", "gaussian"]
+    for one in asked.values():
+        options = dict(one.options)
+        assert one.data == "sine"
+        assert options["data.points"] == 50
+        assert (options["learn"], options["epochs"], options["lr"]) == (True, 20, min(RATES))
+        assert options["optimiser"] == "adam"
+
+
+def test_what_has_nothing_to_learn_is_not_asked_to(seen, catalogue):
+    _, query, _ = link_of(*seen("nadaraya_watson.uniform", task="sine"))
+    assert regression.LINK.parse(query, catalogue)[1] == []
+    assert "a.learn" not in query
+    assert query["b.learn"] == "1"
+
+
+def test_where_a_page_cannot_show_it_there_is_no_link(seen):
+    found, row = seen("transformer.additive")
+    assert link_of(found, {**row, "scoring": "=dot(q, k)"}) is None
+    assert link_of(found, {**row, "model": "of_a_friend"}) is None
+    other = Seen(found.session, Catalogue(), found.choices, found.request, found.result)
+    assert link_of(other, row) is None
