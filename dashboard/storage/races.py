@@ -66,10 +66,10 @@ class RaceRecord:
     name: str
     folder: Path
     version: str
-    tasks: tuple[str, ...] = ()
+    tasks: tuple[str, ...]
     budgets: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
-    entrants: tuple[Entrant, ...] = ()
-    seeds: int = 0
+    entrants: tuple[Entrant, ...]
+    seeds: int
     facts: Mapping[str, str] = field(default_factory=dict)
     owner: str | None = None
 

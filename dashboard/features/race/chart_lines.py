@@ -104,7 +104,7 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
         .properties(name="learned")
     )
     grey = (
-        curves.transform_filter({"not": standing_out})
+        curves.transform_filter(alt.LogicalNotPredicate(**{"not": standing_out}))
         .mark_line(stroke=theme.QUIET, strokeWidth=1, opacity=0.45)
         .encode(x=x, y=y, detail="name:N")
         .properties(name="others")

@@ -98,7 +98,8 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         scale=theme.diverging(shape.farthest),
         legend=alt.Legend(
             title="worse ← deviations over seeds → better", orient="bottom",
-            direction="horizontal", gradientLength=180, titleLimit=320, format="+~g",
+            direction="horizontal", gradientLength=180, titleLimit=320,
+            labelExpr="(datum.value > 0 ? '+' : '') + datum.label",
             values=[-shape.farthest, 0, shape.farthest],
         ),
     )  # fmt: skip
@@ -116,7 +117,7 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         base.mark_rect(stroke=theme.QUIET)
         .encode(
             color=colour, tooltip=tooltip,
-            fillOpacity=alt.Opacity("shown:Q", scale=None, legend=None),
+            fillOpacity=alt.FillOpacity("shown:Q", scale=None, legend=None),
             strokeWidth=alt.condition(pointed, alt.value(2), alt.value(0.4)),
         )
         .add_params(pointed, chosen)

@@ -77,7 +77,7 @@ def _select(seen: Seen, letter: str, name: str) -> None:
 
 def _maps_of(seen: Seen, key: str) -> Result | None:
     held = seen.result.tables["maps"]
-    own = held.filter(pc.equal(held["key"], key))
+    own = held.filter(pc.field("key") == key)
     return Result(tables={"maps": own.drop_columns(["key"])}) if own.num_rows else None
 
 
@@ -134,7 +134,9 @@ def _facts(row: Row) -> None:
     words = [
         f"{row['verdict']}",
         f"rank {row['rank']}" if row["rank"] else "",
-        f"{row['parameters']:,} parameters" if row["parameters"] else "",
+        f"{row['parameters']:,} parameter{'s' * (row['parameters'] > 1)}"
+        if row["parameters"]
+        else "",
         f"{row['operations']:,} operations" if row["operations"] else "",
         f"{number(row['milliseconds'])} ms a step" if row["milliseconds"] else "",
         f"rate {number(row['rate'])}" if row["rate"] else "",

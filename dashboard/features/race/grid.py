@@ -48,8 +48,8 @@ def matrix(
         "standard deviations over the seeds, those of both pooled, since metrics of several "
         f"tasks share no unit; beyond ±{result.facts['farthest']:g} all look alike. Pale: no "
         "difference found, or too few seeds to find one. ● is the reference, × could not run, "
-        "… has not run yet; no cell: not for this model. p is corrected for all comparisons of "
-        "one column. A click on a cell opens it above."
+        "– has no reference to compare with, … has not run yet; no cell: not for this model. p is "
+        "corrected for all comparisons of one column. A click on a cell opens it above."
     )
     if left_out := result.facts["left_out"]:
         shown.caption(plain(f"Left out, as they are not installed here: {', '.join(left_out)}."))

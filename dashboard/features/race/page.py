@@ -21,6 +21,7 @@ from dashboard.features.race.view import (
     chosen,
     requests,
     usual_reference,
+    with_all,
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -102,7 +103,7 @@ def _draw(session: Session[RaceView], catalogue: Catalogue, race: RaceRecord) ->
     )  # fmt: skip
     session.update(task="" if task == race.tasks[0] else task)
     now = chosen(session.view, race, catalogue)
-    offered = (*now.models, ALL) if len(now.models) > 1 else now.models
+    offered = with_all(now.models)
     model = choose(
         "Model", offered, now.model, session.key("model"), fresh,
         title=lambda name: "all models" if name == ALL else model_title(name, catalogue),

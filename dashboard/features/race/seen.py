@@ -82,7 +82,7 @@ class Seen:
     def of(self, table: str, key: str) -> Sequence[Row]:
         """The rows of one contestant in a table of the result."""
         held = self.result.tables[table]
-        return held.filter(pc.equal(held["key"], key)).to_pylist()
+        return held.filter(pc.field("key") == key).to_pylist()
 
 
 def entrant_of(row: Row) -> Entrant:

@@ -20,7 +20,7 @@ from dashboard.ui.widgets import plain
 
 COPIED = "copying the nearest neighbour"
 _ALT = "Standings: quality, difference to the reference, verdict and rank of every contestant"
-_ROW, _HEADER, _TALLEST = 35, 40, 620  # px
+_ROWS, _TALLEST = 18, 620  # more rows scroll, in a table of so many px
 _VERDICT = 140  # px, of the longest verdict
 _PROBLEMS = 8  # that are told below the table
 _FILES = (("csv", "CSV", "text/csv"), ("tex", "LaTeX", "text/x-tex"),
@@ -53,7 +53,7 @@ def table(seen: Seen) -> None:
     st.dataframe(
         _styled(frame, texts),
         hide_index=True,
-        height=min(_TALLEST, _HEADER + _ROW * len(frame)),
+        height="content" if len(frame) <= _ROWS else _TALLEST,
         column_config={
             "Contestant": st.column_config.TextColumn(pinned=True),
             "Verdict": st.column_config.TextColumn(width=_VERDICT),
@@ -107,7 +107,7 @@ def _frames(seen: Seen) -> tuple[pd.DataFrame, pd.DataFrame]:
     numbers = [_numbers(row, quality) for row in seen.rows]
     texts = [_texts(row, quality) for row in seen.rows]
     if copied := seen.result.facts["copied"]:
-        row = dict(zip(("quality", "quality_low", "quality_high"), copied, strict=True))
+        row: Row = {"quality": copied[0], "quality_low": copied[1], "quality_high": copied[2]}
         numbers.append({"Contestant": COPIED, quality: row["quality"]})
         texts.append({"Contestant": COPIED, quality: interval(row, "quality")})
     frame, words = pd.DataFrame(numbers), pd.DataFrame(texts)
@@ -161,7 +161,9 @@ def _styled(frame: pd.DataFrame, texts: pd.DataFrame) -> Styler:
             dtype=frame[name].dtype,
         )
         forms[name] = partial(_text_of, known)
-    return frame.assign(**apart).style.format(forms, na_rep="–")
+    style = frame.assign(**apart).style
+    style.format(forms, na_rep="–")
+    return style
 
 
 def _noted(known: dict[Any, str], value: Any, text: str) -> Any:

@@ -98,7 +98,11 @@ def _compared(
     """A cell for each contestant of one model on one task."""
     values = {who: _by_seed(found, seeds) for who, found in column.items()}
     ran = [who for who, row in values.items() if np.isfinite(row).any()]
-    rank = dict(zip(ran, ranks([values[who] for who in ran], higher), strict=True)) if ran else {}
+    rank = (
+        dict(zip(ran, ranks([values[who].tolist() for who in ran], higher), strict=True))
+        if ran
+        else {}
+    )
     sign = 1 if higher else -1
     theirs = values.get(reference, np.full(seeds, math.nan))
     others = [who for who in ran if who != reference and reference in ran]

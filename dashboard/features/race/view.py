@@ -73,8 +73,7 @@ def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
     problems: list[str] = []
     task = _one_of("task", view.task, race.tasks, race.tasks[0], problems)
     models = models_of(task, race, catalogue)
-    offered = (*models, ALL) if len(models) > 1 else models
-    model = _one_of("model", view.model, offered, models[0], problems)
+    model = _one_of("model", view.model, with_all(models), models[0], problems)
     entrants = tuple(
         one for one in race.entrants if one.model in (models if model == ALL else (model,))
     )
@@ -94,6 +93,11 @@ def models_of(task: str, race: RaceRecord, catalogue: Catalogue) -> tuple[str, .
     known = {name: catalogue.models[name].task for name in every if name in catalogue.models}
     fitting = tuple(name for name in every if data and known.get(name, data.task) == data.task)
     return fitting or every
+
+
+def with_all(models: tuple[str, ...]) -> tuple[str, ...]:
+    """What may be chosen of these models: each, and all where there are several."""
+    return (*models, ALL) if len(models) > 1 else models
 
 
 def usual_reference(entrants: Sequence[Entrant]) -> Entrant:

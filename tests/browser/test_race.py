@@ -1,0 +1,66 @@
+"""The page *Race*: a row and a cell open their contestant, and maps stand side by side."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+from support.races import laid_down
+
+pytestmark = pytest.mark.browser
+
+
+@pytest.fixture(scope="module")
+def raced(server, tmp_path_factory):
+    """The address of an app with a race in its data folder."""
+    folder: Path = tmp_path_factory.mktemp("race")
+    laid_down(folder / "home" / "races" / "mine")
+    with server(folder) as url:
+        yield url
+
+
+@pytest.fixture
+def app(raced):
+    return raced
+
+
+def rows_of(seen, key, *columns):
+    found = seen.rows(*columns, key=key)
+    return found[0] if found else []
+
+
+def test_a_row_and_a_cell_are_opened(window):
+    seen = window("race?race=mine", height=1400)
+    seen.until(lambda: rows_of(seen, "race-matrix-place", "verdict", "key"), "the matrix").settle()
+    assert "additive on Reverse" in seen.text()
+    drawn = rows_of(seen, "race-differences", "difference", "low")
+    assert [row["name"] for row in drawn] == ["additive", "scaled_dot + sparsemax", "uniform"]
+    assert len(seen.views("race-map-a")) == len(seen.views("race-map-b")) == 1
+
+    # The box before the third row, painted on the table's canvas.
+    table = seen.page.locator('[data-testid="stDataFrame"]').first
+    table.click(position={"x": 17, "y": 3 * 35 + 52})
+    seen.until(lambda: "uniform on Reverse" in seen.text(), "the row's contestant").settle()
+    assert "a=transformer.uniform" in seen.page.url
+
+    # A cell of another task, in the last column.
+    chart = seen.page.locator(".st-key-race-matrix-place canvas").first
+    size = chart.bounding_box()
+    cells = rows_of(seen, "race-matrix-place", "verdict", "key")
+    assert {cell["column"] for cell in cells} == {"Reverse", "Sine and power"}
+    chart.click(position={"x": size["width"] - 60, "y": size["height"] - 90})
+    seen.until(lambda: "on Sine and power" in seen.text(), "the cell's contestant").settle()
+    assert "task=sine" in seen.page.url
+    assert "a=nadaraya_watson." in seen.page.url
+
+
+@pytest.mark.parametrize(("width", "scheme"), [(1280, "light"), (1280, "dark"), (390, "light")])
+def test_it_fits_every_window(window, width, scheme):
+    seen = window("race?race=mine&a=transformer.additive", width=width, scheme=scheme)
+    seen.until(lambda: rows_of(seen, "race-matrix-place", "verdict", "key"), "the matrix").settle()
+    assert seen.overflow() <= 0
+    seen.screenshot(f"race-{width}-{scheme}")
+    fits = window("race?race=mine&task=sine", width=width, scheme=scheme)
+    fits.until(lambda: fits.views("race-fits"), "the curves").settle()
+    assert fits.overflow() <= 0
+    fits.screenshot(f"race-fits-{width}-{scheme}")
