@@ -52,15 +52,14 @@ def test_a_files_name_becomes_a_races(given, name):
     assert races.NAME.match(race_import.slug(given))
 
 
-def test_no_more_than_the_limits(files):
-    size = sum(map(len, files)) / 2**20
-    add(files, owner="ann")
-    with pytest.raises(ValueError, match="MB of your imported races together"):
-        add(files, owner="ann", megabytes=0)
-    with pytest.raises(ValueError, match="MB of all imported races together"):
-        add(files, owner="bob", total=0)
-    assert size < 1
-    assert add(files, owner="bob") == "theirs-2"
+def test_no_more_than_the_limits(files, monkeypatch):
+    monkeypatch.setattr(race_import, "_MB", sum(map(len, files)))  # one of them is the unit
+    assert add(files, owner="ann", megabytes=1, total=2) == "theirs"
+    assert add(files, owner="bob", megabytes=1, total=2) == "theirs-2"
+    with pytest.raises(ValueError, match="at most 1 MB of your imported races together"):
+        add(files, owner="ann", megabytes=1, total=3)
+    with pytest.raises(ValueError, match="at most 2 MB of all imported races together"):
+        add(files, owner="eve", megabytes=1, total=2)
 
 
 def test_no_more_races_than_an_owner_may_have(files, monkeypatch):

@@ -159,7 +159,7 @@ def cells(result, task):
     return {row["name"]: row for row in result.tables["cells"].to_pylist() if row["task"] == task}
 
 
-@pytest.mark.parametrize("seeds", [3, SEEDS])
+@pytest.mark.parametrize("seeds", [3, 6, SEEDS])
 @pytest.mark.parametrize("reference", ["scaled_dot", "additive", "uniform + hard"])
 def test_the_matrix_agrees_with_the_standings(home, seeds, reference):
     laid_down(home / "races" / "mine", seeds)
