@@ -171,13 +171,13 @@ def _tuning(seen: Seen, row: Row) -> None:
         problems[one["rate"]] = one["problem"]
     rows = [
         {
-            "Rate": rate, f"Validation, {seen.metric}": sum(held) / len(held) if held else None,
+            "Rate": rate, "Validation": sum(held) / len(held) if held else None,
             "Chosen": "✓" if rate == row["rate"] else "", "Problem": problems[rate],
         }
         for rate, held in sorted(rates.items())
     ]  # fmt: skip
     _table(rows, "Validation at every rate of the contestant")
-    shown.caption("On a part of the data that is never reported.")
+    shown.caption(plain(seen.result.facts["validation"]))
 
 
 def _trials(seen: Seen, key: str, *, tuning: bool) -> Sequence[Row]:

@@ -197,7 +197,7 @@ def _progress(result: Result) -> None:
             st.button("Refresh", icon=":material/refresh:", type="tertiary", key="race-refresh")
     elif facts["minutes"]:
         shown.caption(
-            f"{facts['done']:,} trainings, {facts['minutes']:,.0f} minutes of one core or device."
+            f"{facts['done']:,} trainings, {facts['minutes'] / 60:,.1f} hours of one core or device."
         )
     for line in facts["skipped"][:_DAMAGED_SHOWN]:
         shown.caption(plain(f"Left out, {line}"))

@@ -67,6 +67,10 @@ def table(seen: Seen) -> None:
     )
     shown.note_table(texts, alt=_ALT)
     shown.caption(plain(seen.result.facts["caption"]))
+    if needed := seen.result.facts["needed"]:
+        shown.caption(
+            f"Too few seeds: whatever came out, it could be chance. {needed} seeds would do."
+        )
     st.caption("A click on a row's box looks at that contestant below; one on a heading sorts.")
     _problems(seen)
 

@@ -21,6 +21,7 @@ class Measured(NamedTuple):
 
     Attributes:
         metric, unit: of quality.
+        validation: what a rate is chosen by.
         loss: what is learned by, with its unit.
         size: what grows in the extrapolation curve.
         trained: the smallest and the largest size that was learned; None where all were.
@@ -29,6 +30,7 @@ class Measured(NamedTuple):
     metric: str
     unit: str
     higher_is_better: bool
+    validation: str
     loss: str
     size: str
     trained: tuple[float, float] | None
@@ -60,12 +62,14 @@ def measured(task: str, examples: int) -> Measured:
     spec = registry.dataset(task)
     if spec.task == "regression":
         return Measured(
-            "Mean squared error to the truth", "", False, "leave-one-out error",
+            "Mean squared error to the truth", "", False,
+            "The leave-one-out error of the training points.", "leave-one-out error",
             "training points", (examples, examples),
         )  # fmt: skip
     metric = registry.metric(spec.metric)
     return Measured(
-        metric.title, metric.unit, metric.higher_is_better, "loss, nats per token",
+        metric.title, metric.unit, metric.higher_is_better,
+        f"{metric.title} on a part of the data that is never reported.", "loss, nats per token",
         "words in a sequence", _lengths(spec),
     )  # fmt: skip
 

@@ -67,7 +67,8 @@ def of_task(request: Request, context: Context) -> Result:
         Tables ``standings`` (a row per contestant, by rank), ``curves``, ``learning``, ``trials``
         (each training), ``maps`` (see :class:`~dashboard.records.result.Result`; with ``key``) and
         ``fits``, all by ``key``; facts ``metric``, ``unit``, ``higher_is_better``, ``loss``,
-        ``size``, ``trained``, ``task``, ``caption``, ``copied`` (what copying the nearest
+        ``validation``, ``size``, ``trained``, ``task``, ``caption``, ``needed`` (seeds that would
+        do where there are too few), ``copied`` (what copying the nearest
         learned example is worth: mean, low, high), ``files`` (by kind of file), ``done`` and
         ``total`` trainings of the whole race, ``complete``: whether none is left,
         ``minutes`` that they took together, ``skipped``: lines that are no outcomes, ``sizes`` of
@@ -152,6 +153,7 @@ def _facts(how: Measured, rows: Sequence[Standing], heading: Heading) -> dict[st
     return {
         **how._asdict(),
         "task": heading.task,
+        "needed": next((one.seeds_needed for one in rows if one.verdict == "too few seeds"), None),
         "caption": export.caption(rows, heading),
         "copied": None if copied is None else [known(copied[i]) for i in range(3)],
         "files": {

@@ -163,6 +163,7 @@ def test_a_race_that_runs_says_how_far_it_is(opened, home):
     assert not app.exception
     assert "37 of 72 trainings done; these are the rows so far." in words(app)
     assert standings(app).loc["additive", "Verdict"] == "too few seeds"
+    assert f"{SEEDS} seeds would do." in words(app)
     laid_down(home / "races" / "young")
     app.button("race-refresh").click().run()
     assert "trainings done; these" not in words(app)
