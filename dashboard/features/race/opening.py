@@ -11,7 +11,6 @@ from typing import Any, NamedTuple
 from dashboard.features.race.seen import Row, Seen, entrant_of
 from dashboard.links import fits
 from dashboard.links.attending import learns
-from dashboard.links.fields import NAME
 from dashboard.records.attending import SOFTMAX, Attending
 from dashboard.records.request import is_formula
 from dashboard.storage.races import Entrant
@@ -35,8 +34,6 @@ def link_of(seen: Seen, row: Row) -> Opening | None:
         return None
     if task.task == fits.TASK:
         return _regression(seen, row, entrant)
-    if not NAME.match(entrant.scoring):  # the page Train takes names alone
-        return None
     return _training(seen, row, entrant)
 
 

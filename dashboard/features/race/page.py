@@ -196,9 +196,8 @@ def _progress(result: Result) -> None:
             shown.text(f"{facts['done']:,}{total} trainings done; these are the rows so far.")
             st.button("Refresh", icon=":material/refresh:", type="tertiary", key="race-refresh")
     elif facts["minutes"]:
-        shown.caption(
-            f"{facts['done']:,} trainings, {facts['minutes'] / 60:,.1f} hours of one core or device."
-        )
+        hours = facts["minutes"] / 60
+        shown.caption(f"{facts['done']:,} trainings, {hours:,.1f} hours of one core or device.")
     for line in facts["skipped"][:_DAMAGED_SHOWN]:
         shown.caption(plain(f"Left out, {line}"))
 

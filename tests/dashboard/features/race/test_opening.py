@@ -14,6 +14,7 @@ from dashboard.features.race.view import RaceView, chosen, requests
 from dashboard.features.regression import view as regression
 from dashboard.features.training import view as training
 from dashboard.jobs import task_catalogue
+from dashboard.links import recipes
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.storage import races
@@ -87,9 +88,18 @@ def test_what_has_nothing_to_learn_is_not_asked_to(seen, catalogue):
     assert query["b.learn"] == "1"
 
 
+def test_a_formula_is_named_as_it_was_typed(seen):
+    found, row = seen("transformer.additive")
+    text = "dot(q, k) / sqrt(d) - m * abs(i - j)"
+    _, query, _ = link_of(found, {**row, "scoring": f"={text}"})
+    assert [*recipes.formulas(query, None)] == [text]
+    found, row = seen("nadaraya_watson.laplacian", task="sine")
+    _, query, _ = link_of(found, {**row, "scoring": f"={text}"})
+    assert [*regression.formulas(query, None)] == [text]
+
+
 def test_where_a_page_cannot_show_it_there_is_no_link(seen):
     found, row = seen("transformer.additive")
-    assert link_of(found, {**row, "scoring": "=dot(q, k)"}) is None
     assert link_of(found, {**row, "model": "of_a_friend"}) is None
     other = Seen(found.session, Catalogue(), found.choices, found.request, found.result)
     assert link_of(other, row) is None
