@@ -197,7 +197,10 @@ class Plan:
                     f"this race has format {found['format']!r}; need {FORMAT}, so run it anew"
                 )
             return cls(
-                tasks={name: Budget(**one) for name, one in found["tasks"].items()},
+                tasks={
+                    name: Budget(**{**one, "rates": tuple(one["rates"])})
+                    for name, one in found["tasks"].items()
+                },
                 contestants=tuple(Contestant(**one) for one in found["contestants"]),
                 seeds=int(found["seeds"]),
                 tuning_seeds=int(found["tuning_seeds"]),

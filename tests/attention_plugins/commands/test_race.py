@@ -70,6 +70,14 @@ def test_what_cannot_be_raced_is_said_in_a_line(tmp_path, capsys, arguments, why
     assert not (tmp_path / "race").exists()
 
 
+def test_the_same_command_goes_on_with_its_race(tmp_path, capsys):
+    assert raced(capsys, "--output", str(tmp_path), *QUICK)[0] == 0
+    done = (tmp_path / "outcomes.jsonl").read_bytes()
+    code, said = raced(capsys, "--output", str(tmp_path), *QUICK)
+    assert code == 0, said.err
+    assert (tmp_path / "outcomes.jsonl").read_bytes() == done
+
+
 def test_another_race_is_not_written_over(tmp_path, capsys):
     raced(capsys, "--output", str(tmp_path), *QUICK)
     code, said = raced(capsys, "--output", str(tmp_path), "--tasks", "step", "--seeds", "2")

@@ -68,7 +68,7 @@ def test_what_is_no_outcome_is_said_to_be_none(found):
 
 
 def test_a_plan_is_read_as_it_was_written_and_no_other_format():
-    budget = Budget(examples=5, epochs=2, batch_size=3, rates=[0.1])
+    budget = Budget(examples=5, epochs=2, batch_size=3, rates=(0.1,))
     plan = Plan(tasks={"copy": budget}, contestants=(WHO,), seeds=2)
     written = json.loads(json.dumps(plan.to_json()))
     assert Plan.from_json(written) == plan

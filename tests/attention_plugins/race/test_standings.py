@@ -31,11 +31,13 @@ def verdict(ours, theirs, **rest) -> str:
     return stand([*outcomes(OTHER, ours), *outcomes(ONE, theirs)], **rest)[OTHER].verdict
 
 
+@pytest.mark.slow
 def test_two_equal_contestants_are_no_difference_in_19_of_20_repeats():
     found = [verdict(draws(2 * n), draws(2 * n + 1)) for n in range(20)]
     assert found.count("no difference found") >= 19
 
 
+@pytest.mark.slow
 def test_planted_noise_is_found():
     """Both have the same quality but for what noise in the scores costs one of them."""
     noise = [0.3 * np.abs(draws(1000 + n)) for n in range(20)]
