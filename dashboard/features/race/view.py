@@ -101,9 +101,14 @@ def with_all(models: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def usual_reference(entrants: Sequence[Entrant]) -> Entrant:
-    """Whom others are compared with unless another is chosen."""
+    """Whom others are compared with unless another is chosen.
+
+    The scoring with which alone normalisers were raced, in its own way; else a usual one.
+    """
     plain = {one.scoring: one for one in reversed(entrants) if not one.normaliser}
-    return next((plain[name] for name in _USUAL if name in plain), entrants[0])
+    normalised = {one.scoring for one in entrants if one.normaliser}
+    names = (*normalised, *_USUAL) if len(normalised) == 1 else _USUAL
+    return next((plain[name] for name in names if name in plain), entrants[0])
 
 
 def requests(choices: Choices) -> tuple[Request, Request]:

@@ -85,6 +85,14 @@ def test_the_reference_is_a_plain_scoring_where_there_is_one():
     assert usual_reference(odd) == odd[0]
 
 
+def test_the_reference_is_the_one_that_normalisers_were_raced_with():
+    plain = [Entrant("m", name) for name in ("scaled_dot", "gaussian", "additive")]
+    entrants = [*plain, Entrant("m", "gaussian", "hard"), Entrant("m", "gaussian", "entmax")]
+    assert usual_reference(entrants) == Entrant("m", "gaussian")
+    every_pair = [*entrants, Entrant("m", "additive", "hard")]
+    assert usual_reference(every_pair) == Entrant("m", "scaled_dot")
+
+
 @pytest.mark.parametrize("model", ["", ALL])
 def test_workers_are_asked_for_the_task_and_for_all_tasks(model):
     found = chosen(RaceView(model=model), RACE, Catalogue())
