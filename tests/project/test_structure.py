@@ -16,7 +16,7 @@ ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
 TOP_LEVEL = {
     "dashboard", "attention_plugins", "trained", "tests", "streamlit_app.py", "pyproject.toml",
-    "README.md", "requirements.txt", "Dockerfile", "LICENSE",
+    "README.md", "requirements.txt", "Dockerfile", "LICENSE", "CITATION.cff",
 }  # fmt: skip
 
 
