@@ -50,7 +50,7 @@ def _engine(text: str) -> str:
 
 
 class Settings(BaseSettings):
-    """Every setting, with what it sets; README.md has the same words."""
+    """Every setting, with what it sets; hosting.md has the same words."""
 
     model_config = SettingsConfigDict(env_prefix=PREFIX, env_ignore_empty=True, frozen=True)
 
@@ -131,7 +131,7 @@ class Settings(BaseSettings):
         default=6.0,
         ge=0,
         description="work that opening a link may start by itself, in seconds on one core of the "
-        "machine under *How fast*; more waits for a button",
+        "machine under *How fast* in architecture.md; more waits for a button",
     )
     data_rows: int = Field(
         default=500_000,

@@ -1,7 +1,7 @@
 """Work: what a computation costs, as far as its request says, and durations in words.
 
-Work is counted in seconds that the same computation takes on one core of the machine on which the
-README's times were measured. A page declares it for its requests. It decides what a link may start
+Work is counted in seconds that the same computation takes on one core of the machine under *How
+fast* in architecture.md. A page declares it for its requests. It decides what a link may start
 by itself, the same on every server; how long it takes on this server is measured.
 """
 

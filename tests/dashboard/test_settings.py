@@ -1,15 +1,15 @@
 """The settings of a server: what stands in the environment, what is given, what is refused."""
 
 import re
-from pathlib import Path
 
 import pytest
+from support.documents import section
 
 from attention_plugins.datasets import parallel, table
 from dashboard.jobs import limits
 from dashboard.settings import Settings, settings, variable
 
-README = (Path(__file__).parents[2] / "README.md").read_text("utf-8")
+TABLE = section("hosting.md", "Settings")
 
 
 @pytest.fixture(autouse=True)
@@ -87,9 +87,9 @@ def test_what_the_largest_setting_lets_in_is_read():
 
 
 @pytest.mark.parametrize("name", Settings.model_fields)
-def test_the_readme_says_what_each_sets(name):
+def test_the_table_says_what_each_sets(name):
     row = f"| `{variable(name)}` | {Settings.model_fields[name].description} | "
-    assert row in README
+    assert row in TABLE
 
 
 @pytest.mark.parametrize("name", ["cookie_secret", "administrator_token"])

@@ -1,4 +1,4 @@
-"""README's table of the chapter: every row has a test, and every test can fail."""
+"""The table of chapter.md: every row has a test, and every test can fail."""
 
 import ast
 import os
@@ -8,21 +8,17 @@ import shutil
 import subprocess
 import sys
 from concurrent.futures import ThreadPoolExecutor
-from pathlib import Path
 
 import pytest
 from support.chapter_faults import FAULTS
+from support.documents import DOCUMENTS, ROOT, section
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
-_, _, AFTER = README.partition("## The chapter, section by section\n")
-CHAPTER = AFTER.partition("\n## ")[0]
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
-    for line in CHAPTER.splitlines()
+    for line in section("chapter.md", "Sections and their tests").splitlines()
     if re.match(r"\| \d{3} ", line)
 ]
-TESTS = re.findall(r"`([\w/]+\.py)::(\w+)`", CHAPTER)
+TESTS = re.findall(r"`([\w/]+\.py)::(\w+)`", DOCUMENTS["chapter.md"])
 HELD_BY = {row[0]: f"tests/{row[2].strip('`')}" for row in ROWS}
 
 SIDE_BY_SIDE = 2

@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from support.documents import section
 from torch import nn
 
 from attention_plugins import (
@@ -39,9 +40,7 @@ from attention_plugins.discovery import Source, drain, implementations
 from attention_plugins.hookspecs import HOOKS, Hook
 from attention_plugins.registry import load
 
-ROOT = Path(__file__).parents[2]
-_, _, AFTER = (ROOT / "README.md").read_text(encoding="utf-8").partition("## Write a scoring\n")
-CHAPTER = AFTER.partition("\n## ")[0]
+CHAPTER = section("writing.md", "All hooks")
 SPECS = {
     name: function
     for name, function in vars(hookspecs).items()

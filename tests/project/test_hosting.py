@@ -16,6 +16,7 @@ from urllib.error import HTTPError
 
 import pytest
 from packaging.specifiers import SpecifierSet
+from support.documents import section
 from support.server import Visit, serving
 from support.wheel import ROOT, environment, plain
 
@@ -25,7 +26,6 @@ from dashboard import serving as server_of_ours
 DOCKERFILE = (ROOT / "Dockerfile").read_text("utf-8")
 COMPOSE = (ROOT / ".github/compose.yaml").read_text("utf-8")
 NGINX = (ROOT / ".github/nginx.conf").read_text("utf-8")
-README = (ROOT / "README.md").read_text("utf-8")
 UNIT = (ROOT / ".github/attention-workbench.service").read_text("utf-8")
 SETTINGS = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
 PORT = 8501
@@ -110,8 +110,9 @@ def test_the_proxy_takes_what_the_server_takes():
 
 
 def test_on_one_machine_the_proxy_finds_the_service():
-    """README's recipe changes the server's name in nginx.conf, which is the composition's."""
-    recipe = re.search(r"sed 's/([^/]+)/server ([^/]+)/' \.github/nginx\.conf", README)
+    """The recipe changes the server's name in nginx.conf, which is the composition's."""
+    text = section("hosting.md", "On a Linux server")
+    recipe = re.search(r"sed 's/([^/]+)/server ([^/]+)/' \.github/nginx\.conf", text)
     there, here = recipe.groups()
     assert NGINX.count(there) == 1
     host, _, port = here.partition(":")

@@ -1,4 +1,4 @@
-"""README.md tells the truth: its code runs, its commands exist, its links lead somewhere."""
+"""README.md and .github/docs tell the truth: code runs, commands and pages' links exist."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import re
 import shlex
 import subprocess
 import sys
-from pathlib import Path
 from types import ModuleType
 from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 import pytest
 import torch
+from support.documents import DOCUMENTS, ROOT, section
 
 from attention_plugins import ModelSizes, hookspecs
 from attention_plugins.checking import check, check_scoring
@@ -32,8 +32,8 @@ from dashboard.navigation import PAGES
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 
-ROOT = Path(__file__).parents[2]
-README = (ROOT / "README.md").read_text(encoding="utf-8")
+README = DOCUMENTS["README.md"]
+TEXT = "\n".join(DOCUMENTS.values())
 START = "python -m pip install -r requirements.txt && streamlit run streamlit_app.py"
 TEST = 'python -m pip install -r requirements.txt -e ".[test]" && python -m pytest'
 
@@ -43,7 +43,7 @@ class Block(NamedTuple):
     text: str
 
 
-BLOCKS = [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```$", README, re.S | re.M)]
+BLOCKS = [Block(*found) for found in re.findall(r"^```(\w*)\n(.*?)^```$", TEXT, re.S | re.M)]
 PYTHON = [block.text for block in BLOCKS if block.language == "python"]
 PLUGINS = [text for text in PYTHON if "@hookimpl" in text]
 CODE = [text for text in PLUGINS if "def attention_scorings" in text]
@@ -59,7 +59,7 @@ COMMANDS = [line for line in LINES if line.startswith("python -m attention_plugi
 
 @pytest.mark.parametrize("command", [START, TEST])
 def test_the_two_commands_stand_alone(command):
-    assert LINES.count(command) == 1
+    assert LINES.count(command) == README.splitlines().count(command) == 1
 
 
 def test_ci_takes_the_test_command_from_here():
@@ -79,7 +79,7 @@ def test_every_block_of_python_is_run_by_a_test_here():
 
 def executed(code: str) -> dict:
     names: dict = {}
-    exec(compile(code, "README.md", "exec"), names)
+    exec(compile(code, "a document", "exec"), names)
     return names
 
 
@@ -210,7 +210,7 @@ def run(*command: str, **environment: str) -> str:
 
 def test_pip_is_given_a_folder_as_a_path():
     """A bare name would be looked for on the network."""
-    folders = re.findall(r"pip wheel [^`\n]*?(\S+)(?:`|$)", README, re.MULTILINE)
+    folders = re.findall(r"pip wheel [^`\n]*?(\S+)(?:`|$)", TEXT, re.MULTILINE)
     assert folders == [".", "./my-scoring"]
 
 
@@ -230,9 +230,9 @@ def test_the_formula_becomes_a_package():
 
 
 def test_every_formula_shown_is_one():
-    section = README.partition("### Type a scoring")[2].partition("###")[0]
     shown = [word for line in COMMANDS for word in shlex.split(line) if word.startswith("=")]
-    shown += re.search(r"spellings both work: (.*?)\. The", section, re.S)[1].split("`")[1::2]
+    text = section("writing.md", "Type a scoring")
+    shown += re.search(r"spellings both work: (.*?)\. The", text, re.S)[1].split("`")[1::2]
     assert len(shown) == 7
     assert all(installed().scoring(f"={text.lstrip('=')}").formula for text in shown)
 
@@ -253,7 +253,7 @@ def catalogue() -> Catalogue:
     return Catalogue.of(perform(Request.make("catalogue"), None).facts)
 
 
-LINKS = re.findall(r"`/(\w*)\?([^`]+)`", README)
+LINKS = re.findall(r"`/(\w*)\?([^`]+)`", TEXT)
 # By the first part of a link's address; the first page is where the bare address leads.
 FEATURES = {("" if entry is PAGES[0] else entry.path): entry.name for entry in PAGES}
 
@@ -290,11 +290,12 @@ def test_the_results_shown_are_those_of_the_cards(card):
     cells = [f"{figure:.2f}" for figure in (*figures, greedy["copied"]["bleu"])]
     assert greedy["copied"] == beam["copied"]
     cells += [f"{card['training']['loss']:.3f}", lowest_alignment_error(greedy)]
-    (row,) = [line for line in README.splitlines() if f"| {cells[0]} | {cells[1]} |" in line]
+    results = section("using.md", "Trained models")
+    (row,) = [line for line in results.splitlines() if f"| {cells[0]} | {cells[1]} |" in line]
     shown = [cell.strip() for cell in row.split("|")[1:-1]]
     assert [cell.lower() for cell in shown[:2]] == [corpus["name"], card["model"]]
     assert shown[3:] == cells
-    text = " ".join(README.split())
+    text = " ".join(results.split())
     assert f"{corpus['trained_on']:,} pairs" in text
     assert f"{corpus['pairs']:,} pairs" in text
     assert f"{greedy['near']['sentences']:,} of {corpus['name'].capitalize()}'s" in text
@@ -311,7 +312,7 @@ def lowest_alignment_error(score):
 def test_every_hook_is_named():
     hooks = [name for name in vars(hookspecs) if name.startswith("attention_")]
     assert len(hooks) >= 4
-    assert [hook for hook in hooks if hook not in README] == []
+    assert [hook for hook in hooks if hook not in section("writing.md", "All hooks")] == []
 
 
 # What a plugin's module may say of itself: no variables of the environment.
@@ -323,19 +324,17 @@ def test_the_variables_named_are_those_that_the_code_reads():
     sources = [*ROOT.glob("attention_plugins/**/*.py"), *ROOT.glob("dashboard/**/*.py")]
     read = {name for path in sources for name in variable.findall(path.read_text("utf-8"))}
     read |= {settings.variable(name) for name in settings.Settings.model_fields}
-    assert set(variable.findall(README)) - OF_MODULES == read - OF_MODULES
+    assert set(variable.findall(TEXT)) - OF_MODULES == read - OF_MODULES
 
 
 def test_every_path_shown_exists():
-    linked = re.findall(r"\]\((?!https?:|#)([^)\s]+)\)", README)
-    named = re.findall(r"`((?:attention_plugins|dashboard|tests|trained|\.ci)/[\w./-]*)`", README)
-    assert [path for path in {*linked, *named} if not (ROOT / path).exists()] == []
+    named = re.findall(r"`((?:attention_plugins|dashboard|tests|trained|\.ci)/[\w./-]*)`", TEXT)
+    assert named
+    assert [path for path in named if not (ROOT / path).exists()] == []
 
 
 def test_everything_that_comes_with_it_is_listed():
-    _, _, after = README.partition("### What comes with it\n")
-    chapter = after.partition("\n## ")[0]
     registry = load(allow=[])
-    named = set(re.findall(r"`([a-z0-9_]+)`", chapter))
+    named = set(re.findall(r"`([a-z0-9_]+)`", section("writing.md", "What comes with it")))
     kinds = ("scorings", "normalisers", "models", "datasets", "tokenisers", "metrics")
     assert named == {name for kind in kinds for name in registry.records[kind]}

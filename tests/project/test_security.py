@@ -7,6 +7,7 @@ import re
 from pathlib import Path
 
 import pytest
+from support.documents import DOCUMENTS, section
 
 from dashboard.settings import Settings, variable
 
@@ -38,4 +39,5 @@ def test_the_named_settings_exist():
 
 
 def test_the_readme_leads_to_it():
-    assert "(.github/SECURITY.md)" in (ROOT / "README.md").read_text("utf-8")
+    assert "(.github/SECURITY.md)" in DOCUMENTS["README.md"]
+    assert "(../SECURITY.md)" in section("hosting.md", "Who may do what")

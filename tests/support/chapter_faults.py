@@ -1,4 +1,4 @@
-"""A gross fault for each row of README's table of the chapter, by document and section.
+"""A gross fault for each row of the table of chapter.md, by document and section.
 
 Planted in a copy of the working tree, each must turn its row's test red.
 """

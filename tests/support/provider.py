@@ -14,11 +14,11 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+from support.documents import section
 
 _SECONDS_TO_START = 60.0
 _SECONDS = 20.0  # for one answer
-_README = Path(__file__).parents[2] / "README.md"
-_IN_THE_README = ("https://lab.example/", "https://accounts.google.com/")
+_IN_THE_DOCUMENT = ("https://lab.example/", "https://accounts.google.com/")
 
 
 @contextmanager
@@ -60,11 +60,12 @@ def _wait(address: str) -> None:
 
 
 def write_secrets(home: Path, address: str) -> None:
-    """Write README's example for a server with this home folder and a provider's address."""
-    (text,) = re.findall(r"^```toml\n(\[auth\].*?)^```$", _README.read_text("utf-8"), re.S | re.M)
+    """Write hosting.md's example for a server with this home folder and a provider's address."""
+    shown = section("hosting.md", "Who may do what")
+    (text,) = re.findall(r"^```toml\n(\[auth\].*?)^```$", shown, re.S | re.M)
     # Streamlit puts its own port in.
     ours = "http://127.0.0.1:{port}/", f"{address}/"
-    for example, own in zip(_IN_THE_README, ours, strict=True):
+    for example, own in zip(_IN_THE_DOCUMENT, ours, strict=True):
         assert example in text
         text = text.replace(example, own)
     (home / ".streamlit").mkdir(parents=True)
