@@ -75,6 +75,7 @@ def test_the_source_archive_holds_no_tests_and_no_other_models(archives):
         names = {name.partition("/")[2] for name in opened.getnames()}
     assert {name.split("/")[1] for name in names if name.startswith("trained/")} == {*TRAINED}
     assert ".streamlit/config.toml" in names
+    assert names >= tracked(".github/docs") | tracked(".github/pictures") | {"CITATION.cff"}
     assert not {name for name in names if name.startswith("tests/")}
 
 
