@@ -144,7 +144,7 @@ def _facts() -> Mapping[str, str]:
         "command": shlex.join(["python", "-m", "attention_plugins", *sys.argv[1:]]),
         "machine": f"{platform.machine()}, {torch.get_num_threads()} threads, {platform.system()}",
         "commit": _commit(),
-        "torch": torch.__version__,
+        "torch": torch.__version__.partition("+")[0],
         "python": platform.python_version(),
     }
 

@@ -59,12 +59,13 @@ def test_an_index_would_take_both(archives):
     assert said.count("PASSED") == 2
 
 
-def test_the_wheel_holds_the_packages_whole_the_settings_and_two_trained_models(package):
+def test_the_wheel_holds_the_packages_the_settings_two_trained_models_and_a_race(package):
     data = {"dashboard/shipped/.streamlit/config.toml"} | {
         f"attention_plugins/trained/{name}/{file}"
         for name in TRAINED
         for file in ("card.json", "model.safetensors")
     }
+    data |= {f"attention_plugins/trained/race/{file}" for file in ("outcomes.jsonl", "race.json")}
     assert inside(package) == tracked("attention_plugins") | tracked("dashboard") | data
     assert package.stat().st_size < 12_000_000
 
@@ -73,7 +74,8 @@ def test_the_source_archive_holds_no_tests_and_no_other_models(archives):
     (source,) = archives.glob("*.tar.gz")
     with tarfile.open(source) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
-    assert {name.split("/")[1] for name in names if name.startswith("trained/")} == {*TRAINED}
+    shipped = {name.split("/")[1] for name in names if name.startswith("trained/")}
+    assert shipped == {*TRAINED, "race"}
     assert ".streamlit/config.toml" in names
     assert names >= tracked(".github/docs") | tracked(".github/pictures") | {"CITATION.cff"}
     assert not {name for name in names if name.startswith("tests/")}
