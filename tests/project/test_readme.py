@@ -233,7 +233,7 @@ def test_every_formula_shown_is_one():
     shown = [word for line in COMMANDS for word in shlex.split(line) if word.startswith("=")]
     text = section("writing.md", "Type a scoring")
     shown += re.search(r"spellings both work: (.*?)\. The", text, re.S)[1].split("`")[1::2]
-    assert len(shown) == 7
+    assert len(shown) == 8
     assert all(installed().scoring(f"={text.lstrip('=')}").formula for text in shown)
 
 

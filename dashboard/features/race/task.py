@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from dashboard.features.race.task_import import taken_in
 from dashboard.features.race.task_matrix import matrix
-from dashboard.features.race.task_race import without_collecting
 from dashboard.features.race.task_standings import of_task
 from dashboard.features.race.view import IMPORT, MATRIX, STANDINGS
 from dashboard.jobs.context import Context
@@ -26,5 +25,4 @@ def perform(request: Request, context: Context) -> Result:
     shown = str(dict(request.options).get("show", ""))
     if shown not in _SHOWN:
         raise ValueError(f"need show to be one of {', '.join(_SHOWN)}, got {shown[:60]!r}")
-    with without_collecting():
-        return _SHOWN[shown](request, context)
+    return _SHOWN[shown](request, context)

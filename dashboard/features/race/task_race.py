@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import gc
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 from attention_plugins.contract import DatasetSpec
@@ -77,20 +74,6 @@ def measured(task: str, examples: int) -> Measured:
 def entrant(contestant: Contestant) -> Entrant:
     """A contestant as the page knows it."""
     return Entrant(contestant.model, contestant.scoring, contestant.normaliser)
-
-
-@contextmanager
-def without_collecting() -> Iterator[None]:
-    """Have collections of garbage look at new objects alone.
-
-    statsmodels collects with every correction of p, and torch's modules alone take a quarter of a
-    second of each.
-    """
-    gc.freeze()
-    try:
-        yield
-    finally:
-        gc.unfreeze()
 
 
 def known(value: float | None) -> float | None:
