@@ -17,7 +17,7 @@ from dashboard.jobs.training_files import TrainingFiles, folder_names
 from dashboard.jobs.training_jobs import TrainingJobs, training_pool
 from dashboard.jobs.training_status import describe, paused_note, training_status
 from dashboard.records.request import Request
-from dashboard.records.training import StopReason, Training
+from dashboard.records.training import ENDED, StopReason, Training
 from dashboard.storage.home import checkpoints_root
 from dashboard.storage.stop_requests import forget_stop, request_stop, requested_stop
 from dashboard.storage.training_folder import TrainingFolder
@@ -97,6 +97,10 @@ class Trainings:
                     self._files.delete(folder)
                 raise KeyError(f"training {id!r} was removed")
             events = self._jobs.events(id)
+            unsettled = history.state not in (*ENDED, "paused")
+            if unsettled and not events and not folder.held() and not folder.busy():
+                # Whoever had it may have recorded meanwhile how it ended, and let it go.
+                history = self._files.history(folder)
             outcome = self._files.outcome(id) or history
         status = training_status(
             outcome, events, stopping=stopping is not None, requested=requested is not None,

@@ -278,6 +278,19 @@ def test_another_server_finds_what_ran_as_paused_and_goes_on(trainings, serve, o
     other.close()
 
 
+def test_how_another_server_ended_it_is_read_once_that_has_let_it_go(serve, order, monkeypatch):
+    here = serve()
+    folder = TrainingFolder.create(order(3), here._root)
+
+    def let_go(self):
+        here._files.record(self, "paused", "Paused after 1 epoch; resume to go on.")
+        return False
+
+    assert here.get(folder.id).state == "queued"
+    monkeypatch.setattr(TrainingFolder, "held", let_go)
+    assert here.get(folder.id).note == "Paused after 1 epoch; resume to go on."
+
+
 def test_what_another_server_trains_stops_there_before_a_page_says_that_it_has(serve, order):
     here, there = serve(), serve()
     id, waits = there.start(order(1000)), there.start(order(2, seed=1))

@@ -73,7 +73,8 @@ def test_the_usual_name_tells_the_panels_apart(menu):
 
 
 def test_a_run_names_the_page_on_which_it_was_kept(menu, monkeypatch):
-    monkeypatch.setattr(navigation, "current", lambda: navigation.PAGES[4])
+    (train,) = (entry for entry in navigation.PAGES if entry.path == "train")
+    monkeypatch.setattr(navigation, "current", lambda: train)
     keep(menu(a="gaussian"))
     (kept,) = run_store().all()
     assert (kept.source, kept.link) == ("train", "/train?a=gaussian")
