@@ -10,7 +10,7 @@ import hashlib
 import json
 import os
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -122,7 +122,7 @@ class Race:
         folder = self.folder / _CLAIMS
         for path in folder.glob("*.lock"):
             path.unlink(missing_ok=True)
-        if folder.is_dir():
+        with suppress(OSError):  # it was never there, or another command works on the race
             folder.rmdir()
 
     def joined(self, folder: Path, new: list[Contestant], facts: Mapping[str, str]) -> Race:

@@ -98,6 +98,15 @@ with race.claimed(Trial(task="sine", contestant=who, rate=0.1, seed=0)) as mine:
     assert sorted(os.listdir(race.folder)) == [RACE]
 
 
+def test_tidying_beside_another_command_costs_nothing(race):
+    race.tidy()  # nothing was ever claimed
+    with race.claimed(trial()):
+        (race.folder / "claims" / "of another").touch()
+        race.tidy()
+    race.add(Outcome(trial=trial(), quality=0.5))
+    assert [one.quality for one in race.outcomes()] == [0.5]
+
+
 def test_more_contestants_join_with_all_that_was_done(race, tmp_path):
     race.add(Outcome(trial=trial(), quality=0.5))
     new = Contestant(model="nadaraya_watson", scoring="laplacian")
