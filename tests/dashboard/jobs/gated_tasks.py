@@ -10,9 +10,17 @@ from fake_tasks import perform as perform_fake
 from dashboard.records.result import Result
 
 GATE = Path(os.environ["GATE"])
+
+
+def _note(what):
+    with (GATE / what).open("a") as file:
+        file.write(f"{os.getpid()}\n")
+
+
 CODE = (GATE / "code").read_text()  # what a plugin is, as this worker has loaded it
 if (GATE / "broken").exists():
     raise ImportError("the new code cannot be imported")
+_note("loaded")
 
 
 def perform(request, context):
@@ -30,8 +38,3 @@ def perform(request, context):
         os._exit(5)
     _note("done")
     return Result(facts={"code": CODE, "pid": os.getpid(), "cacheable": False})
-
-
-def _note(what):
-    with (GATE / what).open("a") as file:
-        file.write(f"{os.getpid()}\n")

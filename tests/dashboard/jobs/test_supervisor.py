@@ -55,7 +55,7 @@ def gated(make_local_pool, gate):
         pool = make_local_pool(workers, tasks="gated_tasks", environment=folder)
         made.append(pool)
         assert pool.wait(pool.submit(Request.make("uncacheable")), PATIENCE).stage == "done"
-        until(lambda: pool.capacity().workers == workers)
+        until(lambda: len(gate.pids("loaded")) == workers)  # a process alone has no code yet
         return pool
 
     yield make
