@@ -155,7 +155,7 @@ def test_the_layers_cover_what_they_name():
         assert f"dashboard/features/{name}/task.py" in landed
 
 
-RACING = ("filelock", "numpy", "scipy")
+RACING = ("filelock", "numpy")
 AT_IMPORT = {"torch", "pluggy", "safetensors", "packaging", "attention_plugins"}
 
 
