@@ -31,6 +31,7 @@ from typing import Any, BinaryIO, NamedTuple
 from dashboard.jobs import errors, limits, task_warming, wire
 from dashboard.jobs.channels import Inbox, Outbox
 from dashboard.jobs.context import Cancelled, Context
+from dashboard.jobs.memory import give_back
 from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR
 from dashboard.jobs.quarantine import PluginSource
 from dashboard.records.request import Request
@@ -115,6 +116,9 @@ def main(argv: list[str] | None = None) -> None:
         outbox.send({"attempt": number, **header}, outcome.payload)
         if outcome.out_of_memory:
             os._exit(0)
+        del request, outcome
+        if inbox.requests.empty():
+            give_back()
 
 
 class Outcome(NamedTuple):
