@@ -15,6 +15,7 @@ from tqdm import tqdm
 
 from attention_plugins.commands import common
 from attention_plugins.contract import ContractError
+from attention_plugins.datasets import own
 from attention_plugins.home import SHIPPED
 from attention_plugins.race import planning, running
 from attention_plugins.race.records import Contestant, Outcome, Plan
@@ -29,7 +30,10 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--output", type=Path, required=True,
         help="folder of the race; where one lies there already, it goes on",
     )  # fmt: skip
-    parser.add_argument("--tasks", nargs="+", metavar="NAME", help="data sets (all it knows)")
+    parser.add_argument(
+        "--tasks", nargs="+", metavar="NAME",
+        help="data sets, or .tsv files of sentence pairs (all it knows)",
+    )  # fmt: skip
     parser.add_argument("--models", nargs="+", metavar="NAME", help="models (one of each kind)")
     parser.add_argument(
         "--scorings", nargs="+", metavar="NAME",
@@ -95,6 +99,7 @@ def _go_on(race: Race, device: str, processes: int) -> None:
 
 def _race(given: argparse.Namespace) -> Race:
     there = (given.output / RACE).exists()
+    tasks = [_task(name) for name in given.tasks or ()]
     if given.join:
         if there:
             return Race.open(given.output)
@@ -105,7 +110,7 @@ def _race(given: argparse.Namespace) -> Race:
         return Race.open(given.output)
     registry = installed()
     plan = planning.plan(
-        registry, tasks=given.tasks or planning.TASKS, models=given.models or (),
+        registry, tasks=tasks or planning.TASKS, models=given.models or (),
         scorings=given.scorings or (), normalisers=given.normalisers,
         every_pair=given.every_pair, seeds=given.seeds,
     )  # fmt: skip
@@ -115,6 +120,15 @@ def _race(given: argparse.Namespace) -> Race:
             "naming nothing but --output"
         )
     return Race.create(given.output, plan, _facts())
+
+
+def _task(name: str) -> str:
+    """A data set's name; a file becomes one that every process and page has."""
+    if not name.endswith(own.SUFFIX):
+        return name
+    added = own.add(Path(name))
+    installed.cache_clear()
+    return added
 
 
 def _named(given: argparse.Namespace) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from attention_plugins.contract import DatasetSpec
 from attention_plugins.datasets.copy import COPY
+from attention_plugins.datasets.own import own_corpora
 from attention_plugins.datasets.phrasebook import PHRASEBOOK
 from attention_plugins.datasets.recall import RECALL
 from attention_plugins.datasets.regression import PROBLEMS
@@ -18,5 +19,6 @@ from attention_plugins.hookspecs import hookimpl
 
 @hookimpl
 def attention_datasets() -> Iterator[DatasetSpec]:
-    """The data sets, in the order in which pages list them."""
+    """The data sets, in the order in which pages list them; the user's own come last."""
     yield from (*PROBLEMS, PHRASEBOOK, TATOEBA, COPY, REVERSE, SORT, RECALL, TAGGING)
+    yield from own_corpora()

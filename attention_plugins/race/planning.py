@@ -20,7 +20,7 @@ SEEDS = 12  # with 11 or more, 46 comparisons can be told from chance
 _BUDGETS = {
     "regression": Budget(examples=50, epochs=150, batch_size=50, rates=(0.03, 0.2)),
     "symbols": Budget(examples=1000, epochs=12, batch_size=64, rates=(0.01, 0.03)),
-    "corpus": Budget(examples=3000, epochs=12, batch_size=64, rates=(0.005, 0.015)),
+    "corpus": Budget(examples=3000, epochs=12, batch_size=32, rates=(0.01, 0.03)),
 }
 
 

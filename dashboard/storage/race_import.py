@@ -20,7 +20,7 @@ from dashboard.storage.races import (
     NAME,
     OUTCOMES,
     PLAN,
-    SHIPPED,
+    SHIPPED_FOLDERS,
     folder_of,
     owner_of,
 )
@@ -75,7 +75,7 @@ def remove(name: str) -> None:
         StorageError: it cannot be deleted.
     """
     folder = folder_of(name)
-    if name == SHIPPED or not (folder / IMPORTED).is_file():
+    if name in SHIPPED_FOLDERS or not (folder / IMPORTED).is_file():
         raise ValueError(f"the race {name!r} was not imported; delete its folder by hand")
     with writing(folder):
         shutil.rmtree(folder)
@@ -84,7 +84,7 @@ def remove(name: str) -> None:
 def slug(name: str) -> str:
     """A name of a race made of any text, such as that of a file."""
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._")[:_LONGEST]
-    return plain if NAME.match(plain) and plain != SHIPPED else "race"
+    return plain if NAME.match(plain) and plain not in SHIPPED_FOLDERS else "race"
 
 
 def _free_names(name: str) -> Iterator[str]:

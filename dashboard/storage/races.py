@@ -1,4 +1,4 @@
-"""Races at rest: the one that is shipped, and those in the data folder, a folder each.
+"""Races at rest: those that are shipped, and those in the data folder, a folder each.
 
 A race is made by ``python -m attention_plugins race``, or is taken in from another dashboard. Its
 plan is read here, which takes no torch; its outcomes are read by a worker.
@@ -19,7 +19,9 @@ from dashboard.storage.reading import read_bounded
 from dashboard.storage.strict_json import parse_object
 
 FOLDER = "races"  # in the data folder
-SHIPPED = "shipped"  # the name of the race that comes with the workbench
+SHIPPED = "shipped"  # the name of the first race that comes with the workbench
+# All that come with it, and their folders among what is shipped.
+SHIPPED_FOLDERS = {SHIPPED: "race", "shipped-phrasebook": "race-phrasebook"}
 PLAN, OUTCOMES = "race.json", "outcomes.jsonl"
 NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,59}\Z")
 LARGEST_PLAN = 2**20  # bytes
@@ -52,7 +54,7 @@ class RaceRecord:
     """What is known of a race without its outcomes.
 
     Args:
-        name: of its folder; :data:`SHIPPED` for the one that is shipped.
+        name: of its folder; of one that is shipped as :data:`SHIPPED_FOLDERS` says.
         folder: where it lies.
         version: another one after any of its files changed.
         tasks: the data sets' names, in the order of the plan.
@@ -85,8 +87,8 @@ def folder_of(name: str) -> Path:
     Raises:
         ValueError: no name of a race.
     """
-    if name == SHIPPED:
-        return _trained() / "race"
+    if name in SHIPPED_FOLDERS:
+        return _trained() / SHIPPED_FOLDERS[name]
     if not NAME.match(name):
         raise ValueError(
             f"need the name of a race, up to 60 letters, digits, dots and dashes: {name[:60]!a}"
@@ -95,7 +97,7 @@ def folder_of(name: str) -> Path:
 
 
 def races(owner: str | None = None) -> tuple[list[RaceRecord], list[tuple[str, str]]]:
-    """The races that can be read, the shipped one first, then by name.
+    """The races that can be read, the shipped ones first, then by name.
 
     Args:
         owner: what others have taken in is left out; None for all.
@@ -140,10 +142,10 @@ def _trained() -> Path:
 
 
 def _names() -> Iterator[str]:
-    yield SHIPPED
+    yield from SHIPPED_FOLDERS
     with suppress(OSError):
         for path in sorted((home() / FOLDER).iterdir()):
-            if NAME.match(path.name) and path.name != SHIPPED and path.is_dir():
+            if NAME.match(path.name) and path.name not in SHIPPED_FOLDERS and path.is_dir():
                 yield path.name
 
 

@@ -37,6 +37,9 @@ from dashboard.ui.widgets import choose, plain
 
 _HEIGHT, _MATRIX_HEIGHT = 640, 480  # px, of the places in waiting
 _WIDTH = 200  # px, of a control
+_SHIPPED_TITLES = {
+    SHIPPED: "shipped with the workbench", "shipped-phrasebook": "shipped: textbook scorings",
+}  # fmt: skip
 _DAMAGED_SHOWN = 4
 _MADE = ("commit", "machine", "torch", "python")  # facts that are told in one line
 _COMMAND = "python -m attention_plugins race --output {} --tasks sine reverse --seeds 12"
@@ -90,7 +93,7 @@ def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
 
 
 def _race_title(name: str) -> str:
-    return "shipped with the workbench" if name == SHIPPED else name
+    return _SHIPPED_TITLES.get(name, name)
 
 
 def _draw(session: Session[RaceView], catalogue: Catalogue, race: RaceRecord) -> None:
@@ -149,7 +152,7 @@ def _results(session: Session[RaceView], catalogue: Catalogue, choices: Choices 
         session.jobs, matrix, partial(grid.matrix, session, catalogue, choices),
         _MATRIX_HEIGHT, "race-matrix-place", grows=True,
     )  # fmt: skip
-    if not any(one.name != SHIPPED for one in _listed()[0]):
+    if not any(one.name not in _SHIPPED_TITLES for one in _listed()[0]):
         with st.expander("Run a race of your own", icon=":material/flag:"):
             _own()
 

@@ -9,6 +9,7 @@ import pytest
 
 from attention_plugins.commands import main
 from attention_plugins.race.store import Race
+from attention_plugins.registry import installed
 
 QUICK = ["--tasks", "sine", "--scorings", "gaussian", "uniform", "--seeds", "2"]
 
@@ -112,3 +113,19 @@ def test_killed_processes_lose_nothing_that_was_done_and_others_go_on(tmp_path):
     assert not any(one.problem for one in done)
     with Race.open(tmp_path).claimed(done[0].trial) as mine:
         assert mine
+
+
+@pytest.mark.slow
+def test_a_file_of_sentence_pairs_is_raced_on(tmp_path, capsys, monkeypatch):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path / "home"))
+    words = [f"w{n}" for n in range(20)]
+    pairs = [f"{a} {b}\t{b} {a}" for a in words for b in words]
+    (tmp_path / "swap.tsv").write_text("\n".join(pairs))
+    arguments = ["--tasks", str(tmp_path / "swap.tsv"), "--scorings", "dot", "uniform"]
+    folder = tmp_path / "race"
+    code, _ = raced(capsys, "--output", str(folder), *arguments, "--seeds", "2")
+    installed.cache_clear()
+    assert code == 0
+    found = Race.open(folder).outcomes()
+    assert {one.trial.task for one in found} == {"own_swap"}
+    assert len([one for one in found if not one.problem and not one.trial.tuning]) == 4
