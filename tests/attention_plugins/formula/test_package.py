@@ -85,6 +85,7 @@ def run(*words, site, folder):
     return json.loads(done.stdout)
 
 
+@pytest.mark.slow
 def test_installed_it_is_offered_and_passes_check(tmp_path):
     text = "-(q - k).abs().max(-1) - m|i - j|"
     files = package_of(text, "typed-chebyshev")
@@ -102,6 +103,7 @@ def test_installed_it_is_offered_and_passes_check(tmp_path):
     assert len(found["records"][0]["findings"]) > 20
 
 
+@pytest.mark.slow
 def test_its_own_test_passes(tmp_path):
     for name, text in package_of("q.k / sqrt(d)", "typed-dot").items():
         (tmp_path / name).write_text(text, "utf-8")

@@ -186,7 +186,7 @@ def test_a_cancelled_task_that_obeys_keeps_its_worker(patient, request_for):
     patient.cancel(job)
     patient.cancel(job)
     assert patient.wait(job, PATIENCE).stage == "cancelled"
-    assert time.monotonic() - began < 5
+    assert time.monotonic() - began < 30
     assert worker() == before
 
 
