@@ -25,7 +25,7 @@ class Entry:
         name: its folder in ``dashboard/features``, whose ``page.py`` declares ``PAGE``.
         title, icon: in the menu; the icon is one of Material's.
         path: in the address.
-        section: of the menu.
+        section: of the menu; a page of none stands in the menu itself.
         purpose: what it is for, in a few words.
     """
 
@@ -41,6 +41,10 @@ _CURRENT = "current page"
 
 # The first is where the bare address leads.
 PAGES = (
+    Entry(
+        name="start", title="Start", icon="home", path="start",
+        section="", purpose="one slider over three scorings, and where to go from there",
+    ),
     Entry(
         name="regression", title="Kernel regression", icon="show_chart", path="regression",
         section="Compare", purpose="several scorings over the same points, each a curve over "

@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 
+from dashboard.former_links import FormerLinks
 from dashboard.headers import middleware
 from dashboard.owners import Owners
 from dashboard.settings import settings
@@ -21,7 +22,8 @@ _SHIPPED = Path(__file__).with_name("shipped")  # in a wheel
 
 def options() -> dict[str, Any]:
     """What the server's ``st.App`` is made of, besides :data:`SCRIPT`."""
-    chosen = {"lifespan": lifespan, "middleware": [*middleware(), Middleware(Owners)]}
+    around = [*middleware(), Middleware(FormerLinks), Middleware(Owners)]
+    chosen: dict[str, Any] = {"lifespan": lifespan, "middleware": around}
     if settings().metrics:
         from dashboard import metrics  # a third of a second to import
 

@@ -10,10 +10,11 @@ from attention_plugins.contract import scoring
 
 @scoring(
     "uniform",
-    title="Uniform (average pooling)",
-    formula=r"0",
+    title="Average pooling",
+    formula=r"0 \;\Rightarrow\; \text{every weight is } \tfrac{1}{n}",
     reference="Dive into Deep Learning, section 11.2",
-    description="Every key counts the same, whatever the query: the output is the mean value.",
+    description="Equal scores, whatever the query: each of n keys has the weight 1/n, and the "
+    "output is the mean value.",
     elements_per_pair=1,
 )
 def average_pooling(queries: Tensor, keys: Tensor) -> Tensor:

@@ -41,13 +41,24 @@ def name_tab(title: str, shown: Sequence[str] = ()) -> None:
     st.set_page_config(page_title=" · ".join(filter(None, parts)))
 
 
-def heading(title: str, explanation: str) -> DeltaGenerator:
-    """The page's title with one sentence; returns the place for its buttons."""
-    words, buttons = st.columns([7, 4], vertical_alignment="bottom", gap="medium")
+def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenerator:
+    """The page's title with one sentence; returns the place for its buttons.
+
+    Args:
+        alone: whether that place lies below the sentence rather than beside it.
+    """
+    words, beside = st.container(), None
+    if not alone:
+        words, beside = st.columns([7, 4], vertical_alignment="bottom", gap="medium")
     with words:
         st.title(title, anchor=False)
         st.caption(explanation)
-    return buttons.container(
+    return place_for_buttons(beside)
+
+
+def place_for_buttons(within: DeltaGenerator | None = None) -> DeltaGenerator:
+    """A row for a page's buttons, at its right edge."""
+    return (within or st).container(
         horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
     )
 

@@ -47,6 +47,8 @@ class Page(Generic[View, Places]):
         catalogue: whether the page needs to know what is installed. One that does not has no
             button that looks for plugins.
         aloud: whether changes of the catalogue pop up here.
+        buttons_below: whether the buttons stand below the page, where they take no room from
+            what a small screen shows first.
     """
 
     name: str
@@ -67,11 +69,12 @@ class Page(Generic[View, Places]):
     keeps: bool = True
     catalogue: bool = True
     aloud: bool = True
+    buttons_below: bool = False
 
     def show(self) -> None:
         """Heading, catalogue, link, controls, link written, requests, results, notices."""
         frame.name_tab(self.title)
-        buttons = frame.heading(self.title, self.explanation)
+        buttons = frame.heading(self.title, self.explanation, alone=self.buttons_below)
         catalogue = _NOTHING_INSTALLED
         if self.catalogue:
             found = frame.catalogue_or_wait(self.panels, self.height)
@@ -101,6 +104,8 @@ class Page(Generic[View, Places]):
             session.fresh = False
             link = self.link.format(session.view, catalogue)
             write_address(session, link)
+            if self.buttons_below:
+                buttons = frame.place_for_buttons()
             with buttons:
                 self.buttons(session)
                 keep = st.container(width="content")

@@ -18,8 +18,8 @@ from tests.support.serving import ROOT, served
 
 ONE_CHART = ROOT / "tests/benchmarks/one_chart_app.py"
 EMPTY = ROOT / "tests/benchmarks/empty_app.py"
-FOUR = "/?a=gaussian&b=laplacian&c=epanechnikov&d=boxcar"
-TYPED = "/?a=%3D-norm(q%20-%20k)%5E2%20%2F%201"  # =-norm(q - k)^2 / 1
+FOUR = "/regression?a=gaussian&b=laplacian&c=epanechnikov&d=boxcar"
+TYPED = "/regression?a=%3D-norm(q%20-%20k)%5E2%20%2F%201"  # =-norm(q - k)^2 / 1
 DIGITS = "23456789"  # in the place of its 1
 THREE = "/translation"  # its usual panels, two Bahdanau models and a Transformer
 # Of several lengths, so that every one needs a map of another shape.
@@ -38,14 +38,14 @@ def rows(quick: bool) -> Iterator[Row]:
     app = ROOT / "streamlit_app.py"
     with served(app) as ours, served(ONE_CHART) as plain, chromium() as browser:
         other = opened(browser, plain.url)
-        for name, link in (("one panel", "/?a=gaussian"), ("four panels", FOUR)):
+        for name, link in (("one panel", "/regression?a=gaussian"), ("four panels", FOUR)):
             page = opened(browser, ours.url + link)
             work = f"a slider step, {name}, to painted"
             yield _steps(work, page, other, [_step] * (steps + 1))
             page.close()
         page, slider = (
             opened(browser, ours.url + TYPED),
-            opened(browser, ours.url + "/?a=gaussian"),
+            opened(browser, ours.url + "/regression?a=gaussian"),
         )
         characters = [partial(_type, digit) for digit in DIGITS[: steps + 1]]
         work = "a character of a formula, one panel, to painted"

@@ -53,7 +53,7 @@ def app(tmp_path_factory, server):
 
 
 def test_it_appears_in_kernel_regression(window):
-    seen = window("?a=chebyshev&b=gaussian")
+    seen = window("regression?a=chebyshev&b=gaussian")
 
     def drawn(panel):
         return seen.rows("q", "x", "prediction", key=f"panel-{panel}")

@@ -87,7 +87,7 @@ WATCH = """() => {
 
 
 def test_the_page_of_another_visitor_notices_nothing_of_a_reload(window):
-    other = window("?a=gaussian&b=laplacian")
+    other = window("regression?a=gaussian&b=laplacian")
     other.until(lambda: other.rows("q", "x", "prediction", key="panel-b"), "the second curve")
     other.settle()
     other.page.evaluate(WATCH)
@@ -102,7 +102,7 @@ def test_the_page_of_another_visitor_notices_nothing_of_a_reload(window):
 
 
 def test_an_endless_loop_costs_its_panel_and_names_its_package(window):
-    seen = window("?a=loop&b=gaussian")
+    seen = window("regression?a=loop&b=gaussian")
     seen.until(lambda: seen.rows("q", "x", "prediction", key="panel-b"), "the other curve")
     seen.until(lambda: "without a sign of life in bad-loop" in seen.text(), "the culprit")
     # The page is drawn anew when the culprit is named; on a busy machine that takes a moment.
@@ -118,7 +118,7 @@ def test_the_list_fits_a_phone(window):
 
 
 def test_what_a_reload_changed_covers_no_button_and_goes_away(window):
-    seen = window("?a=gaussian")
+    seen = window("regression?a=gaussian")
     seen.until(lambda: seen.rows("q", "x", "prediction", key="panel-a"), "the curve")
     button = seen.page.get_by_role("button", name="Reload plugins").first
     button.click()  # the pointer rests there

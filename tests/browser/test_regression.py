@@ -51,8 +51,8 @@ def all_drawn(seen, panels):
     ).settle()
 
 
-def test_the_first_screen_is_a_finished_comparison(window):
-    seen = all_drawn(window(), "abcd")
+def test_the_bare_page_is_a_finished_comparison(window):
+    seen = all_drawn(window("regression"), "abcd")
     curves = [curve(seen, panel)[1] for panel in "abcd"]
     assert all(np.isfinite(one).all() for one in curves)
     assert len({one.tobytes() for one in curves}) == 4
@@ -64,7 +64,7 @@ def test_the_first_screen_is_a_finished_comparison(window):
 
 
 def test_the_painted_curve_is_the_kernel_regression_of_the_painted_points(window):
-    seen = all_drawn(window("?a=gaussian&a.width=0.5&b=gaussian&b.width=2"), "ab")
+    seen = all_drawn(window("regression?a=gaussian&a.width=0.5&b=gaussian&b.width=2"), "ab")
     for panel, width in (("a", 0.5), ("b", 2.0)):
         x, y = points(seen, panel)
         queries, predictions = curve(seen, panel)
@@ -74,7 +74,7 @@ def test_the_painted_curve_is_the_kernel_regression_of_the_painted_points(window
 
 
 def test_a_slider_moves_the_curve_and_the_link_keeps_it(window):
-    seen = all_drawn(window("?a=gaussian&b=uniform"), "ab")
+    seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
     before, other = curve(seen, "a")[1], curve(seen, "b")[1]
     thumb = seen.page.locator(".st-key-panel-a-gaussian-width input[type=range]")
     thumb.focus()
@@ -99,7 +99,7 @@ def test_a_slider_moves_the_curve_and_the_link_keeps_it(window):
 
 
 HOSTILE = (
-    "?a=gaussian&a.width=99999&b=<img src=x onerror=alert(1)>&c=gaussian&c.width=nan"
+    "regression?a=gaussian&a.width=99999&b=<img src=x onerror=alert(1)>&c=gaussian&c.width=nan"
     "&seed=-5&points=9e99&device=cuda:99&zzz=1"
 )
 
@@ -115,7 +115,7 @@ def test_a_hostile_link_is_named_and_still_drawn(window):
 
 
 def test_a_link_to_a_missing_plugin_says_which_and_draws_the_rest(window):
-    seen = all_drawn(window("?a=from_a_friend&b=gaussian"), "b")
+    seen = all_drawn(window("regression?a=from_a_friend&b=gaussian"), "b")
     assert "from_a_friend" in seen.page.inner_text(".st-key-panel-a")
     assert "not installed" in seen.page.inner_text(".st-key-panel-a").lower()
     seen.screenshot("regression-missing-plugin")
@@ -123,7 +123,7 @@ def test_a_link_to_a_missing_plugin_says_which_and_draws_the_rest(window):
 
 @pytest.mark.parametrize("width", [1280, 390])
 def test_four_panels_fit_the_window(window, width):
-    seen = all_drawn(window("", width=width), "abcd")
+    seen = all_drawn(window("regression", width=width), "abcd")
     assert seen.overflow() <= 0
     boxes = [seen.page.locator(f".st-key-panel-{panel}").bounding_box() for panel in "abcd"]
     rows = {round(box["y"]) for box in boxes}
@@ -133,7 +133,7 @@ def test_four_panels_fit_the_window(window, width):
 
 
 def test_a_dark_page_is_dark(window):
-    seen = all_drawn(window(scheme="dark"), "abcd")
+    seen = all_drawn(window("regression", scheme="dark"), "abcd")
     colour = seen.page.evaluate(
         """() => getComputedStyle(document.querySelector('[data-testid="stApp"]'))
             .backgroundColor"""
@@ -151,7 +151,7 @@ def upload(seen, name, text):
 
 
 def test_an_uploaded_table_is_drawn(window):
-    seen = all_drawn(window("?a=gaussian&b=uniform"), "ab")
+    seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
     upload(seen, "mine.csv", "x,y\n0,2\n1,3\n2,5\n4,7\n8,11\n")
     seen.until(lambda: "upload%3A" in seen.page.url or "upload:" in seen.page.url, "the upload")
     seen.until(lambda: curve(seen, "b") is not None and len(points(seen, "b")[0]) == 5, "5 points")
@@ -163,16 +163,16 @@ def test_an_uploaded_table_is_drawn(window):
     [("x,y\n1,2\n3,oops\n", "oops"), ("x,y\n1,2\n", "2"), ("x,y\n1,nan\n2,3\n", "nan")],
 )
 def test_a_bad_table_costs_only_a_sentence(window, text, said):
-    seen = all_drawn(window("?a=gaussian&b=uniform"), "ab")
+    seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
     upload(seen, "bad.csv", text)
     seen.until(lambda: said in seen.text().lower(), f"a sentence with {said!r}")
     assert "Traceback" not in seen.text()
-    seen.page.goto(f"{seen.url}/?a=gaussian", wait_until="domcontentloaded")
+    seen.page.goto(f"{seen.url}/regression?a=gaussian", wait_until="domcontentloaded")
     all_drawn(seen.settle(), "a")
 
 
 def test_a_typed_curve_is_painted_and_a_friend_sees_the_same(window):
-    seen = all_drawn(window("?a=uniform&b=laplacian"), "ab")
+    seen = all_drawn(window("regression?a=uniform&b=laplacian"), "ab")
     flat = curve(seen, "a")[1]
     seen.page.locator(".st-key-panel-a-scoring input").click()
     seen.page.get_by_role("option", name="Type a formula").click()
@@ -195,14 +195,14 @@ def test_a_typed_curve_is_painted_and_a_friend_sees_the_same(window):
         predicted, gaussian_weights(queries, x, 1.0) @ y, rtol=20 * DIGITS
     )  # fmt: skip
     seen.screenshot("formula-1280-light")
-    link = seen.page.evaluate("location.search")
+    link = "regression" + seen.page.evaluate("location.search")
     friend = all_drawn(window(link), "ab")
     np.testing.assert_array_equal(curve(friend, "a")[1], predicted)
     assert friend.page.locator(FIELD).input_value() == "-norm(q - k)^2 / (2 * w^2)"
 
 
 def test_the_curve_follows_a_formula_while_it_is_typed(window):
-    seen = all_drawn(window("?a==-|q-k|&b=laplacian"), "ab")
+    seen = all_drawn(window("regression?a==-|q-k|&b=laplacian"), "ab")
     before = curve(seen, "a")[1]
     field = seen.page.locator(FIELD)
     field.fill("")
@@ -233,7 +233,9 @@ def test_the_curve_follows_a_formula_while_it_is_typed(window):
 
 @pytest.mark.parametrize(("width", "scheme"), [(1280, "dark"), (390, "light"), (390, "dark")])
 def test_a_formula_fits_its_panel(window, width, scheme):
-    link = "?a=%3Dmax(1-%7Cq-k%7C%5E2%2Fw%5E2%2C0)&b=gaussian&c=uniform&d=%3D-w+%7Cq-k%7C"
+    link = (
+        "regression?a=%3Dmax(1-%7Cq-k%7C%5E2%2Fw%5E2%2C0)&b=gaussian&c=uniform&d=%3D-w+%7Cq-k%7C"
+    )
     seen = all_drawn(window(link, width=width, scheme=scheme), "abcd")
     seen.page.locator(FIELD).fill("q.k / sqr(d) - cosine(q, k) * norm(q) ^ 2 + relu(q.k - 3)")
     seen.page.locator(FIELD).press("Enter")
@@ -243,7 +245,7 @@ def test_a_formula_fits_its_panel(window, width, scheme):
 
 
 def test_one_click_copies_the_link_and_says_so(window):
-    seen = all_drawn(window("?a=gaussian&a.width=0.3"), "a")
+    seen = all_drawn(window("regression?a=gaussian&a.width=0.3"), "a")
     seen.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     assert seen.page.title() == "Gaussian kernel · Kernel regression · Attention Workbench"
     button = seen.page.locator(".st-key-copy-link button")

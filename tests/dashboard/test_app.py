@@ -50,7 +50,22 @@ def pool():
 def test_the_app_starts_with_a_finished_comparison_by_real_workers(pool):
     app = AppTest.from_file(str(ROOT / streamlit_app.app.script_path), default_timeout=120).run()
     assert not app.exception
-    assert [title.value for title in app.title] == ["Kernel regression"]
+    assert [title.value for title in app.title] == ["See attention at work"]
+    said = [one.value for one in app.markdown]
+    assert "At x = 2, 20 of 50 points carry 90 % of the Gaussian kernel's weight." in said
+    assert "Its curve follows the truth: its error is 0.27, that of average pooling 1.04." in said
+    assert len(app.get("vega_lite_chart")) == 1
+
+
+def _regression():
+    from dashboard.features.regression.page import PAGE
+
+    PAGE.show()
+
+
+def test_kernel_regression_compares_four_panels_by_real_workers(pool):
+    app = AppTest.from_function(_regression, default_timeout=120).run()
+    assert not app.exception
     (table,) = app.dataframe
     errors = list(table.value["Error to truth"])
     assert len(errors) == 4
@@ -58,7 +73,7 @@ def test_the_app_starts_with_a_finished_comparison_by_real_workers(pool):
 
 
 def test_a_table_that_is_not_kept_here_is_named_in_every_panel(pool):
-    app = AppTest.from_file(str(ROOT / streamlit_app.app.script_path), default_timeout=120)
+    app = AppTest.from_function(_regression, default_timeout=120)
     app.query_params["data"] = "upload:" + "0" * 64
     app.query_params["a"] = "gaussian"
     app.run()

@@ -21,8 +21,9 @@ HEAVY = [
     ),
 ]
 PAGES = (
-    "regression", "translation", "differences", "alignment", "race", "training", "experiment",
-    "heads", "anatomy", "positions", "complexity", "norms", "runs", "plugins", "server",
+    "start", "regression", "translation", "differences", "alignment", "race", "training",
+    "experiment", "heads", "anatomy", "positions", "complexity", "norms", "runs", "plugins",
+    "server",
 )  # fmt: skip
 
 

@@ -61,8 +61,9 @@ def test_the_page_that_is_shown_is_known_by_its_name(backend, tmp_path, monkeypa
 
     waits = []
     monkeypatch.setattr(latency, "listeners", [waits.append])
-    names = ("runs", "norms", "regression")
-    for name, location in zip(names, ("/runs", "/normalisation", "/"), strict=True):
+    names = ("runs", "norms", "regression", "start")
+    locations = ("/runs", "/normalisation", "/regression", "/")
+    for name, location in zip(names, locations, strict=True):
         app = AppTest.from_function(page, args=(name,), default_timeout=60).run()
         assert not app.exception
         assert app.text[-1].value == location
@@ -76,4 +77,4 @@ def test_an_address_has_the_parameters_of_its_link():
     train = next(entry for entry in navigation.PAGES if entry.name == "training")
     assert navigation.address(train, {}) == "/train"
     assert navigation.address(train, {"show": "a b", "x": "&"}) == "/train?show=a+b&x=%26"
-    assert navigation.address(navigation.PAGES[0], {"a": "gaussian"}) == "/?a=gaussian"
+    assert navigation.address(navigation.PAGES[0], {"width": "0.2"}) == "/?width=0.2"

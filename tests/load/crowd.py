@@ -118,7 +118,7 @@ async def _change(session: Visit, page: Page, number: int, found: Found) -> None
     if errors := [*session.errors(), *refused]:
         found.errors.update(f"{link}: {error}" for error in errors)
         return
-    found.seconds.setdefault(page.path or "regression", []).append(taken)
+    found.seconds.setdefault(page.path, []).append(taken)
     try:
         own = page.follows(session, number)
     except (LookupError, ValueError) as error:

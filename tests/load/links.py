@@ -149,7 +149,7 @@ def _pair(number: int) -> dict[str, Any]:
 
 
 PAGES = (
-    Page("", lambda n: {"a": "gaussian", "a.width": _width(n)}, _regressed),
+    Page("regression", lambda n: {"a": "gaussian", "a.width": _width(n)}, _regressed),
     Page("translation", lambda n: {"text": f"go {_word(n)} ."}, _read),
     Page("differences", lambda n: {"text": f"go {_word(n)} .", "target": "va !"}, _read),
     Page("alignment", _pair, _read),

@@ -222,7 +222,7 @@ def test_every_line_of_the_dockerfile_runs_and_the_server_is_healthy(tmp_path):
     variables = {**builder.environment(), "HOME": str(tmp_path)}
     with serving([builder.programs / program, *words], builder.folder, variables) as server:
         with Visit(server) as visit:
-            visit.until(charts=5)
+            visit.until(charts=1)
         port = server.url.rpartition(":")[2]
         check = of("HEALTHCHECK")[0].partition(" CMD ")[2].replace(str(PORT), port)
         assert subprocess.run(["sh", "-c", check], env=variables, check=False).returncode == 0
@@ -257,7 +257,7 @@ def test_a_visitor_comes_through_the_proxy_and_figures_do_not(tmp_path):
             "daemon off; pid nginx.pid; events {} http { access_log off;\n" + ours + "}\n", "utf-8"
         )
         with serving(proxy, tmp_path, dict(os.environ)) as front, Visit(front) as visit:
-            visit.until(charts=5)
+            visit.until(charts=1)
             for path in ("/metrics", "/_stcore/metrics"):
                 with pytest.raises(HTTPError, match="404"):
                     front.text(path)

@@ -242,7 +242,7 @@ def test_the_page_process_loads_no_torch_and_no_plugin():
     if importlib.util.find_spec("ray") is None:  # An extra: only a server told to use it loads it.
         named = [name for name in named if not name.startswith("dashboard.jobs.ray_")]
     (modules,) = loaded("\n".join(f"import {name}" for name in named))
-    assert {"streamlit", "dashboard.app", "dashboard.features.regression.page"} <= modules
+    assert {"streamlit", "dashboard.app", "dashboard.features.start.page"} <= modules
     wrong = {m for m in modules if names(m, (*HEAVY, "sklearn", "scipy", "statsmodels"))}
     assert not wrong
 

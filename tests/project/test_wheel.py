@@ -117,7 +117,7 @@ def test_it_serves_the_finished_comparison_with_its_theme(programs, elsewhere, t
     own = {"HOME": str(tmp_path), "ATTENTION_WORKBENCH_HOME": str(tmp_path / "data")}
     with serving(command, elsewhere, plain(own)) as server:
         with Visit(server) as visit:
-            visit.until(charts=5)
+            visit.until(charts=1)
             sent = visit.session
         with Visit(server, page="translation") as visit:
             visit.until(charts=2)

@@ -70,7 +70,10 @@ def regression(request):
         "maps": maps("pooling", weights, [f"{v:g}" for v in x], [f"{v:g}" for v in x]),
     }
     facts = {
-        "metrics": {"truth_mse": 0.1234, "leave_one_out_mse": 0.5, "effective_neighbours": 5.0},
+        "metrics": {
+            "truth_mse": 0.1234, "leave_one_out_mse": 0.5, "training_mse": 0.4,
+            "effective_neighbours": 5.0,
+        },
         "learned": {}, "notes": [], "x_names": ["x"], "y_name": "y",
     }  # fmt: skip
     if dict(request.options).get("learn"):

@@ -1,0 +1,128 @@
+"""The start page: one slider over three scorings, what it did in words, and three doors."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from functools import partial
+from typing import NamedTuple
+
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.template import Prepared
+from dashboard.features.start import reading
+from dashboard.features.start.chart import Curve, draw_start, prepare_start
+from dashboard.features.start.doors import doors
+from dashboard.features.start.view import (
+    BASELINE,
+    LINK,
+    MOVED,
+    USUAL_WIDTH,
+    WIDTH_FIELD,
+    Start,
+    before,
+    requests,
+    same_curves,
+)
+from dashboard.links.fits import fit_work
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui import layout, results, shown
+from dashboard.ui.charts import show_filled
+from dashboard.ui.fields import draw_setting
+from dashboard.ui.maps import frames
+from dashboard.ui.page import Page
+from dashboard.ui.session import Session
+from dashboard.ui.titles import scoring_title
+from dashboard.ui.widgets import plain
+
+_HEIGHT = 390  # px of the chart with its axis and legend
+_WORDS = 130  # px, so that the chart stays where it is while sentences change
+_SEEN = "Three scorings over the same points, and their weights at x = 2"
+
+
+class _Places(NamedTuple):
+    """Where the results go, beside the slider and above the doors."""
+
+    words: shown.Place
+    chart: shown.Place
+
+
+def _controls(session: Session[Start], catalogue: Catalogue) -> _Places:
+    left, right = shown.columns([4, 7], gap="large")
+    with left:
+        with layout.row("start-controls"):
+            draw_setting(session, catalogue, WIDTH_FIELD)
+        words = shown.container(key="start-words", height=_WORDS, border=False)
+    with right:
+        chart = shown.container()
+        shown.caption(
+            "Dashed: the truth. Rings: training points. Errors are mean squared. Point at the "
+            "chart to move the line."
+        )
+    doors(same_curves(session.view))
+    return _Places(words, chart)
+
+
+def _results(session: Session[Start], catalogue: Catalogue, places: _Places) -> None:
+    asked = {**requests(session.view, catalogue)}
+    start = before(catalogue)
+    if start is None or BASELINE not in asked:
+        return
+    wanted = [*asked.values(), start]
+    # The place is that of the one that has failed or is still being made, if any.
+    ends = [(request, session.jobs.final(request)) for request in wanted]
+    shown_last = next((r for r, event in ends if not (event and event.result)), wanted[0])
+    found = {request: event.result for request, event in ends if event and event.result}
+
+    def draw(_: Result) -> None:
+        made = {name: found[request] for name, request in asked.items()}
+        _chart(made, catalogue)
+
+    with places.chart:
+        results.results(session.jobs, shown_last, draw, _HEIGHT, "start-chart")
+    if len(found) == len({*wanted}):
+        with places.words:
+            made = {name: found[request] for name, request in asked.items()}
+            _words(made, found[start], catalogue)
+
+
+def _words(made: Mapping[str, Result], start: Result, catalogue: Catalogue) -> None:
+    now = reading.read(made[MOVED])
+    title = plain(scoring_title(MOVED, catalogue))
+    shown.markdown(
+        reading.weight_sentence(now, reading.read(start), title=title, start=USUAL_WIDTH)
+    )
+    shown.markdown(reading.curve_sentence(now, reading.read(made[BASELINE])))
+
+
+def _chart(made: Mapping[str, Result], catalogue: Catalogue) -> None:
+    key = " ".join(f"{name} {result.digest}" for name, result in made.items())
+    show_filled(f"start {key}", draw_start, partial(_prepared, made, catalogue), _SEEN)
+
+
+def _prepared(made: Mapping[str, Result], catalogue: Catalogue) -> Prepared:
+    first = made[MOVED]
+    curves = [
+        Curve(scoring_title(name, catalogue), colour, one.tables["curve"], frames(one)[0].weights)
+        for (name, one), colour in zip(made.items(), PANEL_COLOURS.values(), strict=False)
+    ]
+    return prepare_start(curves, first.tables["points"], reading.marked(first))
+
+
+def _wanted(view: Start, catalogue: Catalogue) -> list[Request]:
+    start = before(catalogue)
+    return list(dict.fromkeys([*requests(view, catalogue).values(), *([start] if start else [])]))
+
+
+PAGE = Page(
+    name="start",
+    title="See attention at work",
+    explanation="Each prediction is a mean of known values, weighted by attention.",
+    link=LINK,
+    controls=_controls,
+    requests=_wanted,
+    work=fit_work,
+    results=_results,
+    height=_HEIGHT,
+    buttons_below=True,
+)

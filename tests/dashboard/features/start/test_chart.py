@@ -1,0 +1,49 @@
+import json
+
+import numpy as np
+import pyarrow as pa
+import pytest
+
+from dashboard.charts.template import chart_of, template
+from dashboard.features.start.chart import Curve, draw_start, prepare_start
+
+X = np.arange(5.0)
+POINTS = pa.table({"x0": [0.5, 2.5, 4.5], "y": [1.0, 2.0, 1.5]})
+ROW = [0.25, 0.5, 0.25]
+
+
+def curve(name="One", row=ROW, colour="#123456"):
+    table = pa.table({"x0": X, "prediction": X / 2, "truth": X})
+    return Curve(name, colour, table, np.array([row] * 5))
+
+
+def test_the_chart_is_valid_and_survives_json():
+    prepared = prepare_start([curve(), curve('Two\'s "name"', colour="#654321")], POINTS, 2)
+    spec = json.loads(chart_of(draw_start, prepared).to_json())
+    domain = next(
+        layer["encoding"]["stroke"]["scale"]["domain"]
+        for layer in spec["layer"]
+        if "stroke" in layer.get("encoding", {})
+    )
+    assert domain == ["One", 'Two\'s "name"']
+
+
+def test_weights_travel_in_the_order_of_x_as_ten_thousandths():
+    points = pa.table({"x0": [4.5, 0.5, 2.5], "y": [1.5, 1.0, 2.0]})
+    prepared = prepare_start([curve(row=[0.1, 0.2, 0.7])], points, 2)
+    assert prepared.tables["queries"]["w0"].to_pylist() == ["2000 7000 1000"] * 5
+    assert prepared.tables["points"]["x"].to_pylist() == [0.5, 2.5, 4.5]
+
+
+@pytest.mark.parametrize(
+    ("largest", "top"), [(0.02, 0.05), (0.07, 0.1), (0.5, 1.0), (1.0, 1.0), (1.7, 1.0)]
+)
+def test_the_axis_of_weights_ends_above_the_largest_at_the_marked_query(largest, top):
+    assert prepare_start([curve(row=[largest, 0.0, 0.0])], POINTS, 2).shape.top == top
+
+
+def test_another_width_changes_data_and_keeps_the_specification():
+    first = prepare_start([curve(row=[0.3, 0.4, 0.3])], POINTS, 2)
+    second = prepare_start([curve(row=[0.25, 0.45, 0.3])], POINTS, 2)
+    assert template(draw_start, first) == template(draw_start, second)
+    assert first.tables != second.tables

@@ -1,0 +1,73 @@
+import numpy as np
+import pyarrow as pa
+import pytest
+from support.pages import maps
+
+from dashboard.features.start.reading import (
+    Reading,
+    curve_sentence,
+    marked,
+    read,
+    weight_sentence,
+)
+from dashboard.records.result import Result
+
+FIGURES = {"truth_mse": 0.25, "leave_one_out_mse": 0.6, "training_mse": 0.2}
+
+
+def result(x, weights):
+    tables = {
+        "curve": pa.table({"x0": x, "prediction": x, "truth": x}),
+        "maps": maps("pooling", np.array(weights), [f"{v:g}" for v in x], ["a", "b", "c"]),
+    }
+    return Result(tables=tables, facts={"metrics": FIGURES})
+
+
+@pytest.mark.parametrize(
+    ("row", "count"),
+    [([0.95, 0.05, 0.0], 1), ([0.05, 0.45, 0.5], 2), ([0.3, 0.4, 0.3], 3), ([0.1, 0.9, 0.0], 1)],
+)
+def test_the_fewest_points_that_carry_90_percent_are_counted(row, count):
+    other = [1.0, 0.0, 0.0]
+    found = result([0.0, 1.9, 5.0], [other, row, other])
+    assert read(found) == Reading(count, 3, 0.25, pytest.approx(3.0))
+
+
+def test_the_marked_query_is_found_in_any_order_of_the_queries():
+    found = result([5.0, 0.0, 1.9], [[1.0, 0, 0], [1.0, 0, 0], [0.3, 0.4, 0.3]])
+    assert marked(found) == 1  # by its x
+    assert read(found).count == 3
+
+
+def test_weights_that_do_not_sum_to_1_are_counted_by_their_shares():
+    assert read(result([2.0], [[4.0, 4.0, 0.1]])).count == 2
+
+
+NOW = Reading(12, 50, 0.25, 1.5)
+
+
+@pytest.mark.parametrize(
+    ("before", "words"),
+    [
+        (12, "At x = 2, 12 of 50 points carry 90 % of the Kernel's weight."),
+        (7, "Wider: at x = 2, 12 of 50 points carry 90 % of the Kernel's weight, up from 7 at"),
+        (20, "Narrower: at x = 2, 12 of 50 points carry 90 % of the Kernel's weight, down from"),
+    ],
+)
+def test_the_first_sentence_says_where_the_weight_went(before, words):
+    said = weight_sentence(NOW, NOW._replace(count=before), title="Kernel", start=0.5)
+    assert said.startswith(words)
+    assert before == 12 or said.endswith("at width 0.5.")
+
+
+@pytest.mark.parametrize(
+    ("changed", "words"),
+    [
+        ({}, "Its curve follows the truth: its error is 0.25, that of average pooling 1.00."),
+        ({"times": 3.0}, "Its curve follows the noise: on points left out its error is 3.0 times"),
+        ({"error": 0.6}, "Its curve is too flat: its error is 0.60, that of average pooling 1.00"),
+    ],
+)
+def test_the_second_sentence_says_what_the_curve_follows(changed, words):
+    baseline = Reading(46, 50, 1.0, 1.04)
+    assert curve_sentence(NOW._replace(**changed), baseline).startswith(words)
