@@ -1,8 +1,9 @@
 """How links and panels name trained models, and what a worker must make with one.
 
 A checkpoint is called ``model.scoring``, or by its own name where two checkpoints of a corpus
-share model and scoring. A link may name what is not installed here, since it may come from
-somebody who has more plugins; :func:`untrained` says so in a sentence.
+share model and scoring; one that is shipped shares with shipped ones alone, so that nothing that
+is trained on a server changes its name. A link may name what is not installed here, since it may
+come from somebody who has more plugins; :func:`untrained` says so in a sentence.
 """
 
 from __future__ import annotations
@@ -28,7 +29,11 @@ def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
     if checkpoint.adopted or not NAME.match(checkpoint.scoring):
         return checkpoint.name
     made_of = (checkpoint.model, checkpoint.scoring, checkpoint.corpus)
-    others = [(c.model, c.scoring, c.corpus) for c in catalogue.checkpoints.values()]
+    others = [
+        (c.model, c.scoring, c.corpus)
+        for c in catalogue.checkpoints.values()
+        if c.shipped or not checkpoint.shipped
+    ]
     alone = others.count(made_of) == 1
     return f"{checkpoint.model}.{checkpoint.scoring}" if alone else checkpoint.name
 
@@ -70,13 +75,13 @@ def untrained(catalogue: Catalogue, corpus: str, panel: str) -> str:
 
 
 def usual_corpus(catalogue: Catalogue) -> str:
-    """The corpus of most checkpoints; empty where there is none."""
+    """The corpus of most shipped checkpoints; empty where there is none."""
     return next(iter(catalogue.corpora()), "")
 
 
 def usual_panels(catalogue: Catalogue, corpus: str) -> tuple[str, ...]:
     """Two checkpoints that differ in their scoring alone and one of another model, if here."""
-    names = [reference(catalogue, c) for c in catalogue.checkpoints.values() if c.corpus == corpus]
+    names = [reference(catalogue, entry) for entry in catalogue.usual(corpus)]
     chosen = [name for name in _USUAL if name in names] or names
     return tuple(chosen[:_USUAL_PANELS])
 

@@ -28,8 +28,8 @@ def sides_of_corpus(catalogue: Catalogue, corpus: str) -> tuple[str, str]:
 
 def examples_of(catalogue: Catalogue, corpus: str) -> tuple[str, ...]:
     """Sentences to start with, for models that were trained on a corpus."""
-    for checkpoint in catalogue.checkpoints.values():
-        if checkpoint.corpus == corpus and checkpoint.examples:
+    for checkpoint in catalogue.usual(corpus):
+        if checkpoint.examples:
             return checkpoint.examples
     data = catalogue.datasets.get(corpus)
     return data.examples if data else ()

@@ -82,7 +82,8 @@ class Entry:
 class Checkpoint:
     """A trained translation model: what it is made of, and what its card says.
 
-    ``typed`` is its scoring where that is a formula, which needs no plugin.
+    ``typed`` is its scoring where that is a formula, which needs no plugin. ``shipped`` says that
+    it came with the workbench: every server has it.
     """
 
     name: str
@@ -92,6 +93,7 @@ class Checkpoint:
     corpus: str
     card: Mapping[str, Any] = field(default_factory=dict, compare=False)
     typed: Entry | None = None
+    shipped: bool = True
 
     @property
     def sides(self) -> Sides | tuple[()]:
@@ -120,6 +122,7 @@ class Checkpoint:
             corpus=str(card["corpus"].get("name", "")),
             card=card,
             typed=Entry.of(facts["typed"]) if facts.get("typed") else None,
+            shipped=bool(facts.get("plugin", {}).get("built_in", True)),
         )
 
 
@@ -221,15 +224,25 @@ class Catalogue:
         return next(found, Metric(name=name, title=name))
 
     def corpora(self) -> tuple[str, ...]:
-        """The corpora that checkpoints were trained on, those of most checkpoints first.
+        """The corpora that checkpoints were trained on, those of most shipped ones first.
 
         What adopted models learned from comes last.
         """
         entries = self.checkpoints.values()
-        counts = Counter(entry.corpus for entry in entries if not entry.adopted)
+        trained = Counter(entry.corpus for entry in entries if not entry.adopted)
+        shipped = Counter(e.corpus for e in entries if e.shipped and not e.adopted)
         theirs = Counter(entry.corpus for entry in entries if entry.adopted)
-        ordered = (*counts.most_common(), *theirs.most_common())
+        ordered = (*shipped.most_common(), *trained.most_common(), *theirs.most_common())
         return tuple(dict.fromkeys(corpus for corpus, _ in ordered))
+
+    def usual(self, corpus: str) -> list[Checkpoint]:
+        """The checkpoints of a corpus that a page may show unasked: those that are shipped.
+
+        So a bare address shows the same on every server, whatever was trained and kept there.
+        Where none is shipped, all of the corpus.
+        """
+        own = [entry for entry in self.checkpoints.values() if entry.corpus == corpus]
+        return [entry for entry in own if entry.shipped] or own
 
     def readers(self, corpus: str) -> list[Checkpoint]:
         """The checkpoints to set side by side: those of the corpus, then all adopted ones."""

@@ -12,7 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
-from dashboard.links.checkpoints import references, usual_panels
+from dashboard.links.checkpoints import reference, usual_panels
 from dashboard.links.fields import UPLOADED, Choice, Setting, Text, device
 from dashboard.links.link import Link
 from dashboard.links.panels import (
@@ -170,8 +170,8 @@ def _usual_corpus(catalogue: Catalogue) -> str:
 def _usual_panels(catalogue: Catalogue, trained_on: str) -> tuple[str, ...]:
     """Those of a translation, and some other where that is only one."""
     usual = usual_panels(catalogue, trained_on)
-    known = references(catalogue, trained_on).items()
-    others = [name for name, c in known if c.corpus == trained_on and name not in usual]
+    names = (reference(catalogue, entry) for entry in catalogue.usual(trained_on))
+    others = [name for name in names if name not in usual]
     return (*usual, *others)[: max(len(usual), _LEAST_PANELS)]
 
 

@@ -15,7 +15,7 @@ from dashboard.features.heads.figures import SORTS, Only, OnlyField, SortField
 from dashboard.links.checkpoints import (
     EXAMPLE,
     named,
-    references,
+    reference,
     translation_request,
     usual_corpus,
     usual_panels,
@@ -135,8 +135,7 @@ class MapField(Field[Heads, str]):
 
 def usual_checkpoint(catalogue: Catalogue, trained_on: str) -> str:
     """A Transformer of the corpus if there is one, since it has many heads."""
-    names = references(catalogue, trained_on)
-    here = [name for name, one in names.items() if one.corpus == trained_on]
+    here = [reference(catalogue, entry) for entry in catalogue.usual(trained_on)]
     return _USUAL if _USUAL in here else next(iter(usual_panels(catalogue, trained_on)), "")
 
 

@@ -1,5 +1,11 @@
 from dataclasses import replace
 
+import pytest
+
+from dashboard.features.alignment import view as alignment
+from dashboard.features.differences import view as differences
+from dashboard.features.heads import view as heads
+from dashboard.features.translation import view as translation
 from dashboard.links.checkpoints import (
     named,
     reference,
@@ -10,6 +16,7 @@ from dashboard.links.checkpoints import (
     usual_corpus,
     usual_panels,
 )
+from dashboard.records.catalogue import Checkpoint
 
 
 def test_the_usual_panels_are_two_scorings_and_another_model(catalogue):
@@ -72,3 +79,26 @@ def test_a_checkpoint_with_a_typed_scoring_is_called_by_its_name(catalogue):
     more = replace(catalogue, checkpoints={**catalogue.checkpoints, "typed": typed})
     assert reference(more, typed) == "typed"
     assert resolve(more, "tatoeba", "typed") is typed
+
+
+BARE = {
+    "translation": translation.default_view, "differences": differences.default_view,
+    "alignment": alignment.default_view, "heads": heads.default_view,
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("page", BARE)
+def test_what_a_server_keeps_changes_no_bare_address_and_no_shipped_name(catalogue, page):
+    one = catalogue.checkpoints["one"]
+    facts = {"name": "kept", "card": one.card, "plugin": {"built_in": False}}
+    twin = Checkpoint.of(facts)
+    better = replace(twin, name="better", model="transformer", scoring="scaled_dot")
+    many = [replace(twin, name=f"mine{n}", corpus="mine", scoring=f"s{n}") for n in range(7)]
+    first = {each.name: each for each in (twin, better, *many)}
+    kept = replace(catalogue, checkpoints={**first, **catalogue.checkpoints})
+    assert BARE[page](kept) == BARE[page](catalogue)
+    assert reference(kept, one) == reference(catalogue, one) == "bahdanau.additive"
+    assert reference(kept, twin) == "kept"
+    assert resolve(kept, "tatoeba", "bahdanau.additive") == one
+    assert kept.corpora()[-1] == "mine"
+    assert usual_panels(kept, "mine") == ("bahdanau.s0", "bahdanau.s1", "bahdanau.s2")
