@@ -27,6 +27,7 @@ from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.charts.weightlane import (
     MapShape,
     hovered_cells,
+    largest_weight,
     map_shape,
     map_tables,
     weighed_points,
@@ -131,6 +132,8 @@ def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
             if shape.axes.line:
                 upper.append(weighed_points(*row, pointed, y, colour))
     upper.append(_hovered_point(queries, shape.axes, pointed, y, colour))
+    if shape.map is not None:
+        upper.append(largest_weight(data["picture"], lanes[1]))
     # One flat list: Altair copies the layers of a layer over and over.
     layers = [
         strips(queries, shape.axes, pointed, height),

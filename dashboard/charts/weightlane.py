@@ -113,6 +113,20 @@ def weight_lane(picture: Data, axes: Axes, shape: MapShape, lane: Lane) -> list[
     return [painted, unseen]
 
 
+def largest_weight(picture: Data, lane: Lane) -> alt.Chart:
+    """The largest weight of the map, in words above the right end of its lane."""
+    return (
+        alt.Chart(picture)
+        .transform_calculate(said="'largest ' + format(datum.largest, '.3~g')")
+        .mark_text(
+            align="right", baseline="bottom", fontSize=theme.FONT_SIZE,
+            color=alt.ExprRef(theme.INK), x=alt.ExprRef("width"), y=lane.top - 6,
+        )
+        .encode(text="said:N")
+        .properties(name="largest")
+    )  # fmt: skip
+
+
 def hovered_cells(
     queries: Data, keys: Data, axes: Axes, shape: MapShape, lane: Lane, pointed: alt.Parameter
 ) -> alt.Chart:
@@ -186,5 +200,6 @@ def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table
     middles = left + (np.arange(columns) + 0.5) * (right - left) / columns
     under = np.clip(np.searchsorted(edges, middles) - 1, 0, queries - 1)
     images, _ = pictures(weights[under].T[::-1], vmax)
-    places = {"left": left, "right": right, "low": 0, "high": keys}
+    largest = float(np.nanmax(weights)) if weights.size else 0.0
+    places = {"left": left, "right": right, "low": 0, "high": keys, "largest": largest}
     return pa.table({name: [value] for name, value in {**places, **images}.items()})

@@ -214,6 +214,12 @@ def shared_scale(results: Sequence[Result]) -> float:
     return top_weight([np.array([_largest(_Key(one))]) for one in results])
 
 
+def largest_weight(result: Result) -> float:
+    """The largest weight that a result has; 1 where it has none above 0."""
+    largest = _largest(_Key(result))
+    return largest if largest > 0 else 1.0
+
+
 def frames(result: Result) -> list[MapFrame]:
     """The attention maps that a result holds."""
     return _frames(_Key(result))

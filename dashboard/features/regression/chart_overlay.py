@@ -27,6 +27,9 @@ from dashboard.charts.pointer import hover
 from dashboard.charts.regression_tables import Problem, problem, table_of
 from dashboard.charts.template import Data, Prepared, Sources
 
+# Of the legend: titles stand whole, in as many columns as that allows.
+_COLUMNS, _LONGEST = "width < 420 ? 1 : 2", alt.ExprRef("width < 420 ? width : width / 2 - 24")
+
 
 class OverlayShape(NamedTuple):
     """What a specification follows from: panels as ``(label, colour)``, sizes in px."""
@@ -112,7 +115,7 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
         _lines(data["curves"], shape.axes.line).encode(
             x=input_axis(shape.axes),
             y=value_of(y, "prediction"),
-            stroke=named_strokes("panel", dict(shape.panels)),
+            stroke=named_strokes("panel", dict(shape.panels), columns=_COLUMNS, limit=_LONGEST),
         ),
     ]
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)

@@ -8,7 +8,7 @@ from typing import TypedDict
 
 import pandas as pd
 
-from dashboard.charts import PANEL_COLOURS
+from dashboard.charts import PANEL_COLOURS, weights_legend
 from dashboard.charts.frames import Table
 from dashboard.charts.history import draw_loss, prepare_loss
 from dashboard.charts.regression import draw_regression, prepare_regression
@@ -16,20 +16,36 @@ from dashboard.charts.template import Prepared
 from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
 from dashboard.jobs.backend import Event
 from dashboard.records.result import Result
-from dashboard.ui.charts import show_filled, show_prepared
-from dashboard.ui.maps import frames, shared_scale
+from dashboard.ui.charts import legend, show, show_filled, show_prepared
+from dashboard.ui.maps import frames
 
 PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
 LEARNING_HEIGHT = 300
-OVERLAY_HEIGHT = 370  # with its axis and legend
-_OVERLAY = 260
+OVERLAY_HEIGHT = 430  # with its axis and legend
+_OVERLAY = 330
 _LOSS = "loss, points left out"
 _LEARNING = "Learning curve of panel {}"
 
 
-def regression_panel(result: Result, letter: str, shared: Sequence[Result]) -> None:
-    """One panel's curve over its weights, on the colour scale of all results that are shown."""
-    vmax = shared_scale(shared)
+def colours(vmax: float | None) -> None:
+    """What the colours of all maps mean.
+
+    Args:
+        vmax: the end of the scale that they share; None where each has its own.
+    """
+    if vmax is not None:
+        legend(vmax)
+        return
+    title = "share of the map's largest weight"
+    show("legend of shares", lambda: weights_legend(title=title), f"Colours: {title}")
+
+
+def regression_panel(result: Result, letter: str, vmax: float) -> None:
+    """One panel's curve over its weights.
+
+    Args:
+        vmax: the end of its colour scale.
+    """
 
     def prepare() -> Prepared:
         weights = next((frame.weights for frame in frames(result)), None)

@@ -14,6 +14,7 @@ from dashboard.features.regression.panel import PanelPlaces, panel_controls
 from dashboard.features.regression.view import (
     DEVICE,
     LINK,
+    ONE_SCALE,
     PROBLEM,
     SEED_FIELD,
     SETTINGS,
@@ -29,7 +30,7 @@ from dashboard.records.metric import Metric
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.text import can_be_set
-from dashboard.ui import charts, export, layout, maps, results, shown, upload
+from dashboard.ui import export, layout, maps, results, shown, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -42,22 +43,30 @@ _CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
 class _Places(NamedTuple):
     """Where on the page things go that come after the controls were read."""
 
+    comparison: shown.Place
     scale: shown.Place
     panels: dict[str, PanelPlaces]
 
 
 def _controls(session: Session[Regression], catalogue: Catalogue) -> _Places:
     _problem(session, catalogue)
-    scale = _about(catalogue.datasets.get(session.view.data))
-    return _Places(scale, _panels(session, catalogue))
+    _about(catalogue.datasets.get(session.view.data))
+    comparison = shown.container(key="side-by-side")
+    scale = _maps(session, catalogue)
+    return _Places(comparison, scale, _panels(session, catalogue))
 
 
 def _results(session: Session[Regression], catalogue: Catalogue, places: _Places) -> None:
     view = session.view
     asked = requests(view, catalogue)
-    vmax = maps.shared_scale(session.jobs.done())
+    with places.comparison:
+        _comparison(session, catalogue, asked)
+    shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
     for letter, fit in zip(LETTERS, view.panels, strict=False):
         place, request = places.panels[letter], asked.get(letter)
+        final = session.jobs.final(request) if request else None
+        end = maps.largest_weight(final.result) if final and final.result else None
+        vmax = end if shared is None else shared
         if request is None:
             with place.result:
                 sentence = missing(catalogue, fit)
@@ -66,15 +75,14 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
         with place.export:
             title = f"Kernel regression, {attending_title(fit, catalogue)}"
             alone = LINK.format(replace(view, panels=(fit,)), catalogue)
-            export.panel_menu(request, session.jobs.final(request), letter, title, alone, vmax)
+            export.panel_menu(request, final, letter, title, alone, vmax)
         with place.result:
-            _result(session, letter, request)
+            _result(session, letter, request, shared)
         if fit.learn:
             with place.learning:
                 _learning(session, letter, request)
     with places.scale:
-        charts.legend(vmax)
-    _comparison(session, catalogue, asked)
+        figures.colours(shared)
 
 
 def _problem(session: Session[Regression], catalogue: Catalogue) -> None:
@@ -97,20 +105,22 @@ def _use_table(session: Session[Regression], catalogue: Catalogue, table: str) -
     session.change(replace(view, settings=SETTINGS.default(view, catalogue)))
 
 
-def _about(problem: Entry | None) -> Any:
-    """The problem in a sentence, its formula too where it can be set safely.
-
-    Returns:
-        The place beside it, for the colour scale.
-    """
-    words, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
+def _about(problem: Entry | None) -> None:
+    """The problem in a sentence, its formula too where it can be set safely."""
     if problem is None:
         text = "A table: its last column is predicted from the columns before it."
     else:
         safe = problem.formula and can_be_set(problem.formula) and "\n" not in problem.formula
         text = (f"${problem.formula}$ · " if safe else "") + plain(problem.description)
-    with words:
-        shown.caption(text)
+    shown.caption(text)
+
+
+def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:
+    """The head of the panels: how their maps are coloured; the place for the colour scale."""
+    shown.subheader("Curve and weights of each panel")
+    switch, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
+    with switch, layout.row("regression-maps"):
+        draw_setting(session, catalogue, ONE_SCALE)
     return scale
 
 
@@ -136,31 +146,44 @@ def _add(session: Session[Regression], catalogue: Catalogue) -> None:
     session.change(replace(session.view, panels=(*panels, default_fit(catalogue, name))))
 
 
-def _result(session: Session[Regression], letter: str, request: Request) -> None:
+def _result(
+    session: Session[Regression], letter: str, request: Request, shared: float | None
+) -> None:
+    def draw(result: Result) -> None:
+        vmax = maps.largest_weight(result) if shared is None else shared
+        figures.regression_panel(result, letter, vmax)
+
     results.results(
         session.jobs,
         request,
-        lambda result: figures.regression_panel(result, letter, session.jobs.done()),
+        draw,
         figures.PANEL_HEIGHT,
         f"panel-{letter}-result",
     )
 
 
 def _learning(session: Session[Regression], letter: str, request: Request) -> None:
-    results.results(
-        session.jobs,
-        request,
-        lambda result: figures.learning(result, letter),
-        figures.LEARNING_HEIGHT,
-        f"panel-{letter}-learning",
-        meanwhile=lambda events: figures.live_learning(events, letter),
+    """How the panel learned, drawn where the reader has unfolded it."""
+    folded = st.expander(
+        "Learning curve", key=f"panel-{letter}-learning-folded", on_change="rerun"
     )
+    if not folded.open:
+        return
+    with folded:
+        results.results(
+            session.jobs,
+            request,
+            lambda result: figures.learning(result, letter),
+            figures.LEARNING_HEIGHT,
+            f"panel-{letter}-learning",
+            meanwhile=lambda events: figures.live_learning(events, letter),
+        )
 
 
 def _comparison(
     session: Session[Regression], catalogue: Catalogue, asked: Mapping[str, Request]
 ) -> None:
-    """All curves in one plot, all figures in one table; once everything has ended."""
+    """All curves in one plot, all figures in one table, as far as they are there."""
     found = {
         letter: event.result
         for letter, request in asked.items()
@@ -170,7 +193,7 @@ def _comparison(
     if not waits and not found:
         return
     shown.subheader("Side by side")
-    if waits:
+    if not found:
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
     fits = dict(zip(LETTERS, session.view.panels, strict=False))
@@ -179,13 +202,15 @@ def _comparison(
         + (", learned" if fits[letter].learn else "")
         for letter in found
     }
-    curves, table = shown.columns(2, gap="medium")
+    curves, table = shown.columns([5, 4], gap="medium")
     with curves:
         figures.overlay(found, titles)
     with table:
         _figures(found, titles, catalogue.metrics.get(TASK, ()))
-    for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
-        shown.caption(plain(note))
+        for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
+            shown.caption(plain(note))
+        if waits:
+            st.caption("Other panels are still being computed.")
 
 
 def _figures(

@@ -84,15 +84,19 @@ def _scoring(
     session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit
 ) -> tuple[Fit, DeltaGenerator, bool]:
     """What the panel shows; the place for its export menu; whether its scoring is typed."""
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center"
+    ):
         layout.badge(letter)
-        scoring = choose_scoring(
-            f"Scoring of panel {letter}", catalogue.scorings_for(TASK), panel.scoring,
-            f"panel-{letter}-scoring", catalogue, session.fresh, label_visibility="collapsed",
-        )  # fmt: skip
-        menu = st.container(width="content")
-        if len(session.view.panels) > 1:
-            layout.remove(letter, _remove, session, letter)
+        with st.container(horizontal=True, width="content", gap="xsmall"):
+            menu = st.container(width="content")
+            if len(session.view.panels) > 1:
+                layout.remove(letter, _remove, session, letter)
+    # As wide as its panel: beside buttons, a long title would be cut off.
+    scoring = choose_scoring(
+        f"Scoring of panel {letter}", catalogue.scorings_for(TASK), panel.scoring,
+        f"panel-{letter}-scoring", catalogue, session.fresh, label_visibility="collapsed",
+    )  # fmt: skip
     if scoring in (panel.scoring, FORMULA):
         return panel, menu, scoring == FORMULA
     fit = default_fit(catalogue, scoring, model=panel.model, learn=panel.learn, normalised=panel)

@@ -29,7 +29,7 @@ from dashboard.links.link import Field, Link
 from dashboard.links.reader import Query, Reader
 from dashboard.records.attending import NORMALISER
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.parameter import defaults, pairs
+from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import FORMULA, Pairs, Request
 from dashboard.records.text import not_installed, one_line, shown
 
@@ -37,18 +37,31 @@ _FALLBACK = "gaussian"
 _USUAL = (("uniform", False), ("gaussian", False), ("gaussian", True), ("laplacian", False))
 _TYPED = re.compile(r"(?:([a-z][a-z0-9_]{0,39})\.)?(=.+)\Z")  # model.=formula
 _FOREIGN = re.compile(r"[a-z][a-z0-9_.]{0,59}\Z")
-_OWN = frozenset((*LETTERS, "data", SEED.name, "device"))
+_ONE_SCALE = Parameter(
+    name="one_scale",
+    title="One colour scale for all maps",
+    default=False,
+    help="One scale tells which scoring gives larger weights. With a scale of its own, a map of "
+    "small weights is as easy to read as any other.",
+)
+_OWN = frozenset((*LETTERS, "data", SEED.name, "device", _ONE_SCALE.name))
 
 
 @dataclass(frozen=True, kw_only=True)
 class Regression:
-    """What the page shows. ``data`` is a data set's name or ``upload:<sha256>``."""
+    """What the page shows.
+
+    Args:
+        data: a data set's name or ``upload:<sha256>``.
+        one_scale: whether the colours of all maps mean the same weights.
+    """
 
     panels: tuple[Fit, ...]
     data: str = DATA
     settings: Pairs = ()
     seed: int = 0
     device: str = AUTO
+    one_scale: bool = False
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -183,7 +196,8 @@ def _key(catalogue: Catalogue, letter: str, name: str) -> str:
 SETTINGS = fits.settings(lambda name: f"data.{name}" if name in _OWN else name)
 SEED_FIELD: Setting[Regression] = Setting(name="seed", parameter=SEED)
 DEVICE = device()
+ONE_SCALE: Setting[Regression] = Setting(name="one_scale", parameter=_ONE_SCALE)
 LINK = Link(
     default=default_view,
-    fields=(Panels(name="panels"), PROBLEM, SETTINGS, SEED_FIELD, DEVICE),
+    fields=(Panels(name="panels"), PROBLEM, SETTINGS, SEED_FIELD, DEVICE, ONE_SCALE),
 )

@@ -129,6 +129,17 @@ def test_both_lanes_lie_apart_and_have_their_axes(painted):
     assert titles["price"]["left"] >= 0
 
 
+def test_a_map_says_its_largest_weight_whatever_its_scale(painted):
+    curve, points, weights = kernel_tables()
+    for vmax in (None, 0.9):
+        (said,) = painted(regression_chart(curve, points, weights, vmax=vmax)).items(
+            "largest_marks"
+        )
+        assert float(said["text"].removeprefix("largest ")) == pytest.approx(
+            weights.max(), rel=5e-3
+        )
+
+
 def test_without_weights_only_the_curve_is_drawn(painted, survives):
     curve, points, _ = kernel_tables()
     survives(lambda: regression_chart(curve, points))

@@ -107,7 +107,7 @@ def test_another_result_of_one_shape_changes_data_alone(opened, backend, chart_r
     after = drawn(app)
     assert [spec for spec, *_ in after] == [spec for spec, *_ in before]
     same = [one == other for one, other in zip(after, before, strict=True)]
-    assert same == [True, False, True, False]  # colours, panels a and b, side by side
+    assert same == [False, True, False, True]  # side by side, colours, panels a and b
     assert _predictions(chart_rows(app, "prediction")) == predictions | {0.495, 0.99, 1.485, 1.98}
 
 

@@ -28,8 +28,10 @@ def home(tmp_path, monkeypatch):
 
 
 @pytest.fixture
-def menu(opened):
+def menu(opened, monkeypatch):
     """``menu(**link)``: the page *Kernel regression* with its menu open."""
+    (own,) = (entry for entry in navigation.PAGES if entry.name == "regression")
+    monkeypatch.setattr(navigation, "current", lambda: own)
 
     def new(**link):
         app = opened("regression", **(link or LINK))
@@ -54,12 +56,13 @@ def test_a_page_is_kept_with_all_its_panels_and_its_link(menu):
     page = run_store().open(kept.id)
     assert [panel.request.scoring for panel in page.panels] == ["gaussian", "uniform"]
     assert [*page.charts] == [
+        "the-curves-of-all-panels-over-the-training-points",
         "curve-and-weights-of-panel-a", "curve-and-weights-of-panel-b",
-        "colours-from-weight-0-to-0-2", "the-curves-of-all-panels-over-the-training-points",
+        "colours-share-of-the-map-s-largest-weight",
     ]  # fmt: skip
     assert page.tables["figures-of-every-panel"]["Error to truth"].to_pylist() == [0.1234] * 2
     assert page.panels[0].result.facts["metrics"]["truth_mse"] == 0.1234
-    assert page.link == "/?a=gaussian&a.width=0.5&b=uniform"
+    assert page.link == "/regression?a=gaussian&a.width=0.5&b=uniform"
     assert (kept.name, kept.note, kept.source) == ("Wide, narrow", "two\nlines", "regression")
     assert run_store().picture(kept) == PNG * 2
     assert f"runs?id={kept.id}" in str(app.get("link_button")[0].proto)
@@ -74,8 +77,9 @@ def test_the_usual_name_tells_the_panels_apart(menu):
 
 def test_a_run_names_the_page_on_which_it_was_kept(menu, monkeypatch):
     (train,) = (entry for entry in navigation.PAGES if entry.path == "train")
+    app = menu(a="gaussian")
     monkeypatch.setattr(navigation, "current", lambda: train)
-    keep(menu(a="gaussian"))
+    keep(app.run())
     (kept,) = run_store().all()
     assert (kept.source, kept.link) == ("train", "/train?a=gaussian")
 

@@ -29,7 +29,10 @@ def test_the_first_screen_is_a_finished_comparison(opened, backend):
     app = opened("regression")
     assert not app.exception
     assert scorings(app) == ["uniform", "gaussian", "gaussian", "laplacian"]
-    assert len(charts(app)) == 1 + 4 + 1 + 1  # colours, panels, learning, side by side
+    assert len(charts(app)) == 1 + 1 + 4  # side by side, colours, panels
+    assert [one.value for one in app.subheader] == [
+        "Side by side", "Curve and weights of each panel",
+    ]  # fmt: skip
     assert link(app) == {}
     (table,) = app.dataframe
     assert table.value["Learned"].dropna().to_dict() == {2: "width 0.25"}
@@ -77,22 +80,34 @@ def _edited(backend, change):
     backend.wait = wait
 
 
+def _heavier(request, tables):
+    if request.scoring == "laplacian":
+        column = tables["maps"].column_names.index("weights")
+        rows = tables["maps"]["weights"].to_pylist()
+        twice = pa.array([[2 * weight for weight in row] for row in rows])
+        tables["maps"] = tables["maps"].set_column(column, "weights", twice)
+
+
+def test_a_map_of_small_weights_has_a_scale_of_its_own(opened, backend, chart_rows):
+    _edited(backend, _heavier)
+    app = opened("regression", a="gaussian", b="laplacian")
+    rows = [row for sets in chart_rows(app, "light") for rows in sets for row in rows]
+    assert rows[0]["light"] == rows[1]["light"]
+    assert [row["largest"] for row in rows] == pytest.approx([0.2, 0.4])
+    app.toggle("regression-one_scale").set_value(True).run()
+    assert link(app) == {"a": "gaussian", "b": "laplacian", "one_scale": "1"}
+    rows = [row for sets in chart_rows(app, "light") for rows in sets for row in rows]
+    assert rows[0]["light"] != rows[1]["light"]
+
+
 def test_all_maps_are_drawn_anew_when_their_common_scale_ends_elsewhere(
     opened, backend, chart_rows
 ):
     """A panel whose result is as it was has other colours beside a panel with larger weights."""
-
-    def heavier(request, tables):
-        if request.scoring == "laplacian":
-            column = tables["maps"].column_names.index("weights")
-            rows = tables["maps"]["weights"].to_pylist()
-            twice = pa.array([[2 * weight for weight in row] for row in rows])
-            tables["maps"] = tables["maps"].set_column(column, "weights", twice)
-
-    _edited(backend, heavier)
+    _edited(backend, _heavier)
 
     def pictures(**panels):
-        drawn = chart_rows(opened("regression", **panels), "light", "dark")
+        drawn = chart_rows(opened("regression", one_scale="1", **panels), "light", "dark")
         return [row["light"] for sets in drawn for rows in sets for row in rows]
 
     (alone,) = pictures(a="gaussian")
@@ -111,7 +126,10 @@ def test_a_panel_that_learned_something_else_has_another_learning_curve(
     _edited(backend, slower)
 
     def losses(scoring):
-        found = chart_rows(opened("regression", a=scoring, a__learn="1"), "step", "loss")
+        app = opened("regression", a=scoring, a__learn="1")
+        assert not any(chart_rows(app, "step", "loss"))  # folded
+        app.session_state["panel-a-learning-folded"] = True
+        found = chart_rows(app.run(), "step", "loss")
         return {row["loss"] for sets in found for rows in sets for row in rows}
 
     assert losses("gaussian") == {2.0, 1.0}
@@ -207,8 +225,14 @@ def test_a_job_that_takes_longer_waits_in_its_place(opened, backend):
     assert not app.exception
     assert len(app.get("progress")) == 1
     assert r"half \*way\*" in app.get("progress")[0].proto.text
-    assert len(app.get("skeleton")) == 2  # the panel, and what stands side by side
-    assert len(charts(app)) == 1 + 1 + 1  # colours, the panel that is done, loss so far
+    assert len(app.get("skeleton")) == 1  # the panel
+    assert "Other panels are still being computed." in words(app)
+    (table,) = app.dataframe
+    assert list(table.value["Panel"]) == ["a Gaussian"]
+    assert len(charts(app)) == 1 + 1 + 1  # side by side, colours, the panel that is done
+    app.session_state["panel-b-learning-folded"] = True
+    app.run()
+    assert len(charts(app)) == 1 + 1 + 1 + 1  # and the loss so far
     backend.unfinished.clear()
     app.run()
     assert not app.get("skeleton")
