@@ -11,7 +11,7 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
-LINK = "?a=gaussian&a.width=0.5&points=29&queries=31"
+LINK = "regression?a=gaussian&a.width=0.5&points=29&queries=31"
 DIGITS = 2e-4  # charts carry five significant digits
 PATIENCE = 240_000  # ms, a picture takes seconds on a small machine
 
@@ -140,7 +140,7 @@ def test_a_page_that_is_kept_is_seen_again_with_all_its_panels(window):
         first = [r for v in seen.views(f"panel-{letter}") for r in v.values()]
         for columns in (("q", "x", "prediction"), ("q", "weights")):
             assert rows(sets, *columns) == rows(first, *columns)
-    assert "/?a=gaussian&a.width=0.5&b=uniform&points=29&queries=31" in again.text()
+    assert "/regression?a=gaussian&a.width=0.5&b=uniform&points=29&queries=31" in again.text()
     assert "two lines\nof a note" in again.text()
     assert again.overflow() <= 0
     again.screenshot("runs-1280")

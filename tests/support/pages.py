@@ -310,3 +310,16 @@ def opened(backend):
         return app.run()
 
     return new
+
+
+def ends_after(backend, scoring, looks):
+    """Let the jobs of a scoring end while a page is drawn: after it has looked so many times."""
+    made, left = backend.wait, [looks]
+
+    def wait(job, timeout):
+        if backend.submitted[job].scoring == scoring and left[0]:
+            left[0] -= 1
+            return None
+        return made(job, timeout)
+
+    backend.wait = wait

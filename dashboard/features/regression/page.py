@@ -38,6 +38,7 @@ from dashboard.ui.titles import attending_title
 from dashboard.ui.widgets import plain
 
 _CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
+_CELL, _SIGN = 24, 7  # px, of a table: what surrounds a text, and what a letter needs
 
 
 class _Places(NamedTuple):
@@ -59,8 +60,6 @@ def _controls(session: Session[Regression], catalogue: Catalogue) -> _Places:
 def _results(session: Session[Regression], catalogue: Catalogue, places: _Places) -> None:
     view = session.view
     asked = requests(view, catalogue)
-    with places.comparison:
-        _comparison(session, catalogue, asked)
     shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
     for letter, fit in zip(LETTERS, view.panels, strict=False):
         place, request = places.panels[letter], asked.get(letter)
@@ -83,6 +82,9 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
                 _learning(session, letter, request)
     with places.scale:
         figures.colours(shared)
+    # Last, though it stands first: what it leaves out, a panel above still waits for.
+    with places.comparison:
+        _comparison(session, catalogue, asked)
 
 
 def _problem(session: Session[Regression], catalogue: Catalogue) -> None:
@@ -197,16 +199,16 @@ def _comparison(
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
     fits = dict(zip(LETTERS, session.view.panels, strict=False))
+    names = {letter: f"{letter} {attending_title(fits[letter], catalogue)}" for letter in found}
     titles = {
-        letter: f"{letter} {attending_title(fits[letter], catalogue)}"
-        + (", learned" if fits[letter].learn else "")
-        for letter in found
+        letter: f"{name}, learned" if fits[letter].learn else name
+        for letter, name in names.items()
     }
     curves, table = shown.columns([5, 4], gap="medium")
     with curves:
         figures.overlay(found, titles)
     with table:
-        _figures(found, titles, catalogue.metrics.get(TASK, ()))
+        _figures(found, names, catalogue.metrics.get(TASK, ()))
         for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
             shown.caption(plain(note))
         if waits:
@@ -214,17 +216,20 @@ def _comparison(
 
 
 def _figures(
-    found: Mapping[str, Result], titles: Mapping[str, str], metrics: Sequence[Metric]
+    found: Mapping[str, Result], names: Mapping[str, str], metrics: Sequence[Metric]
 ) -> None:
-    held: dict[str, Sequence[Any]] = {"Panel": [titles[letter] for letter in found]}
+    held: dict[str, Sequence[Any]] = {"Panel": [*names.values()]}
     for one in metrics:
         held[one.label] = [result.facts["metrics"].get(one.name) for result in found.values()]
     held["Learned"] = [_learned(result.facts["learned"]) for result in found.values()]
     known = {name: values for name, values in held.items() if any(v is not None for v in values)}
-    columns = {
+    columns: dict[str, Any] = {
         one.label: st.column_config.NumberColumn(one.label, help=one.help, format="%.3g")
         for one in metrics
     }
+    # Names stand whole; where there is no room the table scrolls.
+    longest = max(len(name) for name in names.values())
+    columns["Panel"] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
     shown.table(
         pa.table(known),
         hide_index=True,

@@ -6,6 +6,8 @@ from collections.abc import Mapping
 from functools import partial
 from typing import NamedTuple
 
+import streamlit as st
+
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import Prepared
 from dashboard.features.start import reading
@@ -29,6 +31,7 @@ from dashboard.records.result import Result
 from dashboard.ui import layout, results, shown
 from dashboard.ui.charts import show_filled
 from dashboard.ui.fields import draw_setting
+from dashboard.ui.jobs import Jobs
 from dashboard.ui.maps import frames
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -64,26 +67,30 @@ def _controls(session: Session[Start], catalogue: Catalogue) -> _Places:
 
 
 def _results(session: Session[Start], catalogue: Catalogue, places: _Places) -> None:
-    asked = {**requests(session.view, catalogue)}
-    start = before(catalogue)
+    asked, start = requests(session.view, catalogue), before(catalogue)
     if start is None or BASELINE not in asked:
         return
-    wanted = [*asked.values(), start]
-    # The place is that of the one that has failed or is still being made, if any.
-    ends = [(request, session.jobs.final(request)) for request in wanted]
-    shown_last = next((r for r, event in ends if not (event and event.result)), wanted[0])
-    found = {request: event.result for request, event in ends if event and event.result}
-
-    def draw(_: Result) -> None:
-        made = {name: found[request] for name, request in asked.items()}
-        _chart(made, catalogue)
-
+    jobs = session.jobs
+    # Looked at once: what ends while the page is drawn is drawn by the next run.
+    ends = {request: jobs.final(request) for request in (*asked.values(), start)}
+    made = {request: event.result for request, event in ends.items() if event and event.result}
+    missing = next((request for request in ends if request not in made), None)
     with places.chart:
-        results.results(session.jobs, shown_last, draw, _HEIGHT, "start-chart")
-    if len(found) == len({*wanted}):
+        if missing is None:
+            _chart({name: made[request] for name, request in asked.items()}, catalogue)
+        elif ends[missing] or jobs.holds(missing):
+            results.results(jobs, missing, lambda _: None, _HEIGHT, "start-chart")
+        else:
+            st.fragment(run_every=jobs.pace(results.POLL))(_waiting)(jobs, missing)
+    if missing is None:
         with places.words:
-            made = {name: found[request] for name, request in asked.items()}
-            _words(made, found[start], catalogue)
+            _words({name: made[one] for name, one in asked.items()}, made[start], catalogue)
+
+
+def _waiting(jobs: Jobs, request: Request) -> None:
+    if jobs.settled():
+        st.rerun()
+    results.waiting(jobs.progress(request), _HEIGHT)
 
 
 def _words(made: Mapping[str, Result], start: Result, catalogue: Catalogue) -> None:
@@ -97,7 +104,8 @@ def _words(made: Mapping[str, Result], start: Result, catalogue: Catalogue) -> N
 
 def _chart(made: Mapping[str, Result], catalogue: Catalogue) -> None:
     key = " ".join(f"{name} {result.digest}" for name, result in made.items())
-    show_filled(f"start {key}", draw_start, partial(_prepared, made, catalogue), _SEEN)
+    with shown.container(height=_HEIGHT, border=False, key="start-chart"):
+        show_filled(f"start {key}", draw_start, partial(_prepared, made, catalogue), _SEEN)
 
 
 def _prepared(made: Mapping[str, Result], catalogue: Catalogue) -> Prepared:

@@ -56,9 +56,9 @@ def test_a_page_is_kept_with_all_its_panels_and_its_link(menu):
     page = run_store().open(kept.id)
     assert [panel.request.scoring for panel in page.panels] == ["gaussian", "uniform"]
     assert [*page.charts] == [
-        "the-curves-of-all-panels-over-the-training-points",
         "curve-and-weights-of-panel-a", "curve-and-weights-of-panel-b",
         "colours-share-of-the-map-s-largest-weight",
+        "the-curves-of-all-panels-over-the-training-points",
     ]  # fmt: skip
     assert page.tables["figures-of-every-panel"]["Error to truth"].to_pylist() == [0.1234] * 2
     assert page.panels[0].result.facts["metrics"]["truth_mse"] == 0.1234

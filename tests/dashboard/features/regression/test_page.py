@@ -3,6 +3,7 @@ import re
 
 import pyarrow as pa
 import pytest
+import support.pages as pages
 
 from dashboard.jobs.backend import Event
 
@@ -236,6 +237,18 @@ def test_a_job_that_takes_longer_waits_in_its_place(opened, backend):
     backend.unfinished.clear()
     app.run()
     assert not app.get("skeleton")
+
+
+@pytest.mark.parametrize("looks", [1, 2, 3, 4, 5, 6])
+def test_what_is_missing_side_by_side_is_waited_for_by_its_panel(opened, backend, looks):
+    """The last result may come while the page is drawn; then nothing would draw it again."""
+    pages.ends_after(backend, "laplacian", looks)
+    app = opened("regression", a="gaussian", b="laplacian")
+    assert not app.exception
+    (table,) = app.dataframe
+    waits = bool(app.get("skeleton"))
+    assert ("Other panels are still being computed." in words(app)) <= waits
+    assert (len(table.value) == 1) <= waits
 
 
 def test_while_workers_start_the_page_waits_with_four_places(opened, backend):

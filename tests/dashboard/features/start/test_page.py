@@ -1,5 +1,6 @@
 import numpy as np
-from support.pages import maps
+import pytest
+from support.pages import ends_after, maps
 
 from dashboard.jobs.backend import Event
 
@@ -64,6 +65,17 @@ def test_the_chart_waits_for_the_last_scoring(opened, backend):
     assert not app.get("vega_lite_chart")
     assert len(app.get("skeleton")) == 1
     assert len(app.get("page_link")) == 4  # the doors are open
+
+
+@pytest.mark.parametrize("looks", [1, 2, 3, 4])
+def test_a_scoring_that_ends_while_the_page_is_drawn_leaves_nothing_waiting(
+    opened, backend, looks
+):
+    ends_after(backend, "uniform", looks)
+    app = opened("start")
+    assert not app.exception
+    assert len(app.get("vega_lite_chart")) + len(app.get("skeleton")) == 1
+    assert len(app.run().get("vega_lite_chart")) == 1
 
 
 def test_the_doors_lead_to_what_they_say(opened):
