@@ -102,7 +102,8 @@ def draw_start(data: Sources, shape: StartShape) -> alt.LayerChart:
         *scatter(queries, points, shape.axes, y),
         alt.Chart(data["curves"])
         .mark_line(strokeWidth=2)
-        .encode(x=x, y=value_of(y, "prediction"), stroke=strokes),
+        .encode(x=x, y=value_of(y, "prediction"), stroke=strokes)
+        .properties(name="curves"),
         _weights(queries, points, shape, seen, lower, strokes),
     ]
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)
@@ -117,6 +118,7 @@ def _marked(queries: Data, shape: StartShape, seen: str, lanes: Sequence[Lane]) 
         .encode(
             x=input_axis(shape.axes), y=alt.YValue(lanes[0].top), y2=alt.Y2Value(lanes[-1].bottom)
         )
+        .properties(name="marked")
     )
 
 

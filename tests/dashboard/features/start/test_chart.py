@@ -47,3 +47,13 @@ def test_another_width_changes_data_and_keeps_the_specification():
     second = prepare_start([curve(row=[0.25, 0.45, 0.3])], POINTS, 2)
     assert template(draw_start, first) == template(draw_start, second)
     assert first.tables != second.tables
+
+
+@pytest.mark.parametrize(("hovered", "q"), [(None, 2), ({"q": 4}, 4)])
+def test_the_line_stands_at_the_marked_query_until_the_pointer_is_on_another(painted, hovered, q):
+    chart = chart_of(draw_start, prepare_start([curve()], POINTS, 2))
+    scene = painted(chart, width=600, hovered=hovered)
+    (rule,) = scene.items("marked_marks")
+    line = scene.items("curves_marks")
+    assert len(line) == 5
+    assert rule["x"] == pytest.approx(line[q]["x"])
