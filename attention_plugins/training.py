@@ -24,8 +24,9 @@ from attention_plugins.recipe import Recipe
 class Progress:
     """Where a training stands after a step; ``loss`` is the epoch's mean so far.
 
-    Units: nats per target token, tokens per second, seconds of work on batches, since the start
-    of the training (``seconds``) and of the epoch.
+    Units: nats per target token (``loss``, and ``step_loss`` of the last step alone), tokens per
+    second, seconds of work on batches, since the start of the training (``seconds``) and of the
+    epoch.
     """
 
     epoch: int
@@ -33,6 +34,7 @@ class Progress:
     step: int
     steps: int
     loss: float
+    step_loss: float
     tokens_per_second: float
     seconds: float
     epoch_seconds: float
@@ -62,12 +64,13 @@ class Trainer:
         self._corpus, self._recipe = corpus, recipe
         model.to(self.device).train()
         self._optimiser = _optimiser(model, recipe)
-        self._steps = math.ceil(len(corpus.source) / recipe.batch_size)
-        self._factor = _schedule(recipe, self._steps)
+        self.steps = math.ceil(len(corpus.source) / recipe.batch_size)  # of an epoch
+        self._factor = _schedule(recipe, self.steps)
         self._generator = random.Random(recipe.seed)
         self._order = self._generator.getstate()  # at the beginning of the epoch
         self._epoch, self._step, self._seconds = 1, 0, 0.0
         self._loss, self._tokens, self._epoch_seconds = 0.0, 0, 0.0
+        self._step_loss = math.nan
 
     def epochs(
         self, on_step: Callable[[Progress], None] = lambda progress: None
@@ -102,8 +105,8 @@ class Trainer:
     def progress(self) -> Progress:
         """Where the training stands within its epoch, after at least one step of it."""
         return Progress(
-            epoch=self._epoch, epochs=self._recipe.epochs, step=self._step, steps=self._steps,
-            loss=self._loss / self._tokens, seconds=self._seconds,
+            epoch=self._epoch, epochs=self._recipe.epochs, step=self._step, steps=self.steps,
+            loss=self._loss / self._tokens, step_loss=self._step_loss, seconds=self._seconds,
             tokens_per_second=self._tokens / self._epoch_seconds,
             epoch_seconds=self._epoch_seconds,
         )  # fmt: skip
@@ -149,10 +152,11 @@ class Trainer:
         restore(_below("random.", tensors), self.device)
 
     def _learn(self, batch: Batch) -> None:
-        done = (self._epoch - 1) * self._steps + self._step
+        done = (self._epoch - 1) * self.steps + self._step
         for group in self._optimiser.param_groups:
             group["lr"] = self._recipe.learning_rate * self._factor(done)
         loss = _step(self.model, batch, self._optimiser, self._recipe)
+        self._step_loss = loss
         count = int(batch.target_lengths.sum())
         self._loss, self._tokens = self._loss + loss * count, self._tokens + count
         self._step += 1

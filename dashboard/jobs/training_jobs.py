@@ -83,6 +83,14 @@ class TrainingJobs:
         with self._lock:
             return list(self._owners.values())
 
+    def places(self) -> dict[str, int | None]:
+        """Return, by the id of each training, how many start before it; None if it was started."""
+        with self._lock:
+            if not self._backend:
+                return {}
+            waits = {id: self._backend.wait_ahead(job) for id, job in self._jobs.items()}
+        return {id: wait.before if wait else None for id, wait in waits.items()}
+
     def submit(self, id: str, request: Request, owner: str = "") -> None:
         """Queue the training; owners are served in turn."""
         with self._lock:

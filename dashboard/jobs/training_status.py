@@ -84,7 +84,8 @@ def describe(
     title = f"{request.model} with {request.scoring} on {request.data}"
     return Training(
         id=id, request=request, created=created, owner=owner, **status._asdict(),
-        epochs=history.epochs, checkpoint=history.checkpoint if kept else "",
+        epochs=history.epochs, losses=history.losses,
+        checkpoint=history.checkpoint if kept else "",
         facts={"title": title, **names, **(history.facts or {}), **(outcome.facts or {})},
     )  # fmt: skip
 

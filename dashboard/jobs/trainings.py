@@ -14,6 +14,7 @@ from dashboard.jobs.backend import Capacity, Event, JobBackend
 from dashboard.jobs.training_claims import Claims
 from dashboard.jobs.training_export import export
 from dashboard.jobs.training_files import TrainingFiles, folder_names
+from dashboard.jobs.training_forecast import forecast
 from dashboard.jobs.training_jobs import TrainingJobs, training_pool
 from dashboard.jobs.training_status import describe, paused_note, training_status
 from dashboard.records.request import Request
@@ -75,12 +76,13 @@ class Trainings:
                         self._submit(TrainingFolder(training.id, self._root))
 
     def list(self) -> list[Training]:
-        """Return all trainings, the newest first."""
+        """Return all trainings, the newest first, each with what is ahead of it."""
         found = []
         for id in folder_names(self._root):
             with suppress(KeyError):
                 found.append(self.get(id))
-        return sorted(found, key=lambda training: (-training.created, training.id))
+        ordered = sorted(found, key=lambda training: (-training.created, training.id))
+        return forecast(ordered, self._jobs.places(), self._jobs.capacity().workers)
 
     def get(self, id: str) -> Training:
         """Return a training with its present status.

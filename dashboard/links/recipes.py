@@ -22,10 +22,11 @@ from dashboard.records.metric import Metric
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import Pairs, Request, Scalar
 from dashboard.records.text import not_installed
+from dashboard.records.training import EPOCHS
 
 TASK, CORPORA = "training", "translation"  # of the requests, and of the models and data sets
 OF_MODEL = "model."  # before the names of a model's own parameters
-EPOCHS, BATCH, PAIRS, HELD_OUT = "recipe.epochs", "recipe.batch_size", "pairs", "held_out"
+BATCH, PAIRS, HELD_OUT = "recipe.batch_size", "pairs", "held_out"
 # What most would set; a page may put the rest out of the way.
 MAIN = (EPOCHS, "recipe.learning_rate", f"{OF_MODEL}hidden", BATCH, PAIRS, HELD_OUT)
 TOKENISER = "recipe.tokeniser"

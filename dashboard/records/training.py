@@ -17,6 +17,7 @@ StopReason = Literal["pause", "cancel", "remove"]
 # Options with which the server asks for a training; not part of what determines it.
 FOLDER, MOST_SECONDS, MOST_PARAMETERS = "training", "limit.seconds", "limit.parameters"
 OF_SERVER = frozenset((FOLDER, MOST_SECONDS, MOST_PARAMETERS))
+EPOCHS = "recipe.epochs"  # the option that says how many are asked for
 ENDED: frozenset[State] = frozenset({"done", "failed", "cancelled"})
 
 
@@ -34,6 +35,7 @@ class Epoch:
         parts: of ``near``, ``far`` and ``copied`` their ``sentences`` and their ``score`` by the
             same metric, see :mod:`dashboard.records.nearness`; what has no sentence is left out.
         probe: the translation of the probe sentence; empty if there is no probe.
+        evaluation_seconds: how long it took after the steps to score and to store the model.
     """
 
     epoch: int
@@ -44,6 +46,7 @@ class Epoch:
     probe: str
     score: float | None = None
     parts: Mapping[str, Mapping[str, float]] = field(default_factory=dict)
+    evaluation_seconds: float = 0.0
 
 
 _EPOCHS = pa.schema(
@@ -53,6 +56,22 @@ _EPOCHS = pa.schema(
         ("probe", pa.string()),
     ]
 )  # fmt: skip
+_LOSSES = pa.schema([("step", pa.int64()), ("loss", pa.float64())])
+
+
+@dataclass(frozen=True, kw_only=True)
+class Ahead:
+    """What is ahead of a training that has not ended.
+
+    Args:
+        before: trainings that will be started before it; None of one that was started.
+        starts_in: seconds until it is started, 0 of one that was; None where that is not known.
+        left: seconds until it is done; None where that is not known.
+    """
+
+    before: int | None = None
+    starts_in: float | None = None
+    left: float | None = None
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -67,14 +86,19 @@ class Training:
         state: ``pausing`` until the present step has ended.
         note: one sentence: its progress, or why it failed.
         epochs: those that have ended.
+        losses: the training loss from the first step on, thinned: the step, counted from 1 over
+            all epochs, and the mean of the steps since the one before.
         live: while it runs ``epoch``, ``epochs``, ``step``, ``steps``, ``loss``,
-            ``tokens_per_second``, ``fraction`` (of the whole training);
-            empty otherwise, and before its first step.
+            ``tokens_per_second``, ``fraction`` (of the whole training), ``seconds_left`` and
+            ``seconds_whole`` (estimates, None before the second step, of what is left and of the
+            whole training); empty otherwise, and before its first step.
+        ahead: its place in the queue and how long it will take, where that was asked for.
         checkpoint: the name of the exported checkpoint; empty if it was not exported.
         facts: ``title``, ``model``, ``scoring``, ``corpus``; from its first step also
             ``code`` (kind, name and fingerprint of each plugin that the model is made of),
-            ``parameters``, ``source_words``, ``target_words``, ``trained_on``,
-            ``held_out_sources``, ``metric`` (``name``, ``title``, ``unit``, ``higher_is_better``
+            ``parameters``, ``source_words``, ``target_words``, ``pairs`` (of the corpus),
+            ``trained_on`` (pairs), ``steps`` (of an epoch), ``held_out_sources``,
+            ``metric`` (``name``, ``title``, ``unit``, ``higher_is_better``
             of the data set's own, where that is not BLEU); once it is done what was measured of
             the whole training, by the names of its metrics (None where not measured), and
             ``memory_of``, what its peak memory counts; if it failed what is known of
@@ -88,15 +112,21 @@ class Training:
     note: str
     owner: str = ""
     epochs: tuple[Epoch, ...] = ()
+    losses: tuple[tuple[int, float], ...] = ()
     live: Mapping[str, Any] = field(default_factory=dict)
     checkpoint: str = ""
     facts: Mapping[str, Any] = field(default_factory=dict)
+    ahead: Ahead = Ahead()
 
     def result(self) -> Result:
-        """What is measured so far, as the result of its request: the table ``epochs``, facts."""
+        """What is measured so far, as the result of its request: ``epochs``, ``losses``, facts."""
         rows = [{name: getattr(epoch, name) for name in _EPOCHS.names} for epoch in self.epochs]
-        table = pa.Table.from_pylist(rows, schema=_EPOCHS)
-        return Result(tables={"epochs": table}, facts={**self.facts, "state": self.state})
+        steps = [{"step": step, "loss": loss} for step, loss in self.losses]
+        tables = {
+            "epochs": pa.Table.from_pylist(rows, schema=_EPOCHS),
+            "losses": pa.Table.from_pylist(steps, schema=_LOSSES),
+        }
+        return Result(tables=tables, facts={**self.facts, "state": self.state})
 
     def held_out(self, epoch: Epoch) -> float | None:
         """The score of an epoch by the data set's own metric, else its BLEU."""

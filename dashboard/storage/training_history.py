@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import json
+import math
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -32,6 +33,7 @@ class History:
     note: str = ""
     facts: Mapping[str, Any] | None = None
     checkpoint: str = ""
+    losses: tuple[tuple[int, float], ...] = ()
 
 
 class TrainingHistory:
@@ -48,6 +50,13 @@ class TrainingHistory:
         """Record an epoch; it replaces an earlier one with its number."""
         self._append({"epoch": asdict(epoch)})
 
+    def note_losses(self, losses: Sequence[tuple[int, float]]) -> None:
+        """Record the training loss at steps; each replaces an earlier one of its step.
+
+        They may be lost with the machine's power: unlike other lines they are not waited for.
+        """
+        self._append({"losses": [*map(list, losses)]}, wait=False)
+
     def note_state(
         self, state: State, note: str = "", facts: Mapping[str, Any] | None = None
     ) -> None:
@@ -62,7 +71,7 @@ class TrainingHistory:
         """Record the name under which the model was exported."""
         self._append({"checkpoint": name})
 
-    def _append(self, entry: Mapping[str, Any]) -> None:
+    def _append(self, entry: Mapping[str, Any], *, wait: bool = True) -> None:
         # The leading line break separates it from a line that a full disk cut short.
         line = f"\n{json.dumps(entry, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace")
         path = self.path / _HISTORY
@@ -70,7 +79,8 @@ class TrainingHistory:
         with writing(self.path), path.open("ab", buffering=0) as file:
             if file.write(line) < len(line):
                 raise OSError(None, "the disk is full")
-            os.fsync(file.fileno())
+            if wait:
+                os.fsync(file.fileno())
             if first:
                 sync(self.path)
 
@@ -85,12 +95,14 @@ class TrainingHistory:
     def history(self) -> History:
         """Return the history so far, without damaged lines."""
         epochs: dict[int, Epoch] = {}
+        losses: dict[int, float] = {}
         last: dict[str, Any] = {}
         for entry in self._entries():
             with suppress(TypeError, ValueError):
                 if "epoch" in entry:
                     epoch = _EPOCH.validate_json(json.dumps(entry["epoch"]), strict=True)
                     epochs[epoch.epoch] = epoch
+                losses |= _losses(entry)
                 if _is_known(entry):
                     last.update(entry)
         return History(
@@ -99,6 +111,7 @@ class TrainingHistory:
             note=last.get("note", ""),
             facts={**last.get("began", {}), **last.get("facts", {})},
             checkpoint=last.get("checkpoint", ""),
+            losses=tuple(sorted(losses.items())),
         )
 
     def _entries(self) -> Iterator[dict[str, Any]]:
@@ -109,6 +122,11 @@ class TrainingHistory:
                     entry = json.loads(line)
                     if isinstance(entry, dict):
                         yield entry
+
+
+def _losses(entry: Mapping[str, Any]) -> dict[int, float]:
+    found = {int(step): float(loss) for step, loss in entry.get("losses", ())}
+    return found if all(map(math.isfinite, found.values())) else {}
 
 
 def _is_known(entry: Mapping[str, Any]) -> bool:

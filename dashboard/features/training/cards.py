@@ -11,6 +11,7 @@ import streamlit as st
 
 from dashboard import navigation
 from dashboard.features.training.epochs import planned
+from dashboard.features.training.outlook import ACTIVE, progress, waiting
 from dashboard.features.training.titles import score_metric, training_title
 from dashboard.features.training.view import Train
 from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
@@ -22,7 +23,6 @@ from dashboard.ui import layout, owner
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
 
-ACTIVE = ("queued", "running", "pausing")
 _BADGES: dict[str, tuple[str, Any]] = {
     "queued": (":material/schedule:", "gray"),
     "running": (":material/play_arrow:", "blue"),
@@ -74,9 +74,16 @@ def card(
 def _setup(training: Training) -> str:
     options = dict(training.request.options)
     words = []
-    size = training.facts.get("trained_on") or options.get(PAIRS)
-    if size:
-        words.append(f"{size:,} pairs")
+    facts = training.facts
+    if trained_on := facts.get("trained_on"):
+        held_out = facts.get("pairs", trained_on) - trained_on
+        words.append(
+            f"{trained_on:,} pairs learned, {held_out:,} held out"
+            if held_out
+            else f"{trained_on:,} pairs learned"
+        )
+    elif size := options.get(PAIRS):
+        words.append(f"up to {size:,} pairs")
     for name, title in (("model.hidden", "hidden"), ("recipe.learning_rate", "learning rate")):
         if name in options:
             words.append(f"{title} {options[name]:g}")
@@ -104,16 +111,13 @@ def _zone() -> tzinfo:
 def _progress(training: Training) -> None:
     live, epochs = training.live, planned(training)
     if live:
-        words = (
-            f"epoch {live['epoch']:,} of {live['epochs']:,} · "
-            f"step {live['step']:,} of {live['steps']:,}"
-        )
+        words = progress(training)
         done = live["fraction"]
     else:
         done = len(training.epochs) / epochs if epochs else 0.0
         words = f"{len(training.epochs):,} of {epochs:,} epochs"
         if training.state in ACTIVE and training.note:
-            words = training.note
+            words = waiting(training) if training.state == "queued" else training.note
     st.progress(min(1.0, max(0.0, done)), text=plain(words))
 
 

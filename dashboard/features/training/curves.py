@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping
 from functools import partial
 from typing import Any, NamedTuple
 
 import altair as alt
-import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
-from dashboard.features.training.chart_learning import DATA, NOW, learning_chart
+from dashboard.features.training.chart_learning import (
+    draw_learning,
+    learning_chart,
+    prepare_learning,
+)
 from dashboard.features.training.epochs import last_epoch
 from dashboard.features.training.titles import score_metric, series_titles
 from dashboard.links.recipes import HELD_OUT, TASK
@@ -20,9 +24,10 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.records.result import Result
 from dashboard.records.training import Epoch, Training
-from dashboard.ui import export, layout, shown
+from dashboard.ui import charts, export, layout, shown
 
-_SPECS_KEPT = 200
+_LARGEST_SCORE = 100.0  # where the axis of a score ends before there is one
+_USUAL_WORDS = 1_000  # of a corpus, before a training has counted them
 
 
 class _Curve(NamedTuple):
@@ -30,15 +35,13 @@ class _Curve(NamedTuple):
 
     Args:
         metric: what it shows.
-        rows: ``epoch``, ``value``, ``series``.
-        y_format: of its values, in d3.
-        zero: whether its axis starts at 0.
+        rows: as :func:`~dashboard.features.training.chart_learning.prepare_learning` takes them.
+        more: its other arguments.
     """
 
     metric: Metric
     rows: list[dict[str, Any]]
-    y_format: str
-    zero: bool
+    more: dict[str, Any]
 
 
 def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
@@ -49,22 +52,51 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     titles = series_titles(chosen, catalogue)
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
     last = last_epoch(chosen)
-    loss = catalogue.metric(TASK, "loss")
-    drawn = [_Curve(loss, _rows(chosen, titles, lambda _, epoch: epoch.loss), ".3~g", False)]
+    drawn = [_loss(chosen, titles, catalogue)]
     holding = {letter: one for letter, one in chosen.items() if _holds_out(one)}
     metrics = {letter: score_metric(one, catalogue) for letter, one in holding.items()}
     for metric in {one.name: one for one in metrics.values()}.values():
         same = {letter: one for letter, one in holding.items() if metrics[letter] == metric}
         rows = _rows(same, titles, lambda training, epoch: training.held_out(epoch))
-        drawn.append(_Curve(metric, rows, ".1f", True))
+        more = {"y_format": ".1f", "zero": True, "empty": _LARGEST_SCORE}
+        drawn.append(_Curve(metric, rows, more))
     with layout.grid(2):
-        for metric, rows, y_format, zero in drawn:
+        for metric, rows, more in drawn:
             with shown.container(key=f"train-{metric.name}"):
-                figure_over_epochs(rows, colours, last, metric.label, y_format, zero=zero)
+                figure_over_epochs(rows, colours, last, metric.label, **more)
         if not holding:
             shown.caption("Nothing is held out from these trainings, so there is no score.")
+    shown.caption(
+        "The training loss of the first step, and after it the mean of every few steps. "
+        "The score is that of held-out sentences after an epoch."
+    )
     with menu:
         _export({one.metric.name: one for one in drawn if one.rows}, colours, last)
+
+
+def _loss(
+    chosen: Mapping[str, Training], titles: Mapping[str, str], catalogue: Catalogue
+) -> _Curve:
+    """The loss by step; by epoch of trainings whose steps were not kept."""
+    by_step = {letter: one for letter, one in chosen.items() if one.losses}
+    others = {letter: one for letter, one in chosen.items() if not one.losses}
+    rows = [
+        {
+            "epoch": round(step / training.facts["steps"], 4), "step": step,
+            "value": round(value, 4), "series": titles[letter],
+        }
+        for letter, training in by_step.items()
+        for step, value in training.losses
+    ]  # fmt: skip
+    words = [one.facts.get("target_words", _USUAL_WORDS) for one in chosen.values()]
+    more = {
+        "y_format": ".3~g",
+        "by_step": not others or bool(by_step),
+        # The loss of one who takes every word for equally likely.
+        "empty": math.log(max(words)),
+    }
+    every = rows + _rows(others, titles, lambda _, epoch: epoch.loss)
+    return _Curve(catalogue.metric(TASK, "loss"), every, more)
 
 
 def _rows(
@@ -86,10 +118,8 @@ def _export(drawn: Mapping[str, _Curve], colours: Mapping[str, str], last: int) 
         return
 
     def chart(name: str) -> alt.LayerChart:
-        metric, rows, y_format, zero = drawn[name]
-        return learning_chart(
-            rows, colours, title=metric.label, last=last, y_format=y_format, zero=zero
-        )
+        metric, rows, more = drawn[name]
+        return learning_chart(rows, colours, title=metric.label, last=last, **more)
 
     tables = {name: pa.Table.from_pylist(one.rows) for name, one in drawn.items()}
     charts = {name: partial(chart, name) for name in drawn}
@@ -97,38 +127,16 @@ def _export(drawn: Mapping[str, _Curve], colours: Mapping[str, str], last: int) 
 
 
 def figure_over_epochs(
-    rows: list[dict[str, Any]],
-    colours: Mapping[str, str],
-    last: int,
-    title: str,
-    y_format: str,
-    *,
-    zero: bool = False,
-    now: int = 0,
+    rows: list[dict[str, Any]], colours: Mapping[str, str], last: int, title: str, **more: Any
 ) -> None:
     """Draw a learning curve in a chart that stands still while its rows change.
 
-    Args:
-        rows, colours, last, title, y_format, zero: see
-            :func:`~dashboard.features.training.chart_learning.learning_chart`.
-        now: the epoch that is looked at, if one is.
+    Args are those of :func:`~dashboard.features.training.chart_learning.prepare_learning`.
     """
-    still = _still(tuple(colours.items()), title, last, y_format, zero)
-    data = {
-        DATA: pd.DataFrame(rows, columns=["epoch", "value", "series"]),
-        NOW: pd.DataFrame({"epoch": [now] if now else []}),
-    }
-    shown.chart({**still, "datasets": {**still["datasets"], **data}}, f"{title} after every epoch")
+    prepared = prepare_learning(rows, colours, title=title, last=last, **more)
+    when = "by step" if more.get("by_step") else "after every epoch"
+    charts.show_prepared(draw_learning, prepared, f"{title} {when}")
 
 
 def _holds_out(training: Training) -> bool:
     return bool(dict(training.request.options).get(HELD_OUT, True))
-
-
-@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
-def _still(
-    colours: tuple[tuple[str, str], ...], title: str, last: int, y_format: str, zero: bool
-) -> dict[str, Any]:
-    """The chart without its data: a specification that stays lets the browser keep the chart."""
-    chart = learning_chart([], dict(colours), title=title, last=last, y_format=y_format, zero=zero)
-    return chart.to_dict(validate=False)

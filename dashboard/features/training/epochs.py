@@ -7,8 +7,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
-from dashboard.links.recipes import EPOCHS
-from dashboard.records.training import Training
+from dashboard.records.training import EPOCHS, Training
 from dashboard.ui import charts
 from dashboard.ui.widgets import place
 

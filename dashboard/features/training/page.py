@@ -12,8 +12,9 @@ from dataclasses import replace
 
 import streamlit as st
 
-from dashboard.features.training.cards import ACTIVE, card
+from dashboard.features.training.cards import card
 from dashboard.features.training.curves import curves
+from dashboard.features.training.outlook import ACTIVE, outlook
 from dashboard.features.training.probe import probes
 from dashboard.features.training.setup import setup, start
 from dashboard.features.training.view import LINK, Train
@@ -71,6 +72,8 @@ def _trainings(
     if not trainings:
         _empty()
         return
+    if words := outlook(trainings):
+        st.caption(words)
     chosen = select(trainings, session.view.shown)
     _cards(session, catalogue, trainings, {one.id: letter for letter, one in chosen.items()})
     for wanted in session.view.shown or ():
@@ -103,13 +106,16 @@ def _cards(
     trainings: Sequence[Training],
     letters: Mapping[str, str],
 ) -> None:
-    """Those at work first; the rest by age."""
-    ordered = sorted(trainings, key=_rank)
-    kept = [one for one in ordered if one.state in ACTIVE or one.id in letters]
-    others = [one for one in ordered if one not in kept]
+    """The oldest first, so that none changes its place while trainings begin and end.
+
+    Besides those at work and those in the charts the newest are shown, up to a number.
+    """
+    kept = [one for one in trainings if one.state in ACTIVE or one.id in letters]
+    others = [one for one in trainings if one not in kept]
     room = max(0, _CARDS - len(kept))
+    at_once = [*kept, *others[:room]]
     with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
-        for training in [*kept, *others[:room]]:
+        for training in reversed([one for one in trainings if one in at_once]):
             card(session, training, catalogue, letters, lambda id: _toggle(session, id, letters))
     earlier = others[room:]
     if earlier and st.toggle(f"{len(earlier):,} more", key="train-earlier"):
@@ -118,10 +124,6 @@ def _cards(
                 card(
                     session, training, catalogue, letters, lambda id: _toggle(session, id, letters)
                 )
-
-
-def _rank(training: Training) -> int:
-    return 2 if training.state not in ACTIVE else int(training.state == "queued")
 
 
 def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[str, Training]:

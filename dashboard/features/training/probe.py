@@ -159,7 +159,7 @@ def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -
     with st.container(key="train-entropy"):
         figure_over_epochs(
             rows, colours, last_epoch(chosen), "entropy of the probe's map, relative",
-            ".2f", zero=True, now=epoch or epochs.reached(chosen),
+            y_format=".2f", zero=True, now=epoch or epochs.reached(chosen),
         )  # fmt: skip
     shown.caption(
         "0: every row of the map has all its weight on one word; 1: on all words alike. "

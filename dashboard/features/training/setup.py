@@ -10,7 +10,6 @@ from dashboard.features.training.view import DEVICE, SEED_FIELD, Train, missing,
 from dashboard.links.recipes import (
     BATCH,
     CORPORA,
-    EPOCHS,
     HELD_OUT,
     PAIRS,
     PARAMETERS,
@@ -18,6 +17,7 @@ from dashboard.links.recipes import (
     own_metric,
 )
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.training import EPOCHS
 from dashboard.ui import layout, owner, recipes, upload
 from dashboard.ui.fields import draw_device, draw_setting, draw_settings
 from dashboard.ui.session import Session
@@ -100,7 +100,8 @@ def _plan(view: Train, catalogue: Catalogue) -> str:
         own = own_metric(view.data, catalogue)
         metric = (own or catalogue.metric(TASK, "bleu")).title
         words.append(
-            f"{metric} is measured after every epoch, on sentences of the {held_out:,} held out"
+            f"The pairs of {held_out:,} of their source sentences are held out: no step learns "
+            f"from them, and {metric} is measured on them after every epoch"
         )
     else:
         words.append("Nothing is held out, so there will be no score")

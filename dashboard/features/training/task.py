@@ -23,8 +23,6 @@ from attention_plugins.datasets.parallel import references
 from attention_plugins.devices import resolve
 from attention_plugins.evaluation import evaluate, neighbours_of
 from attention_plugins.experiment import (
-    BLEU,
-    Experiment,
     Prepared,
     at_rest,
     card_after,
@@ -38,11 +36,14 @@ from attention_plugins.registry import installed
 from attention_plugins.training import Progress, Trainer
 from attention_plugins.translator import Translation, Translator
 from dashboard.features.training import task_order as training_order
+from dashboard.features.training.task_facts import code_of, facts_of, time_up
 from dashboard.features.training.task_figures import (
     final_figures,
     totals,
     with_alignments,
 )
+from dashboard.features.training.task_left import TimeLeft
+from dashboard.features.training.task_losses import Losses
 from dashboard.features.training.task_memory import PeakMemory
 from dashboard.features.training.task_order import Order
 from dashboard.jobs.context import Cancelled, Context
@@ -58,6 +59,7 @@ _MOST_SCORED = 200  # held-out sources: greedy, so that scoring costs little bes
 _SECONDS_BETWEEN_SNAPSHOTS = 60.0
 _SECONDS_FOR_LOCK = 10.0  # a worker that was just stopped may still be ending
 _SNAPSHOT = "training"
+_LIVE = ("epoch", "epochs", "step", "steps", "loss", "tokens_per_second")
 
 
 def perform(request: Request, context: Context) -> Result:
@@ -129,7 +131,8 @@ class _Work:
         self._saved = self._began = time.monotonic()
         self._seconds = seconds
         self._memory = PeakMemory(device)
-        self._code = _code(order.experiment)
+        self._code = code_of(order.experiment)
+        self._losses, self._left = Losses(folder.note_losses), TimeLeft()
 
     def run(self) -> None:
         with at_rest(self._ready, self._device) as translator:
@@ -137,7 +140,8 @@ class _Work:
                 translator.explain(self._order.probe)  # refused now, not after an epoch
         if snapshot := self._folder.snapshot():
             self._restore(snapshot)
-        self._folder.note_facts({**_facts(self._ready), "code": self._code})
+        steps = self._trainer.steps
+        self._folder.note_facts({**facts_of(self._ready), "steps": steps, "code": self._code})
         try:
             for progress in self._trainer.epochs(self._after_step):
                 if progress.epoch in (1, progress.epochs):
@@ -153,7 +157,9 @@ class _Work:
 
     def _after_step(self, now: Progress) -> None:
         fraction = (now.epoch - 1 + now.step / now.steps) / now.epochs
+        self._losses.add(now)
         figures = {name: v for name, v in asdict(now).items() if name in _LIVE}
+        figures |= self._left.after(now)
         note = f"Epoch {now.epoch} of {now.epochs}, loss {now.loss:.3f}."
         try:
             self._context.report(fraction, note, {**figures, "fraction": fraction})
@@ -162,12 +168,14 @@ class _Work:
             raise
         if time.monotonic() - self._began > self._seconds:
             self._save()
-            self._folder.note_state("paused", _time_up(now.epoch, self._seconds))
+            self._folder.note_state("paused", time_up(now.epoch, self._seconds))
             raise _TimeUp
         if time.monotonic() - self._saved > _SECONDS_BETWEEN_SNAPSHOTS:
             self._save()
 
     def _after_epoch(self, progress: Progress) -> None:
+        self._losses.flush()
+        began = time.monotonic()
         with at_rest(self._ready, self._device) as translator:
             score = self._score(translator)
             said = self._say(translator)
@@ -188,6 +196,7 @@ class _Work:
                 score=score["metric"]["value"] if score and "metric" in score else None,
                 probe=said.text if said else "",
                 parts=parts_of(score) if score else {},
+                evaluation_seconds=time.monotonic() - began,
             )
         )
 
@@ -211,6 +220,7 @@ class _Work:
             return {**memory, **final_figures(translator, pairs, self._counted)}
 
     def _save(self) -> None:
+        self._losses.flush()
         tensors, facts = self._trainer.state()
         copies = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
         facts["corpus"] = self._ready.card["corpus"]["sha256"]
@@ -239,48 +249,3 @@ class _Work:
             )
         self._memory.before = facts.pop("peak_memory", None) or 0.0
         self._trainer.restore(tensors, facts)
-
-
-def _time_up(epoch: int, seconds: float) -> str:
-    return (
-        f"Paused in epoch {epoch:,}: it has run for {seconds / 3600:.3g} hours, as long as a "
-        f"training may at a time ({variable('training_hours')}); resume to go on."
-    )
-
-
-_LIVE = ("epoch", "epochs", "step", "steps", "loss", "tokens_per_second")
-
-
-def _facts(ready: Prepared) -> dict[str, Any]:
-    card = ready.card
-    return {
-        "title": card["title"],
-        "corpus": card["corpus"]["name"],
-        "parameters": card["training"]["parameters"],
-        "source_words": len(card["source_vocabulary"]),
-        "target_words": len(card["target_vocabulary"]),
-        "trained_on": card["corpus"]["trained_on"],
-        "held_out_sources": card["corpus"]["held_out_sources"],
-        **_metric(ready),
-    }
-
-
-def _code(experiment: Experiment) -> list[list[str]]:
-    """Kind, name and fingerprint of every plugin that the model is made of."""
-    registry = installed()
-    named = {
-        "models": experiment.model,
-        "scorings": experiment.scoring,
-        "normalisers": experiment.normaliser,
-    }
-    return [
-        [kind, name, registry.provider(kind, name).code] for kind, name in named.items() if name
-    ]
-
-
-def _metric(ready: Prepared) -> dict[str, Any]:
-    """The data set's own metric as pages show it; nothing where that is BLEU."""
-    if ready.metric.name == BLEU:
-        return {}
-    names = ("name", "title", "unit", "higher_is_better")
-    return {"metric": {name: getattr(ready.metric, name) for name in names}}

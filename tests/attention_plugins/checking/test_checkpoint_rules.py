@@ -27,8 +27,8 @@ def kept(tmp_path_factory):
     )  # fmt: skip
     ready = experiment.prepare(plan, PAIRS, installed())
     progress = Progress(
-        epoch=1, epochs=1, step=1, steps=1, loss=2.0, tokens_per_second=1.0, seconds=1.0,
-        epoch_seconds=1.0,
+        epoch=1, epochs=1, step=1, steps=1, loss=2.0, step_loss=2.0, tokens_per_second=1.0,
+        seconds=1.0, epoch_seconds=1.0,
     )  # fmt: skip
     folder = tmp_path_factory.mktemp("checkpoints") / "animals"
     return write(folder, ready.model, experiment.card_after(ready, progress, "cpu")).folder

@@ -101,3 +101,19 @@ def test_a_history_nested_too_deep_costs_that_line_alone(history):
     (history.path / "history.jsonl").write_text("[" * 100_000 + "\n")
     history.note_epoch(epoch(1))
     assert history.history().epochs == (epoch(1),)
+
+
+def test_losses_come_back_by_step_whoever_noted_them_last(history):
+    history.note_losses([(1, 5.0), (3, 4.0)])
+    history.note_losses([(3, 4.5), (6, 3.0)])
+    assert history.history().losses == ((1, 5.0), (3, 4.5), (6, 3.0))
+
+
+@pytest.mark.parametrize("line", ['{"losses": [[9, NaN]]}', '{"losses": [[9]]}', '{"losses": 9}'])
+def test_losses_that_are_damaged_are_left_out(history, line):
+    history.note_losses([(1, 5.0)])
+    with (history.path / "history.jsonl").open("a") as file:
+        file.write(f"\n{line}\n")
+    history.note_epoch(epoch(1))
+    found = history.history()
+    assert (found.losses, len(found.epochs)) == (((1, 5.0),), 1)

@@ -1,13 +1,14 @@
 from __future__ import annotations
 
-import copy
-import json
-
 import pytest
-import vl_convert
 
+from dashboard.charts.template import template
 from dashboard.charts.theme import PANEL_COLOURS
-from dashboard.features.training.chart_learning import DATA, NOW, learning_chart
+from dashboard.features.training.chart_learning import (
+    draw_learning,
+    learning_chart,
+    prepare_learning,
+)
 
 COLOURS = {"a Additive": PANEL_COLOURS["a"], "b Scaled dot": PANEL_COLOURS["b"]}
 ROWS = [
@@ -25,9 +26,13 @@ def lefts(scene, layer):
     return sorted({round(item["left"], 3) for item in scene.items(layer)})
 
 
-def test_every_training_has_a_line_in_its_colour(survives, painted):
+def labels(scene):
+    return [item["text"] for item in scene.items(role="axis-label")]
+
+
+def test_every_training_has_a_line_in_its_colour(survives, painted, rows):
     spec = survives(chart)
-    assert spec["datasets"][DATA] == ROWS
+    assert rows(spec, "epoch", "value") == [{**row, "step": None} for row in ROWS]
     points = painted(chart()).items("points_marks")
     assert len(points) == len(ROWS)
     assert [item["stroke"] for item in points[::3]] == list(COLOURS.values())
@@ -40,33 +45,40 @@ def test_the_axis_ends_where_the_trainings_will(painted):
     scene = painted(chart(last=5))
     one, two, three = lefts(scene, "points_marks")
     assert two - one == pytest.approx(three - two, abs=0.01)
-    labels = [item["text"] for item in scene.items(role="axis-label")]
-    assert labels[:5] == ["1", "2", "3", "4", "5"]
+    assert labels(scene)[:6] == ["0", "1", "2", "3", "4", "5"]
     grown = painted(chart(last=3))
     assert lefts(grown, "points_marks")[-1] > three + 50
 
 
-def test_the_specification_stands_still_while_epochs_come(survives):
-    """A host replaces the data alone, so the chart on the page is not made anew."""
-    first, later = survives(lambda: chart(ROWS[:1])), survives(chart)
-    del first["datasets"][DATA], later["datasets"][DATA]
-    assert first == later
+def test_steps_stand_between_the_ends_of_epochs(painted):
+    rows = [{"epoch": n / 10, "step": n, "value": 1.0, "series": "a Additive"} for n in (1, 5, 10)]
+    scene = painted(chart(rows, by_step=True, last=1))
+    first, half, whole = lefts(scene, "points_marks")
+    assert (half - first) / (whole - half) == pytest.approx(4 / 5, abs=0.01)
+    assert {item["opacity"] for item in scene.items("points_marks")} == {0}
 
 
-def test_data_that_a_host_puts_in_are_drawn():
-    empty = chart([]).to_dict()
-    filled = copy.deepcopy(empty)
-    filled["datasets"][DATA] = ROWS
-    drawn = [vl_convert.vegalite_to_svg(json.dumps(spec)) for spec in (empty, filled)]
-    assert drawn[0].count('aria-roledescription="point"') == 0
-    assert drawn[1].count('aria-roledescription="point"') == len(ROWS)
+@pytest.mark.parametrize(("zero", "end"), [(False, 7), (True, 100)])
+def test_before_the_first_value_the_axes_have_their_ends(painted, zero, end):
+    scene = painted(chart([], zero=zero, empty=float(end)))
+    assert {"0", str(end)} <= set(labels(scene))
+    assert not scene.items("points_marks")
+
+
+def test_the_specification_stands_still_while_values_come():
+    """The data alone change, so that the chart on the page is not made anew."""
+    few, all_of_them = (
+        prepare_learning(some, COLOURS, title="loss", last=7) for some in (ROWS[:1], ROWS)
+    )
+    assert template(draw_learning, few) is template(draw_learning, all_of_them)
+    assert few.values != all_of_them.values
 
 
 def test_one_epoch_is_seen_as_a_point(painted):
     scene = painted(chart(ROWS[:1], last=1))
     (point,) = scene.items("points_marks")
     assert point["opacity"] == 1
-    assert "1" in [item["text"] for item in scene.items(role="axis-label")]
+    assert "1" in labels(scene)
 
 
 def test_many_epochs_are_lines_whose_points_appear_under_the_pointer(painted):
@@ -76,12 +88,9 @@ def test_many_epochs_are_lines_whose_points_appear_under_the_pointer(painted):
 
 
 def test_an_axis_from_zero_shows_its_zero(painted):
-    def labels(scene):
-        return [item["text"] for item in scene.items(role="axis-label")]
-
     scores = [{**row, "value": row["value"] + 40} for row in ROWS]
-    assert "0" in labels(painted(chart(scores, zero=True)))
-    assert "0" not in labels(painted(chart(scores)))
+    assert labels(painted(chart(scores, zero=True))).count("0") == 2  # and that of the epochs
+    assert labels(painted(chart(scores))).count("0") == 1
 
 
 def test_a_series_without_a_colour_is_named():
@@ -95,9 +104,7 @@ def test_an_axis_needs_an_epoch_to_end_at():
 
 
 def test_a_rule_stands_at_the_epoch_that_is_looked_at(painted):
-    marked = chart()
-    marked.datasets = {**marked.datasets, NOW: [{"epoch": 3}]}
-    scene = painted(marked)
+    scene = painted(chart(now=3))
     (rule,) = scene.items("now_marks")
     assert round(rule["left"], 3) == lefts(scene, "points_marks")[2]
     assert not painted(chart()).items("now_marks")

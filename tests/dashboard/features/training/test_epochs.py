@@ -5,7 +5,7 @@ from types import SimpleNamespace
 import pytest
 
 from dashboard.features.training import epochs
-from dashboard.links.recipes import EPOCHS
+from dashboard.records.training import EPOCHS
 
 
 def training(state, done, asked=0, live=None):

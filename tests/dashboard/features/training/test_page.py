@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from dataclasses import replace
 
 import numpy as np
@@ -10,7 +11,7 @@ import pyarrow as pa
 import pytest
 
 from dashboard.records.request import Request
-from dashboard.records.training import Epoch, Training
+from dashboard.records.training import Ahead, Epoch, Training
 from dashboard.ui import workbench as state
 from dashboard.ui.run_store import run_store
 
@@ -254,6 +255,63 @@ def test_a_running_training_shows_its_live_figures(opened, service):
     assert "BLEU **14.0**" in words(app)
     (bar,) = app.get("progress")
     assert (bar.proto.value, bar.proto.text) == (40, "epoch 3 of 7 · step 11 of 13")
+
+
+def test_the_time_left_and_the_queue_are_said(opened, service):
+    first = running(service, 1)
+    service.add(replace(first, ahead=Ahead(starts_in=0.0, left=185.0)))
+    second = trained(service, 2, how="queued", count=0, note="Waits until a trainer is free.")
+    service.add(replace(second, ahead=Ahead(before=0, starts_in=185.0, left=400.0)))
+    third = trained(service, 3, how="queued", count=0, note="Waits until a trainer is free.")
+    service.add(replace(third, ahead=Ahead(before=1)))
+    app = opened("training")
+    assert [bar.proto.text.replace("\\", "") for bar in app.get("progress")] == [
+        "epoch 3 of 7 · step 11 of 13 · about 3 minutes left",
+        "Next in the queue. Starts in about 3 minutes.",
+        "1 training before it in the queue.",
+    ]
+    assert "run or wait" not in words(app)  # of the third nobody knows
+    service.cancel(third.id)
+    app.run()
+    assert "2 trainings run or wait; the last will be done in about 7 minutes." in words(app)
+
+
+def test_cards_keep_their_places_while_states_change(opened, service):
+    """The oldest comes first, as in the legend, whatever runs, waits or is done."""
+
+    def order(app):
+        return [one.key for one in app.checkbox if one.key.endswith("-compare")]
+
+    for number, how in ((1, "done"), (2, "running"), (3, "queued")):
+        trained(service, number, how=how)
+    before = order(opened("training"))
+    assert before == [f"training-{str(n) * 8}-compare" for n in (1, 2, 3)]
+    for number, how in ((2, "done"), (3, "running")):
+        trained(service, number, how=how)
+    assert order(opened("training")) == before
+
+
+def test_the_loss_is_drawn_from_the_first_step(opened, service):
+    one = running(service, 1, facts={"steps": 13})
+    service.add(replace(one, epochs=(), losses=((1, 6.5), (13, 5.0), (26, 4.25))))
+    losses, bleus = (rows for _, rows in charts(opened("training"), "series"))
+    assert list(losses["epoch"]) == [pytest.approx(1 / 13, abs=1e-4), 1.0, 2.0]
+    assert list(losses["value"]) == [6.5, 5.0, 4.25]
+    assert list(bleus["value"]) == []
+
+
+def test_axes_have_ends_before_the_first_step(opened, service):
+    trained(service, 1, how="queued", count=0, facts={"target_words": 400})
+    ends = [
+        rows[["low", "high"]].iloc[0].tolist() for _, rows in charts(opened("training"), "high")
+    ]
+    assert ends[:2] == [[0.0, pytest.approx(math.log(400))], [0.0, 100.0]]
+
+
+def test_a_card_says_how_many_pairs_are_held_out(opened, service):
+    trained(service, 1, facts={"pairs": 6000, "trained_on": 5800})
+    said = words(opened("training")).replace("\\", "")
+    assert "5,800 pairs learned, 200 held out" in said
 
 
 def test_the_last_score_stands_beside_near_far_and_copied(opened, service):

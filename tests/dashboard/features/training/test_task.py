@@ -103,7 +103,9 @@ def test_a_training_leaves_epochs_probes_and_a_checkpoint(order):
         "parameters": history.facts["parameters"],
         "source_words": len(installed_words(folder, "source")),
         "target_words": len(installed_words(folder, "target")),
+        "pairs": 9,
         "trained_on": 7,
+        "steps": 2,
         "held_out_sources": 2,
         **totals(history.epochs),
         "alignment_error": None,  # no gold in an uploaded file
@@ -127,6 +129,19 @@ def test_a_training_leaves_epochs_probes_and_a_checkpoint(order):
     assert folder.probe(1).num_rows == 1
     assert [path.name for path in folder.path.glob("epochs/*/card.json")] == ["card.json"]
     assert folder.snapshot() is None
+
+
+def test_the_loss_is_kept_from_the_first_step_and_the_time_left_is_said(order):
+    folder, watch = train(order())
+    losses = folder.history().losses
+    assert [step for step, _ in losses] == [1, 2, 3, 4, 5, 6]  # 3 epochs of 2 steps
+    epochs = folder.history().epochs
+    first, second = losses[0][1], losses[1][1]
+    assert min(first, second) < epochs[0].loss < max(first, second)  # the mean over its tokens
+    left = [facts["seconds_left"] for *_, facts in watch.steps]
+    assert left[0] is None
+    assert all(seconds >= 0 for seconds in left[1:])
+    assert all(epoch.evaluation_seconds > 0 for epoch in epochs)
 
 
 def installed_words(folder, side):
@@ -235,7 +250,7 @@ def test_a_training_says_what_code_it_is_made_of_and_does_not_go_on_with_another
     ]  # fmt: skip
     assert all(code == installed().provider(kind, name).code for kind, name, code in own)
     changed = [[kind, name, "x" if kind == "scorings" else code] for kind, name, code in own]
-    monkeypatch.setattr(training, "_code", lambda experiment: changed)
+    monkeypatch.setattr(training, "code_of", lambda experiment: changed)
     with pytest.raises(
         ContractError, match="the code of additive has changed since this training"
     ):
