@@ -47,6 +47,11 @@ FITTING = (
 )
 
 
+def usual_rate(loss: str, optimiser: str) -> float:
+    """The learning rate that suits a loss and an optimiser, both of :data:`FITTING`."""
+    return _RATES[loss, optimiser]
+
+
 class NotFiniteError(ValueError):
     """The loss is NaN or infinite before the first update."""
 
@@ -167,7 +172,7 @@ def _descent(
     weights: list[nn.Parameter], loss: str, optimiser: str, lr: float, epochs: int
 ) -> Callable[[Tensor], None]:
     """One update of the weights by the gradient of the error that it is given."""
-    rate = lr or _RATES[loss, optimiser]
+    rate = lr or usual_rate(loss, optimiser)
     plain = loss == "sum"
     move = (
         adam_steps(weights)

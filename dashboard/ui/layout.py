@@ -19,6 +19,7 @@ _FORMULA_HEIGHT = 64  # px, holds a fraction
 FOLDED = "folded-"
 _FOLDING: ContextVar[bool] = ContextVar("folding", default=False)
 _NARROWEST = 230  # px of a panel, before panels wrap
+_MOST_COLUMNS = 24  # that Streamlit takes
 _BADGES: dict[str, Literal["blue", "orange", "green", "violet"]] = {
     "a": "blue",
     "b": "orange",
@@ -50,7 +51,7 @@ def folding() -> Iterator[None]:
 
 def grid(panels: int) -> Place:
     """Panels beside each other, as many as have room."""
-    return shown.grid(panels, min_column_width=_NARROWEST, gap="medium")
+    return shown.grid(min(panels, _MOST_COLUMNS), min_column_width=_NARROWEST, gap="medium")
 
 
 def badge(letter: str) -> None:

@@ -182,5 +182,6 @@ def test_an_experiment_is_kept_with_its_spreads(opened):
     app = opened("experiment", a="gaussian", b="uniform")
     app.session_state["page-keep"] = True
     page = run_store().open(keep(app.run()).id)
-    (table,) = page.tables.values()
-    assert "0.123 ± 0" in str(table.to_pylist())
+    spreads, differences = page.tables.values()
+    assert "0.123 ± 0" in str(spreads.to_pylist())
+    assert "too few seeds" in str(differences.to_pylist())

@@ -28,6 +28,12 @@ from dashboard.records.result import Result
 from dashboard.ui import workbench
 
 
+def untuned():
+    """The result of a tuning that has nothing to choose."""
+    grid = pa.table({"values": pa.array([[]], pa.list_(pa.string())), "error": [0.5]})
+    return Result(tables={"grid": grid}, facts={"chosen": {}, "combinations": 1})
+
+
 def maps(kind, weights, queries, keys):
     """The maps of one kind: ``weights (layers, heads, queries, keys)``, or less of the first."""
     layers = weights.reshape(-1, *weights.shape[-3:]) if weights.ndim > 2 else weights[None, None]
@@ -233,7 +239,7 @@ class Backend:
             # Made in milliseconds, so by the real tasks.
             "anatomy": lambda r: anatomy.perform(r, self),
             "runs": lambda r: runs.perform(r, self),
-            "experiment": lambda r: experiment.perform(r, self),
+            "experiment": lambda r: untuned() if r.scoring else experiment.perform(r, self),
             "formula": lambda r: task_formula.perform(r, self),
             "norms": lambda r: norms.perform(r, self),
             "positions": lambda r: positions.perform(r, self),

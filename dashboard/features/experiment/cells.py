@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from dashboard.features.experiment.tuning import Tuned
 from dashboard.features.experiment.view import Experiment, Place
 from dashboard.links.recipes import SCORE
 from dashboard.records.catalogue import Catalogue, Entry
@@ -47,10 +48,16 @@ class Cell:
     result: Result | None = None
 
 
-def fits(view: Experiment, requests: Mapping[Place, Request], jobs: Jobs) -> list[Cell]:
-    """The runs of kernel regression, from what was computed so far."""
+def fits(
+    view: Experiment, requests: Mapping[Place, Request], jobs: Jobs, tuning: Tuned | None = None
+) -> list[Cell]:
+    """The runs of kernel regression, from what was computed so far.
+
+    Args:
+        tuning: how that of the scorings stands; None where the view does not tune.
+    """
     return [
-        _fit(place, requests[place], jobs) if place in requests else _absent(place)
+        _fit(place, requests[place], jobs) if place in requests else _untuned(place, jobs, tuning)
         for place in _places(view)
     ]
 
@@ -108,6 +115,17 @@ def _places(view: Experiment) -> list[Place]:
 
 def _absent(place: Place) -> Cell:
     return Cell(scoring=place[0], seed=place[1], state=ABSENT)
+
+
+def _untuned(place: Place, jobs: Jobs, tuning: Tuned | None) -> Cell:
+    """A run that waits for the tuning of its scoring, if that is installed."""
+    request = tuning.requests.get(place[0]) if tuning else None
+    if tuning is None or request is None:
+        return _absent(place)
+    cell = Cell(scoring=place[0], seed=place[1], state=MISSING)
+    if note := tuning.failed.get(place[0]):
+        return replace(cell, state="failed", note=note)
+    return cell if jobs.holds(request) else replace(cell, state="queued", note="Tuning.")
 
 
 def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:

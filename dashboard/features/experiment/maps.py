@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.charts import MapFrame, label_room, maps, top_weight
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
+from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.charts.template import Prepared
 from dashboard.features.experiment.cells import AT_WORK, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment
@@ -23,6 +24,7 @@ from dashboard.ui.workbench import workbench
 
 _SIDE, _LARGEST_CELL = 260, 34  # px
 _NAME, _WORDS, _BELOW = 44, 76, 20  # px, above a map its scoring and its translation, and below
+_CURVE_AND_MAP = 430  # px, of a regression's chart
 _ABSENT = {
     "queued": "Waits for its turn.",
     "missing": "Not begun yet.",
@@ -72,6 +74,8 @@ def show(
         charts.legend(vmax)
     sizes = _sizes(found)
     height = _NAME + (_WORDS if view.task == TRANSLATION else 0) + sizes.key_room + _SIDE
+    if view.task != TRANSLATION:
+        height = _NAME + _CURVE_AND_MAP
     with layout.grid(len(chosen)):
         for cell in chosen:
             with shown.container(
@@ -149,6 +153,9 @@ def _panel(
         else:
             shown.caption(plain(_ABSENT.get(cell.state) or cell.note or "No map is kept."))
         return
+    if cell.training is None:
+        _curve(cell, drawn, vmax)
+        return
     if drawn.words:
         shown.caption(plain(drawn.words))
 
@@ -162,4 +169,23 @@ def _panel(
     charts.show_filled(
         f"experiment {drawn.digest} {vmax} {tuple(sizes)}", draw_heatmap, prepare,
         f"Attention of {cell.scoring}, seed {cell.seed}: queries down, keys across",
+    )  # fmt: skip
+
+
+def _curve(cell: Cell, drawn: Drawn, vmax: float) -> None:
+    """The prediction over its weights, as the page Kernel regression draws them."""
+    assert cell.result is not None
+    result = cell.result
+
+    def prepare() -> Prepared:
+        names, y_name = result.facts.get("x_names", ()), result.facts.get("y_name")
+        return prepare_regression(
+            result.tables["curve"], result.tables["points"], drawn.frame.weights, vmax=vmax,
+            x_title=names[0] if names else "x", y_title=y_name or "y",
+        )  # fmt: skip
+
+    charts.show_filled(
+        f"experiment {drawn.digest} {vmax}", draw_regression, prepare,
+        f"Prediction and attention of {cell.scoring}, seed {cell.seed}: queries across, "
+        "training points down",
     )  # fmt: skip

@@ -14,11 +14,18 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard import navigation
-from dashboard.features.experiment import maps, runs, seeds, steering
+from dashboard.features.experiment import differences, maps, runs, seeds, steering
 from dashboard.features.experiment import table as experiment_table
 from dashboard.features.experiment.cells import AT_WORK, Cell, fits, outdated, summary, trainings
 from dashboard.features.experiment.setup import setup
-from dashboard.features.experiment.summary import spreads, summary_request
+from dashboard.features.experiment.summary import TASK, gains, spreads, summary_request
+from dashboard.features.experiment.tuning import (
+    TUNING_FITS,
+    Tuned,
+    set_by,
+    tuned,
+    tuning_requests,
+)
 from dashboard.features.experiment.view import (
     LINK,
     TRANSLATION,
@@ -26,15 +33,19 @@ from dashboard.features.experiment.view import (
     Place,
     metrics,
     obstacle,
+    reference_of,
     requests,
+    tunes,
 )
 from dashboard.jobs.backend import Event
+from dashboard.links import fits as fits_link
 from dashboard.links.recipes import formulas, in_charts
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import owner, results, shown, upload
+from dashboard.ui.jobs import Jobs
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.titles import normaliser_title
@@ -47,10 +58,10 @@ _LAST = "experiment summary"
 _FAIR = {
     "regression": "Every row sees the same problems: a seed draws points, noise and starting "
     "weights anew, alike for all scorings. Only the scoring differs, and with it the number of "
-    "weights.",
+    "weights, which stands beside the figures.",
     "translation": "Every row sees the same sentences, held-out sentences and recipe; a seed "
     "draws starting weights, the order of the sentences and dropout. Only the scoring differs, "
-    "and with it the number of weights.",
+    "and with it the number of weights, which stands beside the figures.",
 }
 _SAME_DATA = "These data are the same for every seed, so the spread is of starting weights alone."
 
@@ -64,6 +75,7 @@ class _State(NamedTuple):
         request: what asks for the statistics of those that are done; None before.
         event: how that job ended, None while it has not.
         result: the statistics, those asked for before while the job has not ended.
+        tuning: how the tuning of the scorings stands; None where there is none.
         pending: whether any of it is still on its way.
     """
 
@@ -72,12 +84,24 @@ class _State(NamedTuple):
     request: Request | None
     event: Event | None
     result: Result | None
+    tuning: Tuned | None
     pending: bool
 
 
 def _fits(view: Experiment, catalogue: Catalogue) -> Iterable[Request]:
     """What is computed at once; a training waits for the button."""
-    return () if view.task == TRANSLATION else requests(view, catalogue).values()
+    if view.task == TRANSLATION:
+        return ()
+    if tunes(view):
+        return tuning_requests(view, catalogue).values()
+    return requests(view, catalogue).values()
+
+
+def _tuned_fits(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Iterable[Request]:
+    """The fits of those scorings that are tuned by now."""
+    if not tunes(view):
+        return ()
+    return requests(view, catalogue, tuned(view, catalogue, jobs).values).values()
 
 
 def _results(session: Session[Experiment], catalogue: Catalogue, _: None) -> None:
@@ -104,28 +128,32 @@ def _results(session: Session[Experiment], catalogue: Catalogue, _: None) -> Non
 
 def _look(session: Session[Experiment], catalogue: Catalogue) -> _State:
     view = session.view
-    asked = requests(view, catalogue)
+    tuning = tuned(view, catalogue, session.jobs) if tunes(view) else None
+    asked = requests(view, catalogue, tuning.values if tuning else None)
     if view.task == TRANSLATION:
         cells = trainings(view, asked, owner.trainings().every(), catalogue)
     else:
-        cells = fits(view, asked, session.jobs)
+        session.jobs.want([*_fits(view, catalogue), *asked.values()])
+        cells = fits(view, asked, session.jobs, tuning)
     busy = any(cell.state in AT_WORK for cell in cells)
-    request = summary_request(cells, metrics(view, catalogue))
+    request = summary_request(cells, metrics(view, catalogue), reference_of(view))
     if request is None:
-        return _State(asked, cells, None, None, None, busy)
-    session.jobs.want([*_fits(view, catalogue), request])
+        return _State(asked, cells, None, None, None, tuning, busy)
+    wanted = () if view.task == TRANSLATION else (*_fits(view, catalogue), *asked.values())
+    session.jobs.want([*wanted, request])
     # Behind fits that still wait for a worker it would wait in vain.
     queued = busy and view.task != TRANSLATION
     event = session.jobs.final(request, 0.0 if queued else results.PATIENCE)
     # A reloaded plugin may have another formula under the same name.
-    keys = [workbench().generation, *(one.key for one in asked.values())]
+    keys = [workbench().generation, view.scorings, view.seeds, reference_of(view),
+            *(one.key for one in asked.values())]  # fmt: skip
     last_keys, result = st.session_state.get(_LAST, (keys, None))
     if event and event.result:
         result = event.result
         st.session_state[_LAST] = (keys, result)
     elif keys != last_keys:
         result = None
-    return _State(asked, cells, request, event, result, busy or event is None)
+    return _State(asked, cells, request, event, result, tuning, busy or event is None)
 
 
 def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> None:
@@ -146,6 +174,7 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
     experiment_table.table(view, cells, measured, found, catalogue)
     _failure(session, state.request, state.event)
     shown.caption(_FAIR[view.task])
+    shown.caption(plain(set_by(view, state.tuning, catalogue)))
     if view.normaliser != SOFTMAX:
         title = normaliser_title(view.normaliser, catalogue)
         shown.caption(plain(f"Every row makes weights of its scores by the normaliser {title}."))
@@ -168,6 +197,7 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         view, cells, measured, found, catalogue,
         lambda name: session.change(replace(session.view, figure=name)),
     )  # fmt: skip
+    differences.show(view, catalogue, gains(state.result))
     shown.subheader("Where each scoring looks")
     maps.show(
         view, cells, catalogue, lambda seed: session.change(replace(session.view, maps=seed))
@@ -191,6 +221,14 @@ def _curves(cells: Sequence[Cell], seed: int) -> None:
         navigation.link_to("training", in_charts(found), "Their learning curves")
 
 
+def _work(request: Request) -> float:
+    """A tuning costs as much as its fits; statistics cost nothing."""
+    if request.task != TASK or not request.scoring:
+        return upload.fit_work(request)
+    fit = replace(request, task=fits_link.TASK)
+    return TUNING_FITS * upload.fit_work(fit)
+
+
 def _same_data(cells: Sequence[Cell]) -> bool:
     """Whether several seeds were given one and the same data, as of a file."""
     own = {cell.seed: cell.result.facts.get("data_sha256") for cell in cells if cell.result}
@@ -205,7 +243,8 @@ PAGE = Page(
     link=LINK,
     controls=setup,
     requests=_fits,
-    work=upload.fit_work,
+    follow_ups=_tuned_fits,
+    work=_work,
     offer=lambda fits: f"Make {len(fits)} fit{'s' * (len(fits) > 1)}",
     formulas=formulas,
     results=_results,

@@ -4,25 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any
 
-import pandas as pd
 import pyarrow as pa
 import streamlit as st
 
 from dashboard.features.experiment.cells import Cell
-from dashboard.features.experiment.chart_strip import DATA, MEANS, strip_chart
+from dashboard.features.experiment.chart_strip import draw_strip, prepare_strip, strip_chart
 from dashboard.features.experiment.summary import Spread, Spreads
 from dashboard.features.experiment.view import FIGURE, Experiment
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.records.result import Result
-from dashboard.ui import export, shown
+from dashboard.ui import charts, export, shown
 from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import picked, place
-
-_SPECS_KEPT = 200
-_COLUMNS = {DATA: ["scoring", "seed", "value"], MEANS: ["scoring", "value"]}
 
 
 def chart(
@@ -55,15 +50,10 @@ def chart(
         for name, title in titles.items()
         if (mean := spreads.get((metric.name, name), Spread()).mean) is not None
     ]
-    still = _still(tuple(titles.values()), metric.heading)
-    data = {
-        name: pd.DataFrame(found, columns=_COLUMNS[name])
-        for name, found in ((DATA, rows), (MEANS, means))
-    }
+    prepared = prepare_strip(rows, means, tuple(titles.values()), title=metric.heading)
     with shown.container(key="experiment-chart"):
-        shown.chart(
-            {**still, "datasets": {**still["datasets"], **data}},
-            f"{metric.title} of every seed, a lane per scoring",
+        charts.show_prepared(
+            draw_strip, prepared, f"{metric.title} of every seed, a lane per scoring"
         )
     shown.caption("A dot for every seed, a tick at the scoring's mean.")
     with menu:
@@ -72,8 +62,9 @@ def chart(
             return
         tables = {"seeds": pa.Table.from_pylist(rows), "means": pa.Table.from_pylist(means)}
         whole = partial(strip_chart, rows, means, tuple(titles.values()), title=metric.heading)
-        charts = {metric.title: whole}
-        export.menu(None, Result(tables=tables), charts, "experiment", title="Experiment")
+        export.menu(
+            None, Result(tables=tables), {metric.title: whole}, "experiment", title="Experiment"
+        )
 
 
 def _chosen(view: Experiment, metrics: Sequence[Metric], choose: Callable[[str], None]) -> Metric:
@@ -90,9 +81,3 @@ def _chosen(view: Experiment, metrics: Sequence[Metric], choose: Callable[[str],
         required=True,
     )
     return known[chosen]
-
-
-@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
-def _still(titles: tuple[str, ...], heading: str) -> dict[str, Any]:
-    """The chart without its data: a specification that stays lets the browser keep the chart."""
-    return strip_chart([], [], titles, title=heading).to_dict(validate=False)

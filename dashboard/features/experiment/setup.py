@@ -13,20 +13,24 @@ from dashboard.features.experiment.view import (
     MODEL,
     PARAMETERS,
     PROBLEM,
+    REFERENCE,
     SEEDS,
     SETTINGS,
     TASK,
     TASKS,
     TRANSLATION,
+    TUNE,
     Experiment,
+    reference_of,
     usual_view,
 )
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import is_upload
 from dashboard.ui import layout, recipes, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.session import Session
-from dashboard.ui.titles import data_title, model_title
+from dashboard.ui.titles import data_title, model_title, scoring_title
 from dashboard.ui.widgets import place
 
 _TITLES = dict(zip(TASKS, ("Kernel regression", "Translation"), strict=True))
@@ -65,10 +69,22 @@ def setup(session: Session[Experiment], catalogue: Catalogue) -> None:
     recipes.draw_scorings(session, catalogue, title, session.view.task)
     with layout.row("experiment-normaliser"):
         recipes.draw_normaliser(session, catalogue)
+        _reference(session, catalogue)
     if trains:
         _recipe(session, catalogue)
     else:
         _problem(session, catalogue)
+
+
+def _reference(session: Session[Experiment], catalogue: Catalogue) -> None:
+    """With which scoring the others are compared."""
+    if len(session.view.scorings) < 2:
+        return
+    session.update(reference=reference_of(session.view))
+    draw_choice(
+        session, catalogue, REFERENCE, titles=lambda name: scoring_title(name, catalogue),
+        width=recipes.CHOICE_WIDTH,
+    )  # fmt: skip
 
 
 def _model_and_problem(session: Session[Experiment], catalogue: Catalogue) -> None:
@@ -103,14 +119,18 @@ def _problem(session: Session[Experiment], catalogue: Catalogue) -> None:
     with layout.row("experiment-problem"):
         draw_settings(session, catalogue, SETTINGS, width=_SLIDER_WIDTH)
         learn = draw_setting(session, catalogue, LEARNS)
+        tune = False
+        if not is_upload(session.view.data):
+            tune = draw_setting(session, catalogue, TUNE)
     if not learn:
         session.update(fitting=())
-    if not learn and not PARAMETERS.parameters(session.view, catalogue):
-        session.update(parameters=())
+    by_hand = PARAMETERS.parameters(session.view, catalogue) and not (tune and not learn)
+    if not learn and not by_hand:
         return
     with st.expander("More: the scorings' parameters, how they learn", icon=":material/tune:"):
-        with layout.row("experiment-parameters"):
-            draw_settings(session, catalogue, PARAMETERS, width=_SLIDER_WIDTH)
+        if by_hand:
+            with layout.row("experiment-parameters"):
+                draw_settings(session, catalogue, PARAMETERS, width=_SLIDER_WIDTH)
         if learn:
             with layout.row("experiment-fitting"):
                 draw_settings(session, catalogue, FITTING, width=_SLIDER_WIDTH)

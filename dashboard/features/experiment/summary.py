@@ -22,7 +22,7 @@ class Spread:
     Args:
         mean: None where nothing is measured.
         deviation: sample standard deviation (n - 1); None for fewer than two seeds.
-        best: whether this scoring's mean is best beyond doubt.
+        best: whether this scoring is better than every other beyond chance.
     """
 
     mean: float | None = None
@@ -30,20 +30,52 @@ class Spread:
     best: bool = False
 
 
+@dataclass(frozen=True, kw_only=True)
+class Gain:
+    """How much better a scoring is than the reference, seed by seed.
+
+    Args:
+        mean: of the differences, positive where the scoring is better; None without a pair.
+        low, high: the ends of their 95 % bootstrap interval; None for fewer than two pairs.
+        p: of the paired permutation test, corrected for all that are compared.
+        pairs: seeds that both have.
+        verdict: ``better``, ``worse``, ``no difference found``, ``too few seeds``; empty without
+            a pair.
+        seeds_needed: how many would do for a verdict; None where no number does.
+    """
+
+    mean: float | None
+    low: float | None
+    high: float | None
+    p: float | None
+    pairs: int
+    verdict: str
+    seeds_needed: int | None
+
+
 Spreads = Mapping[tuple[str, str], Spread]  # by metric and scoring
 
 
-def summary_request(cells: Sequence[Cell], metrics: Iterable[Metric]) -> Request | None:
-    """What a worker must compute from the runs that are done; None where none is."""
-    done = [cell for cell in cells if cell.state == "done"]
+def summary_request(
+    cells: Sequence[Cell], metrics: Iterable[Metric], reference: str
+) -> Request | None:
+    """What a worker must compute from the runs that are done; None where none is.
+
+    Args:
+        cells: all runs.
+        metrics: those that are measured.
+        reference: the scoring with which the others are compared.
+    """
+    done = {cell.scoring for cell in cells if cell.state == "done"}
+    known = [cell for cell in cells if cell.scoring in done]
     runs = {
-        metric.name: {"better": metric.better, "values": _values(metric.name, done)}
+        metric.name: {"better": metric.better, "values": _values(metric.name, known)}
         for metric in metrics
     }
     if not done or not runs:
         return None
     text = json.dumps(runs, sort_keys=True, separators=(",", ":"))
-    return Request.make(TASK, options={"runs": text})
+    return Request.make(TASK, options={"runs": text, "reference": reference})
 
 
 def spreads(result: Result | None) -> Spreads:
@@ -55,6 +87,12 @@ def spreads(result: Result | None) -> Spreads:
         )
         for row in rows
     }
+
+
+def gains(result: Result | None) -> dict[tuple[str, str], Gain]:
+    """The differences from the reference by metric and scoring; empty while there are none."""
+    rows = result.tables["differences"].to_pylist() if result else ()
+    return {(row.pop("metric"), row.pop("scoring")): Gain(**row) for row in rows}
 
 
 def mean_text(one: Spread, digits: int) -> str:
@@ -79,7 +117,8 @@ def number(value: float, digits: int) -> str:
 
 
 def _values(metric: str, cells: Sequence[Cell]) -> dict[str, list[float | None]]:
+    """By scoring, in the order of the seeds, so that they are paired by their place."""
     found: dict[str, list[float | None]] = {}
-    for cell in cells:
+    for cell in sorted(cells, key=lambda cell: cell.seed):
         found.setdefault(cell.scoring, []).append(cell.figures.get(metric))
     return found

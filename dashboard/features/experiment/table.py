@@ -20,8 +20,9 @@ _RUNS_WIDTH = 260  # px
 _ALT = "Mean and spread of every figure, a row per scoring"
 _RULE = (
     "Mean ± standard deviation over the seeds (n − 1); ↑ more is better, ↓ less is. Bold is the "
-    "best mean of a column where its distance from the next best is larger than the standard "
-    "deviation of either. A single seed has no spread: –."
+    "best mean of a column where its differences from all others, paired by seed, are beyond "
+    "chance: a permutation test corrected by Holm gives each a p of at most 0.05. "
+    "A single seed has no spread: –."
 )
 
 
@@ -54,10 +55,10 @@ def table(
         for metric in metrics
     }
     frame = pd.DataFrame({"Scoring": [scoring_title(name, catalogue) for name in view.scorings]})
-    for metric, column in found.items():
-        frame[metric.heading] = pd.Series([one.mean for one in column], dtype="float64")
     weights = [_weights(name, cells) for name in view.scorings]
     frame["Weights"] = pd.Series(weights, dtype="Int64")
+    for metric, column in found.items():
+        frame[metric.heading] = pd.Series([one.mean for one in column], dtype="float64")
     frame["Runs"] = [_runs(name, cells) for name in view.scorings]
     help_of = {metric.heading: metric.help for metric in metrics}
     help_of["Weights"] = "How many numbers the whole model has that learning changes."

@@ -13,36 +13,46 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
+from dashboard.features.experiment.of_task import OfTask
 from dashboard.links import fits, recipes
 from dashboard.links.attending import normaliser_fields
 from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, device
 from dashboard.links.fits import LEARN, PROBLEM
-from dashboard.links.link import Field, Link
-from dashboard.links.reader import Reader
+from dashboard.links.link import Link
 from dashboard.links.recipes import Recipe
 from dashboard.links.scorings import Names
 from dashboard.records.attending import NORMALISER, OF_NORMALISER
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.records.parameter import Parameter, pairs
-from dashboard.records.request import Pairs, Request
+from dashboard.records.request import Pairs, Request, Scalar, is_upload
 
 REGRESSION, TRANSLATION = "regression", "translation"
 TASKS = (REGRESSION, TRANSLATION)
 MOST_SEEDS = 10
+TUNING_SEEDS = (1_000_000, 1_000_001, 1_000_002)  # above all that are reported
+VALIDATION = "leave_one_out_mse"  # the metric by which a scoring is tuned
 
 _USUAL_SCORINGS = ("uniform", "gaussian", "laplacian", "scaled_dot")
 _USUAL_SEEDS = {REGRESSION: 5, TRANSLATION: 3}  # trainings take longer
+_REFERENCES = {REGRESSION: "gaussian", TRANSLATION: "scaled_dot"}
 _OF_REQUEST = {REGRESSION: fits.TASK, TRANSLATION: recipes.TASK}
 _OWN = frozenset(
     ("task", "model", "figure", SEED.name, "seeds", "maps", "scorings", "data", LEARN,
-     "device", NORMALISER)
+     "device", NORMALISER, "tune", "reference")
 )  # fmt: skip
 _PREFIXES = ("data.", f"{LEARN}.", OF_NORMALISER)
 
 Place = tuple[str, int]  # of a run in the experiment: its scoring and its seed
+
+
+class Reference(Choice["Experiment"]):
+    """One of the scorings that are compared."""
+
+    def write(self, view: Experiment, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`; one that is compared no more is left out."""
+        return super().write(view, catalogue) if view.reference in view.scorings else {}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -56,6 +66,8 @@ class Experiment(Recipe):
         task: ``"regression"`` or ``"translation"``.
         seeds: every scoring runs with each of the seeds 0 to ``seeds`` - 1.
         learn, fitting: whether and how the scorings' weights are learned (regression).
+        tune: whether every scoring is tuned (regression).
+        reference: the scoring with which the others are compared.
         figure: the metric in the chart.
         maps: the seed whose maps are shown.
     """
@@ -64,29 +76,10 @@ class Experiment(Recipe):
     seeds: int = _USUAL_SEEDS[REGRESSION]
     learn: bool = False
     fitting: Pairs = ()
+    tune: bool = True
+    reference: str = ""
     figure: str = ""
     maps: int = 0
-
-
-@dataclass(frozen=True, kw_only=True)
-class OfTask(Field[Experiment, Any]):
-    """An attribute that another field reads and writes for each task, and for some none.
-
-    Args:
-        fields: by task.
-    """
-
-    fields: Mapping[str, Field[Any, Any]]
-
-    def read(self, reader: Reader, view: Experiment, catalogue: Catalogue) -> Any:
-        """See :meth:`Field.read`."""
-        field = self.fields.get(view.task)
-        return field.read(reader, view, catalogue) if field else self.of(view)
-
-    def write(self, view: Experiment, catalogue: Catalogue) -> Mapping[str, str]:
-        """See :meth:`Field.write`."""
-        field = self.fields.get(view.task)
-        return field.write(view, catalogue) if field else {}
 
 
 def metrics(view: Experiment, catalogue: Catalogue) -> tuple[Metric, ...]:
@@ -106,33 +99,55 @@ def obstacle(view: Experiment, catalogue: Catalogue) -> str:
     return recipes.obstacle(view, catalogue, view.task)
 
 
-def requests(view: Experiment, catalogue: Catalogue) -> dict[Place, Request]:
+def tunes(view: Experiment) -> bool:
+    """Whether every scoring is tuned on problems of other seeds; a file has no others."""
+    return view.tune and view.task == REGRESSION and not is_upload(view.data)
+
+
+def requests(
+    view: Experiment, catalogue: Catalogue, tuned: Mapping[str, Pairs] | None = None
+) -> dict[Place, Request]:
     """What a worker must make, by scoring and seed: all scorings with the first seed first.
 
     A scoring that is not installed here has no request.
+
+    Args:
+        tuned: by scoring, the values that it was tuned to: of its parameters, or of how it
+            learns. Where this is given, a scoring that is not in it has no request.
     """
     if obstacle(view, catalogue):
         return {}
-    names = tuple(name for name in view.scorings if name in catalogue.scorings)
+    names = tuple(
+        name
+        for name in view.scorings
+        if name in catalogue.scorings and (tuned is None or name in tuned)
+    )
     known, found = replace(view, scorings=names), dict[Place, Request]()
     for seed in range(view.seeds):
         if view.task == TRANSLATION:
             made = recipes.training_requests(known, seed)
         else:
-            made = tuple(_fit(view, catalogue, name, seed) for name in names)
+            made = tuple(
+                _fit(view, catalogue, name, seed, dict((tuned or {}).get(name, ())))
+                for name in names
+            )
         found |= {(name, seed): one for name, one in zip(names, made, strict=True)}
     return found
 
 
-def _fit(view: Experiment, catalogue: Catalogue, scoring: str, seed: int) -> Request:
+def _fit(
+    view: Experiment, catalogue: Catalogue, scoring: str, seed: int, tuned: Mapping[str, Scalar]
+) -> Request:
     own = view.attending(scoring)
     usual = fits.default_fit(
         catalogue, scoring, model=view.model, learn=view.learn, normalised=own
     )
     fit = replace(
         usual,
-        parameters=pairs(dict(usual.parameters) | dict(own.parameters)),
-        fitting=view.fitting if usual.learn else (),
+        parameters=pairs(
+            dict(usual.parameters) | dict(own.parameters) | ({} if usual.learn else tuned)
+        ),
+        fitting=pairs(dict(view.fitting) | tuned) if usual.learn else (),
     )
     return fits.fit_request(
         fit, data=view.data, settings=view.settings, seed=seed, device=view.device
@@ -150,6 +165,28 @@ def _seeds(view: Experiment, _: Catalogue) -> Parameter:
         help="Every scoring runs once with each of the seeds 0, 1, 2 …; "
         "the spread in the table is over these.",
     )
+
+
+def _tune(view: Experiment, catalogue: Catalogue) -> Parameter:
+    """On by default, unless the scorings learn or someone has set their parameters."""
+    as_usual = view.parameters == PARAMETERS.default(view, catalogue)
+    return Parameter(
+        name="tune",
+        title="Tune every scoring",
+        default=as_usual and not view.learn and not is_upload(view.data),
+        help="Its parameters, or its learning rate where it learns, are those of a grid that are "
+        "best on problems of three other seeds. Switch it off to set them by hand.",
+    )
+
+
+def reference_of(view: Experiment) -> str:
+    """The scoring with which the others are compared; empty where there is none."""
+    return view.reference if view.reference in view.scorings else _usual_reference(view)
+
+
+def _usual_reference(view: Experiment) -> str:
+    usual = _REFERENCES[view.task]
+    return usual if usual in view.scorings else next(iter(view.scorings), "")
 
 
 def _data_key(name: str) -> str:
@@ -193,9 +230,17 @@ FIGURE: Choice[Experiment] = Choice(
     options=lambda view, catalogue: tuple(one.name for one in metrics(view, catalogue)),
 )
 DEVICE = device()
-_OF_REGRESSION = (MODEL, SCORINGS, PROBLEM, SETTINGS, LEARNS, PARAMETERS, FITTING)
+TUNE: Setting[Experiment] = Setting(name="tune", parameter=_tune)
+REFERENCE = Reference(
+    name="reference",
+    title="Compare with",
+    options=lambda view, _: view.scorings,
+    default=lambda view, _: _usual_reference(view),
+    help="The scoring from which the differences of the others are taken, seed by seed.",
+)
+_OF_REGRESSION = (MODEL, SCORINGS, PROBLEM, SETTINGS, LEARNS, PARAMETERS, FITTING, TUNE)
 _NAMES = ("model", "scorings", "data", "start", "settings", "learn", "parameters", "fitting",
-          "probe")  # fmt: skip
+          "tune", "probe")  # fmt: skip
 
 
 def _of_task(name: str) -> OfTask:
@@ -211,6 +256,7 @@ LINK = Link(
     fields=(
         TASK, SEEDS, Setting(name="maps", parameter=Parameter(
             name="maps", title="Maps of seed", default=0, low=0, high=MOST_SEEDS - 1, step=1,
-        )), *map(_of_task, _NAMES), *normaliser_fields(), FIGURE, DEVICE,  # after the data
+        )), *map(_of_task, _NAMES), *normaliser_fields(), REFERENCE, FIGURE,  # after the data
+        DEVICE,
     ),
 )  # fmt: skip

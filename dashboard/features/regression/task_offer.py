@@ -36,7 +36,7 @@ METRICS = (
     ),
     Metric(
         name="seconds", title="Time", unit="s", better="lower", digits=2,
-        help="Of learning, predicting and measuring. Wall-clock time on this machine, which "
-        "other work on it makes longer.",
+        help="Of learning and predicting, without warm-up: neither the first step nor the first "
+        "prediction counts. Wall-clock time on this machine, which other work on it makes longer.",
     ),
 )  # fmt: skip

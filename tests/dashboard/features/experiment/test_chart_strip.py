@@ -1,6 +1,7 @@
 import pytest
 
-from dashboard.features.experiment.chart_strip import DATA, strip_chart
+from dashboard.charts.template import template
+from dashboard.features.experiment.chart_strip import draw_strip, prepare_strip, strip_chart
 
 ROWS = [{"scoring": name, "seed": seed, "value": value}
         for name, values in (("near", (1.0, 2.0, 6.0)), ("far", (9.0,)))
@@ -24,11 +25,18 @@ def test_dots_and_ticks_are_on_one_axis_in_their_scorings_lanes(painted):
     assert dots[-1][1] > right
 
 
-def test_it_survives_and_only_the_data_depend_on_what_was_measured(survives):
-    spec = survives(draw)
-    empty = survives(lambda: draw([], []))
-    assert spec["datasets"][DATA] == ROWS
-    assert {**spec, "datasets": 0} == {**empty, "datasets": 0}
+def test_it_survives_and_only_the_data_depend_on_what_was_measured(survives, rows):
+    assert rows(survives(draw), "scoring", "seed") == ROWS
+    full, empty = (
+        prepare_strip(some, means, ("near", "far"), title="loss")
+        for some, means in ((ROWS, MEANS), ([], []))
+    )
+    assert template(draw_strip, full) is template(draw_strip, empty)
+
+
+def test_before_the_first_value_the_axis_has_its_ends(painted):
+    labels = [item["text"] for item in painted(draw([], [])).items(role="axis-label")]
+    assert {"0", "1"} <= {*labels}
 
 
 def test_a_name_of_a_stranger_is_one_line_of_text(painted):

@@ -134,20 +134,88 @@ def test_the_first_screen_is_a_finished_table_of_four_kernels(
     numbers = app.dataframe[0].value
     assert list(numbers["Scoring"]) == ["Uniform", "Gaussian", "Laplacian", "Scaled dot"]
     assert numbers["Error to truth ↓"][1] == pytest.approx(statistics.fmean(values))
-    shown, styles = displayed(app)
+    shown, _ = displayed(app)
     deviation = statistics.stdev(values)
     assert shown[1]["Error to truth ↓"] == f"0.120 ± {deviation:.3f}"
     assert (shown[1]["Weights"], shown[1]["Runs"]) == ("3", "5 of 5 done")
-    # The Gaussian's error alone is bold: all else is alike in every row.
-    assert re.findall(r"row(\d+)_col(\d+)", styles) == [("1", "1")]
-    assert "font-weight: bold" in styles
     dots = [one for sets in chart_rows(app, "scoring", "seed", "value") for one in sets]
     assert [(d["seed"], d["value"]) for d in dots[0] if d["scoring"] == "Gaussian"] == [
         (seed, pytest.approx(value)) for seed, value in enumerate(values)
     ]
     maps = [one for sets in chart_rows(app, "q") for one in sets]
-    assert [len(cells) for cells in maps] == [25] * 4
+    assert [len(queries) for queries in maps] == [5] * 4
+    compared = app.dataframe[1].value
+    assert list(compared["Scoring"]) == ["Uniform", "Laplacian", "Scaled dot"]
+    assert compared["Better by (Error to truth)"][1] == "−0.40 [−0.40, −0.40]"
+    assert list(compared["Verdict"]) == ["too few seeds"] * 3
+    assert "7 seeds can do that for 3 comparisons" in words(app)
+    assert "Every scoring is tuned on 3 problems of other seeds" in words(app)
     assert link(app) == {}
+
+
+def test_the_best_beyond_chance_is_bold_and_the_reference_can_be_chosen(
+    opened, backend, monkeypatch
+):
+    answer = backend.wait
+
+    def scored(job, timeout):
+        event, request = answer(job, timeout), backend.submitted[job]
+        if request.task != "regression":
+            return event
+        value = {"gaussian": 0.1, "laplacian": 0.5}[request.scoring] + request.seed
+        facts = {**event.result.facts, "metrics": {"truth_mse": value, "leave_one_out_mse": 1.0}}
+        return replace(event, result=replace(event.result, facts=facts))
+
+    monkeypatch.setattr(backend, "wait", scored)
+    app = opened("experiment", scorings="gaussian,laplacian", seeds="6", reference="laplacian")
+    assert not app.exception
+    # The Gaussian's error alone is bold: all else is alike in every row.
+    styles = displayed(app)[1]
+    assert re.findall(r"row(\d+)_col(\d+)", styles) == [("0", "2")]
+    assert "font-weight: bold" in styles
+    (row,) = app.dataframe[1].value.to_dict("records")
+    assert (row["Scoring"], row["Verdict"], row["p"]) == ("Gaussian", "better", "0.0312")
+    app.selectbox("experiment-reference").set_value("gaussian").run()
+    assert link(app) == {"scorings": "gaussian,laplacian", "seeds": "6"}
+    assert list(app.dataframe[1].value["Verdict"]) == ["worse"]
+
+
+def test_what_a_tuning_chose_is_asked_for_and_said(opened, backend, monkeypatch):
+    answer = backend.wait
+
+    def chosen(job, timeout):
+        event, request = answer(job, timeout), backend.submitted[job]
+        if request.task != "experiment" or request.scoring != "gaussian":
+            return event
+        facts = {"chosen": {"width": 0.25}, "combinations": 8}
+        return replace(event, result=replace(event.result, facts=facts))
+
+    monkeypatch.setattr(backend, "wait", chosen)
+    app = opened("experiment", scorings="gaussian,uniform", seeds="2")
+    assert not app.exception
+    made = [one for one in backend.submitted.values() if one.task == "regression"]
+    widths = [dict(one.parameters)["width"] for one in made if one.scoring == "gaussian"]
+    assert widths == [0.25, 0.25]
+    assert "a grid of up to 8 combinations. Chosen: Gaussian: width 0.25." in words(app)
+    app.toggle("experiment-tune").set_value(False).run()
+    assert "No scoring is tuned" in words(app)
+    assert link(app) == {"scorings": "gaussian,uniform", "seeds": "2", "tune": "0"}
+
+
+def test_a_tuning_that_fails_costs_its_scoring(opened, backend, monkeypatch):
+    answer = backend.wait
+
+    def refused(job, timeout):
+        request = backend.submitted[job]
+        if request.task == "experiment" and request.scoring == "gaussian":
+            return Event(number=1, stage="failed", note="no finite scores")
+        return answer(job, timeout)
+
+    monkeypatch.setattr(backend, "wait", refused)
+    app = opened("experiment", scorings="gaussian,uniform", seeds="2")
+    assert not app.exception
+    assert "4 runs: 2 done, 2 failed." in words(app)
+    assert "Gaussian, seed 0: no finite scores" in words(app)
 
 
 def test_a_scoring_that_fails_costs_its_row_and_is_named(opened, backend):
@@ -156,7 +224,9 @@ def test_a_scoring_that_fails_costs_its_row_and_is_named(opened, backend):
         facts={"culprit": "attention_odd 0.3", "refused": True},
     )  # fmt: skip
     backend.unfinished.add("uniform")
-    app = opened("experiment", seeds="2", scorings="gaussian,laplacian,uniform,entmax")
+    app = opened(
+        "experiment", seeds="2", scorings="gaussian,laplacian,uniform,entmax", tune="0"
+    )  # fmt: skip
     assert not app.exception
     assert "8 runs: 2 done, 2 running, 2 failed, 2 not installed." in words(app)
     assert "Laplacian, seed 1: NaN in *scores*" in [text.value for text in app.text]
@@ -243,7 +313,7 @@ def test_statistics_that_are_on_their_way_leave_their_columns_empty(
 
     monkeypatch.setattr(st, "fragment", watched)
     backend.unfinished.add("experiment")
-    app = opened("experiment", scorings="gaussian,uniform")
+    app = opened("experiment", scorings="gaussian,uniform", tune="0")
     assert not app.exception
     assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["–", "–"]
     dots = next(one for sets in chart_rows(app, "scoring", "seed", "value") for one in sets)
@@ -278,7 +348,7 @@ def test_means_stay_while_a_worker_counts_one_more_run(opened, backend, service,
 
 
 def test_means_of_before_go_when_plugins_are_reloaded(opened, backend):
-    app = opened("experiment", scorings="gaussian,uniform")
+    app = opened("experiment", scorings="gaussian,uniform", tune="0")
     assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["0.123 ± 0"] * 2
     backend.unfinished.add("experiment")
     next(one for one in app.button if one.label == "Reload plugins").click().run()
@@ -290,7 +360,7 @@ def test_means_of_before_go_when_plugins_are_reloaded(opened, backend):
 
 def test_statistics_that_failed_say_so_and_may_be_asked_again(opened, backend):
     backend.failing["experiment"] = Event(number=1, stage="failed", note="out of *memory*")
-    app = opened("experiment", scorings="gaussian,uniform")
+    app = opened("experiment", scorings="gaussian,uniform", tune="0")
     assert not app.exception
     assert "out of *memory*" in [text.value for text in app.text]
     assert displayed(app)[0][0]["Runs"] == "5 of 5 done"
@@ -315,7 +385,7 @@ def test_a_map_is_drawn_anew_where_an_equal_request_gave_another_result(
     def drawn(app):
         charts = [chart.proto for chart in app.get("vega_lite_chart")]
         return [(one.spec, each.data.data) for one in charts for each in one.datasets
-                if each.name == "cells"]  # fmt: skip
+                if each.name == "picture"]  # fmt: skip
 
     monkeypatch.setattr(backend, "wait", answered)
     app = opened("experiment", scorings="gaussian", seeds="1")
@@ -342,7 +412,9 @@ def test_controls_go_into_the_link(opened, service):
     app.toggle("experiment-learn").set_value(True).run()
     app.button_group("experiment-regression-figure").set_value("effective_neighbours").run()
     assert not app.exception
-    assert link(app) == {"seeds": "3", "learn": "1", "figure": "effective_neighbours"}
+    assert link(app) == {
+        "seeds": "3", "learn": "1", "tune": "1", "figure": "effective_neighbours",
+    }  # fmt: skip
     app.button_group("experiment-task").set_value("translation").run()
     assert not app.exception
     assert link(app) == {"task": "translation"}
@@ -477,7 +549,7 @@ def test_an_experiment_of_trainings_is_kept_with_each_of_them(
     made = {panel.request for panel in page.panels}
     assert {*asked.values()} < made
     assert {request.task for request in made - {*asked.values()}} == {"experiment"}
-    (table,) = (one for one in whole(page.seen.blocks) if isinstance(one, Table))
+    table, _ = (one for one in whole(page.seen.blocks) if isinstance(one, Table))
     frame, bold = page.tables[table.name].to_pylist(), [*table.bold]
     rows, styles = displayed(app)
     assert [row["Runs"] for row in frame] == ["3 of 3 done", "3 of 3 done"]
@@ -492,7 +564,7 @@ def test_while_trainings_run_an_experiment_is_not_kept(opened, service, catalogu
 
 
 def test_a_typed_scoring_is_a_row_of_its_own(opened, backend):
-    app = opened("experiment", scorings="gaussian,=-|q - k| / w", seeds="2")
+    app = opened("experiment", scorings="gaussian,=-|q - k| / w", seeds="2", tune="0")
     assert not app.exception
     made = [one for one in backend.submitted.values() if one.scoring.startswith("=")]
     assert [one.scoring for one in made] == ["=-norm(q - k) / w"] * 2

@@ -6,8 +6,8 @@ import math
 import pytest
 
 from dashboard.features.experiment.cells import Cell
-from dashboard.features.experiment.summary import spreads, summary_request
-from dashboard.features.experiment.task import Spread, best, spread
+from dashboard.features.experiment.summary import gains, spreads, summary_request
+from dashboard.features.experiment.task_summary import Spread, best, spread
 from dashboard.jobs.tasks import perform
 from dashboard.records.metric import Metric
 from dashboard.records.request import Request
@@ -24,26 +24,64 @@ def test_mean_and_sample_deviation_by_hand():
 
 
 def test_what_was_not_measured_does_not_count():
-    assert spread([None, 3.0, math.nan, 5.0]) == Spread(4.0, math.sqrt(2), 2)
-    assert spread([7.0, None]) == Spread(7.0, None, 1)
-    assert spread([None]) == Spread(None, None, 0)
+    assert spread([math.nan, 3.0, math.inf, 5.0]) == Spread(4.0, math.sqrt(2), 2)
+    assert spread([7.0, math.nan]) == Spread(7.0, None, 1)
+    assert spread([math.nan]) == Spread(None, None, 0)
 
 
-SPREADS = {"far": Spread(9.0, 0.5, 3), "near": Spread(3.0, 0.25, 3), "next": Spread(4.0, 0.9, 3)}
+# The spread over the seeds is larger than any difference, the differences are all of one sign.
+PAIRED = [float(n) for n in (1, 9, 4, 16, 2, 11, 7)]
+VALUES = {
+    "far": [value + 5 for value in PAIRED],
+    "near": PAIRED,
+    "next": [value + 0.5 for value in PAIRED],
+}
 
 
-def test_best_is_beyond_the_spread_of_the_next_and_of_its_own():
-    assert best(SPREADS, "lower") == "near"
-    assert best(SPREADS, "higher") == "far"
-    assert best(SPREADS, "") is None
-    assert best({**SPREADS, "next": Spread(4.0, 1.0, 3)}, "lower") is None
-    assert best({**SPREADS, "near": Spread(3.0, 1.1, 3)}, "lower") is None
+def test_best_is_beyond_chance_seed_by_seed():
+    assert best(VALUES, "lower") == "near"
+    assert best(VALUES, "higher") == "far"
+    assert best(VALUES, "") is None
+    twisted = [value + (0.5 if n else -0.5) for n, value in enumerate(PAIRED)]
+    assert best({**VALUES, "next": twisted}, "lower") is None
 
 
-def test_one_seed_or_one_row_has_no_best():
-    assert best({**SPREADS, "next": Spread(4.0, None, 1)}, "lower") is None
-    assert best({"near": SPREADS["near"]}, "lower") is None
-    assert best({**SPREADS, "none": Spread(None, None, 0)}, "lower") == "near"
+def test_few_seeds_or_one_row_have_no_best():
+    assert best({name: found[:5] for name, found in VALUES.items()}, "lower") is None
+    assert best({"near": PAIRED}, "lower") is None
+    assert best({**VALUES, "none": [math.nan] * 7}, "lower") == "near"
+    assert best({"zero": [0.0] * 7, "one": [1.0] * 7}, "lower") == "zero"
+
+
+def compared(values, better="lower", reference="near"):
+    runs = {"loss": {"better": better, "values": values}}
+    request = Request.make(
+        "experiment", options={"runs": json.dumps(runs), "reference": reference}
+    )  # fmt: skip
+    return {
+        row["scoring"]: row for row in perform(request, None).tables["differences"].to_pylist()
+    }
+
+
+def test_differences_are_taken_seed_by_seed_from_the_reference():
+    found = compared({name: [None, *values] for name, values in VALUES.items()})
+    assert set(found) == {"far", "next"}
+    far = found["far"]
+    assert (far["mean"], far["low"], far["high"], far["pairs"]) == (-5.0, -5.0, -5.0, 7)
+    assert far["p"] == pytest.approx(2 * 2 / 2**7)  # twice the smallest of seven pairs
+    assert (far["verdict"], far["seeds_needed"]) == ("worse", 7)
+    assert compared(VALUES, "higher")["far"]["verdict"] == "better"
+
+
+def test_five_seeds_are_too_few_for_a_verdict():
+    found = compared({name: values[:5] for name, values in VALUES.items()})
+    assert {row["verdict"] for row in found.values()} == {"too few seeds"}
+    assert found["far"]["mean"] == -5.0
+
+
+def test_nothing_is_compared_without_a_better_side_or_a_reference():
+    assert compared(VALUES, "") == {}
+    assert compared(VALUES, reference="absent") == {}
 
 
 def cell(scoring, seed, state="done", **figures):
@@ -58,33 +96,45 @@ CELLS = [
 
 
 def test_a_worker_summarises_what_the_runs_that_are_done_measured():
-    request = summary_request(CELLS, [LOSS, SIZE])
+    request = summary_request(CELLS, [LOSS, SIZE], "far")
     table = perform(request, None).tables["summary"]
     rows = {(row["metric"], row["scoring"]): row for row in table.to_pylist()}
     assert [*rows] == [("loss", "far"), ("loss", "near"), ("size", "far"), ("size", "near")]
     near = {"metric": "loss", "scoring": "near", "mean": 2.0, "deviation": math.sqrt(2),
-            "count": 2, "best": True}  # fmt: skip
+            "count": 2, "best": False}  # fmt: skip
     assert rows["loss", "near"] == pytest.approx(near)
-    assert [row["best"] for row in rows.values()] == [False, True, False, False]
     one = rows["size", "far"]
     assert (one["mean"], one["deviation"], one["count"]) == (7.0, None, 1)
 
 
 def test_the_answer_is_read_by_metric_and_scoring():
-    found = spreads(perform(summary_request(CELLS, [LOSS]), None))
-    assert (found["loss", "near"].mean, found["loss", "near"].best) == (2.0, True)
+    found = spreads(perform(summary_request(CELLS, [LOSS], "far"), None))
+    assert found["loss", "near"].mean == 2.0
     assert ("loss", "late") not in found
     assert spreads(None) == {}
+    gain = gains(perform(summary_request(CELLS, [LOSS], "far"), None))["loss", "near"]
+    assert (gain.mean, gain.pairs, gain.verdict) == (10.0, 2, "too few seeds")
+    assert gains(None) == {}
+
+
+def test_runs_are_paired_by_their_seed():
+    """A run that is missing leaves its place empty."""
+    cells = [cell("a", 1, loss=1.0), cell("a", 0, "failed"), cell("b", 0, loss=9.0),
+             cell("b", 1, loss=4.0)]  # fmt: skip
+    found = gains(perform(summary_request(cells, [LOSS], "b"), None))
+    assert (found["loss", "a"].mean, found["loss", "a"].pairs) == (3.0, 1)
 
 
 def test_equal_runs_ask_for_the_same_whatever_their_order():
     other = [CELLS[index] for index in (2, 3, 0, 1)]
-    assert summary_request(CELLS, [LOSS, SIZE]) == summary_request(other, [SIZE, LOSS])
+    assert summary_request(CELLS, [LOSS, SIZE], "far") == summary_request(
+        other, [SIZE, LOSS], "far"
+    )
 
 
 def test_without_a_run_that_is_done_nothing_is_asked():
-    assert summary_request(CELLS[4:], [LOSS]) is None
-    assert summary_request(CELLS, []) is None
+    assert summary_request(CELLS[4:], [LOSS], "far") is None
+    assert summary_request(CELLS, [], "far") is None
 
 
 @pytest.mark.parametrize(

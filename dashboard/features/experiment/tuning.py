@@ -1,0 +1,94 @@
+"""Tuning as a view asks for it: which scorings, on what seeds, and what was chosen."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from dashboard.features.experiment.view import (
+    TRANSLATION,
+    TUNING_SEEDS,
+    Experiment,
+    requests,
+    tunes,
+)
+from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import Pairs, Request, is_upload
+from dashboard.ui.jobs import Jobs
+from dashboard.ui.titles import scoring_title
+
+_TASK = "experiment"
+_TITLES = {"lr": "learning rate"}
+TUNING_FITS = 8 * len(TUNING_SEEDS)  # of a scoring with one parameter
+
+
+@dataclass(frozen=True, kw_only=True)
+class Tuned:
+    """How the tuning of a view stands.
+
+    Args:
+        requests: by scoring, what a worker must tune.
+        values: by scoring, the values chosen; of one that is still tuned there is nothing.
+        combinations: by scoring, how many were tried.
+        failed: by scoring, why it could not be tuned.
+    """
+
+    requests: Mapping[str, Request]
+    values: Mapping[str, Pairs]
+    combinations: Mapping[str, int]
+    failed: Mapping[str, str]
+
+
+def tuning_requests(view: Experiment, catalogue: Catalogue) -> dict[str, Request]:
+    """By scoring, what a worker must tune; empty where the view does not tune."""
+    if not tunes(view):
+        return {}
+    return {
+        scoring: replace(request, task=_TASK, seed=0)
+        for (scoring, seed), request in requests(view, catalogue).items()
+        if seed == 0
+    }
+
+
+def tuned(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Tuned:
+    """What the workers have chosen so far."""
+    asked = tuning_requests(view, catalogue)
+    values: dict[str, Pairs] = {}
+    combinations: dict[str, int] = {}
+    failed: dict[str, str] = {}
+    for scoring, request in asked.items():
+        event = None if jobs.holds(request) else jobs.final(request)
+        if event and event.result:
+            values[scoring] = tuple(sorted(event.result.facts["chosen"].items()))
+            combinations[scoring] = int(event.result.facts["combinations"])
+        elif event:
+            failed[scoring] = event.note or "The job was stopped before it was done."
+    return Tuned(requests=asked, values=values, combinations=combinations, failed=failed)
+
+
+def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
+    """How the scorings got their values: tuned, and to which ones, or by hand."""
+    if view.task == TRANSLATION:
+        return (
+            "No scoring is tuned here: all train with the learning rate and the parameters that "
+            "are set above, and one that wants others is at a disadvantage."
+        )
+    if tuning is None:
+        if is_upload(view.data):
+            return (
+                "No scoring is tuned here: a file has no other points to tune on. All have the "
+                "parameters that are set above."
+            )
+        return "No scoring is tuned: all have the parameters that are set above."
+    chosen = "; ".join(
+        f"{scoring_title(name, catalogue)}: "
+        + ", ".join(f"{_TITLES.get(parameter, parameter)} {value:g}" for parameter, value in found)
+        for name in view.scorings
+        if (found := tuning.values.get(name))
+    )
+    most = max(tuning.combinations.values(), default=0)
+    words = (
+        f"Every scoring is tuned on {len(TUNING_SEEDS)} problems of other seeds than those in the "
+        f"table, by the leave-one-out error, over a grid of up to {most:,} combinations."
+    )
+    return f"{words} Chosen: {chosen}." if chosen else words

@@ -1,0 +1,74 @@
+"""Tuning by the real tasks, on problems that no experiment reports."""
+
+import pytest
+
+from dashboard.features.experiment.view import TUNING_SEEDS
+from dashboard.jobs.tasks import perform
+from dashboard.records.request import Request
+
+
+class Context:
+    """Takes every report."""
+
+    def __init__(self):
+        self.fractions = []
+
+    def report(self, fraction, note="", facts=None):
+        self.fractions.append(fraction)
+
+    def stopped(self):
+        return False
+
+
+def tune(scoring, parameters=None, **options):
+    chosen = {"data.points": 23, "data.queries": 5, **options}
+    request = Request.make(
+        "experiment", model="nadaraya_watson", scoring=scoring, data="sine",
+        parameters=parameters or {}, options=chosen, device="cpu",
+    )  # fmt: skip
+    return perform(request, Context())
+
+
+def error_of(width, **options):
+    """The mean left-out error of the tuning seeds, each fitted by itself."""
+    found = [
+        perform(
+            Request.make(
+                "regression", model="nadaraya_watson", scoring="gaussian", data="sine",
+                parameters={"width": width}, seed=seed, device="cpu",
+                options={"data.points": 23, "data.queries": 5, **options},
+            ),
+            Context(),
+        ).facts["metrics"]["leave_one_out_mse"]
+        for seed in TUNING_SEEDS
+    ]  # fmt: skip
+    return sum(found) / len(found)
+
+
+def test_the_width_with_the_smallest_error_on_other_seeds_is_chosen():
+    result = tune("gaussian")
+    grid = result.tables["grid"].to_pylist()
+    errors = {row["values"][0]: row["error"] for row in grid}
+    chosen = result.facts["chosen"]["width"]
+    assert len(grid) == result.facts["combinations"] == 8
+    assert errors[f"width={chosen:g}"] == min(errors.values()) < errors["width=1"]
+    assert errors["width=1"] == pytest.approx(error_of(1.0))
+
+
+def test_a_scoring_without_parameters_has_nothing_to_choose():
+    result = tune("uniform")
+    assert (result.facts["chosen"], result.facts["combinations"]) == ({}, 1)
+
+
+def test_where_a_scoring_learns_its_rate_is_tuned():
+    result = tune("gaussian", learn=True, epochs=3)
+    assert {*result.facts["chosen"]} == {"lr"}
+    assert result.facts["chosen"]["lr"] in (5.0, 5 / 3, 15.0)
+    assert result.facts["combinations"] == 3
+
+
+def test_what_no_combination_can_do_is_refused():
+    with pytest.raises(ValueError, match="nowhere"):
+        tune("nowhere")
+    with pytest.raises(ValueError, match="learn"):
+        tune("gaussian", learn="yes")
