@@ -106,8 +106,8 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     x = alt.X(
         "x:Q",
         scale=alt.Scale(
-            type=kind, domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False, zero=False,
-            padding=8 if shape.fitted else 0,
+            type=kind, domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False,
+            zero=alt.Undefined if shape.log else False, padding=8 if shape.fitted else 0,
         ),
         axis=alt.Axis(
             title=x_title, grid=shape.log, format=",d" if shape.log else "~s", labelFlush=True,

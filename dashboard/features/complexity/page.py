@@ -9,9 +9,14 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.charts import PANEL_COLOURS
-from dashboard.charts.series import SeriesShape, draw_series, prepare_series
-from dashboard.charts.template import Prepared
+from dashboard.charts.series import draw_series
+from dashboard.features.complexity.figures import (
+    AXES,
+    LAYERS,
+    counted_over,
+    points_over,
+    times_over,
+)
 from dashboard.features.complexity.view import (
     DEVICE,
     LINK,
@@ -34,9 +39,6 @@ from dashboard.ui.widgets import plain
 
 _HEIGHT = 440  # px, of the charts with their legends and captions
 _WIDTH = 190  # px, of a control
-_LAYERS = {"cnn": "CNN", "rnn": "RNN", "attention": "Self-attention"}
-_COLOURS = dict(zip(_LAYERS.values(), PANEL_COLOURS.values(), strict=False))
-_AXES = {"n": "sequence length n", "d": "size d"}
 # Vaswani et al. 2017, table 1; the exponents are those of the second column.
 _FORMULAS = """
 | Layer | Work | In sequence | Path |
@@ -97,29 +99,40 @@ def _live(events: Sequence[Event]) -> None:
     points = pd.DataFrame(timed).drop_duplicates(subset=["layer", "n", "d"], keep="last")
     latest = events[-1]
     st.progress(min(1.0, latest.fraction or 0.0), text=plain(latest.note))
-    for place, axis in zip(shown.columns(2, gap="large"), _AXES, strict=True):
-        if len({*_over(points, axis)[axis]}) > 1:
+    for place, axis in zip(shown.columns(2, gap="large"), AXES, strict=True):
+        if len({*points_over(points, axis)[axis]}) > 1:
             with place:
                 charts.show_prepared(
                     draw_series,
-                    _prepared(points, None, axis),
-                    f"Milliseconds of one pass over {_AXES[axis]}, measured so far",
+                    times_over(points, None, axis),
+                    f"Milliseconds of one pass over {AXES[axis]}, measured so far",
                 )
 
 
 def _drawn(result: Result) -> None:
     times, fits = result.tables["times"].to_pandas(), result.facts["fits"]
-    for place, axis in zip(shown.columns(2, gap="large"), _AXES, strict=True):
+    for place, axis in zip(shown.columns(2, gap="large"), AXES, strict=True):
         with place:
             fixed = "d" if axis == "n" else "n"
             largest = times.loc[times["axis"] == axis, fixed].max()
-            shown.markdown(f"**Time over {_AXES[axis]}**, at {fixed} = {largest:,}")
+            shown.markdown(f"**Time over {AXES[axis]}**, at {fixed} = {largest:,}")
             charts.show_filled(
                 f"complexity {result.digest} {axis}",
                 draw_series,
-                lambda axis=axis: _prepared(times, fits, axis),
-                f"Milliseconds of one pass over {_AXES[axis]}, with fitted lines",
+                lambda axis=axis: times_over(times, fits, axis),
+                f"Milliseconds of one pass over {AXES[axis]}, with fitted lines",
             )
+            shown.markdown(f"**Multiplications over {AXES[axis]}**, counted")
+            charts.show_filled(
+                f"complexity counted {result.digest} {axis}",
+                draw_series,
+                lambda axis=axis: counted_over(times, axis),
+                f"Multiplications of one pass over {AXES[axis]}",
+            )
+    shown.caption(
+        "Above the clock's times with the lines fitted to them, below the multiplications that "
+        "the formulas count. Lines of one slope in both mean that time follows the count."
+    )
     _exponents(fits)
     _reach(result)
     threads, rounds = result.facts["threads"], result.facts["rounds"]
@@ -130,49 +143,10 @@ def _drawn(result: Result) -> None:
     )
 
 
-def _prepared(
-    times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: str
-) -> Prepared[SeriesShape]:
-    own = _over(times, axis)
-    points = pd.DataFrame(
-        {
-            "x": own[axis],
-            "y": own["seconds"] * 1e3,
-            "series": [_LAYERS[layer] for layer in own["layer"]],
-        }
-    )
-    lines = points
-    if fits is not None:
-        lines = pd.DataFrame(
-            {"x": x, "y": 1e3 * fit["factor"] * x ** fit["exponent"],
-             "series": _LAYERS[fit["layer"]]}
-            for fit in fits if fit["axis"] == axis
-            for x in (own[axis].min(), own[axis].max())
-        )  # fmt: skip
-    return prepare_series(
-        points,
-        _COLOURS,
-        fitted=lines,
-        log=True,
-        ticks=sorted(own[axis].unique().tolist()),
-        x_title=_AXES[axis],
-        y_title="milliseconds",
-        y_format=".3~g",
-        height=260,
-    )
-
-
-def _over(times: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """The points of one chart: those at the largest of the other size."""
-    fixed = "d" if axis == "n" else "n"
-    largest = times.loc[times[fixed] == times[fixed].max(), :]
-    return largest.drop_duplicates(subset=["layer", "n", "d"])
-
-
 def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
     shown.subheader("Fitted exponents")
     rows = []
-    for layer, title in _LAYERS.items():
+    for layer, title in LAYERS.items():
         row = {"Layer": title}
         for fit in (fit for fit in fits if fit["layer"] == layer):
             axis = fit["axis"]
@@ -199,8 +173,8 @@ def _reach(result: Result) -> None:
     reach = result.tables["reach"].to_pandas()
     tables = {}
     for name, title in (("products", "one after another"), ("hops", "hops")):
-        wide = reach.pivot(index="n", columns="layer", values=name)[list(_LAYERS)]
-        tables[title] = wide.rename(columns=_LAYERS)
+        wide = reach.pivot(index="n", columns="layer", values=name)[list(LAYERS)]
+        tables[title] = wide.rename(columns=LAYERS)
     left, right = shown.columns(2, gap="large")
     with left:
         shown.markdown("**In sequence**: matrix products that must wait for each other")
@@ -213,10 +187,25 @@ def _reach(result: Result) -> None:
         shown.markdown("**Path**: hops from the last output to the first input")
         shown.table(tables["hops"], width="stretch")
         shown.caption(
-            f"Followed by the gradient until it is no longer zero at the first input. A hop is a "
-            f"layer of convolution (kernel {result.facts['kernel']}), a step of recurrence, or a "
-            "layer of attention."
+            "Followed by the gradient until it is no longer zero at the first input. A hop is a "
+            "layer of convolution, a step of recurrence, or a layer of attention."
         )
+        shown.caption(_path_of_convolution(int(result.facts["kernel"])))
+
+
+def _path_of_convolution(kernel: int) -> str:
+    """Why its path is as long as it is: half of the kernel looks the other way."""
+    side = kernel // 2
+    if side == 1:
+        return (
+            f"A kernel of {kernel} reaches one position to each side, so that a convolution needs "
+            "n − 1 hops, as many as a recurrence. A wider kernel needs fewer, in proportion to "
+            "n/k as in the table above."
+        )
+    return (
+        f"A kernel of {kernel} reaches {side} positions to each side, so that a convolution needs "
+        f"(n − 1)/{side} hops, rounded up: in proportion to n/k as in the table above."
+    )
 
 
 PAGE = Page(

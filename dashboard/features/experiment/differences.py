@@ -79,7 +79,12 @@ def _too_few(found: Mapping[str, Gain], seeds: int) -> str:
     needed = next((gain.seeds_needed for gain in few), None)
     if not few or needed is None or needed <= seeds:
         return ""
+    if len(found) == 1:
+        return (
+            f"With so few seeds not even the largest difference could be told from chance at "
+            f"5 %; {needed} seeds can do that for one comparison."
+        )
     return (
-        f"With {seeds} seeds not even the largest difference could be told from chance at 5 %; "
+        f"With so few seeds not even the largest difference could be told from chance at 5 %; "
         f"{needed} seeds can do that for {len(found)} comparisons."
     )

@@ -20,10 +20,10 @@ from dashboard.features.experiment.cells import AT_WORK, Cell, fits, outdated, s
 from dashboard.features.experiment.setup import setup
 from dashboard.features.experiment.summary import TASK, gains, spreads, summary_request
 from dashboard.features.experiment.tuning import (
-    TUNING_FITS,
     Tuned,
     set_by,
     tuned,
+    tuning_fits,
     tuning_requests,
 )
 from dashboard.features.experiment.view import (
@@ -226,7 +226,7 @@ def _work(request: Request) -> float:
     if request.task != TASK or not request.scoring:
         return upload.fit_work(request)
     fit = replace(request, task=fits_link.TASK)
-    return TUNING_FITS * upload.fit_work(fit)
+    return tuning_fits(request) * upload.fit_work(fit)
 
 
 def _same_data(cells: Sequence[Cell]) -> bool:

@@ -80,7 +80,7 @@ def summarise(request: Request) -> Result:
     try:
         options = dict(request.options)
         runs = json.loads(str(options["runs"]))
-        read = {
+        read: dict[str, tuple[Values, Better]] = {
             metric: ({n: _numbers(v) for n, v in found["values"].items()}, _SIDES[found["better"]])
             for metric, found in runs.items()
         }

@@ -12,6 +12,7 @@ from dashboard.features.experiment.view import (
     requests,
     tunes,
 )
+from dashboard.links.fits import LEARN
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Pairs, Request, is_upload
 from dashboard.ui.jobs import Jobs
@@ -19,7 +20,7 @@ from dashboard.ui.titles import scoring_title
 
 _TASK = "experiment"
 _TITLES = {"lr": "learning rate"}
-TUNING_FITS = 8 * len(TUNING_SEEDS)  # of a scoring with one parameter
+_COMBINATIONS, _RATES = 8, 3  # of a scoring with one parameter, and of one that learns
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,6 +67,12 @@ def tuned(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Tuned:
     return Tuned(requests=asked, values=values, combinations=combinations, failed=failed)
 
 
+def tuning_fits(request: Request) -> int:
+    """How many fits a tuning makes, as far as its request says."""
+    learns = dict(request.options).get(LEARN)
+    return len(TUNING_SEEDS) * (_RATES if learns else _COMBINATIONS)
+
+
 def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     """How the scorings got their values: tuned, and to which ones, or by hand."""
     if view.task == TRANSLATION:
@@ -82,7 +89,9 @@ def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
         return "No scoring is tuned: all have the parameters that are set above."
     chosen = "; ".join(
         f"{scoring_title(name, catalogue)}: "
-        + ", ".join(f"{_TITLES.get(parameter, parameter)} {value:g}" for parameter, value in found)
+        + ", ".join(
+            f"{_TITLES.get(parameter, parameter)} {value:.3g}" for parameter, value in found
+        )
         for name in view.scorings
         if (found := tuning.values.get(name))
     )

@@ -145,9 +145,9 @@ def _fit(
     fit = replace(
         usual,
         parameters=pairs(
-            dict(usual.parameters) | dict(own.parameters) | ({} if usual.learn else tuned)
+            dict(usual.parameters) | dict(own.parameters) | ({} if usual.learn else dict(tuned))
         ),
-        fitting=pairs(dict(view.fitting) | tuned) if usual.learn else (),
+        fitting=pairs(dict(view.fitting) | dict(tuned)) if usual.learn else (),
     )
     return fits.fit_request(
         fit, data=view.data, settings=view.settings, seed=seed, device=view.device

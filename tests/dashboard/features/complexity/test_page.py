@@ -25,7 +25,8 @@ def test_formulas_times_exponents_and_reach_are_shown(opened, backend):
     app = opened("complexity")
     assert not app.exception
     assert "$O(n^2 d)$" in words(app)
-    assert len(charts(app)) == 2
+    assert len(charts(app)) == 4
+    assert "A kernel of 3 reaches one position to each side" in words(app)
     exponents, products, hops = (frame.value for frame in app.dataframe)
     assert list(exponents.loc["RNN"]) == [2.0, 1.25, 1.5] * 2
     assert list(products["CNN"]) == [16, 32]
@@ -39,6 +40,11 @@ def test_points_and_fitted_lines_are_those_of_the_result(opened, chart_rows):
     drawn = [{(r["x"], r["y"]) for r in one if r["series"] == "CNN"} for one in sets]
     line = {(x, float(f"{1e3 * 1e-5 * x**1.25:.5g}")) for x in (16, 32)}
     assert sorted(drawn, key=sorted) == sorted([{(16, 1.024), (32, 2.048)}, line], key=sorted)
+
+
+def test_the_counted_multiplications_stand_below_the_times(opened, chart_rows):
+    (counted,) = chart_rows(opened("complexity"), "series")[1]
+    assert {(r["x"], r["y"]) for r in counted if r["series"] == "CNN"} == {(16, 16), (32, 32)}
 
 
 def test_controls_go_into_request_and_link(opened, backend):

@@ -1,0 +1,77 @@
+"""The charts of the page: what the clock says, and what the formulas count."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.series import SeriesShape, prepare_series
+from dashboard.charts.template import Prepared
+
+LAYERS = {"cnn": "CNN", "rnn": "RNN", "attention": "Self-attention"}
+_COLOURS = dict(zip(LAYERS.values(), PANEL_COLOURS.values(), strict=False))
+AXES = {"n": "sequence length n", "d": "size d"}
+
+
+def times_over(
+    times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: str
+) -> Prepared[SeriesShape]:
+    """The chart of the times over one of the sizes, with the lines that were fitted, if any."""
+    own = points_over(times, axis)
+    points = pd.DataFrame(
+        {
+            "x": own[axis],
+            "y": own["seconds"] * 1e3,
+            "series": [LAYERS[layer] for layer in own["layer"]],
+        }
+    )
+    lines = points
+    if fits is not None:
+        lines = pd.DataFrame(
+            {"x": x, "y": 1e3 * fit["factor"] * x ** fit["exponent"],
+             "series": LAYERS[fit["layer"]]}
+            for fit in fits if fit["axis"] == axis
+            for x in (own[axis].min(), own[axis].max())
+        )  # fmt: skip
+    return prepare_series(
+        points,
+        _COLOURS,
+        fitted=lines,
+        log=True,
+        ticks=sorted(own[axis].unique().tolist()),
+        x_title=AXES[axis],
+        y_title="milliseconds",
+        y_format=".3~g",
+        height=260,
+    )
+
+
+def counted_over(times: pd.DataFrame, axis: str) -> Prepared[SeriesShape]:
+    """The chart of the multiplications that the formulas count, over the same sizes."""
+    own = points_over(times, axis)
+    return prepare_series(
+        pd.DataFrame(
+            {
+                "x": own[axis],
+                "y": own["multiply_adds"].astype(float),
+                "series": [LAYERS[layer] for layer in own["layer"]],
+            }
+        ),
+        _COLOURS,
+        log=True,
+        ticks=sorted(own[axis].unique().tolist()),
+        x_title=AXES[axis],
+        y_title="multiplications",
+        y_format=".3~s",
+        height=180,
+    )
+
+
+def points_over(times: pd.DataFrame, axis: str) -> pd.DataFrame:
+    """The points of one chart: those at the largest of the other size."""
+    fixed = "d" if axis == "n" else "n"
+    largest = times.loc[times[fixed] == times[fixed].max(), :]
+    return largest.drop_duplicates(subset=["layer", "n", "d"])
