@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from statistics import fmean
 
 import pyarrow as pa
 
+from dashboard.jobs.training_forecast import expected
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 from dashboard.records.training import Training
@@ -45,6 +47,17 @@ class OwnTrainings:
     def every(self) -> list[Training]:
         """Return the trainings of all owners, to be found by their requests."""
         return self._trainings.list()
+
+    def expected(self, requests: Sequence[Request]) -> float | None:
+        """Return the mean seconds of such trainings, by those that are alike; None if unknown.
+
+        Args:
+            requests: what would be trained.
+        """
+        known = self._trainings.list()
+        found = [expected(request, known) for request in requests]
+        seconds = [one for one in found if one is not None]
+        return fmean(seconds) if seconds and len(seconds) == len(found) else None
 
     def owns(self, training: Training) -> bool:
         """Whether the visitor may change a training."""

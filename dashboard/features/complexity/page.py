@@ -138,7 +138,7 @@ def _drawn(result: Result) -> None:
     threads, rounds = result.facts["threads"], result.facts["rounds"]
     shown.caption(
         f"Measured on {result.facts['device']} with {threads} thread{'s' * (threads > 1)}, torch "
-        f"{result.facts['torch']}, in {result.facts['seconds']:.1f} s; each point is the median "
+        f"{result.facts['torch']}, in {result.facts['seconds']:.1f} s; each point is the shortest "
         f"of {rounds} timing{'s' * (rounds > 1)}, one sequence at a time, no gradients."
     )
 

@@ -18,6 +18,7 @@ from dashboard.links.recipes import (
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import EPOCHS
+from dashboard.records.work import about
 from dashboard.ui import layout, owner, recipes, upload
 from dashboard.ui.fields import draw_device, draw_setting, draw_settings
 from dashboard.ui.session import Session
@@ -105,4 +106,11 @@ def _plan(view: Train, catalogue: Catalogue) -> str:
         )
     else:
         words.append("Nothing is held out, so there will be no score")
+    seconds = owner.trainings().expected(requests(view))
+    if seconds is not None:
+        words.append(
+            f"Such a training takes {about(seconds)} here, as those before it did"
+            if count == 1
+            else f"Such trainings take {about(seconds)} each here, as those before them did"
+        )
     return ". ".join(words) + "."

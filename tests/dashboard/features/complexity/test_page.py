@@ -31,7 +31,7 @@ def test_formulas_times_exponents_and_reach_are_shown(opened, backend):
     assert list(exponents.loc["RNN"]) == [2.0, 1.25, 1.5] * 2
     assert list(products["CNN"]) == [16, 32]
     assert list(hops["Self-attention"]) == [17, 33]
-    assert "the median of 3 timings" in words(app)
+    assert "the shortest of 3 timings" in words(app)
     assert link(app) == {}
 
 

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dashboard.features.training.view import LINK, requests
 from dashboard.records.request import Request
 from dashboard.records.training import Ahead, Epoch, Training
 from dashboard.ui import workbench as state
@@ -274,6 +275,17 @@ def test_the_time_left_and_the_queue_are_said(opened, service):
     service.cancel(third.id)
     app.run()
     assert "2 trainings run or wait; the last will be done in about 7 minutes." in words(app)
+
+
+def test_what_such_trainings_took_is_said_before_they_start(opened, service, catalogue):
+    view = LINK.parse({"scorings": "additive"}, catalogue)[0]
+    (request,) = requests(view)
+    assert "Such a training takes" not in words(opened("training", scorings="additive"))
+    done = tuple(replace(one, seconds=20.0, evaluation_seconds=5.0) for one in epochs(7))
+    service.add(replace(trained(service, 1), request=request, epochs=done))
+    app = opened("training", scorings="additive")
+    assert "Such a training takes about 3 minutes here" in words(app)
+    assert "Such trainings take about 3 minutes each here" in words(opened("training"))
 
 
 def test_cards_keep_their_places_while_states_change(opened, service):
