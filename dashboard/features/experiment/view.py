@@ -169,7 +169,8 @@ def _seeds(view: Experiment, _: Catalogue) -> Parameter:
 
 def _tune(view: Experiment, catalogue: Catalogue) -> Parameter:
     """On by default, unless the scorings learn or someone has set their parameters."""
-    as_usual = view.parameters == PARAMETERS.default(view, catalogue)
+    usual = dict(PARAMETERS.default(view, catalogue))
+    as_usual = all(usual.get(name, value) == value for name, value in view.parameters)
     return Parameter(
         name="tune",
         title="Tune every scoring",

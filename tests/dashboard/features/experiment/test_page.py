@@ -202,6 +202,14 @@ def test_what_a_tuning_chose_is_asked_for_and_said(opened, backend, monkeypatch)
     assert link(app) == {"scorings": "gaussian,uniform", "seeds": "2", "tune": "0"}
 
 
+def test_another_list_of_scorings_is_tuned_as_the_one_before(opened, backend):
+    app = opened("experiment", scorings="gaussian,uniform", seeds="2")
+    app.multiselect("experiment-scorings").set_value(["laplacian", "uniform"]).run()
+    assert not app.exception
+    assert link(app) == {"scorings": "uniform,laplacian", "seeds": "2"}
+    assert app.toggle("experiment-tune").value is True
+
+
 def test_a_tuning_that_fails_costs_its_scoring(opened, backend, monkeypatch):
     answer = backend.wait
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from dataclasses import replace
 from urllib.parse import parse_qs, urlencode
 
 import pytest
@@ -10,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.catalogue import named
 
-from dashboard.features.experiment.view import LINK, metrics, obstacle, requests, usual_view
+from dashboard.features.experiment.view import (
+    LINK,
+    metrics,
+    obstacle,
+    reference_of,
+    requests,
+    tunes,
+    usual_view,
+)
 from dashboard.features.regression import view as regression
 from dashboard.features.training import view as training
 from dashboard.records.catalogue import Catalogue
@@ -96,6 +105,42 @@ def test_a_link_says_everything_and_comes_back_as_it_was(catalogue, link):
 )
 def test_what_cannot_be_taken_is_named(catalogue, link, named):
     assert named in problem_of(link, catalogue)[1]
+
+
+@pytest.mark.parametrize(
+    ("link", "tuned"),
+    [
+        ({}, True), ({"scorings": "gaussian,uniform", "seeds": "8"}, True), ({"tune": "0"}, False),
+        ({"gaussian.width": "0.5"}, False), ({"gaussian.width": "0.5", "tune": "1"}, True),
+        ({"learn": "1"}, False), ({"learn": "1", "tune": "1"}, True),
+        ({"data": f"upload:{'4f' * 32}", "tune": "1"}, False), ({"task": "translation"}, False),
+    ],
+)  # fmt: skip
+def test_scorings_are_tuned_unless_someone_has_set_them(catalogue, link, tuned):
+    view, problems = LINK.parse(link, catalogue)
+    assert problems == []
+    assert tunes(view) is tuned
+    assert LINK.format(view, catalogue) == link
+
+
+def test_a_reference_that_is_compared_no_more_leaves_the_link(catalogue):
+    link = {"scorings": "gaussian,uniform", "reference": "uniform"}
+    view, problems = LINK.parse(link, catalogue)
+    assert (problems, reference_of(view)) == ([], "uniform")
+    other = replace(view, scorings=("gaussian", "laplacian"))
+    assert reference_of(other) == "gaussian"
+    assert LINK.format(other, catalogue) == {"scorings": "gaussian,laplacian"}
+
+
+def test_what_was_tuned_is_fitted_with_the_values_chosen(catalogue):
+    view, _ = LINK.parse({"scorings": "gaussian,uniform", "seeds": "2"}, catalogue)
+    fits = requests(view, catalogue, {"gaussian": (("width", 0.25),)})
+    assert [*fits] == [("gaussian", 0), ("gaussian", 1)]
+    assert {dict(one.parameters)["width"] for one in fits.values()} == {0.25}
+    view, _ = LINK.parse({"scorings": "gaussian", "learn": "1", "seeds": "1"}, catalogue)
+    (fit,) = requests(view, catalogue, {"gaussian": (("lr", 15.0),)}).values()
+    assert dict(fit.options)["lr"] == 15.0
+    assert dict(fit.parameters)["width"] == 1.0
 
 
 VALUES = st.one_of(
