@@ -130,6 +130,7 @@ def test_live_figures_say_how_far_it_is(trainings, order):
     live = until(trainings, id, lambda training: "step" in training.live).live
     assert set(live) == {
         "epoch", "epochs", "step", "steps", "loss", "tokens_per_second", "fraction",
+        "seconds_left", "seconds_whole",
     }  # fmt: skip
     assert (live["epochs"], live["steps"]) == (400, 3)
     assert live["fraction"] == pytest.approx(((live["epoch"] - 1) + live["step"] / 3) / 400)
