@@ -15,6 +15,7 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dashboard import latency
+from dashboard.records.catalogue import Catalogue
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -76,6 +77,10 @@ PAGES = (
         section="Train", purpose="several scorings with several seeds each, everything else alike",
     ),
     Entry(
+        name="lessons", title="Lessons", icon="school", path="lessons",
+        section="Understand", purpose="attention in ten short lessons that ask before they show",
+    ),
+    Entry(
         name="heads", title="Heads", icon="toggle_on", path="heads",
         section="Understand", purpose="where each head looks, and what the model says without it",
     ),
@@ -134,6 +139,18 @@ def link_to(name: str, query: Mapping[str, str], label: str, icon: str = "") -> 
         icon=f":material/{icon or entry.icon}:",
         query_params=dict(query),
     )
+
+
+def checked(name: str, query: Mapping[str, str], catalogue: Catalogue) -> dict[str, str]:
+    """A link's parameters as the page itself would write them, for :func:`link_to`.
+
+    Args:
+        name: the page's feature.
+        query: what the link asks for.
+        catalogue: what is installed.
+    """
+    link = _module(name).PAGE.link
+    return link.format(link.parse(query, catalogue)[0], catalogue)
 
 
 def import_first() -> None:

@@ -12,6 +12,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.work import about
 from dashboard.ui.copying import copy_button
+from dashboard.ui.glossary import glossary_button
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
 from dashboard.ui.owner import visitor
@@ -81,6 +82,7 @@ def actions(
     with place:
         if catalogue is not None and catalogue.failures:
             _faults(catalogue)
+        glossary_button()
         copy_button(address(link))
         if catalogue is not None and visitor().administers:
             st.button(
