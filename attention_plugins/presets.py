@@ -51,7 +51,7 @@ PRESETS: dict[str, Preset] = {
         pairs=6000,
         held_out=200,
     ),
-    # d2l.ai 11.4: small enough to watch, trained on the first 600 pairs.
+    # d2l.ai, section 10.4: small enough to watch, trained on the first 600 pairs.
     "d2l": Preset(recipe=Recipe(), pairs=600, held_out=0),
     # The shipped checkpoints: all of Tatoeba, under an hour on one core.
     "shipped": Preset(

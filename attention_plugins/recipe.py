@@ -11,7 +11,7 @@ from attention_plugins.registry import Registry
 
 @dataclass(frozen=True, kw_only=True)
 class Recipe:
-    """How to train; the defaults are those of d2l.ai's section 11.4, but for two faults mended.
+    """How to train; the defaults are those of d2l.ai, section 10.4, but for two faults mended.
 
     Args:
         tokeniser: the name of one that is installed.

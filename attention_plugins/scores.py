@@ -94,7 +94,7 @@ def columns(references: Sequence[Sequence[str]]) -> list[tuple[str, ...]]:
 
 
 def bleu_k(prediction: str, reference: str, k: int = 2) -> float:
-    """BLEU-k of one sentence, 0 to 1, by the formula of d2l.ai, section 10.7.
+    """BLEU-k of one sentence, 0 to 1, by the formula of d2l.ai, section 9.7.
 
     ``exp(min(0, 1 - len_label / len_pred)) * prod(p_n ** (1 / 2 ** n))`` over n = 1 to k, tokens
     split at spaces, case kept. An order longer than the prediction has no n-grams, so no

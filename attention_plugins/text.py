@@ -41,7 +41,7 @@ def normalise(text: str) -> str:
 
 
 def tokenise_words(text: str) -> list[str]:
-    """Split at spaces, after one space was put before ``, . ! ?`` (d2l.ai, section 10.5)."""
+    """Split at spaces, after one space was put before ``, . ! ?`` (d2l.ai, section 9.5)."""
     return _PUNCTUATION.sub(r" \1", normalise(text)).split()
 
 

@@ -137,7 +137,8 @@ TATOEBA = DatasetSpec(
     task="translation",
     load=_load,
     parameters=(PAIRS,),
-    reference="tatoeba.org, CC BY 2.0 FR; the selection of manythings.org/anki and d2l.ai 10.5",
+    reference="tatoeba.org, CC BY 2.0 FR; the selection of manythings.org/anki and of d2l.ai, "
+    "section 9.5",
     description="Everyday sentences by volunteers, sorted by length; most sources have several "
     "translations.",
     sides=("English", "French"),

@@ -37,8 +37,7 @@ BOXCAR = ScoringSpec(
     formula=r"0 \text{ if } \frac{\lVert q-k\rVert_2}{\sqrt{d}}<h,\ \text{else } -\infty",
     build=Boxcar,
     parameters=(replace(WINDOW, learnable=False),),  # a step has no slope to learn by
-    reference="Rosenblatt 1956, Remarks on some nonparametric estimates of a density function; "
-    "Dive into Deep Learning, section 11.2.1",
+    reference="Rosenblatt 1956, Remarks on some nonparametric estimates of a density function",
     description="All keys in a window count the same, all others get a weight of exactly 0.",
     same_size=True,
 )

@@ -20,7 +20,7 @@ WIDTH = Parameter(
 
 
 class Gaussian(DistanceKernel):
-    """``-|q - k|^2 w^2 / 2`` with one weight, ``w = 1 / width``, as in d2l.ai (11.2.7).
+    """``-|q - k|^2 w^2 / 2`` with one weight, ``w = 1 / width``, as in d2l.ai, equation 10.2.7.
 
     ``w`` itself is what training changes, so that a step of gradient descent is the textbook's.
     """

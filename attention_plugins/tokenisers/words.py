@@ -48,7 +48,7 @@ WORDS = TokeniserSpec(
     build=functools.partial(WordTokeniser, tokenise_words),
     learn=learn,
     examples=("i'm home.", "would you like a cup of tea?"),
-    reference="d2l.ai, section 10.5",
+    reference="d2l.ai, section 9.5",
     description="Lower-case words and punctuation, split at spaces; i'm is one token.",
 )
 CLITICS = TokeniserSpec(

@@ -84,7 +84,7 @@ def test_other_masks_are_refused_in_one_sentence(mask, shape, message):
 
 # Masked softmax
 
-# The fixed example of d2l.ai, section 11.3; weights by hand from exp over the allowed scores.
+# The fixed example of d2l.ai, section 10.3; weights by hand from exp over the allowed scores.
 SCORES = torch.tensor(
     [
         [[0.0343, 0.0830, 0.2883, 0.7795], [0.6423, 0.1566, 0.5636, 0.0877]],
@@ -111,7 +111,7 @@ def test_the_textbooks_masked_softmax(lengths, expected):
 
 
 def test_weighted_averages_by_batched_products():
-    """d2l.ai, section 11.2: ten equal weights on the numbers 0…9 and 10…19; and its product."""
+    """d2l.ai, section 10.2: ten equal weights on the numbers 0…9 and 10…19; and its product."""
     values = torch.arange(20.0).reshape(2, 10, 1)
     equal = average_pooling.create(Sizes(1, 1, 1))
     output, weights = attend(equal, torch.ones(2, 1, 1), torch.ones(2, 10, 1), values)

@@ -50,7 +50,7 @@ def test_characters_that_only_resemble_others_stay_what_they_are(text):
 
 
 def textbook(text):
-    """d2l.ai, section 10.5, letter by letter."""
+    """d2l.ai, section 9.5, letter by letter."""
     text = text.replace(NARROW, " ").replace(NO_BREAK, " ").lower()
     spaced = "".join(
         " " + c if i > 0 and c in ",.!?" and text[i - 1] != " " else c for i, c in enumerate(text)

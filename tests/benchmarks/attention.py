@@ -22,7 +22,7 @@ Way = Callable[[], None]
 
 
 class TextbookAdditive(nn.Module):
-    """d2l.ai, section 11.3.2, without mask: all sums exist at once."""
+    """d2l.ai, section 10.3.2, without mask: all sums exist at once."""
 
     def __init__(self, size: int) -> None:
         super().__init__()
@@ -36,13 +36,13 @@ class TextbookAdditive(nn.Module):
 
 
 def textbook_dot(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """d2l.ai, section 11.3.1, without mask."""
+    """d2l.ai, section 10.3.3, without mask."""
     scores = torch.bmm(queries, keys.transpose(1, 2)) / math.sqrt(queries.shape[-1])
     return torch.bmm(nn.functional.softmax(scores, dim=-1), values)
 
 
 def textbook_gaussian(queries: Tensor, keys: Tensor, values: Tensor) -> Tensor:
-    """d2l.ai, section 11.2.2, of vectors: all differences exist at once."""
+    """d2l.ai, section 10.2, of vectors: all differences exist at once."""
     squares = ((queries.unsqueeze(2) - keys.unsqueeze(1)) ** 2).sum(dim=-1)
     return torch.bmm(nn.functional.softmax(-squares / 2, dim=-1), values)
 

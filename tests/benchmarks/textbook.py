@@ -1,7 +1,7 @@
-"""The models, the training and the prediction of d2l.ai, chapter 11, as its code computes them.
+"""The models, the training and the prediction of d2l.ai, chapter 10, as its code computes them.
 
 Written anew, eager and without shortcuts: what the benchmarks are compared with. Sections are
-named at each part. Masked scores are -1e6, as in section 11.3.
+named at each part. Masked scores are -1e6, as in section 10.3.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ STEPS = 10  # tokens to which every sentence is padded or cut
 
 
 def sequence_mask(scores: Tensor, lengths: Tensor, value: float = 0) -> Tensor:
-    """Section 10.7: overwrites what lies behind each row's length."""
+    """Section 9.7: overwrites what lies behind each row's length."""
     places = torch.arange(scores.shape[1], dtype=torch.float32)[None, :]
     scores[~(places < lengths[:, None])] = value
     return scores
 
 
 def masked_softmax(scores: Tensor, lengths: Tensor | None) -> Tensor:
-    """Section 11.3: ``(B, n_q, n_k)``, with lengths ``(B,)`` or ``(B, n_q)``."""
+    """Section 10.3: ``(B, n_q, n_k)``, with lengths ``(B,)`` or ``(B, n_q)``."""
     if lengths is None:
         return scores.softmax(dim=-1)
     shape = scores.shape
@@ -41,7 +41,7 @@ def masked_softmax(scores: Tensor, lengths: Tensor | None) -> Tensor:
 
 
 class AdditiveAttention(nn.Module):
-    """Section 11.3."""
+    """Section 10.3."""
 
     def __init__(self, size: int, dropout: float) -> None:
         super().__init__()
@@ -59,7 +59,7 @@ class AdditiveAttention(nn.Module):
 
 
 class DotProductAttention(nn.Module):
-    """Section 11.3."""
+    """Section 10.3."""
 
     def __init__(self, dropout: float) -> None:
         super().__init__()
@@ -74,7 +74,7 @@ class DotProductAttention(nn.Module):
 
 
 class MultiHeadAttention(nn.Module):
-    """Section 11.5: heads lie along the batch."""
+    """Section 10.5: heads lie along the batch."""
 
     def __init__(self, size: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -100,7 +100,7 @@ class MultiHeadAttention(nn.Module):
 
 
 class RecurrentEncoder(nn.Module):
-    """Section 10.7, ``Seq2SeqEncoder``: padding is read like words."""
+    """Section 9.7, ``Seq2SeqEncoder``: padding is read like words."""
 
     def __init__(self, words: int, size: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -112,7 +112,7 @@ class RecurrentEncoder(nn.Module):
 
 
 class AttentionDecoder(nn.Module):
-    """Section 11.4, ``Seq2SeqAttentionDecoder``: keys are projected at every step."""
+    """Section 10.4, ``Seq2SeqAttentionDecoder``: keys are projected at every step."""
 
     def __init__(self, words: int, size: int, layers: int, dropout: float) -> None:
         super().__init__()
@@ -139,7 +139,7 @@ class AttentionDecoder(nn.Module):
 
 
 class PositionalEncoding(nn.Module):
-    """Section 11.6."""
+    """Section 10.6."""
 
     def __init__(self, size: int, dropout: float, longest: int = 1000) -> None:
         super().__init__()
@@ -155,7 +155,7 @@ class PositionalEncoding(nn.Module):
 
 
 class AddNorm(nn.Module):
-    """Section 11.7."""
+    """Section 10.7."""
 
     def __init__(self, size: int, dropout: float) -> None:
         super().__init__()
@@ -166,7 +166,7 @@ class AddNorm(nn.Module):
 
 
 class EncoderBlock(nn.Module):
-    """Section 11.7."""
+    """Section 10.7."""
 
     def __init__(self, size: int, inner: int, heads: int, dropout: float) -> None:
         super().__init__()
@@ -180,7 +180,7 @@ class EncoderBlock(nn.Module):
 
 
 class DecoderBlock(nn.Module):
-    """Section 11.7: keeps the inputs so far, and projects all of them anew at every step."""
+    """Section 10.7: keeps the inputs so far, and projects all of them anew at every step."""
 
     def __init__(self, size: int, inner: int, heads: int, dropout: float, number: int) -> None:
         super().__init__()
@@ -204,7 +204,7 @@ class DecoderBlock(nn.Module):
 
 
 class TransformerEncoder(nn.Module):
-    """Section 11.7."""
+    """Section 10.7."""
 
     def __init__(
         self, words: int, size: int, inner: int, heads: int, layers: int, dropout: float
@@ -224,7 +224,7 @@ class TransformerEncoder(nn.Module):
 
 
 class TransformerDecoder(nn.Module):
-    """Section 11.7."""
+    """Section 10.7."""
 
     def __init__(
         self, words: int, size: int, inner: int, heads: int, layers: int, dropout: float
@@ -252,7 +252,7 @@ class TransformerDecoder(nn.Module):
 
 
 class EncoderDecoder(nn.Module):
-    """Section 10.6."""
+    """Section 9.6."""
 
     def __init__(self, encoder: nn.Module, decoder: AttentionDecoder | TransformerDecoder) -> None:
         super().__init__()
@@ -264,7 +264,7 @@ class EncoderDecoder(nn.Module):
 
 
 def bahdanau(words: tuple[int, int], size: int) -> EncoderDecoder:
-    """Section 11.4's model for vocabularies of source and target."""
+    """Section 10.4's model for vocabularies of source and target."""
     read, written = words
     layers, dropout = 2, 0.1
     return EncoderDecoder(
@@ -274,7 +274,7 @@ def bahdanau(words: tuple[int, int], size: int) -> EncoderDecoder:
 
 
 def transformer(words: tuple[int, int], size: int) -> EncoderDecoder:
-    """Section 11.7's model; its inner size is twice the hidden size."""
+    """Section 10.7's model; its inner size is twice the hidden size."""
     shape = {"size": size, "inner": 2 * size, "heads": 4, "layers": 2, "dropout": 0.1}
     return EncoderDecoder(
         TransformerEncoder(words[0], **shape), TransformerDecoder(words[1], **shape)
@@ -282,14 +282,14 @@ def transformer(words: tuple[int, int], size: int) -> EncoderDecoder:
 
 
 def padded(sentences: Sequence[Sequence[int]]) -> tuple[Tensor, Tensor]:
-    """Section 10.5, ``build_array_nmt``: ``(B, STEPS)`` and lengths."""
+    """Section 9.5, ``build_array_nmt``: ``(B, STEPS)`` and lengths."""
     rows = [[*ids[:STEPS], *[PAD_ID] * (STEPS - len(ids))] for ids in sentences]
     array = torch.tensor(rows)
     return array, (array != PAD_ID).type(torch.int32).sum(1)
 
 
 class Training:
-    """Section 10.7, ``train_seq2seq``, an epoch at a time."""
+    """Section 9.7, ``train_seq2seq``, an epoch at a time."""
 
     def __init__(
         self, net: EncoderDecoder, source: Sequence[Sequence[int]], target: Sequence[Sequence[int]]
@@ -329,14 +329,14 @@ def _initialise(module: nn.Module) -> None:
 
 
 def masked_cross_entropy(logits: Tensor, target: Tensor, lengths: Tensor) -> Tensor:
-    """Section 10.7, ``MaskedSoftmaxCELoss``: the mean over all steps, ``(B,)``."""
+    """Section 9.7, ``MaskedSoftmaxCELoss``: the mean over all steps, ``(B,)``."""
     weights = sequence_mask(torch.ones_like(target), lengths)
     found = cross_entropy(logits.permute(0, 2, 1), target, reduction="none")
     return (found * weights).mean(dim=1)
 
 
 def clip(net: nn.Module, most: float) -> None:
-    """Section 9.5, ``grad_clipping``."""
+    """Section 8.5, ``grad_clipping``."""
     gradients = [p.grad for p in net.parameters() if p.grad is not None]
     norm = torch.sqrt(sum((torch.sum(g**2) for g in gradients), torch.tensor(0.0)))
     if norm > most:
@@ -345,7 +345,7 @@ def clip(net: nn.Module, most: float) -> None:
 
 
 def predict(net: EncoderDecoder, source: Sequence[int]) -> list[int]:
-    """Section 10.7, ``predict_seq2seq``: one sentence, greedily, with gradients."""
+    """Section 9.7, ``predict_seq2seq``: one sentence, greedily, with gradients."""
     net.eval()
     tokens, length = padded([source])
     state = net.decoder.init_state(net.encoder(tokens, length), length)

@@ -13,6 +13,9 @@ import pytest
 from support.chapter_faults import FAULTS
 from support.documents import DOCUMENTS, ROOT, section
 
+from dashboard.features.lessons.chapter import SECTIONS
+from dashboard.features.lessons.course import LESSONS
+
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]
     for line in section("chapter.md", "Sections and their tests").splitlines()
@@ -20,6 +23,18 @@ ROWS = [
 ]
 TESTS = re.findall(r"`([\w/]+\.py)::(\w+)`", DOCUMENTS["chapter.md"])
 HELD_BY = {row[0]: f"tests/{row[2].strip('`')}" for row in ROWS}
+
+NUMBERS = [
+    [cell.strip() for cell in line.strip("|").split("|")]
+    for line in section("chapter.md", "Section numbers").splitlines()
+    if re.match(r"\| \d", line)
+]
+# How the book is cited. A number that stands alone as "Section 10.3" is the book's only in
+# `tests/benchmarks/textbook.py`; elsewhere it may be a paper's.
+BOOK = r"(?:d2l\.ai|\*{0,2}Dive\s+into\s+Deep\s+Learning\*{0,2})"
+WHERE = r"[\s,:;()'`\"]*(?:0\.17,?\s+)?(?:(?:section|chapter|equation)s?\s+)?"
+CITED = re.compile(rf"{BOOK}{WHERE}(\d+\.\d+)(?:\.\d+)*|equation (\d+\.\d+)\.\d+ of \*?Dive", re.I)
+TEXTBOOK = "tests/benchmarks/textbook.py"
 
 SIDE_BY_SIDE = 2
 NEEDED = ("attention_plugins", "dashboard", "tests", "pyproject.toml", "README.md", "trained")
@@ -29,6 +44,33 @@ def test_no_cell_is_empty_and_every_document_is_there():
     assert all(len(row) == 3 and all(row) for row in ROWS)
     assert {row[0][:3] for row in ROWS} == {"000", "001", "002", "003", "004"}
     assert len({row[0] for row in ROWS}) == len(ROWS)
+
+
+def citations():
+    """Each section that the code cites, by file and number."""
+    for folder in ("attention_plugins", "dashboard", "tests"):
+        for path in sorted((ROOT / folder).rglob("*.py")):
+            name, text = path.relative_to(ROOT).as_posix(), path.read_text(encoding="utf-8")
+            text = re.sub(r'"\n\s*f?"', "", text)  # a string over several lines
+            found = [one for pair in CITED.findall(text) for one in pair if one]
+            if name == TEXTBOOK:
+                found += re.findall(r"[Ss]ection (\d+\.\d+)", text)
+            yield from ((name, number) for number in found if number != "0.17")
+
+
+def test_sections_are_cited_by_one_numbering():
+    """That of the document; the English edition 1.0 calls chapter 10 the 11th."""
+    assert {row[0]: row[1] for row in NUMBERS} == SECTIONS
+    found = [*citations()]
+    assert not [one for one in found if one[1] not in SECTIONS]
+    assert len(found) > 30
+    assert {"9.5", "9.7", "10.2", "10.3", "10.4", "10.6"} <= {number for _, number in found}
+    for row in NUMBERS:
+        chapter, _, number = row[0].partition(".")
+        assert row[2] == f"{int(chapter) + 1}.{number}"
+        assert [one.title for one in LESSONS if one.section == row[0]] == [
+            title for title in row[3].split("; ") if title
+        ]
 
 
 def test_every_row_names_a_test():

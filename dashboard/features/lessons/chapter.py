@@ -7,10 +7,11 @@ with the same sections; a test holds every citation to this table.
 
 from __future__ import annotations
 
-BOOK = "Dive into Deep Learning"
+BOOK, EDITION = "Dive into Deep Learning", "0.17"
 SECTIONS = {
     "8.5": "Implementation of recurrent neural networks",
     "9.5": "Machine translation and the dataset",
+    "9.6": "Encoder–decoder architecture",
     "9.7": "Sequence to sequence learning",
     "10.1": "Attention cues",
     "10.2": "Attention pooling: Nadaraya–Watson kernel regression",
@@ -24,4 +25,4 @@ SECTIONS = {
 
 def cited(section: str) -> str:
     """How a lesson names its section."""
-    return f"*{BOOK}*, section {section}, {SECTIONS[section]}"
+    return f"*{BOOK}* {EDITION}, section {section}, {SECTIONS[section]}"

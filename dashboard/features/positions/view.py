@@ -18,7 +18,7 @@ from dashboard.records.request import Pairs, Request
 
 TASK = "positions"
 MOST_COLUMNS = 4
-_COLUMNS = (6, 7, 8, 9)  # those that chapter 10.6 of d2l.ai draws
+_COLUMNS = (6, 7, 8, 9)  # those that d2l.ai, section 10.6, draws
 _SIZES = ("size", "positions", "flow_rows")  # what bounds other parameters
 _LIST = re.compile(r"[0-9]{1,3}(,[0-9]{1,3})*\Z")
 

@@ -56,7 +56,7 @@ def test_every_record_explains_itself(spec):
 @pytest.mark.parametrize("query_size", [2, 20])
 @pytest.mark.parametrize("spec", ORDERLESS, indirect=True)
 def test_equal_keys_pool_the_allowed_values_alike(spec, query_size):
-    """The worked example of d2l.ai, section 11.3: equal keys, so only the lengths matter."""
+    """The worked example of d2l.ai, section 10.3: equal keys, so only the lengths matter."""
     keys = torch.ones(2, 10, 2)
     values = torch.arange(40.0).reshape(1, 10, 4).repeat(2, 1, 1)
     queries = draw(2, 1, query_size, dtype=torch.float32) / 4  # keys are in every window

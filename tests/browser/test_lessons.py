@@ -1,0 +1,90 @@
+"""All ten lessons in one session: asked, answered, done by hand, ticked, and left by a link."""
+
+import pytest
+
+from dashboard.features.lessons.course import LESSONS
+
+pytestmark = pytest.mark.browser
+
+# By lesson: the answer that the results give, where its goal is reached, and what a reader sees
+# at the first state of another page that it leads to.
+WALK = {
+    "cues": ("b", "-1", "Gaussian kernel"),
+    "kernel": ("b", "0.2", "0.20"),
+    "scoring": ("c", "256", "largest of 128 weights"),
+    "mask": ("c", "1", "Leaked to padding"),
+    "bahdanau": ("b", "4", "j'ai une voiture rouge."),
+    "heads": ("b", "3", "head 7"),
+    "positions": ("c", "5", "offset of 5"),
+    "transformer": ("b", "cross", "head 8"),
+    "literature": ("b", "1.6", "Sparsemax"),
+    "explaining": ("c", "6", "elle a un maison blanc."),
+}
+STORED = "JSON.parse(localStorage.getItem('attention-workbench-lessons') || '[]')"
+
+
+def ticks(window):
+    return window.page.locator(".st-key-lessons-progress a[data-done]").count()
+
+
+def lesson(window, number):
+    """Open a lesson by its number in the row."""
+    window.page.locator(".st-key-lessons-progress li a").nth(number - 1).click()
+    heading = f"{number}. {LESSONS[number - 1].title}"
+    window.until(lambda: heading in window.text(), heading).settle()
+
+
+@pytest.mark.timeout(1800)
+def test_ten_lessons_are_walked_ticked_and_left_by_their_links(window):
+    view = window("lessons", height=800)
+    assert ticks(view) == 0
+    for number, one in enumerate(LESSONS, 1):
+        guess, at, landed = WALK[one.name]
+        answer = view.page.get_by_text(one.choices[guess], exact=True)
+        assert view.page.get_by_text("Try this").count() == 0
+        answer.click()
+        view.until(lambda: "Right." in view.text(), f"the verdict on {one.name}")
+        assert one.goal in view.text()
+        view.settle()
+        assert view.page.get_by_text("Found.").count() == 0
+        view.open(f"lessons?lesson={number}&guess={guess}&at={at}")
+        view.until(lambda: "Found." in view.text(), f"the goal of {one.name}")
+        view.until(lambda done=number: ticks(view) == done, f"{number} ticks")
+        assert view.overflow() <= 0
+        view.settle()
+        view.page.locator('[data-testid="stPageLink"] a').first.click()
+        view.until(lambda words=landed: words in shown(view), f"{landed!r} by {one.name}")
+        view.page.go_back()
+        view.until(lambda: "Found." in view.text(), f"the way back to {one.name}").settle()
+        if number < len(LESSONS):
+            view.page.get_by_role("button", name="Next").click()
+            following = f"{number + 1}. {LESSONS[number].title}"
+            view.until(lambda words=following: words in view.text(), following).settle()
+    assert view.page.evaluate(STORED) == [one.name for one in LESSONS]
+    lesson(view, 2)
+    assert ticks(view) == len(LESSONS)
+    view.page.get_by_text("Start over").click()
+    view.until(lambda: ticks(view) == 0, "no ticks")
+    assert view.page.evaluate(STORED) == []
+
+
+def shown(view):
+    """What a reader sees, in charts and fields as well."""
+    fields = view.page.evaluate("[...document.querySelectorAll('input')].map((i) => i.value)")
+    charts = view.page.evaluate(
+        "[...document.querySelectorAll('[data-testid=\"stVegaLiteChart\"] text')]"
+        ".map((t) => t.textContent)"
+    )
+    return "\n".join((view.text(), *fields, *charts))
+
+
+@pytest.mark.timeout(600)
+def test_the_glossary_opens_on_a_telephone_and_the_lesson_fits(window):
+    view = window("lessons?lesson=3", width=390, height=844, scheme="dark")
+    assert view.overflow() <= 0
+    view.page.get_by_role("button", name="Glossary").click()
+    view.until(lambda: "ablation effect" in view.text(), "the glossary")
+    view.page.get_by_label("Find a term").fill("dot product")
+    view.page.keyboard.press("Enter")
+    view.until(lambda: "ablation effect" not in view.text(), "one term")
+    assert "scaled dot product" in view.text()
