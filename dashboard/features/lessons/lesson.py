@@ -41,7 +41,7 @@ class Lesson:
         section: of the book, see :mod:`.chapter`; empty where the lesson goes beyond it.
         papers: what else it rests on.
         idea: in Markdown, before the question.
-        formula: LaTeX.
+        formulas: LaTeX, beside each other where there is room.
         terms: those of :mod:`dashboard.ui.terms` that this lesson is the first to use.
         control: what the visitor moves once the question is answered.
         given: its value while the question is open.
@@ -63,7 +63,7 @@ class Lesson:
     section: str = ""
     papers: str = ""
     idea: str
-    formula: str
+    formulas: tuple[str, ...]
     terms: tuple[str, ...]
     control: Parameter
     given: Scalar

@@ -24,11 +24,11 @@ from dashboard.features.lessons.view import (
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
-from dashboard.ui import layout, results, shown
+from dashboard.ui import results, shown
 from dashboard.ui.glossary import defined
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import draw_parameter, formula, place
+from dashboard.ui.widgets import draw_parameter, place
 
 _MINUS = re.compile(r"-(?=[0-9])")
 _HEIGHT = 300  # px, of a figure
@@ -48,15 +48,19 @@ class _Places(NamedTuple):
 
 def _controls(session: Session[Course], _: Catalogue) -> _Places:
     lesson, number = lesson_of(session.view), session.view.lesson
-    with layout.row("lessons-row"):
-        row = st.container(width="stretch")
+    row, steps = st.columns([3, 2], vertical_alignment="center", gap="medium")
+    with steps.container(horizontal=True, horizontal_alignment="right", gap="small"):
         _steps(session)
     with st.container(key=f"lesson-{lesson.name}"):
         left, right = shown.columns([1, 1], gap="large")
         with left:
             shown.subheader(f"{number}. {lesson.title}")
             shown.markdown(lesson.idea)
-            formula(lesson.formula)
+            with st.container(
+                horizontal=True, horizontal_alignment="center", vertical_alignment="center"
+            ):
+                for formula in lesson.formulas:
+                    shown.latex(formula, width="content")
             shown.caption(" · ".join(defined(term) for term in lesson.terms))
             _ask(session, lesson)
             verdict = shown.container()
@@ -75,11 +79,10 @@ def _controls(session: Session[Course], _: Catalogue) -> _Places:
 def _steps(session: Session[Course]) -> None:
     """To the lesson before, to this one anew, and to the next."""
     number = session.view.lesson
-    if session.view.guess:
-        st.button(
-            "Ask me again", icon=":material/replay:", type="tertiary", key="lessons-again",
-            on_click=_go, args=(session, number),
-        )  # fmt: skip
+    st.button(
+        "Ask again", icon=":material/replay:", type="tertiary", key="lessons-again",
+        disabled=not session.view.guess, on_click=_go, args=(session, number),
+    )  # fmt: skip
     st.button(
         "Previous", icon=":material/arrow_back:", disabled=number == 1, key="lessons-previous",
         on_click=_go, args=(session, number - 1),

@@ -40,7 +40,7 @@ BAHDANAU = Lesson(
     "for the whole sentence, the decoder gets another context at every step: its state is the "
     "query, the encoder's states are keys and values. Nobody told this model which words belong "
     "together.",
-    formula=r"c_{t}=\sum_i \alpha(s_{t-1},h_i)\,h_i",
+    formulas=(r"c_{t}=\sum_i \alpha(s_{t-1},h_i)\,h_i",),
     terms=("encoder", "decoder", "context", "alignment"),
     control=Parameter(name="at", title="Words written", default=1, low=1, high=_WORDS, step=1),
     given=1,

@@ -48,7 +48,7 @@ CUES = Lesson(
     idea="A red cup among papers catches your eye unasked; it is a cue of the scene. Wanting to "
     "read, you look for the book: that cue is yours. Attention holds both. It compares what you "
     "want with what is there, and mixes what it finds.",
-    formula=r"f(q)=\sum_i \alpha(q,k_i)\,v_i,\qquad \sum_i\alpha(q,k_i)=1",
+    formulas=(r"f(q)=\sum_i \alpha(q,k_i)\,v_i", r"\sum_i\alpha(q,k_i)=1"),
     terms=("query", "key", "value", "weight", "attention pooling"),
     control=Parameter(name="at", title="Query", default=0.0, low=-2.0, high=2.0, step=0.5),
     given=0.0,

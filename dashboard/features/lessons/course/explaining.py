@@ -68,7 +68,7 @@ EXPLAINING = Lesson(
     idea="A map shows where a head looks. It does not show what the model does with what it "
     "finds. To learn that, change something: switch the head off, and see how much less likely "
     "the translation becomes.",
-    formula=r"\text{effect}=\log p(y\mid x,\text{ without the head})-\log p(y\mid x)",
+    formulas=(r"\text{effect}=\log p(y\mid x,\text{ without the head})-\log p(y\mid x)",),
     terms=("ablation", "ablation effect", "faithful"),
     control=Parameter(name="at", title="Head that is switched off", default=1, low=1,
                       high=_HEADS, step=1),

@@ -46,8 +46,10 @@ HEADS = Lesson(
     idea="One set of weights is one way of looking. With several heads, each gets queries, keys "
     "and values of its own, by learned projections, and attends by itself. Their outputs are "
     "joined and projected once more.",
-    formula=r"h_i=\operatorname{attend}\big(W_i^{(q)}q,\;W_i^{(k)}k,\;W_i^{(v)}v\big),\qquad "
-    r"W_o\,[h_1;\dots;h_H]",
+    formulas=(
+        r"h_i=\operatorname{attend}\big(W_i^{(q)}q,\;W_i^{(k)}k,\;W_i^{(v)}v\big)",
+        r"W_o\,[h_1;\dots;h_H]",
+    ),
     terms=("head", "multi-head attention", "entropy"),
     control=Parameter(name="at", title="Head", default=1, low=1, high=_HEADS, step=1),
     given=_GIVEN,

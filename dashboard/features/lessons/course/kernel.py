@@ -48,8 +48,10 @@ KERNEL = Lesson(
     idea="To predict at a query x, take the mean of the known y, weighed by how near their points "
     "are. The points are the keys, their y the values. The Gaussian kernel's weights fall off "
     "with the square of the distance; the width σ says how fast.",
-    formula=r"f(x)=\sum_i \frac{\exp\left(-\frac{(x-x_i)^2}{2\sigma^2}\right)}"
-    r"{\sum_j \exp\left(-\frac{(x-x_j)^2}{2\sigma^2}\right)}\,y_i",
+    formulas=(
+        r"f(x)=\sum_i \frac{\exp\left(-\frac{(x-x_i)^2}{2\sigma^2}\right)}"
+        r"{\sum_j \exp\left(-\frac{(x-x_j)^2}{2\sigma^2}\right)}\,y_i",
+    ),
     terms=("kernel", "width", "average pooling", "effective neighbours"),
     control=Parameter(name="at", title="Width σ", default=1.0, low=0.05, high=3.0, step=0.05),
     given=1.0,

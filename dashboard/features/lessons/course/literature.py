@@ -54,7 +54,7 @@ LITERATURE = Lesson(
     idea="The softmax never gives 0: every key counts a little. α-entmax is a family that begins "
     "with the softmax at α = 1 and has sparsemax at α = 2. Positions have alternatives as well: "
     "they can change the scores by distance (T5, ALiBi) or turn queries and keys (rotary).",
-    formula=r"\alpha_i=\big[(\alpha-1)\,s_i-\tau(s)\big]_+^{1/(\alpha-1)}",
+    formulas=(r"\alpha_i=\big[(\alpha-1)\,s_i-\tau(s)\big]_+^{1/(\alpha-1)}",),
     terms=("normaliser", "sparsemax", "relative position"),
     control=Parameter(name="at", title="Sparsity α", default=1.05, low=1.05, high=3.0, step=0.05),
     given=1.05,

@@ -51,7 +51,7 @@ MASK = Lesson(
     idea="Sentences of a batch are filled up to one length. What fills them has keys too, and the "
     "softmax gives a weight to everything it sees. A mask takes these keys out, before the "
     "softmax and not after it.",
-    formula=r"\alpha_i=\frac{m_i\,e^{s_i}}{\sum_j m_j\,e^{s_j}},\qquad m_i\in\{0,1\}",
+    formulas=(r"\alpha_i=\frac{m_i\,e^{s_i}}{\sum_j m_j\,e^{s_j}}", r"m_i\in\{0,1\}"),
     terms=("token", "padding", "valid length", "mask", "masked softmax"),
     control=Parameter(name="at", title="Valid length", default=_COUNT, low=1, high=_COUNT, step=1),
     given=_COUNT,

@@ -52,7 +52,10 @@ POSITIONS = Lesson(
     idea="In self-attention a sentence asks itself: queries, keys and values come from the same "
     "tokens. Swap two of them, and their outputs are merely swapped. So every position adds waves "
     "of its own to its token, from fast to slow.",
-    formula=r"p_{i,2j}=\sin\frac{i}{10000^{2j/d}},\qquad p_{i,2j+1}=\cos\frac{i}{10000^{2j/d}}",
+    formulas=(
+        r"p_{i,2j}=\sin\frac{i}{10000^{2j/d}}",
+        r"p_{i,2j+1}=\cos\frac{i}{10000^{2j/d}}",
+    ),
     terms=("self-attention", "positional encoding"),
     control=Parameter(name="at", title="Positions apart", default=0, low=0, high=_LAST, step=1),
     given=0,

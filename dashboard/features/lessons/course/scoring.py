@@ -60,7 +60,7 @@ SCORING = Lesson(
     idea="What compares a query with a key is a scoring function; the softmax turns its scores "
     "into weights. The additive one is a small network and takes queries and keys of unlike "
     "sizes. The dot product is cheaper, but its scores spread with the size d of the vectors.",
-    formula=r"a(q,k)=w_v^\top\tanh(W_q q+W_k k)\qquad a(q,k)=\frac{q^\top k}{\sqrt d}",
+    formulas=(r"a(q,k)=w_v^\top\tanh(W_q q+W_k k)", r"a(q,k)=\frac{q^\top k}{\sqrt d}"),
     terms=("scoring function", "softmax", "additive scoring", "scaled dot product"),
     control=Parameter(
         name="at", title="Numbers in a vector, d", default=_GIVEN,

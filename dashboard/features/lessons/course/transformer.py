@@ -53,7 +53,7 @@ TRANSFORMER = Lesson(
     idea="A Transformer has no recurrence. Its encoder attends to itself; its decoder to itself "
     "and to the encoder. Between them stand small networks, one for each position alone. Around "
     "every part runs a residual connection, followed by layer normalisation.",
-    formula=r"\operatorname{LayerNorm}\big(x+\operatorname{sublayer}(x)\big)",
+    formulas=(r"\operatorname{LayerNorm}\big(x+\operatorname{sublayer}(x)\big)",),
     terms=("Transformer", "cross-attention", "causal mask", "residual connection",
            "layer normalisation"),
     control=Parameter(name="at", title="Attention", default="encoder", choices=_KINDS),

@@ -122,7 +122,7 @@ def test_the_page_has_a_link_to_copy_and_no_plugins_to_look_for(runs, opened, ba
     backend.facts = {**backend.facts, "failures": [{"plugin": "broken", "message": "no"}]}
     app = opened("runs")
     labels = [popover.proto.popover.label for popover in app.get("popover")]
-    assert labels == ["Import a run", "QR code"]
+    assert labels == ["Import a run", "Glossary", "QR code"]
     assert "Reload plugins" not in [button.label for button in app.button]
 
 
