@@ -111,6 +111,7 @@ def test_real_results_answer_the_question_and_the_goal_can_be_reached(lesson, sh
 
     def figures(value):
         request = lesson.request(value, shipped)
+        assert request
         if request not in kept:
             kept[request] = TASKS[request.task].perform(request, Context())
         return lesson.measured(kept[request], value)
@@ -120,8 +121,9 @@ def test_real_results_answer_the_question_and_the_goal_can_be_reached(lesson, sh
     assert not lesson.reached(seen)
     found = [value for value in values(lesson.control) if lesson.reached(figures(value))]
     assert 0 < len(found) < len(values(lesson.control)) / 2
+    for sentence in (lesson.reason, lesson.now):
+        assert any(name for _, name, *_ in Formatter().parse(sentence))
     for sentence in (lesson.reason, lesson.now, lesson.conclusion):
-        assert [name for _, name, *_ in Formatter().parse(sentence) if name]
         assert not re.search(r"nan|inf\b|\{", sentence.format(**figures(found[0])))
 
 
@@ -131,6 +133,7 @@ def test_the_translations_that_lessons_quote_are_the_models(shipped):
 
     def said(name):
         request = by_name[name].request(1, shipped)
+        assert request
         return TASKS[request.task].perform(request, Context()).facts["tokens"]
 
     assert said("bahdanau") == ["j'", "ai", "une", "voiture", "rouge", ".", "<eos>"]
