@@ -35,6 +35,15 @@ BOOK = r"(?:d2l\.ai|\*{0,2}Dive\s+into\s+Deep\s+Learning\*{0,2})"
 WHERE = r"[\s,:;()'`\"]*(?:0\.17,?\s+)?(?:(?:section|chapter|equation)s?\s+)?"
 CITED = re.compile(rf"{BOOK}{WHERE}(\d+\.\d+)(?:\.\d+)*|equation (\d+\.\d+)\.\d+ of \*?Dive", re.I)
 TEXTBOOK = "tests/benchmarks/textbook.py"
+# Edition 1.0 has the numbers 10.5 and 10.7 too, for what is in chapter 9 here.
+CITES = {
+    "attention_plugins/datasets/tatoeba.py": "9.5",
+    "attention_plugins/presets.py": "10.4",
+    "attention_plugins/recipe.py": "10.4",
+    "attention_plugins/scores.py": "9.7",
+    "attention_plugins/text.py": "9.5",
+    "attention_plugins/tokenisers/words.py": "9.5",
+}
 
 SIDE_BY_SIDE = 2
 NEEDED = ("attention_plugins", "dashboard", "tests", "pyproject.toml", "README.md", "trained")
@@ -64,7 +73,7 @@ def test_sections_are_cited_by_one_numbering():
     found = [*citations()]
     assert not [one for one in found if one[1] not in SECTIONS]
     assert len(found) > 30
-    assert {"9.5", "9.7", "10.2", "10.3", "10.4", "10.6"} <= {number for _, number in found}
+    assert {name: number for name, number in found if name in CITES} == CITES
     for row in NUMBERS:
         chapter, _, number = row[0].partition(".")
         assert row[2] == f"{int(chapter) + 1}.{number}"
