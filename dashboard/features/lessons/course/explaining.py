@@ -90,8 +90,8 @@ EXPLAINING = Lesson(
     now="Without head {head} the translation changes by **{effect:+.2f} nats**.",
     goal="Find the head that the translation needs most.",
     reached=lambda figures: figures["head"] == figures["needed"],
-    conclusion="Without head {head} its log-probability changes by {effect:+.2f} nats. Maps give "
-    "ideas; only a change of the model tests them, and only for this sentence.",
+    conclusion="Without head {head} the translation's log-probability changes by {effect:+.2f} "
+    "nats. Maps give ideas; only a change of the model tests them, and only for this sentence.",
     tries=(
         Try(
             page="heads",
