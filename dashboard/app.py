@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import streamlit as st
 from PIL import Image
 
@@ -9,13 +11,7 @@ from dashboard import navigation
 
 TITLE = "Attention Workbench"
 
-# Streamlit leaves room for a menu twice as high as ours.
-# Messages stand where no page has buttons. They let the pointer through, so that one that rests
-# there neither keeps them nor misses what lies under them.
-_STYLE = (
-    "<style>.stMainBlockContainer { padding-top: 4.75rem; } "
-    ".stToastContainer { top: auto !important; bottom: 1rem; pointer-events: none; }</style>"
-)
+_STYLE = Path(__file__).with_name("style.css")
 _ICON_CELLS = (230, 90, 40, 90, 230, 90, 40, 90, 230)
 # Read on light and on dark alike; an image cannot know which theme a page has.
 _LOGO_BLUE = "#4a86c5"

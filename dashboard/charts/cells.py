@@ -257,7 +257,7 @@ def _legend(plot: Plot) -> alt.Legend:
 def _frames(pointed: alt.Chart) -> list[alt.Chart]:
     """Frames around the row and the column of the cell that is pointed at."""
     frame = boxes(pointed, alt.X("left:Q"), alt.Y("top:Q")).mark_rect(
-        filled=False, stroke=theme.POINTER, strokeWidth=1
+        filled=False, stroke=theme.POINTER, strokeWidth=1, aria=False
     )
     return [
         frame.transform_calculate(left="0", right="length(keys)"),

@@ -58,7 +58,7 @@ def named_maps(frames: Sequence[MapFrame]) -> list[tuple[HeadMap, np.ndarray]]:
         if heads > 1:
             name = f"layer {layer} · mean of {heads} heads, a summary"
             mean = frame.weights.astype(np.float64).mean(axis=0)
-            one = HeadMap(f"{layer}.{MEAN}", name, layer, f"mean of {heads}", "avg", row, 0)
+            one = HeadMap(f"{layer}.{MEAN}", name, layer, f"mean of {heads}", MEAN, row, 0)
             found.append((one, mean))
             first = 1
         for head, weights in enumerate(frame.weights, start=1):

@@ -121,14 +121,15 @@ def panel_menu(
 
 def waiting(key: str) -> None:
     """The same button while there is no result yet, so that nothing moves when it comes."""
-    st.button("", icon=_ICON, type="tertiary", disabled=True, key=f"{key}-export-waiting")
+    st.button(_HELP, icon=_ICON, type="tertiary", disabled=True, key=f"{key}-export-waiting")
 
 
 @st.fragment
 def _menu(contents: _Panel) -> None:
+    what = contents.key.replace("-", " ")
     opened = st.popover(
-        "", icon=_ICON, type="tertiary", help=_HELP, key=f"{contents.key}-export",
-        on_change="rerun",
+        plain(f"Export {what}: {contents.title}"), icon=_ICON, type="tertiary", help=_HELP,
+        key=f"{contents.key}-export", on_change="rerun",
     )  # fmt: skip
     if not opened.open:
         return

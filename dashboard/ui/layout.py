@@ -63,7 +63,7 @@ def badge(letter: str) -> None:
 def remove(letter: str, action: Callable[..., None], *arguments: Any) -> None:
     """The button that takes a panel away."""
     st.button(
-        "",
+        f"Remove panel {letter}",
         icon=":material/close:",
         type="tertiary",
         key=f"panel-{letter}-remove",

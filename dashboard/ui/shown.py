@@ -91,9 +91,9 @@ def setting(label: str, value: Any) -> None:
     noting.note(Value(kind="setting", label=label[:300], value=words))
 
 
-def subheader(text: str) -> None:
+def header(text: str) -> None:
     """The heading of a section."""
-    st.subheader(text, anchor=False)
+    st.header(text, anchor=False)
     noting.note(Text(kind="heading", text=text))
 
 

@@ -10,7 +10,7 @@ ROW, ON = 35, 125  # px: height of the table's rows, and where its column of swi
 
 
 def said(seen):
-    return seen.page.locator(".st-key-heads-after h4").inner_text()
+    return seen.page.locator(".st-key-heads-after h2").inner_text()
 
 
 def test_heads_go_off_with_a_click_and_the_translation_changes(window):
@@ -29,7 +29,7 @@ def test_heads_go_off_with_a_click_and_the_translation_changes(window):
     assert seen.overflow() <= 0
     seen.screenshot("heads-1280")
     again = window(seen.page.url.removeprefix(f"{seen.url}/"))
-    again.until(again.page.locator(".st-key-heads-after h4").count, "the changed words")
+    again.until(again.page.locator(".st-key-heads-after h2").count, "the changed words")
     assert said(again) == changed
     seen.page.get_by_role("button", name="Everything on").click()
     seen.until(lambda: "off=" not in seen.page.url, "everything on").settle()

@@ -120,7 +120,7 @@ def tables(app: AppTest):
 
 
 def words(app: AppTest) -> str:
-    kinds = (app.text, app.caption, app.markdown, app.subheader, app.latex)
+    kinds = (app.text, app.caption, app.markdown, app.header, app.latex)
     text = "\n".join(str(one.value) for kind in kinds for one in kind)
     return text.replace("\\", "").replace("**", "")
 

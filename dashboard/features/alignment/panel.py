@@ -154,7 +154,7 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
                 "Average head": facts["average"],
             }
         )
-    shown.subheader("Side by side")
+    shown.header("Side by side")
     table = pd.DataFrame(rows).set_index("Panel")
     digits = st.column_config.NumberColumn(format="%.3f")
     numbers = [name for name in table if name not in ("Model", "Best head")]

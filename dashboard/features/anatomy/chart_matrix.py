@@ -31,6 +31,7 @@ class MatrixShape(NamedTuple):
         quantity, names: what a cell, a row and a column is.
         signed: whether the scale of colours has two sides.
         picked: whether a cell, a row or a column is framed.
+        masked: whether any cell has no number or looks as if it had none.
         room: px for the labels of the rows.
     """
 
@@ -40,6 +41,7 @@ class MatrixShape(NamedTuple):
     names: tuple[str, str]
     signed: bool
     picked: bool
+    masked: bool
     room: int
     width: int
 
@@ -97,6 +99,7 @@ def prepare_matrix(
     shape = MatrixShape(
         counts=(len(labels[0]), len(labels[1])), ticks=((), ()), quantity=quantity, names=names,
         signed=bool((finite < 0).any()) if signed is None else signed, picked=picked is not None,
+        masked=finite.size < grid.size or masked is not None and bool(np.any(masked)),
         room=room, width=width,
     )  # fmt: skip
     largest = float(np.abs(finite).max()) if finite.size else 0.0
@@ -143,10 +146,11 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         .mark_rect(**gaps(height))
         .encode(color=alt.Color("value:Q", scale=scale, legend=None))
         .properties(name="cells"),
-        placed.transform_filter("!isValid(datum.value) || datum.out")
-        .mark_rect(fill=theme.QUIET, fillOpacity=0.22, **gaps(height))
-        .properties(name="masked"),
     ]
+    if shape.masked:
+        grey = placed.transform_filter("!isValid(datum.value) || datum.out")
+        grey = grey.mark_rect(fill=theme.QUIET, fillOpacity=0.22, **gaps(height))
+        layers.append(grey.properties(name="masked"))
     if shape.written:
         layers += _numbers(base, f"{end} / {wide} >= {_LEAST}")
     if shape.picked:

@@ -76,7 +76,7 @@ def draw(session: Session[Anatomy], _: Catalogue, asked: Sequence[Request]) -> N
         for (field, title, _example), request in zip(_KINDS, asked, strict=True):
             key = f"mask-{field.name}"
             with shown.container(border=True, key=key):
-                shown.subheader(title)
+                shown.header(title)
                 results.results(session.jobs, request, _ways, _HEIGHT, f"{key}-result", grows=True)
 
 
@@ -104,7 +104,7 @@ def _ways(result: Result) -> None:
         f"Leaked to padding, row by row: {', '.join(f'{part:.1%}' for part in leak)}. "
         f"On average {leak.mean():.1%} of the weight goes where nothing is."
     )
-    shown.subheader("Overwriting the input")
+    shown.header("Overwriting the input")
     shown.caption(
         "“X[~mask] = 0” on a view of the caller's scores changes the caller's own tensor. Whoever "
         "asks once more, now for all keys, gets other weights."

@@ -53,7 +53,7 @@ class Walk:
 def explain(walk: Walk, title: str, latex: str, text: str, description: str = "") -> None:
     """A stage's title, what happens in it, and its formula."""
     with walk.words:
-        shown.subheader(f"{walk.number} · {title}")
+        shown.header(f"{walk.number} · {title}")
         shown.caption(text)
         if latex:
             formula(latex, description=description)

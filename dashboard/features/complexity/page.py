@@ -144,7 +144,7 @@ def _drawn(result: Result) -> None:
 
 
 def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
-    shown.subheader("Fitted exponents")
+    shown.header("Fitted exponents")
     rows = []
     for layer, title in LAYERS.items():
         row = {"Layer": title}
@@ -169,7 +169,7 @@ def _exponents(fits: Sequence[Mapping[str, Any]]) -> None:
 
 
 def _reach(result: Result) -> None:
-    shown.subheader("Operations in sequence, and paths")
+    shown.header("Operations in sequence, and paths")
     reach = result.tables["reach"].to_pandas()
     tables = {}
     for name, title in (("products", "one after another"), ("hops", "hops")):

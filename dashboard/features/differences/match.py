@@ -43,7 +43,7 @@ def head_matching(session: Session[Differences], pair: Pair, result: Result) -> 
             shown.caption(f"Pearson correlation of the weights of the two maps: r = {number}")
         return
     rows = [_Match(*row.values()) for row in result.tables["matches"].to_pylist()]
-    shown.markdown(f"##### Each head of panel {one.letter}, and its match in panel {other.letter}")
+    shown.header(f"Each head of panel {one.letter}, and its match in panel {other.letter}")
     shown.caption(_HOW)
     start = _start(pair, rows)
     st.button(

@@ -192,13 +192,13 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         on_click="ignore",
     )
     runs.failures(cells, catalogue)
-    shown.subheader("Every seed")
+    shown.header("Every seed")
     seeds.chart(
         view, cells, measured, found, catalogue,
         lambda name: session.change(replace(session.view, figure=name)),
     )  # fmt: skip
     differences.show(view, catalogue, gains(state.result))
-    shown.subheader("Where each scoring looks")
+    shown.header("Where each scoring looks")
     maps.show(
         view, cells, catalogue, lambda seed: session.change(replace(session.view, maps=seed))
     )

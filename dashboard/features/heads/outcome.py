@@ -49,10 +49,10 @@ def outcome(result: Result) -> None:
         effect = "Nothing is changed yet: switch heads off below."
     with layout.grid(2):
         with shown.container(gap="xsmall", key="heads-before"):
-            shown.markdown(f"{_TITLES['before']}\n#### {before}")
+            shown.markdown(f"{_TITLES['before']}\n## {before}")
             shown.caption(_forced(facts) + _nats("log-probability", unchanged["log_probability"]))
         with shown.container(gap="xsmall", key="heads-after"):
-            shown.markdown(f"{_TITLES['after']}\n#### {after}")
+            shown.markdown(f"{_TITLES['after']}\n## {after}")
             shown.caption(effect)
 
 

@@ -99,7 +99,7 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
     found = shown.container(gap="small")
     title, buttons = shown.columns([5, 2], vertical_alignment="bottom")
     with title:
-        shown.subheader("Switchboard")
+        shown.header("Switchboard")
     menu = buttons.container(horizontal=True, horizontal_alignment="right")
     filters(session, catalogue)
     return _Places(found, menu)
@@ -167,7 +167,7 @@ def _maps(session: Session[Heads], asked: _Requests) -> None:
     """The maps of the kind that the page shows, without and with the changes."""
     view = session.view
     kind = KINDS[0] if view.kind == EVERY_KIND else view.kind
-    shown.subheader("Maps")
+    shown.header("Maps")
     names = {asked.unchanged: "before"}
     if asked.changed != asked.unchanged:
         names[asked.changed] = "after"

@@ -54,15 +54,15 @@ def _controls(session: Session[Norms], catalogue: Catalogue) -> _Places:
     with left:
         matrix_editor(session)
     compared = right.container()
-    shown.subheader("Batch norm: training and evaluation")
+    shown.header("Batch norm: training and evaluation")
     with layout.row("norms-training"):
         _sliders(session, catalogue, "momentum", "batches")
     evaluated = shown.container()
-    shown.subheader("Why each token by itself")
+    shown.header("Why each token by itself")
     with layout.row("norms-sequence"):
         _sliders(session, catalogue, "padding")
     padded = shown.container()
-    shown.subheader("Add & norm")
+    shown.header("Add & norm")
     with layout.row("norms-residual"):
         _sliders(session, catalogue, "dropout")
         st.button("Draw again", icon=":material/casino:", on_click=_again, args=(session,))

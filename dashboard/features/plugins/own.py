@@ -21,7 +21,7 @@ _STEPS = (
 
 def write_your_own(catalogue: Catalogue) -> None:
     """The whole plugin, and the commands that make a package of it."""
-    st.subheader("Write your own in ten lines", anchor=False)
+    st.header("Write your own in ten lines", anchor=False)
     lines, steps = st.columns([3, 2], gap="medium")
     with lines:
         st.code(catalogue.example, language="python", wrap_lines=True)

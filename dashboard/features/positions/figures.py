@@ -60,7 +60,7 @@ def curves(result: Result, columns: tuple[int, ...]) -> None:
 
 def whole(result: Result) -> None:
     """The whole encoding beside the binary numbers."""
-    shown.subheader("Every position has a row of its own")
+    shown.header("Every position has a row of its own")
     encoding, bits = (matrix(result.tables[name]) for name in ("encoding", "bits"))
     cell = _ROWS_HEIGHT / len(encoding)
     left, middle, right = shown.columns([5, 2, 3], gap="medium")
@@ -175,7 +175,7 @@ def similarity(result: Result, size: int) -> None:
     Args:
         size: how many columns the encoding has.
     """
-    shown.subheader("Dot products tell the distance")
+    shown.header("Dot products tell the distance")
     products = matrix(result.tables["similarity"])
     step = math.ceil(len(products) / _MOST_COMPARED)
     kept = products[::step, ::step]

@@ -49,12 +49,12 @@ def _controls(session: Session[Positions], catalogue: Catalogue) -> _Places:
         _sliders(session, catalogue, "size", "positions")
         _columns(session)
     encoding = shown.container(), shown.container()
-    shown.subheader("Step by step")
+    shown.header("Step by step")
     with layout.row("positions-flow"):
         _sliders(session, catalogue, "flow_rows", "flow_size")
         _sliders(session, catalogue, "flow_tokens")  # drawn apart, as the rows bound them
     steps = shown.container()
-    shown.subheader("From position i to i + δ")
+    shown.header("From position i to i + δ")
     with layout.row("positions-rotation"):
         _sliders(session, catalogue, "position", "offset", "pair")
     return _Places(*encoding, steps, shown.container(), shown.container())

@@ -99,7 +99,9 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
     curves = alt.Chart(data["curves"])
     shaded = (
         alt.Chart(data["learned"])
-        .mark_rect(fill=theme.QUIET, fillOpacity=0.14, stroke=theme.QUIET, strokeOpacity=0.6)
+        .mark_rect(
+            fill=theme.QUIET, fillOpacity=0.14, stroke=theme.QUIET, strokeOpacity=0.6, aria=False
+        )
         .encode(x=alt.X("from:Q"), x2="to:Q", y=alt.value(lane.top), y2=alt.value(lane.bottom))
         .properties(name="learned")
     )

@@ -46,10 +46,10 @@ def pickers(seen: Seen) -> None:
 def maps(seen: Seen) -> None:
     """The two contestants' maps of the same sentence, or their curves over the same points."""
     if seen.result.tables["fits"].num_rows:
-        shown.subheader("The curves of the first seed")
+        shown.header("The curves of the first seed")
         _fits(seen)
         return
-    shown.subheader("Where each looks, at the same sentence")
+    shown.header("Where each looks, at the same sentence")
     found = {letter: _maps_of(seen, key) for letter, key in (("a", seen.a), ("b", seen.b))}
     shared = [one for one in found.values() if one]
     if not shared:
@@ -113,7 +113,7 @@ def _fits(seen: Seen) -> None:
 def details(seen: Seen) -> None:
     """Every training of contestant a on this task, and the page on which it can be tried."""
     row = seen.by_key[seen.a]
-    shown.subheader(f"{plain(row['name'])} on {plain(seen.result.facts['task'])}")
+    shown.header(f"{plain(row['name'])} on {plain(seen.result.facts['task'])}")
     if row["problem"]:
         shown.text(row["problem"])
     _facts(row)

@@ -21,7 +21,7 @@ _TABLES = ("standings", "curves", "learning", "trials")
 
 def differences(seen: Seen) -> None:
     """Every contestant's difference to the reference, sorted, with its interval."""
-    shown.subheader(f"Differences to {plain(seen.name(seen.reference))}")
+    shown.header(f"Differences to {plain(seen.name(seen.reference))}")
     prepare = _differences(seen)
     if prepare is None:
         shown.caption("Nobody else ran on this task yet.")
@@ -43,11 +43,11 @@ def curves(seen: Seen) -> None:
     left, right = shown.columns(2, gap="large")
     facts = seen.result.facts
     with left, shown.container(key="race-curves"):
-        shown.subheader("Beyond the trained sizes")
+        shown.header("Beyond the trained sizes")
         _lines(seen, _sizes(seen), f"{facts['metric']} over {facts['size']}")
         shown.caption(_said_of_sizes(seen))
     with right, shown.container(key="race-learning"):
-        shown.subheader("While learning")
+        shown.header("While learning")
         _lines(seen, _learning(seen), f"{facts['loss']} by epoch")
         shown.caption("The mean over the seeds, at the rate that each contestant chose.")
 

@@ -36,7 +36,7 @@ def matrix(
     )  # fmt: skip
     heading, menu = shown.columns([8, 1], vertical_alignment="center")
     with heading:
-        shown.subheader("Every contestant on every task")
+        shown.header("Every contestant on every task")
     with menu:
         export.menu(
             None, Result(tables=dict(result.tables)), {"matrix": partial(_chart, prepare)},

@@ -165,7 +165,7 @@ def _task(
     _progress(result)
     heading, menu = shown.columns([8, 1], vertical_alignment="center")
     with heading:
-        shown.subheader(f"{plain(result.facts['task'])}: {plain(seen.metric)} {seen.arrow}")
+        shown.header(f"{plain(result.facts['task'])}: {plain(seen.metric)} {seen.arrow}")
     with menu:
         figures.menu(seen)
     table.table(seen)

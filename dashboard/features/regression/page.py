@@ -194,7 +194,7 @@ def _comparison(
     waits = not session.jobs.settled()
     if not waits and not found:
         return
-    shown.subheader("Side by side")
+    shown.header("Side by side")
     if not found:
         st.skeleton(figures.OVERLAY_HEIGHT)
         return

@@ -26,7 +26,7 @@ def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
         made: the records of the panels.
         seen: the whole link to the run.
     """
-    st.subheader("Where it came from", anchor=False)
+    st.header("Where it came from", anchor=False)
     alone = len(page.panels) == 1
     for number, panel in enumerate(page.panels):
         record = made[number] if number < len(made) else None

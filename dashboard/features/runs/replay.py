@@ -34,7 +34,7 @@ _MATHS = re.compile(r"(?<!\\)\$([^$\n`!<]+)(?<!\\)\$")
 _RULE = re.compile(r"[|:\- ]+")  # under the head of a table
 _MARKS = re.compile(r"\*\*|`|^#+ |^\| | \|$|\\(?=[!-/:-@\[-`{-~])", re.MULTILINE)
 _DRAW: dict[str, Callable[[str], Any]] = {
-    "heading": lambda text: st.subheader(text, anchor=False), "markdown": st.markdown,
+    "heading": lambda text: st.header(text, anchor=False), "markdown": st.markdown,
     "caption": st.caption, "text": st.text, "latex": st.latex, "error": st.error,
 }  # fmt: skip
 

@@ -83,7 +83,7 @@ def _results(_session: Session[ServerView], _catalogue: Catalogue, _: None) -> N
 def _work() -> None:
     backend = workbench().backend
     capacity, loads = backend.capacity(), backend.loads()
-    st.subheader("Computations", anchor=False)
+    st.header("Computations", anchor=False)
     st.caption(
         f"{capacity.running} of {capacity.workers} workers busy, {capacity.queued:,} waiting, "
         f"{len(backend.clients()):,} sessions"
@@ -98,7 +98,7 @@ def _work() -> None:
 
 
 def _trainings(visitor: Visitor) -> None:
-    st.subheader("Trainings of all", anchor=False)
+    st.header("Trainings of all", anchor=False)
     rows = [
         {"Training": one.facts.get("title", ""), "State": one.state,
          "Owner": _who(one.owner, visitor), "Note": one.note}
@@ -118,7 +118,7 @@ def _who(name: str, visitor: Visitor) -> str:
 
 
 def _limits() -> None:
-    st.subheader("Settings", anchor=False)
+    st.header("Settings", anchor=False)
     chosen = settings()
     rows = [
         {"Variable": variable(name), "Value": _shown(getattr(chosen, name)),
@@ -136,7 +136,7 @@ def _shown(value: Any) -> str:
 
 
 def _disk() -> None:
-    st.subheader("Disk", anchor=False)
+    st.header("Disk", anchor=False)
     folder = home()
     st.caption(plain(str(folder)))
     rows = [

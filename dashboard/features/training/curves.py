@@ -47,7 +47,7 @@ class _Curve(NamedTuple):
 def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     """Loss of the chosen trainings, by letter, and what their held-out sentences score."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        shown.subheader("Learning curves")
+        shown.header("Learning curves")
         menu = st.container(width="content")
     titles = series_titles(chosen, catalogue)
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}

@@ -68,7 +68,7 @@ def _busy(trainings: Sequence[Training]) -> bool:
 def _trainings(
     session: Session[Train], catalogue: Catalogue, trainings: Sequence[Training]
 ) -> None:
-    st.subheader("Trainings", anchor=False)
+    st.header("Trainings", anchor=False)
     if not trainings:
         _empty()
         return
@@ -85,7 +85,7 @@ def _trainings(
     for training in chosen.values():
         shown.result(training.request, training.result())
     curves(chosen, catalogue)
-    shown.subheader("The probe sentence")
+    shown.header("The probe sentence")
     probes(session, chosen, catalogue)
 
 

@@ -77,7 +77,7 @@ def _probe(letter: str, training: Training, epoch: int) -> None:
         shown.caption("No probe sentence." if not sentence else "Appears after the first epoch.")
         return
     shown.caption(plain(f"“{sentence}” after epoch {found.epoch:,} of {planned(training):,}"))
-    shown.markdown(f"#### {plain(found.probe) or '—'}")
+    shown.markdown(f"### {plain(found.probe) or '—'}")
     frame = _frame(training.id, found)
     if frame is None:
         shown.caption("The map of this epoch is not kept here.")

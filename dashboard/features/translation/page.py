@@ -147,7 +147,7 @@ def _result(
 def _translation(session: Session[Translation], result: Result, letter: str) -> None:
     """The words, how likely they are, where the model looked, and what it did not know."""
     facts, view = result.facts, session.view
-    shown.markdown(f"#### {plain(facts['translation']) or '—'}")
+    shown.markdown(f"## {plain(facts['translation']) or '—'}")
     shown.caption(("forced · " if facts["forced"] else "") + likelihood(result))
     if maps.maps_of(result, view.kind):
         maps.attention_maps(

@@ -21,7 +21,7 @@ def text(words, kind="caption"):
 
 
 def test_all_that_is_drawn_is_noted_in_its_order(record):
-    shown.subheader("Heading")
+    shown.header("Heading")
     shown.markdown("**bold**")
     shown.caption("small")
     shown.text("as it stands")

@@ -23,7 +23,7 @@ def charts(app):
 
 
 def words(app):
-    kinds = (app.text, app.caption, app.markdown, app.subheader)
+    kinds = (app.text, app.caption, app.markdown, app.header)
     return "\n".join(str(one.value) for kind in kinds for one in kind)
 
 
@@ -45,7 +45,7 @@ def matrices(app):
 def test_the_first_screen_is_a_finished_walk(opened, backend):
     app = opened("anatomy")
     assert not app.exception
-    assert [one.value.split(" · ")[1] for one in app.subheader] == [
+    assert [one.value.split(" · ")[1] for one in app.header] == [
         "Queries, keys, values", "Projections of the scoring", "Scores", "Mask", "Softmax",
         "Dropout", "Output",
     ]  # fmt: skip
@@ -255,7 +255,7 @@ def test_the_step_to_weights_shows_the_chosen_normaliser(opened, backend):
     assert not app.exception
     assert link(app) == {"normaliser": "sigmoid"}
     assert dict(asked(backend)[-1].options)["normaliser"] == "sigmoid"
-    assert "5 · Sigmoid" in [one.value for one in app.subheader]
+    assert "5 · Sigmoid" in [one.value for one in app.header]
     assert any(r"\alpha_i = sigmoid(s)" in one.value for one in app.latex)
     weights = matrices(app)[5]
     assert f"that of query 0 sums to {weights[0].sum():.2f}"[:-1] in words(app)
@@ -272,7 +272,7 @@ def test_a_scoring_with_a_way_of_its_own_says_so(opened, backend):
     app = opened("anatomy", scoring="monotonic", normaliser="entmax")
     assert not app.exception
     assert "makes its weights in its own way" in words(app)
-    assert "5 · Weights" in [one.value for one in app.subheader]
+    assert "5 · Weights" in [one.value for one in app.header]
     assert link(app) == {"scoring": "monotonic"}
 
 

@@ -37,7 +37,7 @@ def race(home):
 
 
 def words(app) -> str:
-    kinds = (app.text, app.caption, app.markdown, app.subheader)
+    kinds = (app.text, app.caption, app.markdown, app.header)
     return "\n".join(str(one.value) for kind in kinds for one in kind).replace("\\", "")
 
 

@@ -18,7 +18,7 @@ def charts(app):
 
 
 def words(app):
-    kinds = (app.text, app.caption, app.markdown, app.title, app.subheader, app.code)
+    kinds = (app.text, app.caption, app.markdown, app.title, app.header, app.code)
     return "\n".join(str(one.value) for kind in kinds for one in kind)
 
 
@@ -293,7 +293,7 @@ def test_texts_of_plugins_are_shown_as_they_stand(opened, backend):
     backend.facts["failures"] = [{"plugin": HOSTILE, "message": HOSTILE, "advice": HOSTILE}]
     app = opened("regression")
     assert not app.exception
-    markdown = [one.value for one in (*app.markdown, *app.caption, *app.title, *app.subheader)]
+    markdown = [one.value for one in (*app.markdown, *app.caption, *app.title, *app.header)]
     markdown += [one.label for one in (*app.slider, *app.toggle, *app.selectbox)]
     markdown += [one.proto.help for one in (*app.slider, *app.toggle, *app.latex)]
     assert any("evil" in text for text in markdown)

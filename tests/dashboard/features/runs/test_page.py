@@ -99,7 +99,7 @@ def imported(data, source):
 
 
 def words(app):
-    kinds = (app.text, app.caption, app.markdown, app.title, app.subheader, app.code)
+    kinds = (app.text, app.caption, app.markdown, app.title, app.header, app.code)
     return "\n".join(str(one.value) for kind in kinds for one in kind)
 
 
@@ -452,7 +452,7 @@ def test_texts_of_strangers_are_shown_as_they_stand(runs, opened):
     taken = imported(write(run(title=HOSTILE, result=hostile)), HOSTILE)
     for app in (opened("runs"), opened("runs", id=taken.id)):
         assert not app.exception
-        for text in [one.value for one in (*app.markdown, *app.caption, *app.subheader)]:
+        for text in [one.value for one in (*app.markdown, *app.caption, *app.header)]:
             assert not re.search(r"(?<!\\)[<!\[`$]", text)
     assert facts(app)[HOSTILE] == HOSTILE
 

@@ -65,7 +65,7 @@ def test_a_page_of_this_dashboard_is_drawn_as_it_was(replayed):
 @pytest.mark.parametrize("kind", KINDS)
 def test_a_strangers_text_is_shown_as_it_stands(replayed, kind):
     app = replayed(page(Text(kind=kind, text=f"{HOSTILE}\n{HOSTILE}")), foreign=True)
-    marked = [*app.markdown, *app.caption, *app.subheader, *app.error]
+    marked = [*app.markdown, *app.caption, *app.header, *app.error]
     for one in marked:
         assert not re.search(r"(?<!\\)[<!\[`]", str(one.value))
     said = "".join(str(one.value) for one in [*marked, *app.text])

@@ -416,7 +416,7 @@ def test_scorings_are_compared_by_curve_and_probe(opened, service):
     legend = next(layer for layer in loss["layer"] if "stroke" in layer["encoding"])
     assert legend["encoding"]["stroke"]["scale"]["domain"] == names
     assert list(entropies["value"]) == [1.0] * 5  # every row is spread alike on all words
-    assert r"#### essai \*3\*" in words(app)
+    assert r"### essai \*3\*" in words(app)
     assert r"after epoch 2 of 7" in words(app)
     maps = [rows for _, rows in charts(app, "q")]
     assert [len(cells) for cells in maps] == [3 * 5, 3 * 5]

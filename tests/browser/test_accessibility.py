@@ -1,0 +1,58 @@
+"""Every page against the rules of WCAG 2.2 that axe-core knows, in both themes.
+
+What axe finds in Streamlit's own parts is mended by ``dashboard/style.css`` and the theme: the
+contrast of captions and of what stands on the primary colour, icon buttons without a name, and
+formulas that scroll by a pixel. Nothing is excepted.
+"""
+
+from __future__ import annotations
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+
+from dashboard.navigation import PAGES, location
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+GRAVE = {"serious", "critical"}
+# A page stands when no part of it waits for a worker.
+WAITING = '.st-key-starting, [data-testid="stSkeleton"], [data-testid="stSpinner"]'
+
+
+def found(seen) -> list[str]:
+    """What axe finds, in the words that say how to mend it."""
+    results = Axe().run(seen.page).response["violations"]
+    return [
+        f"{rule['impact']}: {rule['id']}: {node['html'][:200]}: {node['failureSummary']}"
+        for rule in results
+        if rule["impact"] in GRAVE or rule["id"] == "heading-order"
+        for node in rule["nodes"]
+    ]
+
+
+def lightness(seen) -> str:
+    return seen.page.evaluate("getComputedStyle(document.querySelector('.stApp')).colorScheme")
+
+
+@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+def test_no_rule_is_broken_in_either_theme(window, entry):
+    seen = window(location(entry).strip("/"))
+    seen.until(lambda: not seen.page.locator(WAITING).count(), "the page").settle(1.0)
+    assert not seen.page.locator('[data-testid="stException"]').count()
+    assert found(seen) == []
+    seen.page.emulate_media(color_scheme="dark")
+    seen.until(lambda: lightness(seen) == "dark", "the dark theme").settle(1.0)
+    assert found(seen) == []
+
+
+def test_a_page_is_quiet_where_less_motion_is_asked_for(window):
+    seen = window("plugins")
+    seen.page.emulate_media(reduced_motion="reduce")
+    longest = seen.page.evaluate(
+        """() => Math.max(...[...document.querySelectorAll('.stApp *')].flatMap((e) => {
+          const style = getComputedStyle(e);
+          return [style.transitionDuration, style.animationDuration]
+            .flatMap((all) => all.split(',').map(parseFloat));
+        }))"""
+    )
+    assert longest <= 0.001
