@@ -126,7 +126,7 @@ def rule(queries: Data, axes: Axes, pointed: alt.Parameter, lanes: Sequence[Lane
     return (
         alt.Chart(queries)
         .transform_filter(pointed)
-        .mark_rule(color=theme.POINTER, strokeWidth=1)
+        .mark_rule(color=theme.POINTER, strokeWidth=1, aria=False)
         .encode(x=input_axis(axes), y=alt.YValue(lanes[0].top), y2=alt.Y2Value(lanes[-1].bottom))
     )
 

@@ -24,6 +24,7 @@ from dashboard.charts.heatmap import CELL, map_plot
 from dashboard.charts.image import PICK, pictures
 from dashboard.charts.map_picture import hit_table, pointed_layers, pointed_title
 from dashboard.charts.places import at
+from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
 
 _SIDE = 54  # px, the height of a small map
@@ -125,15 +126,18 @@ def prepare_head_grid(
     told["height"] = top + grid_height(frames) - _ABOVE
     texts = [written(one) for one in values]
     tables = {"maps": _small_table(drawn, values, vmax)}
+    large = [one.map for one in drawn].index(shape.start)
+    summary = of_matrix(values[large], *labels)
     if queries * keys <= theme.MOST_ELEMENTS:
         tables["maps"] = tables["maps"].append_column("weights", pa.array(texts))
-        return Prepared({**tables, "cells": _cell_table(queries, keys, links)}, shape, told)
+        cells = _cell_table(queries, keys, links)
+        return Prepared({**tables, "cells": cells}, shape, told, summary)
     if links is not None:
         tables["gold"] = gold_table(links)
     if queries * keys > theme.MAX_RECTS:
-        return Prepared(tables, shape, told)
+        return Prepared(tables, shape, told, summary)
     tables["hit"] = hit_table(queries, keys)
-    return Prepared(tables, shape, {**told, "weights": texts})
+    return Prepared(tables, shape, {**told, "weights": texts}, summary)
 
 
 def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:

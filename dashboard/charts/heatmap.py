@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from typing import NamedTuple
 
 import altair as alt
@@ -17,6 +18,7 @@ from dashboard.charts.gold import Cell, gold_cells, gold_table
 from dashboard.charts.grid import SMALL
 from dashboard.charts.labels import MOST_ROOM, displayed, labels_of, room
 from dashboard.charts.large import LargeShape, draw_large, prepare_large
+from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
@@ -120,7 +122,8 @@ def prepare_heatmap(
     )  # fmt: skip
     if plot.panel:
         raise ValueError(f"need the weights of one head, got those of {len(values)}")
-    return _prepared(values, plot, sizes, links, vmax)
+    summary = of_matrix(values[0], query_labels, key_labels)
+    return replace(_prepared(values, plot, sizes, links, vmax), summary=summary)
 
 
 def draw_heatmap(data: Sources, shape: HeatShape | LargeShape) -> alt.LayerChart | alt.FacetChart:

@@ -12,6 +12,7 @@ from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_with, rounded
 from dashboard.charts.lanes import OWN_SCALES, Lane, stacked
 from dashboard.charts.pointer import hover
+from dashboard.charts.summary import of_lines
 from dashboard.charts.template import Prepared, Sources, values_of
 
 _LOSS, _LEARNED, _GAP = 130, 60, 34  # px
@@ -84,7 +85,9 @@ def prepare_loss(
         low, high = _value_ends(drawn[column], log and column == "loss")
         ends |= {f"{column}_low": low, f"{column}_high": high}
     columns = {name: pa.array(values, from_pandas=True) for name, values in drawn.items()}
-    return Prepared({"history": pa.table(columns)}, shape, ends)
+    lines = {title: drawn[column] for column, title in shape.titles.items()}
+    summary = of_lines(drawn["step"], lines, x_title="step", y_title=loss_title)
+    return Prepared({"history": pa.table(columns)}, shape, ends, summary)
 
 
 def draw_loss(data: Sources, shape: LossShape) -> alt.LayerChart:

@@ -22,7 +22,8 @@ from dashboard.charts.curves import (
 from dashboard.charts.frames import Table, top_weight
 from dashboard.charts.lanes import OWN_SCALES, stacked
 from dashboard.charts.pointer import hover
-from dashboard.charts.regression_tables import problem, table_of
+from dashboard.charts.regression_tables import Problem, problem, table_of
+from dashboard.charts.summary import Summary, number, of_lines, of_matrix
 from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.charts.weightlane import (
     MapShape,
@@ -111,7 +112,23 @@ def prepare_regression(
     return Prepared(
         {"queries": table_of(queries), "points": table_of(drawn.points), **tables},
         RegressionShape(axes([drawn], y_title), lane, colour, title, drawn.note, width),
+        summary=_summary(drawn, y_title),
     )
+
+
+def _summary(drawn: Problem, y_title: str) -> Summary:
+    """The curve, and where its largest weights lie."""
+    curve = {name: drawn.curve[name] for name in ("prediction", "truth")}
+    curve = {name: values for name, values in curve.items() if np.isfinite(values).any()}
+    said = of_lines(drawn.curve["x"], curve, x_title=drawn.x_title, y_title=y_title)
+    if drawn.weights is None:
+        return said
+    queries = (drawn.edges[1:] + drawn.edges[:-1]) / 2
+    names = (f"query at {drawn.x_title}", "training point at")
+    weights = of_matrix(
+        drawn.weights, [*map(number, queries)], [*map(number, drawn.inputs)], names=names
+    )
+    return Summary(f"{said.words} {weights.words}", said.table)
 
 
 def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
@@ -157,6 +174,14 @@ def _hovered_point(
     return (
         alt.Chart(queries)
         .transform_filter(pointed)
-        .mark_point(size=50, filled=True, opacity=1, fill=colour, stroke="white", strokeWidth=1.5)
+        .mark_point(
+            size=50,
+            filled=True,
+            opacity=1,
+            fill=colour,
+            stroke="white",
+            strokeWidth=1.5,
+            aria=False,
+        )
         .encode(x=input_axis(axes), y=value_of(y, "prediction"))
     )

@@ -17,6 +17,7 @@ from dashboard.charts.frames import frame_with, rounded
 from dashboard.charts.lanes import stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
+from dashboard.charts.summary import of_series
 from dashboard.charts.template import Prepared, Sources, values_of
 
 _ROOM = 48  # px, for the labels at the left
@@ -92,7 +93,8 @@ def prepare_series(
     )  # fmt: skip
     ends = {"left": left, "right": right, "low": low, "high": high}
     sent = {n: pa.Table.from_pandas(frame, preserve_index=False) for n, frame in tables.items()}
-    return Prepared(sent, shape, {name: float(end) for name, end in ends.items()})
+    summary = of_series(series, name="series", x="x", y="y", titles=(x_title, y_title))
+    return Prepared(sent, shape, {name: float(end) for name, end in ends.items()}, summary)
 
 
 def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:

@@ -19,6 +19,8 @@ import altair as alt
 import pyarrow as pa
 from altair.utils.schemapi import debug_mode
 
+from dashboard.charts.summary import Summary
+
 Data = pa.Table | alt.NamedData
 Value = float | str | Sequence[str]  # of a parameter
 Sources = Mapping[str, Any]  # tables or their names, and values of parameters
@@ -41,11 +43,13 @@ class Prepared(Generic[Shape]):
         shape: everything else; equal shapes have equal specifications.
         values: of the chart's parameters by name; ``height`` is that of the plot, in px. The
             texts of a list are single lines.
+        summary: the chart in words and numbers.
     """
 
     tables: Mapping[str, pa.Table]
     shape: Shape
     values: Mapping[str, Value] = field(default_factory=dict)
+    summary: Summary | None = None
 
     @property
     def sources(self) -> Sources:

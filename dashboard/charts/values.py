@@ -14,6 +14,7 @@ from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.grid import boxes, gaps, inset, middles, positions
 from dashboard.charts.labels import MOST_ROOM, labels_of, room, thinned
+from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, values_of
 
 MOST_CELLS = 5_000  # as many rows as Altair takes; a browser repaints them in a fifth of a second
@@ -94,7 +95,12 @@ def prepare_values(
         titles=(row_title, column_title), signed=signed, numbers=numbers, framed=bool(framed),
         cell=cell, room=left, width=width,
     )  # fmt: skip
-    return Prepared(tables, shape, {"rows": labels[0], "columns": labels[1], "end": end or 1.0})
+    summary = of_matrix(
+        matrix, labels[0], labels[1], quantity="value",
+        names=(row_title or "row", column_title or "column"),
+    )  # fmt: skip
+    told = {"rows": labels[0], "columns": labels[1], "end": end or 1.0}
+    return Prepared(tables, shape, told, summary)
 
 
 def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:

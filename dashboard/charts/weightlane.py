@@ -158,7 +158,7 @@ def weighed_points(
     return (
         _hovered_row(queries, keys, pointed)
         .transform_calculate(share="datum.weight / datum.vmax")
-        .mark_point(filled=True, fill=colour, opacity=0.55)
+        .mark_point(filled=True, fill=colour, opacity=0.55, aria=False)
         .encode(
             x=input_axis(axes, "input"),
             y=value_of(y, "output"),

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping
-from typing import Any
+from typing import Any, NamedTuple
 
 import pandas as pd
 import pyarrow as pa
@@ -17,10 +17,18 @@ import streamlit as st
 from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from dashboard.charts import weights_legend
+from dashboard.charts.summary import Summary
 from dashboard.charts.template import Draw, Prepared, built, template
 from dashboard.ui import shown
 
 _SPECS_KEPT = 500
+
+
+class Drawn(NamedTuple):
+    """A chart as it is sent, and the same in words and numbers."""
+
+    spec: dict[str, Any]
+    summary: Summary | None
 
 
 def legend(vmax: float) -> None:
@@ -28,13 +36,21 @@ def legend(vmax: float) -> None:
     show(f"legend {vmax}", lambda: weights_legend(vmax), f"Colours from weight 0 to {vmax:g}")
 
 
-def show(key: str, make: Callable[[], Any], alt: str, *, stretch: bool = True) -> None:
+def show(
+    key: str,
+    make: Callable[[], Any],
+    alt: str,
+    *,
+    stretch: bool = True,
+    summary: Summary | None = None,
+) -> None:
     """Draw the chart of that key, made now if nobody needed it before.
 
     Args:
+        summary: the chart in words and numbers.
         stretch: whether it is as wide as its column; False for a shape that must stay.
     """
-    shown.chart(specification(key, make), alt, stretch=stretch)
+    shown.chart(specification(key, make), alt, stretch=stretch, summary=summary)
 
 
 def show_filled(
@@ -48,12 +64,13 @@ def show_filled(
         prepare: makes the tables and the shape, now if nobody needed them before.
         stretch: see :func:`show`.
     """
-    shown.chart(filled(key, draw, prepare), alt, stretch=stretch)
+    drawn = filled(key, draw, prepare)
+    shown.chart(drawn.spec, alt, stretch=stretch, summary=drawn.summary)
 
 
 def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:
     """Draw a template with tables that are not drawn again."""
-    shown.chart(_filled(draw, prepared), alt)
+    shown.chart(_filled(draw, prepared).spec, alt, summary=prepared.summary)
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
@@ -94,13 +111,13 @@ def _finite(value: Any) -> Any:
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
-def filled(key: str, _draw: Draw, _prepare: Callable[[], Prepared]) -> dict[str, Any]:
+def filled(key: str, _draw: Draw, _prepare: Callable[[], Prepared]) -> Drawn:
     """The specification of a template with the tables of that key, as they are sent."""
     return _filled(_draw, _prepare())
 
 
-def _filled(draw: Draw, prepared: Prepared) -> dict[str, Any]:
+def _filled(draw: Draw, prepared: Prepared) -> Drawn:
     tables = {
         name: convert_anything_to_arrow_bytes(table) for name, table in prepared.sent.items()
     }
-    return {**template(draw, prepared), "datasets": tables}
+    return Drawn({**template(draw, prepared), "datasets": tables}, prepared.summary)

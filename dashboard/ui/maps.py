@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Sequence
 from functools import partial
-from typing import Any, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import altair as alt
 import numpy as np
@@ -27,7 +27,7 @@ from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.records.result import Result
 from dashboard.ui import shown
-from dashboard.ui.charts import filled, show_filled
+from dashboard.ui.charts import Drawn, filled, show_filled
 
 Made = TypeVar("Made")
 
@@ -107,13 +107,13 @@ def attention_maps(
         chosen = _picked(widget)
         select("" if chosen == usual else chosen)
 
-    def drawn(map: str) -> dict[str, Any]:
+    def drawn(map: str) -> Drawn:
         prepare = partial(_grid, prepare_head_grid, found, map, gold, layout)
         return filled(f"{key} {map}", draw_head_grid, prepare)
 
     shown.chart(
-        drawn(start), described, kept=partial(drawn, wanted), key=widget, on_select=picked,
-        selection_mode="head",
+        drawn(start).spec, described, kept=lambda: drawn(wanted).spec,
+        summary=drawn(wanted).summary, key=widget, on_select=picked, selection_mode="head",
     )  # fmt: skip
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 import pyarrow as pa
 
+from dashboard.charts.summary import Summary
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage.seen import Block, Group, whole
@@ -43,6 +44,7 @@ class Record:
         charts: specifications as they were sent, or functions that make them, by name.
         tables: by name.
         results: those that no job of the page made, with what asked for them.
+        summaries: of the charts, with what each is called.
         incomplete: whether more is on its way.
     """
 
@@ -50,6 +52,7 @@ class Record:
     charts: dict[str, Spec | Callable[[], Spec]] = field(default_factory=dict)
     tables: dict[str, pa.Table] = field(default_factory=dict)
     results: list[tuple[Request, Result]] = field(default_factory=list)
+    summaries: list[tuple[str, Summary]] = field(default_factory=list)
     incomplete: bool = False
 
     @property

@@ -13,7 +13,16 @@ from dashboard.links.link import Link, View
 from dashboard.links.reader import Query
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
-from dashboard.ui import formulas, frame, noting, page_menu, presentation, reloading, results
+from dashboard.ui import (
+    formulas,
+    frame,
+    noting,
+    page_menu,
+    presentation,
+    reloading,
+    results,
+    summaries,
+)
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import Session, open_session, write_address
 
@@ -116,6 +125,7 @@ class Page(Generic[View, Places]):
                 frame.offer(session.jobs, self.offer)
             self.results(session, catalogue, places)
         frame.name_tab(self.title, record.titles)
+        summaries.section(record.summaries)
         if self.keeps:
             with keep:
                 page_menu.menu(self.title, link, session.jobs, record)

@@ -17,10 +17,11 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.charts.summary import Summary
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage.bundle import slug
-from dashboard.storage.seen import Chart, Group, Table, Text, Value
+from dashboard.storage.seen import LONGEST_TEXT, Chart, Group, Table, Text, Value
 from dashboard.ui import noting
 from dashboard.ui.noting import Noted, Spec
 
@@ -135,7 +136,7 @@ def metric(label: str, value: str, **more: Any) -> None:
 
 def chart(
     spec: Spec, alt: str, *, stretch: bool = True, kept: Callable[[], Spec] | None = None,
-    **more: Any,
+    summary: Summary | None = None, **more: Any,
 ) -> None:  # fmt: skip
     """A chart.
 
@@ -144,12 +145,16 @@ def chart(
         alt: what it shows.
         stretch: whether it is as wide as its place.
         kept: makes what the page is kept with, where the reader changed the chart itself.
+        summary: the chart in words and numbers; its words belong to what a screen reader says.
     """
-    st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=alt, **more)
+    said = f"{alt}. {summary.words}" if summary else alt
+    st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=said, **more)
     if record := noting.current():
+        if summary:
+            record.summaries.append((alt, summary))
         name = _free(alt, record.charts)
         record.charts[name] = kept or spec
-        noting.note(Chart(name=name, alt=alt, stretch=stretch))
+        noting.note(Chart(name=name, alt=said[:LONGEST_TEXT], stretch=stretch))
 
 
 def table(data: pd.DataFrame | pa.Table, **more: Any) -> None:

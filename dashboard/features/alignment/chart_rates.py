@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_with, rounded
+from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Data, Prepared, Sources
 
 _HEIGHT = 130  # px, of the plot
@@ -58,7 +59,10 @@ def prepare_rates(
         "heads": pa.Table.from_pandas(table, preserve_index=False),
         "level": pa.table({"level": rounded([best]), "words": [f"untrained {best:.2f}"]}),
     }
-    return Prepared(tables, RatesShape(len(table), colour, width))
+    summary = of_ranked(
+        table[["name", *_NEEDED[1:]]], name="name", value="error_rate", what="the error rate"
+    )
+    return Prepared(tables, RatesShape(len(table), colour, width), summary=summary)
 
 
 def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:

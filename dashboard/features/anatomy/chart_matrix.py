@@ -14,6 +14,7 @@ from dashboard.charts.frames import rounded
 from dashboard.charts.grid import boxes, gaps, middles, positions
 from dashboard.charts.labels import MOST_ROOM, displayed, thinned
 from dashboard.charts.labels import room as label_room
+from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, values_of
 
 CELL, ROW = 46, 30  # px, of a cell that has room
@@ -99,7 +100,7 @@ def prepare_matrix(
     shape = MatrixShape(
         counts=(len(labels[0]), len(labels[1])), ticks=((), ()), quantity=quantity, names=names,
         signed=bool((finite < 0).any()) if signed is None else signed, picked=picked is not None,
-        masked=finite.size < grid.size or masked is not None and bool(np.any(masked)),
+        masked=finite.size < grid.size or (masked is not None and bool(np.any(masked))),
         room=room, width=width,
     )  # fmt: skip
     largest = float(np.abs(finite).max()) if finite.size else 0.0
@@ -110,6 +111,7 @@ def prepare_matrix(
         tables,
         shape._replace(ticks=_ticks(labels, shape)),
         {"rows": labels[0], "columns": labels[1], "end": vmax or largest or 1.0},
+        of_matrix(grid, *labels, quantity=quantity, names=names),
     )
 
 

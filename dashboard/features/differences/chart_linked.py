@@ -18,6 +18,7 @@ import pyarrow as pa
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.labels import MOST_ROOM, displayed, room
+from dashboard.charts.summary import Summary, of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.features.differences import chart_linked_labels as linked_labels
 from dashboard.features.differences import chart_linked_layers as layers
@@ -110,7 +111,23 @@ def prepare_linked(
         vmax=vmax,
         width=width or len(tiles) * (_LEAST + 44 + _GAP) - _GAP,
     )
-    return Prepared(tables, shape, {"queries": queries, "keys": keys, "start": int(start)})
+    told = {"queries": queries, "keys": keys, "start": int(start)}
+    return Prepared(tables, shape, told, _summary(tiles, queries, keys))
+
+
+def _summary(tiles: Sequence[Tile], queries: Sequence[str], keys: Sequence[str]) -> Summary:
+    """Every map in words, and all their rows in one table."""
+    each = [of_matrix(tile.weights, queries, keys) for tile in tiles]
+    words = [f"{tile.title}: {one.words}" for tile, one in zip(tiles, each, strict=True)]
+
+    def table() -> pa.Table:
+        parts = []
+        for tile, one in zip(tiles, each, strict=True):
+            made = one.table()
+            parts.append(made.add_column(0, "map", [[tile.title] * made.num_rows]))
+        return pa.concat_tables(parts)
+
+    return Summary(" ".join(words), table)
 
 
 def draw_linked(data: Sources, shape: LinkedShape) -> alt.LayerChart:

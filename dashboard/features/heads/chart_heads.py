@@ -10,6 +10,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
+from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources
 
 _HEIGHT = 150  # px
@@ -47,7 +48,9 @@ def prepare_heads(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> Prepared[
     for column in ("leave_one_out", *_MEASURES):
         drawn[column] = rounded(heads[column].to_numpy(float))
     bars = pa.Table.from_pandas(drawn, preserve_index=False)
-    return Prepared({"bars": bars}, HeadsShape(tuple(drawn["name"]), width))
+    what = "the change of log-probability without one head"
+    summary = of_ranked(drawn, name="name", value="leave_one_out", what=what)
+    return Prepared({"bars": bars}, HeadsShape(tuple(drawn["name"]), width), summary=summary)
 
 
 def draw_heads(data: Sources, shape: HeadsShape) -> alt.LayerChart:

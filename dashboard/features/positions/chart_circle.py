@@ -7,15 +7,18 @@ from typing import NamedTuple
 
 import altair as alt
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from dashboard.charts import theme
+from dashboard.charts.summary import Summary, number
 from dashboard.charts.template import Data, Prepared, Sources
 
 _SIDE = 250  # px
 _EDGE = 1.12  # where the plot ends; the circle has radius 1
 _ARC = 0.32  # radius of the arc that shows the turn
 _PER_TURN = 64  # points of the circle
+_TURNED = "{first} lies at {here}, {second} at {there}: {turns} turns clockwise from the first."
 _COLOURS = (theme.PANEL_COLOURS["a"], theme.PANEL_COLOURS["b"])
 
 
@@ -69,7 +72,16 @@ def prepare_circle(
         "ends": _ends_table(ends),
         "labels": _ends_table(_labels(ends, turn)),
     }
-    return Prepared(tables, CircleShape(names, titles))
+    frame = pd.DataFrame(
+        {"position": range(len(pairs)), **dict(zip(titles, pairs.T, strict=True))}
+    )
+    words = _TURNED.format(
+        first=names[0], second=names[1], turns=number(turn / (2 * np.pi)),
+        here=f"({number(start[0])}, {number(start[1])})",
+        there=f"({number(end[0])}, {number(end[1])})",
+    )  # fmt: skip
+    summary = Summary(words, lambda: pa.Table.from_pandas(frame, preserve_index=False))
+    return Prepared(tables, CircleShape(names, titles), summary=summary)
 
 
 def draw_circle(data: Sources, shape: CircleShape) -> alt.LayerChart:

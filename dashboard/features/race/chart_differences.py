@@ -12,6 +12,7 @@ from dashboard.charts import theme
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
+from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources
 from dashboard.features.race.verdicts import COLOURS
 
@@ -56,7 +57,9 @@ def prepare_differences(
     for column in _NUMBERS:
         table[column] = pa.array([rows[i][column] for i in best_first], pa.float64())
     shape = DifferencesShape(tuple(table["name"]), title, width)
-    return Prepared({"differences": pa.table(table)}, shape)
+    made = pa.table(table)
+    summary = of_ranked(made.to_pandas(), name="name", value="difference", what=title)
+    return Prepared({"differences": made}, shape, summary=summary)
 
 
 def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:

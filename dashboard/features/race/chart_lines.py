@@ -13,6 +13,7 @@ from dashboard.charts.labels import displayed
 from dashboard.charts.lanes import stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
+from dashboard.charts.summary import of_series
 from dashboard.charts.template import Prepared, Sources, values_of
 
 _ROOM = 48  # px, for the labels at the left
@@ -73,7 +74,10 @@ def prepare_lines(
     xs = [row["x"] for row in held]
     values = {"left": min(xs), "right": max(xs), "bottom": low - margin, "top": high + margin}
     shape = LinesShape(tuple(known.items()), (x_title, y_title), width, height)
-    return Prepared(tables, shape, {name: float(value) for name, value in values.items()})
+    told = {name: float(value) for name, value in values.items()}
+    frame = tables["curves"].to_pandas()
+    summary = of_series(frame, name="name", x="x", y="y", titles=(x_title, y_title))
+    return Prepared(tables, shape, told, summary)
 
 
 def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:

@@ -6,11 +6,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, NamedTuple
 
 import altair as alt
+import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.pointer import hover
+from dashboard.charts.summary import Summary, of_matrix
 from dashboard.charts.template import Prepared, Sources
 from dashboard.features.race.verdicts import (
     BETTER,
@@ -74,7 +76,18 @@ def prepare_matrix(
         "sign": [_SIGNS.get(cell["verdict"], "") for cell in cells],
     }
     shape = MatrixShape(tuple(displayed(rows)), tuple(displayed(columns)), float(farthest), width)
-    return Prepared({"cells": pa.table(table)}, shape)
+    return Prepared({"cells": pa.table(table)}, shape, summary=_summary(cells, rows, columns))
+
+
+def _summary(
+    cells: Sequence[Mapping[str, Any]], rows: Sequence[str], columns: Sequence[str]
+) -> Summary:
+    grid = np.full((len(rows), len(columns)), np.nan)
+    for cell in cells:
+        if cell["effect"] is not None:
+            grid[rows.index(cell["row"]), columns.index(cell["column"])] = cell["effect"]
+    quantity = "difference to the reference in standard deviations"
+    return of_matrix(grid, rows, columns, quantity=quantity, names=("contestant", "task"))
 
 
 def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:

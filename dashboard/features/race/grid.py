@@ -94,9 +94,10 @@ def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare
         if found and task in choices.race.tasks and who in choices.race.by_key:
             session.change(_opened(session.view, choices, task, who))
 
+    drawn = charts.filled(f"race matrix {result.digest}", draw_matrix, prepare)
     shown.chart(
-        charts.filled(f"race matrix {result.digest}", draw_matrix, prepare),
-        "Every contestant on every task: standardised difference to the reference",
+        drawn.spec, "Every contestant on every task: standardised difference to the reference",
+        summary=drawn.summary,
         key=key, on_select=picked, selection_mode=SELECTED,
     )  # fmt: skip
 

@@ -25,6 +25,7 @@ from dashboard.charts.lanes import OWN_SCALES, stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
 from dashboard.charts.regression_tables import Problem, problem, table_of
+from dashboard.charts.summary import of_lines
 from dashboard.charts.template import Data, Prepared, Sources
 
 # Of the legend: titles stand whole, in as many columns as that allows.
@@ -98,7 +99,10 @@ def prepare_overlay(
     }
     panels = tuple((name, colours[name]) for name in curves)
     shape = OverlayShape(axes([first, *others], y_title), panels, first.note, width, height)
-    return Prepared(tables, shape)
+    curves_of = {name: one.curve["prediction"] for name, one in drawn.items()}
+    x_title = first.x_title
+    summary = of_lines(first.curve["x"], curves_of, x_title=x_title, y_title=y_title)
+    return Prepared(tables, shape, summary=summary)
 
 
 def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:

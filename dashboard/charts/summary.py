@@ -1,0 +1,194 @@
+"""Charts in words and numbers, for those who do not see them and for those who want to be sure.
+
+Each function takes what a chart is drawn of, and returns one or two sentences, which say what it
+shows and where its extremes lie, with the same numbers as a table.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import partial
+from typing import Any
+
+import numpy as np
+import pandas as pd
+import pyarrow as pa
+
+_FIRST = "The largest {quantity} is {number}, at {place}."
+_FARTHEST = "The {quantity} farthest from 0 is {number}, at {place}."
+_THEN = "Next come {others}."
+_PLACE = "{row_name} {row}, {column_name} {column}"
+_OTHER = "{number} at {place}"
+_WITHOUT = "Cells without a number: {count:,} of {all:,}."
+_EQUAL = "The {quantity} is {number} in every cell that has one."
+_EMPTY = "None of the {all:,} cells has a number."
+_LINE = "{name} is lowest at {x_title} {low_x} with {low}, and highest at {high_x} with {high}."
+_LEVEL = "{name} is {low} throughout."
+_LINES = "{y_title} against {x_title}. {lines}"
+_MORE_LINES = "{lines} The table has {count} more lines."
+_RANKED = (
+    "Of {count} values of {what} the highest is {high} ({highest}), the lowest {low} ({lowest})."
+)
+_MOST_NAMED = 3  # cells
+_MOST_LINES = 6
+_LONGEST = 40  # characters of a label
+
+
+@dataclass(frozen=True)
+class Summary:
+    """A chart without its picture.
+
+    Args:
+        words: whole sentences.
+        table: makes the table of what is drawn.
+    """
+
+    words: str
+    table: Callable[[], pa.Table]
+
+
+def of_matrix(
+    values: np.ndarray,
+    rows: Sequence[object] | None = None,
+    columns: Sequence[object] | None = None,
+    *,
+    quantity: str = "weight",
+    names: tuple[str, str] = ("query", "key"),
+) -> Summary:
+    """A heatmap: its largest cells, by their distance from 0 where some are below it.
+
+    Args:
+        values: ``(rows, columns)``; what is not finite counts as masked.
+        rows, columns: labels; positions where None.
+        quantity: what a cell is.
+        names: what a row and a column is.
+    """
+    grid = np.asarray(values, dtype=np.float64)
+    down = [*map(str, range(grid.shape[0]) if rows is None else rows)]
+    across = [*map(str, range(grid.shape[1]) if columns is None else columns)]
+    words = _matrix_words(grid, down, across, quantity, names)
+    return Summary(words, partial(_matrix_table, grid, down, across, names[0]))
+
+
+def _matrix_words(
+    grid: np.ndarray, rows: Sequence[str], columns: Sequence[str], quantity: str,
+    names: tuple[str, str],
+) -> str:  # fmt: skip
+    finite = np.isfinite(grid)
+    if not finite.any():
+        return _EMPTY.format(all=grid.size)
+    if np.ptp(grid[finite]) == 0 and finite.sum() > 1:
+        return _EQUAL.format(quantity=quantity, number=number(grid[finite][0]))
+    signed = bool((grid[finite] < 0).any())
+    sizes = np.where(finite, np.abs(grid) if signed else grid, -np.inf).ravel()
+    largest = np.argsort(-sizes, kind="stable")[: min(_MOST_NAMED, int(finite.sum()))]
+    found = []
+    for at in largest:
+        row, column = divmod(int(at), grid.shape[1])
+        place = _PLACE.format(
+            row_name=names[0], row=_quoted(rows[row]), column_name=names[1],
+            column=_quoted(columns[column]),
+        )  # fmt: skip
+        found.append({"number": number(grid[row, column]), "place": place})
+    said = [(_FARTHEST if signed else _FIRST).format(quantity=quantity, **found[0])]
+    if found[1:]:
+        said.append(_THEN.format(others=", ".join(_OTHER.format(**one) for one in found[1:])))
+    if not finite.all():
+        said.append(_WITHOUT.format(count=int((~finite).sum()), all=grid.size))
+    return " ".join(said)
+
+
+def _matrix_table(
+    grid: np.ndarray, rows: Sequence[str], columns: Sequence[str], name: str
+) -> pa.Table:
+    held = {name: pa.array(rows, pa.string())}
+    for label, column in zip(columns, grid.T, strict=True):
+        shown = next(one for one in _numbered(label) if one not in held)
+        finite = np.where(np.isfinite(column), column, np.nan)
+        held[shown] = pa.array(finite, pa.float64(), from_pandas=True)
+    return pa.table(held)
+
+
+def of_lines(
+    x: Sequence[float] | np.ndarray,
+    lines: Mapping[str, Sequence[float] | np.ndarray],
+    *,
+    x_title: str,
+    y_title: str,
+) -> Summary:
+    """Lines over one x: where each is lowest and where highest; NaN is a gap."""
+    frame = pd.DataFrame({x_title: x, **lines})
+    series = [(name, frame[x_title], frame[name]) for name in lines]
+    return Summary(_line_words(series, x_title, y_title), partial(_table, frame))
+
+
+def of_series(
+    frame: pd.DataFrame, *, name: str, x: str, y: str, titles: tuple[str, str]
+) -> Summary:
+    """Lines as rows, each with its own x; as :func:`of_lines`.
+
+    Args:
+        name, x, y: columns.
+        titles: of the axes.
+    """
+    series = [(str(key), rows[x], rows[y]) for key, rows in frame.groupby(name, sort=False)]
+    return Summary(_line_words(series, *titles), partial(_table, frame))
+
+
+def _line_words(
+    series: Sequence[tuple[str, pd.Series, pd.Series]], x_title: str, y_title: str
+) -> str:
+    said = []
+    for name, x, y in series[:_MOST_LINES]:
+        values = y.to_numpy(float)
+        if not np.isfinite(values).any():
+            continue
+        low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
+        said.append(
+            (_LINE if values[low] < values[high] else _LEVEL).format(
+                name=name[:_LONGEST], x_title=x_title, low_x=number(x.iloc[low]),
+                low=number(values[low]), high_x=number(x.iloc[high]), high=number(values[high]),
+            )
+        )  # fmt: skip
+    lines = " ".join(said)
+    if len(series) > _MOST_LINES:
+        lines = _MORE_LINES.format(lines=lines, count=len(series) - _MOST_LINES)
+    return _LINES.format(y_title=y_title, x_title=x_title, lines=lines).strip()
+
+
+def of_ranked(frame: pd.DataFrame, *, name: str, value: str, what: str) -> Summary:
+    """Bars or dots: the highest and the lowest.
+
+    Args:
+        name, value: columns.
+        what: the values are.
+    """
+    held = frame.dropna(subset=[value])
+    if held.empty:
+        return Summary(_EMPTY.format(all=len(frame)), partial(_table, frame))
+    high, low = held.loc[held[value].idxmax()], held.loc[held[value].idxmin()]
+    words = _RANKED.format(
+        count=len(held), what=what, high=number(high[value]), low=number(low[value]),
+        highest=str(high[name])[:_LONGEST], lowest=str(low[name])[:_LONGEST],
+    )  # fmt: skip
+    return Summary(words, partial(_table, frame))
+
+
+def number(value: Any) -> str:
+    """Three significant digits, with a minus sign."""
+    return f"{float(value):.3g}".replace("-", "−")
+
+
+def _table(frame: pd.DataFrame) -> pa.Table:
+    return pa.Table.from_pandas(frame, preserve_index=False)
+
+
+def _quoted(label: str) -> str:
+    return f"“{label[:_LONGEST]}”"
+
+
+def _numbered(label: str) -> Iterator[str]:
+    """The label, then the same with a number."""
+    yield label
+    yield from (f"{label} ({count})" for count in range(2, 100_000))

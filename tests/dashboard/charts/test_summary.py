@@ -1,0 +1,63 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.charts import summary
+
+WEIGHTS = np.array([[0.1, 0.83, 0.07], [0.5, np.nan, 0.25]])
+WORDS = (["je", "suis"], ["I", "am", "am"])
+
+
+def test_a_map_is_told_by_its_largest_weights_and_by_what_is_masked():
+    assert summary.of_matrix(WEIGHTS, *WORDS).words == (
+        "The largest weight is 0.83, at query “je”, key “am”. Next come 0.5 at query “suis”, key "
+        "“I”, 0.25 at query “suis”, key “am”. Cells without a number: 1 of 6."
+    )
+
+
+def test_a_map_as_a_table_keeps_labels_that_occur_twice_and_masked_cells_empty():
+    table = summary.of_matrix(WEIGHTS, *WORDS).table()
+    assert table.column_names == ["query", "I", "am", "am (2)"]
+    assert table.to_pylist()[1] == {"query": "suis", "I": 0.5, "am": None, "am (2)": 0.25}
+
+
+def test_differences_are_told_by_their_distance_from_zero():
+    told = summary.of_matrix(np.array([[-0.7, 0.4]]), quantity="difference").words
+    assert told.startswith("The difference farthest from 0 is −0.7, at query “0”, key “0”.")
+
+
+def test_equal_weights_have_no_largest():
+    assert summary.of_matrix(np.full((2, 3), 0.5)).words == (
+        "The weight is 0.5 in every cell that has one."
+    )
+
+
+@pytest.mark.parametrize("held", [np.nan, -np.inf])
+def test_a_map_without_a_number_says_so(held):
+    assert summary.of_matrix(np.full((2, 3), held)).words == ("None of the 6 cells has a number.")
+
+
+def test_lines_are_told_by_where_they_are_lowest_and_highest():
+    told = summary.of_lines(
+        [0, 1, 2], {"Gaussian": [3.0, np.nan, 5.0]}, x_title="x", y_title="prediction"
+    )
+    assert told.words == (
+        "prediction against x. Gaussian is lowest at x 0 with 3, and highest at 2 with 5."
+    )
+    assert told.table().column_names == ["x", "Gaussian"]
+
+
+def test_lines_that_are_not_told_are_counted():
+    frame = pd.DataFrame({"n": [*"abcdefgh"] * 2, "x": range(16), "y": range(16)})
+    words = summary.of_series(frame, name="n", x="x", y="y", titles=("x", "y")).words
+    assert words.count("lowest") == 6
+    assert words.endswith("The table has 2 more lines.")
+
+
+def test_bars_are_told_by_the_highest_and_the_lowest():
+    frame = pd.DataFrame({"name": ["1.1", "1.2", "1.3"], "rate": [0.25, 0.75, None]})
+    assert summary.of_ranked(frame, name="name", value="rate", what="the rate").words == (
+        "Of 2 values of the rate the highest is 0.75 (1.2), the lowest 0.25 (1.1)."
+    )
