@@ -43,6 +43,12 @@ def map_names(frames: Sequence[MapFrame]) -> list[str]:
     return found
 
 
+def map_title(name: str) -> str:
+    """What ``1.2`` or ``1.mean`` stands for."""
+    layer, _, head = name.partition(".")
+    return f"layer {layer} · " + (head if head == MEAN else f"head {head}")
+
+
 def usual_map(frames: Sequence[MapFrame]) -> str:
     """The last layer: the mean of its heads, or its only head."""
     last = max(frames, key=lambda frame: frame.layer)

@@ -24,10 +24,12 @@ from dashboard.charts import (
     usual_map,
 )
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
+from dashboard.charts.head_maps import map_title
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.records.result import Result
 from dashboard.ui import shown
 from dashboard.ui.charts import Drawn, filled, show_filled
+from dashboard.ui.widgets import picked, place
 
 Made = TypeVar("Made")
 
@@ -35,6 +37,7 @@ _SMALLEST_CELL, _LARGEST_CELL, _MAP_SIDE = 24, 44, 270  # px
 _ABOVE_MAP, _BELOW_MAP = 96, 48  # px, for a translation's words and for those it did not know
 _RESULTS_KEPT = 64
 _TITLE = 26  # px, over a map that is one of several
+_CHOICE = 54  # px, below it, for the choice of another one by keyboard
 
 
 class Gold(NamedTuple):
@@ -103,7 +106,7 @@ def attention_maps(
     wanted = selected if selected in map_names(found) else usual
     widget, start = _started(f"maps-{letter}-{kind}", wanted)
 
-    def picked() -> None:
+    def clicked() -> None:
         chosen = _picked(widget)
         select("" if chosen == usual else chosen)
 
@@ -113,7 +116,13 @@ def attention_maps(
 
     shown.chart(
         drawn(start).spec, described, kept=lambda: drawn(wanted).spec,
-        summary=drawn(wanted).summary, key=widget, on_select=picked, selection_mode="head",
+        summary=drawn(wanted).summary, key=widget, on_select=clicked, selection_mode="head",
+    )  # fmt: skip
+    choice = f"maps-{letter}-{kind}-choice"
+    st.selectbox(
+        f"Large map of panel {letter}", map_names(found), format_func=map_title,
+        key=place(choice, wanted, fresh=True), label_visibility="collapsed",
+        on_change=picked(choice, lambda chosen: select("" if chosen == usual else chosen)),
     )  # fmt: skip
 
 
@@ -200,7 +209,7 @@ def translation_height(text: str, shared: Sequence[Result], kind: str) -> int:
         return _ABOVE_MAP + 40 + min(words * _cell(words, words), TALLEST) + _BELOW_MAP
     layout = _layout(drawn)
     grids = max(grid_height(maps) for maps in found if maps)
-    more = _TITLE + grids if grids else 0
+    more = _TITLE + grids + _CHOICE if grids else 0
     return _ABOVE_MAP + layout.key_room + layout.height + more + _BELOW_MAP
 
 

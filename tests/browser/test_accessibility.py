@@ -56,3 +56,28 @@ def test_a_page_is_quiet_where_less_motion_is_asked_for(window):
         }))"""
     )
     assert longest <= 0.001
+
+
+def test_a_head_is_chosen_by_keyboard_and_told_in_words(window):
+    seen = window("heads")
+    choice = seen.page.get_by_role("combobox", name="Large map of panel before")
+    seen.until(choice.count, "the choice of a map").settle()
+    chart = seen.page.locator('[aria-label^="Attention of panel before"]').last
+    told = chart.get_attribute("aria-label")
+    assert "The largest weight is" in told
+    choice.focus()
+    seen.page.keyboard.press("ArrowDown")
+    seen.page.keyboard.press("Home")
+    seen.page.keyboard.press("Enter")
+    seen.until(lambda: "map=" in seen.page.url, "the head in the link").settle()
+    assert chart.get_attribute("aria-label") != told
+
+
+def test_the_tables_of_all_charts_are_one_key_away(window):
+    seen = window("heads")
+    opener = seen.page.locator(".st-key-charts-in-words summary")
+    seen.until(opener.count, "the page").settle()
+    opener.focus()
+    seen.page.keyboard.press("Enter")
+    tables = seen.page.locator('.st-key-charts-in-words [data-testid="stDataFrame"]')
+    seen.until(lambda: tables.count() == len(seen.views()), "a table for every chart")

@@ -9,6 +9,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_with, rounded
+from dashboard.charts.head_maps import map_title
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Data, Prepared, Sources
 
@@ -110,12 +111,6 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
     untrained = _untrained(data["level"])
     chart = alt.LayerChart(layer=[theme.ramp(), *untrained, stems, dots])
     return theme.finished(chart, width=shape.width, height=_HEIGHT)
-
-
-def map_title(name: str) -> str:
-    """What ``1.2`` or ``1.mean`` stands for."""
-    layer, _, head = name.partition(".")
-    return f"layer {layer} · " + (head if head == "mean" else f"head {head}")
 
 
 def _untrained(level: Data) -> list[alt.Chart]:

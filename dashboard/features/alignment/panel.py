@@ -9,8 +9,9 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS, map_names, usual_map
+from dashboard.charts.head_maps import map_title
 from dashboard.charts.template import chart_of
-from dashboard.features.alignment.chart_rates import draw_rates, map_title, prepare_rates
+from dashboard.features.alignment.chart_rates import draw_rates, prepare_rates
 from dashboard.features.alignment.view import OWN, Alignment
 from dashboard.links.fields import LETTERS
 from dashboard.links.panels import checkpoints_of, selected_maps, with_map
