@@ -113,7 +113,7 @@ def draw_loss(data: Sources, shape: LossShape) -> alt.LayerChart:
         .add_params(pointed)
         .properties(name="steps")
     )
-    rule = base.transform_filter(pointed).mark_rule(color=theme.POINTER).encode(
+    rule = base.transform_filter(pointed).mark_rule(color=theme.POINTER, aria=False).encode(
         x=x, y=alt.YValue(lanes[0].top), y2=alt.Y2Value(height)
     )  # fmt: skip
     chart = alt.LayerChart(layer=[theme.ramp(), nearest, rule, *layers], resolve=OWN_SCALES)

@@ -5,7 +5,11 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping, Sequence
 
+import numpy as np
+import pyarrow as pa
+
 from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.summary import Summary, of_matrix, of_series
 from dashboard.features.anatomy.chart_landscape import landscape_chart
 from dashboard.features.anatomy.chart_spread import spread_chart
 from dashboard.features.anatomy.state import Anatomy
@@ -71,7 +75,18 @@ def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
                     measured, column, title=title, colours=colours, **more
                 ),
                 f"{title} against d",
+                summary=of_series(measured, name="scoring", x="d", y=column, titles=("d", title)),
             )
+
+
+def _plane(landscape: pa.Table, column: str) -> Summary:
+    """The largest of a column over the keys' two numbers."""
+    held = landscape.to_pandas()
+    grid = held.pivot(index="y", columns="x", values=column)
+    y, x = ([f"{each:g}" for each in axis] for axis in (grid.index, grid.columns))
+    return of_matrix(
+        np.asarray(grid), y, x, quantity=column, names=("second number", "first number")
+    )
 
 
 def _weighing(view: Anatomy, catalogue: Catalogue) -> str:
@@ -106,6 +121,7 @@ def draw_landscape(
                         table, column, (view.x, view.y), title=column
                     ),
                     f"{column.capitalize()} of every key for the query {view.x:g}, {view.y:g}",
+                    summary=_plane(table, column),
                 )
 
     results.results(session.jobs, request, planes, _HEIGHT, "anatomy-landscape", grows=True)

@@ -11,6 +11,7 @@ import pyarrow as pa
 from dashboard.charts import theme
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.pointer import hover
+from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
 
 DATA, MEANS = "seeds", "means"  # the data sets
@@ -76,7 +77,10 @@ def prepare_strip(
     names = tuple(dict.fromkeys(displayed(scorings)))
     shape = StripShape(names, title, number, colour, width)
     alone = abs(low) or 1.0 if low == high else 0.0
-    return Prepared(tables, shape, {"low": low - alone / 2, "high": high + alone / 2})
+    summary = of_ranked(
+        tables[MEANS].to_pandas(), name="scoring", value="value", what=f"the mean {title}"
+    )
+    return Prepared(tables, shape, {"low": low - alone / 2, "high": high + alone / 2}, summary)
 
 
 def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:

@@ -11,6 +11,7 @@ import pyarrow as pa
 from dashboard.charts import theme
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
+from dashboard.charts.summary import of_series
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
 
 DATA, NOW = "epochs", "now"  # the data sets
@@ -95,7 +96,9 @@ def prepare_learning(
         NOW: pa.Table.from_pylist([{"epoch": now}] if now else [], schema=_AT),
     }
     shape = LearningShape(tuple(colours.items()), title, last, y_format, by_step, width, height)
-    return Prepared(tables, shape, {"low": low, "high": high})
+    drawn = tables[DATA].to_pandas()
+    summary = of_series(drawn, name="series", x="epoch", y="value", titles=("epoch", title))
+    return Prepared(tables, shape, {"low": low, "high": high}, summary)
 
 
 def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:

@@ -13,6 +13,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS, MapFrame, label_room, maps
+from dashboard.charts.summary import of_matrix
 from dashboard.features.training import epochs
 from dashboard.features.training.chart_probe import CELLS, probe_map, probe_rows, relative_entropy
 from dashboard.features.training.curves import figure_over_epochs
@@ -86,6 +87,7 @@ def _probe(letter: str, training: Training, epoch: int) -> None:
     shown.chart(
         {**still, "datasets": {CELLS: probe_rows(frame)}},
         f"Attention of training {letter}: translation down, sentence across",
+        summary=of_matrix(frame.weights.mean(axis=0), frame.query_labels, frame.key_labels),
         key=f"probe-map-{letter}",
     )
     heads = len(frame.weights)
