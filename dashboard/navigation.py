@@ -102,7 +102,7 @@ PAGES = (
     ),
     Entry(
         name="runs", title="Runs", icon="bookmark", path="runs",
-        section="Kept", purpose="runs that were kept or imported",
+        section="Saved", purpose="runs that were kept or imported",
     ),
     Entry(
         name="plugins", title="Plugins", icon="extension", path="plugins",

@@ -96,11 +96,11 @@ def actions(
 
 
 def notice(problems: Sequence[str]) -> None:
-    """What in the opened link could not be taken as it stood."""
+    """What in the opened link could not be used, and what is shown instead."""
     if not problems:
         return
     with st.container(border=True, key="link-problems", gap="xsmall"):
-        st.markdown(":material/info: **This link was not taken as it stood**")
+        st.markdown(":material/info: **Parts of this link were changed**")
         for sentence in problems[:_PROBLEMS_SHOWN]:
             st.text(sentence)
         if len(problems) > _PROBLEMS_SHOWN:
@@ -126,7 +126,7 @@ def offer(jobs: Jobs, words: Callable[[Sequence[Request]], str]) -> None:
 
 
 def _faults(catalogue: Catalogue) -> None:
-    """Plugins that could not be taken in; they cost nothing but themselves."""
+    """Plugins that could not be loaded; everything else works without them."""
     count = len(catalogue.failures)
     label = f"{count} plugin problem{'s' if count > 1 else ''}"
     with st.popover(label, icon=":material/extension_off:", type="tertiary"):

@@ -74,7 +74,7 @@ def waiting(events: Sequence[Event], height: int) -> None:
 def failure(event: Event, key: str) -> bool:
     """What went wrong with one job, for its reader; whether to try again."""
     refused = bool(event.facts.get("refused"))
-    title = "Not possible like this" if refused else "This panel failed"
+    title = "This cannot be computed" if refused else "This panel failed"
     with shown.container(border=True):
         shown.markdown(f":material/error: **{title}**")
         shown.text(event.note or "The job was stopped before it was done.")

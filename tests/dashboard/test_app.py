@@ -67,7 +67,7 @@ def test_kernel_regression_compares_four_panels_by_real_workers(pool):
     app = AppTest.from_function(_regression, default_timeout=120).run()
     assert not app.exception
     (table,) = app.dataframe
-    errors = list(table.value["Error to truth"])
+    errors = list(table.value["Error against the truth"])
     assert len(errors) == 4
     assert errors[2] < errors[1] < errors[0]  # learned, fixed width, average pooling
 

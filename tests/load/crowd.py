@@ -18,7 +18,7 @@ from .links import NUMBERS, Page
 
 PAUSE = 2.0  # seconds from one change of a session to its next
 _PATIENCE = 120.0  # seconds for one result
-_REFUSED = "This link was not taken as it stood"
+_REFUSED = "Parts of this link were changed"
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from streamlit.proto.ForwardMsg_pb2 import ForwardMsg
 from streamlit.proto.WidgetStates_pb2 import WidgetStates
 
 PATIENCE = 120.0  # seconds for one answer
-_FAILURES = ("**This panel failed**", "**Not possible like this**")
+_FAILURES = ("**This panel failed**", "**This cannot be computed**")
 _XSRF = "_streamlit_xsrf"
 _ELSEWHERE = "192.0.2.1"  # an address of documentation
 

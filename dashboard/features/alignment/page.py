@@ -153,8 +153,8 @@ def _offer(requests: Sequence[Request]) -> str:
 PAGE = Page(
     name="alignment",
     title="Alignment",
-    explanation="Sentence pairs whose word links are known, gold, that none of these models has "
-    "learned. Does each target word look at the source word that it stands for?",
+    explanation="Sentence pairs with gold word alignments, on which none of these models was "
+    "trained. Does each target word look at the source word that it stands for?",
     link=LINK,
     controls=_controls,
     requests=lambda view, catalogue: _requests(view, catalogue).every(),

@@ -6,6 +6,6 @@ from attention_plugins.contract import Parameter
 
 PAIRS = Parameter(
     name="pairs", title="Pairs scored", default=200, low=1, high=10_000, step=100,
-    help="The first so many of the pairs that none of these models has learned.",
+    help="How many pairs are scored, from the first. None of these models was trained on them.",
 )  # fmt: skip
 OPTIONS = (PAIRS,)

@@ -45,7 +45,7 @@ _PAIR = Parameter(
     low=1,
     high=MOST_PAIRS,
     step=1,
-    help="Its number among the pairs that none of these models has learned.",
+    help="Its number among the pairs on which none of these models was trained.",
 )
 
 

@@ -93,11 +93,11 @@ def shown_seed(view: Experiment) -> int:
 
 def _seeds(view: Experiment, seed: int, choose: Callable[[int], None]) -> None:
     if view.seeds == 1:
-        shown.caption("Of seed 0.")
+        shown.caption("These maps are of seed 0.")
         return
     key = "experiment-maps"
     st.segmented_control(
-        "Of seed",
+        "Seed of the maps",
         list(range(view.seeds)),
         key=place(key, seed, fresh=st.session_state.get(key) != seed),
         on_change=picked(key, choose),

@@ -15,7 +15,8 @@ from dashboard.charts.template import Prepared, Sources
 
 _HEIGHT = 150  # px
 _ROOM = 44  # px, for the numbers at the left
-_WORSE, _BETTER = theme.PANEL_COLOURS["a"], theme.PANEL_COLOURS["b"]
+# As the diverging scale has them: less than nothing orange, more blue.
+_LOWER, _HIGHER = theme.PANEL_COLOURS["b"], theme.PANEL_COLOURS["a"]
 _MEASURES = {
     "entropy": "relative entropy", "eos": "weight on <eos>", "concentration": "on one key",
     "diagonality": "diagonality", "distance": "distance from untrained, bits",
@@ -82,8 +83,8 @@ def draw_heads(data: Sources, shape: HeadsShape) -> alt.LayerChart:
         for column, title in _MEASURES.items()
     ]
     # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
-    fill = alt.when("datum.leave_one_out < 0").then(alt.value(_WORSE)).otherwise(
-        alt.value(_BETTER)
+    fill = alt.when("datum.leave_one_out < 0").then(alt.value(_LOWER)).otherwise(
+        alt.value(_HIGHER)
     )  # fmt: skip
     bars = alt.Chart(data["bars"]).mark_bar().encode(x=x, y=y, fill=fill, tooltip=tooltip)
     nought = alt.Chart(alt.sequence(0, 1, as_="y"))

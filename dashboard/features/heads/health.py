@@ -66,7 +66,7 @@ def health_card(result: Result) -> None:
             if not _map(name, own.to_dict("records")):
                 silent.append(name)
         if silent:
-            shown.caption(f"Nothing to say about {', '.join(map(plain, silent))}.")
+            shown.caption(f"No findings for {', '.join(map(plain, silent))}.")
         shown.caption(
             "A finding is no fault: heads do end on one word or stay idle while the others work."
         )

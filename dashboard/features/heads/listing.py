@@ -24,7 +24,7 @@ from dashboard.ui.translations import KIND_TITLES
 from dashboard.ui.widgets import place
 
 FIGURE_TITLES = {
-    "leave_one_out": "Without it", "entropy": "Entropy", "eos": "On <eos>",
+    "leave_one_out": "Ablation effect", "entropy": "Entropy", "eos": "On <eos>",
     "concentration": "On one word", "diagonality": "Diagonal", "distance": "From untrained",
     "padding": "On padding", "row_error": "Row error",
 }  # fmt: skip

@@ -205,7 +205,9 @@ def similarity(result: Result, size: int) -> None:
         if size % 2:
             spread += ": the last column, a sine without its cosine, breaks the rule"
         every = "" if step == 1 else f" The map shows every {step}th position."
-        shown.caption(f"{spread}. Two near positions have the largest.{every}")
+        shown.caption(
+            f"{spread}. The dot product of two neighbouring positions is the largest.{every}"
+        )
 
 
 def _by_distance(table: pa.Table) -> Prepared[SeriesShape]:

@@ -58,7 +58,8 @@ def prepare_differences(
         table[column] = pa.array([rows[i][column] for i in best_first], pa.float64())
     shape = DifferencesShape(tuple(table["name"]), title, width)
     made = pa.table(table)
-    summary = of_ranked(made.to_pandas(), name="name", value="difference", what=title)
+    what = "the difference to the reference"
+    summary = of_ranked(made.to_pandas(), name="name", value="difference", what=what)
     return Prepared({"differences": made}, shape, summary=summary)
 
 

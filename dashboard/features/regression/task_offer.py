@@ -22,11 +22,11 @@ STANDARDISE = Parameter(
 OPTIONS = (LEARN, STANDARDISE, *FITTING)
 METRICS = (
     Metric(
-        name="truth_mse", title="Error to truth", better="lower",
+        name="truth_mse", title="Error against the truth", better="lower",
         help="Mean squared error against the noise-free function.",
     ),
     Metric(
-        name="leave_one_out_mse", title="Left out", better="lower",
+        name="leave_one_out_mse", title="Leave-one-out error", better="lower",
         help="Mean squared error at training points, each predicted from all others.",
     ),
     Metric(

@@ -59,7 +59,8 @@ def buttons(session: Session[RunsView], run: Run) -> None:
         _rename(session, run)
     if not (visitor.administers or (visitor.makes and visitor.owner == run.owner)):
         return
-    with st.popover("", icon=":material/delete:", type="tertiary", key=f"run-{run.id}-delete"):
+    label = plain(f"Delete {run.name}")
+    with st.popover(label, icon=":material/delete:", type="tertiary", key=f"run-{run.id}-delete"):
         st.caption("Deleted runs cannot be brought back, and links to them end.")
         st.button(
             "Delete this run", key=f"run-{run.id}-gone", on_click=_delete, args=(session, run)
@@ -69,7 +70,8 @@ def buttons(session: Session[RunsView], run: Run) -> None:
 def _rename(session: Session[RunsView], run: Run) -> None:
     key = f"run-{run.id}-copy"
     help = "Another name or note"
-    with st.popover("", icon=":material/edit:", type="tertiary", key=key, help=help):
+    label = plain(f"Edit the name or note of {run.name}")
+    with st.popover(label, icon=":material/edit:", type="tertiary", key=key, help=help):
         st.caption("A run never changes: this makes a copy, and leaves this one as it is.")
         st.text_input("Name", value=run.name, max_chars=LONGEST_NAME, key=f"{key}-name")
         st.text_area("Note", value=run.note, max_chars=LONGEST_NOTE, key=f"{key}-note")

@@ -60,7 +60,10 @@ def test_a_page_is_kept_with_all_its_panels_and_its_link(menu):
         "colours-share-of-the-map-s-largest-weight",
         "the-curves-of-all-panels-over-the-training-points",
     ]  # fmt: skip
-    assert page.tables["figures-of-every-panel"]["Error to truth"].to_pylist() == [0.1234] * 2
+    assert (
+        page.tables["figures-of-every-panel"]["Error against the truth"].to_pylist()
+        == [0.1234] * 2
+    )
     assert page.panels[0].result.facts["metrics"]["truth_mse"] == 0.1234
     assert page.link == "/regression?a=gaussian&a.width=0.5&b=uniform"
     assert (kept.name, kept.note, kept.source) == ("Wide, narrow", "two\nlines", "regression")

@@ -133,10 +133,10 @@ def test_the_first_screen_is_a_finished_table_of_four_kernels(
     values = [0.10, 0.11, 0.12, 0.13, 0.14]
     numbers = app.dataframe[0].value
     assert list(numbers["Scoring"]) == ["Uniform", "Gaussian", "Laplacian", "Scaled dot"]
-    assert numbers["Error to truth ↓"][1] == pytest.approx(statistics.fmean(values))
+    assert numbers["Error against the truth ↓"][1] == pytest.approx(statistics.fmean(values))
     shown, _ = displayed(app)
     deviation = statistics.stdev(values)
-    assert shown[1]["Error to truth ↓"] == f"0.120 ± {deviation:.3f}"
+    assert shown[1]["Error against the truth ↓"] == f"0.120 ± {deviation:.3f}"
     assert (shown[1]["Weights"], shown[1]["Runs"]) == ("3", "5 of 5 done")
     dots = [one for sets in chart_rows(app, "scoring", "seed", "value") for one in sets]
     assert [(d["seed"], d["value"]) for d in dots[0] if d["scoring"] == "Gaussian"] == [
@@ -246,9 +246,9 @@ def test_a_scoring_that_fails_costs_its_row_and_is_named(opened, backend):
 
 def test_one_seed_has_no_spread(opened):
     app = opened("experiment", seeds="1", scorings="gaussian,uniform")
-    assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["0.123 ± –"] * 2
+    assert [row["Error against the truth ↓"] for row in displayed(app)[0]] == ["0.123 ± –"] * 2
     assert "bold" not in displayed(app)[1]
-    assert "Of seed 0." in words(app)
+    assert "These maps are of seed 0." in words(app)
 
 
 def test_opening_a_link_starts_nothing_and_the_button_starts_what_is_missing(
@@ -323,12 +323,12 @@ def test_statistics_that_are_on_their_way_leave_their_columns_empty(
     backend.unfinished.add("experiment")
     app = opened("experiment", scorings="gaussian,uniform", tune="0")
     assert not app.exception
-    assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["–", "–"]
+    assert [row["Error against the truth ↓"] for row in displayed(app)[0]] == ["–", "–"]
     dots = next(one for sets in chart_rows(app, "scoring", "seed", "value") for one in sets)
     assert len(dots) == 10
     backend.unfinished.clear()
     app.run()
-    assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["0.123 ± 0"] * 2
+    assert [row["Error against the truth ↓"] for row in displayed(app)[0]] == ["0.123 ± 0"] * 2
     assert every == [POLL, None], "the page looks again until they are here"
 
 
@@ -357,13 +357,13 @@ def test_means_stay_while_a_worker_counts_one_more_run(opened, backend, service,
 
 def test_means_of_before_go_when_plugins_are_reloaded(opened, backend):
     app = opened("experiment", scorings="gaussian,uniform", tune="0")
-    assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["0.123 ± 0"] * 2
+    assert [row["Error against the truth ↓"] for row in displayed(app)[0]] == ["0.123 ± 0"] * 2
     backend.unfinished.add("experiment")
     next(one for one in app.button if one.label == "Reload plugins").click().run()
     app.run()
     assert not app.exception
     assert backend.reloads == 1
-    assert [row["Error to truth ↓"] for row in displayed(app)[0]] == ["–", "–"]
+    assert [row["Error against the truth ↓"] for row in displayed(app)[0]] == ["–", "–"]
 
 
 def test_statistics_that_failed_say_so_and_may_be_asked_again(opened, backend):
@@ -374,7 +374,7 @@ def test_statistics_that_failed_say_so_and_may_be_asked_again(opened, backend):
     assert displayed(app)[0][0]["Runs"] == "5 of 5 done"
     del backend.failing["experiment"]
     app.button("experiment-summary--retry").click().run()
-    assert displayed(app)[0][0]["Error to truth ↓"] == "0.123 ± 0"
+    assert displayed(app)[0][0]["Error against the truth ↓"] == "0.123 ± 0"
 
 
 def test_a_map_is_drawn_anew_where_an_equal_request_gave_another_result(

@@ -26,12 +26,12 @@ def test_bars_stand_in_the_order_of_the_rows_and_as_high_as_the_change(painted):
     assert bars[0]["fill"] == bars[2]["fill"] != bars[1]["fill"]
 
 
-def test_a_loss_is_blue_and_a_gain_is_orange(painted):
-    """A head without which the translation is less likely helps: it has the colour of panel a."""
+def test_a_loss_is_orange_and_a_gain_is_blue(painted):
+    """As on every map of differences: less than nothing is orange, more is blue."""
     bars = painted(head_bars(HEADS)).items("bars_marks")
     drawn = {bar["description"].rpartition("head: ")[2].split(";")[0]: bar for bar in bars}
     assert {name: bar["fill"] for name, bar in drawn.items()} == {
-        "cross 2.3": "#3284d0", "decoder 1.1": "#ce6a1e", "cross 1.1": "#3284d0",
+        "cross 2.3": "#ce6a1e", "decoder 1.1": "#3284d0", "cross 1.1": "#ce6a1e",
     }  # fmt: skip
     zero = drawn["cross 2.3"]["top"]
     assert drawn["cross 1.1"]["top"] == zero > drawn["decoder 1.1"]["top"]

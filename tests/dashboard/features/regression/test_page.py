@@ -37,7 +37,7 @@ def test_the_first_screen_is_a_finished_comparison(opened, backend):
     assert link(app) == {}
     (table,) = app.dataframe
     assert table.value["Learned"].dropna().to_dict() == {2: "width 0.25"}
-    assert list(table.value["Error to truth"]) == [0.1234] * 4
+    assert list(table.value["Error against the truth"]) == [0.1234] * 4
 
 
 def test_a_slider_asks_for_a_new_result_and_rewrites_the_link(opened, backend):
