@@ -119,7 +119,7 @@ def of_lines(
 ) -> Summary:
     """Lines over one x: where each is lowest and where highest; NaN is a gap."""
     frame = pd.DataFrame({x_title: x, **lines})
-    series = [(name, frame[x_title], frame[name]) for name in lines]
+    series = [(name, np.asarray(x, float), np.asarray(y, float)) for name, y in lines.items()]
     return Summary(_line_words(series, x_title, y_title), partial(_table, frame))
 
 
@@ -132,23 +132,25 @@ def of_series(
         name, x, y: columns.
         titles: of the axes.
     """
-    series = [(str(key), rows[x], rows[y]) for key, rows in frame.groupby(name, sort=False)]
+    series = [
+        (str(key), np.asarray(rows[x], float), np.asarray(rows[y], float))
+        for key, rows in frame.groupby(name, sort=False)
+    ]
     return Summary(_line_words(series, *titles), partial(_table, frame))
 
 
 def _line_words(
-    series: Sequence[tuple[str, pd.Series, pd.Series]], x_title: str, y_title: str
+    series: Sequence[tuple[str, np.ndarray, np.ndarray]], x_title: str, y_title: str
 ) -> str:
     said = []
-    for name, x, y in series[:_MOST_LINES]:
-        values = y.to_numpy(float)
+    for name, x, values in series[:_MOST_LINES]:
         if not np.isfinite(values).any():
             continue
         low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
         said.append(
             (_LINE if values[low] < values[high] else _LEVEL).format(
-                name=name[:_LONGEST], x_title=x_title, low_x=number(x.iloc[low]),
-                low=number(values[low]), high_x=number(x.iloc[high]), high=number(values[high]),
+                name=name[:_LONGEST], x_title=x_title, low_x=number(x[low]),
+                low=number(values[low]), high_x=number(x[high]), high=number(values[high]),
             )
         )  # fmt: skip
     lines = " ".join(said)

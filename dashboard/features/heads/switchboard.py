@@ -31,7 +31,7 @@ from dashboard.ui.session import Session
 
 _STATE, _EDITOR = "heads-board-state", "heads-editor"
 _ON, _UNIFORM = "On", "Uniform"  # columns of switches
-_ROW, _TALLEST = 35, 640  # px; 16 heads are seen at once
+_ROW, _TALLEST = 33, 640  # px; 16 heads are seen at once
 _HELP = {
     "leave_one_out": "Change of the translation's log-probability, in nats, when this head alone "
     "is off. Below 0: the model needs it.",
