@@ -82,7 +82,9 @@ def _matrix_words(
         return _EQUAL.format(quantity=quantity, number=number(grid[finite][0]))
     signed = bool((grid[finite] < 0).any())
     sizes = np.where(finite, np.abs(grid) if signed else grid, -np.inf).ravel()
-    largest = np.argsort(-sizes, kind="stable")[: min(_MOST_NAMED, int(finite.sum()))]
+    count = min(_MOST_NAMED, int(finite.sum()))
+    among = np.flatnonzero(sizes >= np.partition(sizes, -count)[-count])
+    largest = among[np.argsort(-sizes[among], kind="stable")][:count]
     found = []
     for at in largest:
         row, column = divmod(int(at), grid.shape[1])
@@ -118,9 +120,9 @@ def of_lines(
     y_title: str,
 ) -> Summary:
     """Lines over one x: where each is lowest and where highest; NaN is a gap."""
-    frame = pd.DataFrame({x_title: x, **lines})
     series = [(name, np.asarray(x, float), np.asarray(y, float)) for name, y in lines.items()]
-    return Summary(_line_words(series, x_title, y_title), partial(_table, frame))
+    columns = {x_title: x, **lines}
+    return Summary(_line_words(series, x_title, y_title), lambda: _table(pd.DataFrame(columns)))
 
 
 def of_series(
