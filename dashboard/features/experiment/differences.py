@@ -32,7 +32,7 @@ def show(view: Experiment, catalogue: Catalogue, gains: Mapping[tuple[str, str],
     if metric is None or not metric.better or len(view.scorings) < 2:
         return
     reference = scoring_title(reference_of(view), catalogue)
-    shown.subheader(f"Differences from {plain(reference)}")
+    shown.header(f"Differences from {plain(reference)}")
     found = {
         name: gain
         for name in view.scorings

@@ -54,7 +54,7 @@ def _controls(session: Session[Course], _: Catalogue) -> _Places:
     with st.container(key=f"lesson-{lesson.name}"):
         left, right = shown.columns([1, 1], gap="large")
         with left:
-            shown.subheader(f"{number}. {lesson.title}")
+            shown.header(f"{number}. {lesson.title}")
             shown.markdown(lesson.idea)
             with st.container(
                 horizontal=True, horizontal_alignment="center", vertical_alignment="center"

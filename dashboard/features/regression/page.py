@@ -119,7 +119,7 @@ def _about(problem: Entry | None) -> None:
 
 def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:
     """The head of the panels: how their maps are coloured; the place for the colour scale."""
-    shown.subheader("Curve and weights of each panel")
+    shown.header("Curve and weights of each panel")
     switch, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with switch, layout.row("regression-maps"):
         draw_setting(session, catalogue, ONE_SCALE)

@@ -32,6 +32,6 @@ def doors(curves: Mapping[str, str]) -> None:
 def _door(title: str, purpose: str) -> DeltaGenerator:
     door = st.container(border=True, gap="xsmall", key=f"door-{title.lower()}")
     with door:
-        st.subheader(title, anchor=False)
+        st.header(title, anchor=False)
         st.write(purpose)
     return door

@@ -146,7 +146,7 @@ def test_the_first_screen_is_a_finished_table_of_four_kernels(
     assert [len(queries) for queries in maps] == [5] * 4
     compared = app.dataframe[1].value
     assert list(compared["Scoring"]) == ["Uniform", "Laplacian", "Scaled dot"]
-    assert compared["Better by (Error to truth)"][1] == "−0.40 [−0.40, −0.40]"
+    assert compared["Better by (Error against the truth)"][1] == "−0.40 [−0.40, −0.40]"
     assert list(compared["Verdict"]) == ["too few seeds"] * 3
     assert "7 seeds can do that for 3 comparisons" in words(app)
     assert "Every scoring is tuned on 3 problems of other seeds" in words(app)

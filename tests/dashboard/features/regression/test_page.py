@@ -31,7 +31,7 @@ def test_the_first_screen_is_a_finished_comparison(opened, backend):
     assert not app.exception
     assert scorings(app) == ["uniform", "gaussian", "gaussian", "laplacian"]
     assert len(charts(app)) == 1 + 1 + 4  # side by side, colours, panels
-    assert [one.value for one in app.subheader] == [
+    assert [one.value for one in app.header] == [
         "Side by side", "Curve and weights of each panel",
     ]  # fmt: skip
     assert link(app) == {}
