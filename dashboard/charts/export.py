@@ -1,7 +1,7 @@
 """Charts as files: complete Vega-Lite JSON, SVG, PNG, and HTML that needs no network.
 
 A chart is an Altair chart or its specification as a mapping, as pages keep it. Pictures are
-painted by a process of their own, see :mod:`dashboard.charts.painter`; call from a thread that
+painted by a process of their own, see :mod:`dashboard.charts.painting`; call from a thread that
 may wait. ``attention_heatmap(weights).save("map.png")`` does for a notebook what this does for a
 server.
 """
@@ -12,18 +12,14 @@ import functools
 import html as markup
 import io
 import json
-import struct
-import subprocess
-import sys
-import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any
 
 import altair as alt
 from PIL import Image
 
+from dashboard.charts.painting import ExportError, painted
 from dashboard.charts.theme import BACKGROUND, TEXT, Scheme, standalone
 
 AnySpec = alt.TopLevelMixin | Mapping[str, Any]
@@ -31,14 +27,7 @@ AnySpec = alt.TopLevelMixin | Mapping[str, Any]
 SCREEN = 2.0  # pixels per px of a chart
 SMALL = 0.5
 PRINT = 300 / 72  # 300 dpi, where 72 px are an inch
-_PATIENCE = 120.0  # seconds that painting may take, on a machine that is busy
 _MOST_SVG_ROWS = 2_000  # more marks than this answer the pointer faster on a canvas
-_PAINTER = Path(__file__).with_name("painter.py")
-_at_once = threading.BoundedSemaphore(2)
-
-
-class ExportError(ValueError):
-    """A chart that cannot be a file by itself, or a painter that failed, in one sentence."""
 
 
 def complete(chart: AnySpec, scheme: Scheme = "light") -> dict[str, Any]:
@@ -65,7 +54,7 @@ def svg(chart: AnySpec, scheme: Scheme = "light") -> bytes:
     Raises:
         ExportError: see :func:`complete`, or it could not be painted.
     """
-    return _painted([_order("svg", chart, scheme)])[0]
+    return painted([_order("svg", chart, scheme)])[0]
 
 
 def png(chart: AnySpec, scheme: Scheme = "light", *, scale: float = SCREEN) -> bytes:
@@ -74,7 +63,7 @@ def png(chart: AnySpec, scheme: Scheme = "light", *, scale: float = SCREEN) -> b
     Raises:
         ExportError: as :func:`svg`.
     """
-    return _painted([_order("png", chart, scheme, scale=scale)])[0]
+    return painted([_order("png", chart, scheme, scale=scale)])[0]
 
 
 def pictures(charts: Mapping[str, AnySpec], scheme: Scheme = "light") -> dict[str, bytes]:
@@ -87,7 +76,7 @@ def pictures(charts: Mapping[str, AnySpec], scheme: Scheme = "light") -> dict[st
     for name, chart in charts.items():
         orders[f"{name}.svg"] = _order("svg", chart, scheme)
         orders[f"{name}.png"] = _order("png", chart, scheme, scale=SCREEN)
-    return dict(zip(orders, _painted(list(orders.values())), strict=True)) if orders else {}
+    return dict(zip(orders, painted(list(orders.values())), strict=True)) if orders else {}
 
 
 def thumbnail(charts: Sequence[AnySpec]) -> bytes:
@@ -96,8 +85,8 @@ def thumbnail(charts: Sequence[AnySpec]) -> bytes:
     Raises:
         ExportError: as :func:`svg`.
     """
-    painted = _painted([_order("png", chart, "light", scale=SMALL) for chart in charts])
-    parts = [Image.open(io.BytesIO(part), formats=["PNG"]).convert("RGB") for part in painted]
+    files = painted([_order("png", chart, "light", scale=SMALL) for chart in charts])
+    parts = [Image.open(io.BytesIO(part), formats=["PNG"]).convert("RGB") for part in files]
     width, height = sum(part.width for part in parts), max(part.height for part in parts)
     whole, left = Image.new("RGB", (width, height), BACKGROUND["light"]), 0
     for part in parts:
@@ -231,34 +220,7 @@ def _order(kind: str, chart: AnySpec, scheme: Scheme, **more: Any) -> dict[str, 
 
 @functools.lru_cache(maxsize=1)
 def _javascript() -> str:
-    text = _painted([{"kind": "javascript"}])[0].decode()
+    text = painted([{"kind": "javascript"}])[0].decode()
     if "</script" in text.lower():
         raise ExportError("the scripts that draw charts cannot stand in a page")
     return text
-
-
-def _painted(orders: Sequence[Mapping[str, Any]]) -> list[bytes]:
-    """What the painter makes of the orders; few work at once, others wait for them."""
-    with _at_once:
-        try:
-            done = subprocess.run(
-                [sys.executable, "-P", str(_PAINTER)],
-                input=json.dumps(orders).encode(),
-                capture_output=True,
-                timeout=_PATIENCE,
-                check=False,
-            )
-        except (subprocess.TimeoutExpired, OSError) as error:
-            raise ExportError(f"the chart could not be painted: {error}") from error
-    if done.returncode:
-        said = done.stderr.decode(errors="replace").strip() or "no reason given"
-        raise ExportError(f"the chart could not be painted: {said.splitlines()[-1][:300]}")
-    return list(_parts(done.stdout, len(orders)))
-
-
-def _parts(answer: bytes, count: int) -> Iterable[bytes]:
-    start = 0
-    for _ in range(count):
-        (size,) = struct.unpack_from("!Q", answer, start)
-        yield answer[start + 8 : start + 8 + size]
-        start += 8 + size

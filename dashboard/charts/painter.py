@@ -4,8 +4,10 @@ The converter holds Python's lock while it works, seconds for a large chart: in 
 it would stop every session, and keep some 300 MB. A script, not a module of the package: it
 starts without Altair and pandas.
 
-Reads a JSON list of orders from standard input, ``{"kind": "svg" | "png" | "javascript", "spec":
-…, "scale": …}``; writes for each the number of its bytes (8, the highest first), then these.
+Reads a JSON list of orders from standard input: ``{"kind": "svg", "spec": …}``, ``{"kind": "png",
+"spec": …, "scale": …}``, ``{"kind": "javascript"}``; or, of a drawing that is there, ``{"kind":
+"pdf", "svg": …}`` and ``{"kind": "print", "svg": …, "dpi": …}``. Writes for each the number of its
+bytes (8, the highest first), then these.
 """
 
 from __future__ import annotations
@@ -24,6 +26,10 @@ def paint(order: dict[str, Any]) -> bytes:
     if order["kind"] == "javascript":
         # The package's stub has forgotten that the snippet has a default.
         return vl_convert.javascript_bundle().encode()  # pyright: ignore[reportCallIssue]
+    if order["kind"] == "pdf":
+        return vl_convert.svg_to_pdf(order["svg"])
+    if order["kind"] == "print":
+        return vl_convert.svg_to_png(order["svg"], ppi=order["dpi"])
     spec = json.dumps(order["spec"])
     if order["kind"] == "png":
         return vl_convert.vegalite_to_png(spec, scale=order["scale"], allowed_base_urls=[])

@@ -62,8 +62,8 @@ def map_tables(drawn: Problem, vmax: float, told: bool) -> tuple[Columns, dict[s
 
     Returns:
         ``weights`` (the query's row: numbers, a space between them) and ``vmax``, where ``told``;
-        ``picture``, whose one row is the map as addresses of images, and where ``told`` also
-        ``keys`` with ``k``, ``input``, ``output``.
+        ``picture``, whose one row is the map as addresses of images with its place and ``vmax``,
+        and where ``told`` also ``keys`` with ``k``, ``input``, ``output``.
     """
     assert drawn.weights is not None
     tables = {"picture": _picture_table(drawn, drawn.weights, vmax)}
@@ -201,5 +201,6 @@ def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table
     under = np.clip(np.searchsorted(edges, middles) - 1, 0, queries - 1)
     images, _ = pictures(weights[under].T[::-1], vmax)
     largest = float(np.nanmax(weights)) if weights.size else 0.0
-    places = {"left": left, "right": right, "low": 0, "high": keys, "largest": largest}
+    ends = {"left": left, "right": right, "low": 0, "high": keys}
+    places = {**ends, "largest": largest, "vmax": vmax}
     return pa.table({name: [value] for name, value in {**places, **images}.items()})

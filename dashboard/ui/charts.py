@@ -20,6 +20,7 @@ from dashboard.charts import weights_legend
 from dashboard.charts.summary import Summary
 from dashboard.charts.template import Draw, Prepared, built, template
 from dashboard.ui import shown
+from dashboard.ui.figure_parts import LEGEND
 
 _SPECS_KEPT = 500
 
@@ -33,7 +34,7 @@ class Drawn(NamedTuple):
 
 def legend(vmax: float) -> None:
     """What the colours of all maps mean."""
-    show(f"legend {vmax}", lambda: weights_legend(vmax), f"Colours from weight 0 to {vmax:g}")
+    show(f"legend {vmax}", lambda: weights_legend(vmax), f"{LEGEND} 0 to {vmax:g}")
 
 
 def show(

@@ -14,6 +14,7 @@ from dashboard.links.reader import Query
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.ui import (
+    figure_menu,
     formulas,
     frame,
     noting,
@@ -23,8 +24,9 @@ from dashboard.ui import (
     results,
     summaries,
 )
+from dashboard.ui.figure_facts import Made
 from dashboard.ui.jobs import Jobs
-from dashboard.ui.session import Session, open_session, write_address
+from dashboard.ui.session import Session, address, open_session, write_address
 
 Places = TypeVar("Places")
 _NOTHING_INSTALLED = Catalogue()
@@ -117,7 +119,7 @@ class Page(Generic[View, Places]):
                 buttons = frame.place_for_buttons()
             with buttons:
                 self.buttons(session)
-                keep = st.container(width="content")
+                keep, figure = st.container(width="content"), st.container(width="content")
             known = catalogue if self.catalogue else None
             frame.actions(buttons, link, known, aloud=self.aloud)
             self._ask(session, catalogue)
@@ -129,8 +131,28 @@ class Page(Generic[View, Places]):
         if self.keeps:
             with keep:
                 page_menu.menu(self.title, link, session.jobs, record)
+        if record.charts:
+            with figure:
+                self._figure(session, catalogue, record, address(link))
         with notices:
             frame.notice(session.problems)
+
+    def _figure(
+        self, session: Session[View], catalogue: Catalogue, record: noting.Record, link: str
+    ) -> None:
+        """The menu that makes a figure of the page, once all of it is there."""
+        ends = session.jobs.ends()
+        if record.incomplete or any(event is None for _, event in ends):
+            figure_menu.waiting()
+            return
+
+        def made() -> Made:
+            own = [(request, event.result) for request, event in ends if event and event.result]
+            return Made(
+                title=self.title, link=link, results=[*own, *record.results], catalogue=catalogue
+            )
+
+        figure_menu.menu(record.seen, record.charts, made)
 
     def _ask(self, session: Session[View], catalogue: Catalogue) -> None:
         """Ask for everything that the view needs, and wait a moment for it."""

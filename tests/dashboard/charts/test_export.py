@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from support.charts import kernel_tables
 
-from dashboard.charts import attention_heatmap, export, regression_chart
+from dashboard.charts import attention_heatmap, export, painting, regression_chart
 from dashboard.charts.theme import BACKGROUND, SEQUENTIAL
 
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(5), size=3)
@@ -35,7 +35,7 @@ def painted():
         export._order("png", heatmap(), "dark", scale=export.PRINT),
         export._order("png", large(), "light", scale=1),
     ]
-    return export._painted(orders)
+    return export.painted(orders)
 
 
 def opened(png: bytes) -> np.ndarray:
@@ -107,7 +107,7 @@ def test_texts_of_strangers_stay_texts_in_a_picture(painted):
 
 def test_every_picture_has_its_name(monkeypatch):
     monkeypatch.setattr(
-        export, "_painted", lambda orders: [order["kind"].encode() for order in orders]
+        export, "painted", lambda orders: [order["kind"].encode() for order in orders]
     )
     assert export.pictures({"a": heatmap(), "b": large().to_dict()}) == {
         "a.svg": b"svg", "a.png": b"png", "b.svg": b"svg", "b.png": b"png",
@@ -170,6 +170,6 @@ def test_a_painter_that_fails_is_one_sentence():
 
 
 def test_a_painter_that_hangs_is_ended(monkeypatch):
-    monkeypatch.setattr(export, "_PATIENCE", 0.01)
+    monkeypatch.setattr(painting, "_PATIENCE", 0.01)
     with pytest.raises(export.ExportError, match="timed out"):
         export.svg(heatmap())

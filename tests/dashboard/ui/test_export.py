@@ -38,7 +38,7 @@ def opened_menu(app, panel="a"):
 
 
 def test_nothing_is_made_before_the_menu_is_opened(opened, downloads, monkeypatch):
-    monkeypatch.setattr(files, "_painted", None)
+    monkeypatch.setattr(files, "painted", None)
     app = opened("regression", a="gaussian", b="uniform")
     assert not app.exception
     assert downloads == {}
@@ -47,7 +47,7 @@ def test_nothing_is_made_before_the_menu_is_opened(opened, downloads, monkeypatc
 
 def test_a_panel_offers_its_chart_and_its_tables(opened, downloads, monkeypatch):
     painted = {"svg": b"svg", "png": PNG}
-    monkeypatch.setattr(files, "_painted", lambda orders: [painted[o["kind"]] for o in orders])
+    monkeypatch.setattr(files, "painted", lambda orders: [painted[o["kind"]] for o in orders])
     monkeypatch.setattr(files, "_javascript", lambda: "")
     app = opened_menu(opened("regression", a="gaussian", a__width="0.5", b="uniform"))
     assert not app.exception

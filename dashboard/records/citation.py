@@ -1,0 +1,126 @@
+"""BibTeX: the workbench, what a page shows, and what the plugins behind it cite."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from datetime import date
+
+# As CITATION.cff has them, which an installed workbench lacks; a test keeps both equal.
+TITLE, AUTHORS = "Attention Workbench", "Attention Workbench contributors"
+
+_SPECIAL = {
+    "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
+    "^": r"\textasciicircum{}", **{sign: f"\\{sign}" for sign in "$&#_%"},
+}  # fmt: skip
+_REFERENCE = re.compile(
+    r"(?P<authors>[^;]+?) (?P<year>\d{4}), (?P<title>.+?)"
+    r"(?:, (?P<place>(?:sections?|algorithms?|tables?|equations?|appendix|chapters?) .+))?"
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Cited:
+    """Something with a reference: a scoring, a normaliser, a model, a data set.
+
+    Args:
+        kind: what it is called, such as ``"scoring"``.
+        title, reference: as its plugin has them.
+    """
+
+    kind: str
+    title: str
+    reference: str
+
+
+def software(version: str, commit: str = "") -> str:
+    """The entry of the workbench."""
+    fields = {"author": f"{{{_text(AUTHORS)}}}", "title": f"{{{_text(TITLE)}}}"}
+    fields["version"] = _text(version)
+    fields["note"] = _text(f"Commit {commit}") if commit else ""
+    return _entry("software", "attention-workbench", fields)
+
+
+def shown(title: str, link: str, key: str, day: date, note: str) -> str:
+    """The entry of what a page shows, or of a run.
+
+    Args:
+        link: the whole address.
+        key: ends the entry's name.
+        note: what it was computed with.
+    """
+    fields = {
+        "author": f"{{{_text(AUTHORS)}}}",
+        "title": f"{{{_text(title)}}}",
+        "howpublished": rf"\url{{{_address(link)}}}",
+        "year": str(day.year),
+        "month": f"{day:%b}".lower(),
+        "note": _text(note),
+    }
+    return _entry("misc", f"attention-workbench-{key}", fields)
+
+
+def model(name: str, title: str, note: str) -> str:
+    """The entry of a trained model."""
+    fields = {"title": _text(title), "note": _text(note)}
+    return _entry("misc", re.sub(r"[^a-zA-Z0-9-]+", "-", name), fields)
+
+
+def cited(things: Iterable[Cited]) -> Iterator[str]:
+    """Yield an entry for each work that any of these cites, and say what cites it, and where."""
+    works: dict[tuple[tuple[str, str], ...], list[str]] = {}
+    for thing in things:
+        words = f"{thing.kind.capitalize()} {thing.title}"
+        for work, place in _works(thing):
+            note = f"{words}: {place}" if place else words
+            notes = works.setdefault(tuple(work.items()), [])
+            if note not in notes:
+                notes.append(note)
+    taken: set[str] = set()
+    for work, notes in works.items():
+        key = free = _key(dict(work))
+        while free in taken:
+            free = f"{key}-{len(taken)}"
+        taken.add(free)
+        fields = {name: _text(held) for name, held in work}
+        yield _entry("misc", free, {**fields, "note": _text("; ".join(notes))})
+
+
+def _works(thing: Cited) -> Iterator[tuple[dict[str, str], str]]:
+    """Yield what a reference cites, and where in it; all of it as one where it is no list."""
+    if thing.reference in ("", TITLE):
+        return
+    found = [_REFERENCE.fullmatch(work) for work in thing.reference.split("; ")]
+    if not all(found):
+        yield {"title": thing.reference}, ""
+        return
+    for one in filter(None, found):
+        names = re.split(r", | & ", one["authors"].replace(" et al.", ", others"))
+        about = {"author": " and ".join(names), "title": one["title"], "year": one["year"]}
+        yield about, one["place"] or ""
+
+
+def _key(fields: Mapping[str, str]) -> str:
+    """Such as ``bahdanau2014``."""
+    first = fields.get("author", fields["title"]).partition(" and ")[0]
+    plain = unicodedata.normalize("NFKD", first).encode("ascii", "ignore").decode().lower()
+    return (re.sub(r"[^a-z0-9]+", "", plain)[:40] or "work") + fields.get("year", "")
+
+
+def _entry(kind: str, key: str, fields: Mapping[str, str]) -> str:
+    lines = [f"  {name} = {{{held}}}," for name, held in fields.items() if held]
+    return "\n".join([f"@{kind}{{{key},", *lines, "}"]) + "\n"
+
+
+def _text(words: str) -> str:
+    """Words as TeX sets them as they stand, in one line."""
+    return "".join(_SPECIAL.get(letter, letter) for letter in " ".join(words.split()))
+
+
+def _address(link: str) -> str:
+    """An address without what ends the field that it stands in."""
+    for sign, code in (("\\", "%5C"), ("{", "%7B"), ("}", "%7D"), (" ", "%20")):
+        link = link.replace(sign, code)
+    return link

@@ -1,0 +1,127 @@
+"""What makes a figure reproducible: the sentences of its caption, and its BibTeX."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from datetime import date
+
+from dashboard.records import citation
+from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.citation import Cited
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.storage.bundle import versions
+from dashboard.ui.figure_parts import FigurePart
+from dashboard.ui.titles import data_title
+
+_LONGEST_LINK = 500  # characters; a longer one stands in the BibTeX alone
+_KINDS = (("scorings", "scoring"), ("normalisers", "normaliser"), ("models", "model"),
+          ("datasets", "data set"))  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Made:
+    """What a page shows, and what it was computed with.
+
+    Args:
+        title: of the page, or the name of a run.
+        link: the whole address of what is seen.
+        results: what it was drawn from.
+        catalogue: what is installed.
+    """
+
+    title: str
+    link: str
+    results: Sequence[tuple[Request, Result]]
+    catalogue: Catalogue
+
+
+def caption(made: Made, part: FigurePart) -> str:
+    """What is seen, of which data, what computed it, and where it can be seen again."""
+    sentences = [f"{made.title}."]
+    if len(part.panels) == 1:
+        sentences = [f"{made.title}: {_stopped(part.panels[0].said)}"]
+    for number, panel in enumerate(part.panels if len(part.panels) > 1 else ()):
+        sentences.append(f"({chr(ord('a') + number % 26)}) {_stopped(panel.said)}")
+    names = dict.fromkeys(request.data for request, _ in made.results if request.data)
+    data = ", ".join(_data(name, made.catalogue) for name in names)
+    seeds = ", ".join(map(str, sorted({request.seed for request, _ in made.results})))
+    if data:
+        sentences.append(f"Data: {data}.")
+    if seeds:
+        sentences.append(f"Seed: {seeds}.")
+    sentences.append(computed_with(made))
+    if len(made.link) <= _LONGEST_LINK:
+        sentences.append(made.link)
+    return " ".join(sentences)
+
+
+def computed_with(made: Made) -> str:
+    """The sentence that names versions and commit, as far as results say them."""
+    version, found = versions().get("attention-workbench", ""), _environment(made)
+    programs = [f"{citation.TITLE} {version}".rstrip()]
+    if commit := found.get("commit"):
+        programs[0] += f" (commit {commit})"
+    if torch := found.get("torch"):
+        programs.append(f"torch {torch}")
+    return f"Computed with {' and '.join(programs)}."
+
+
+def bibtex(made: Made, part: FigurePart | None = None, day: date | None = None) -> str:
+    """Entries of the workbench, of what is seen, of checkpoints, and of what plugins cite.
+
+    Args:
+        part: what of the page is meant; all of it where None.
+        day: on which it was seen; today where None.
+    """
+    version = versions().get("attention-workbench", "")
+    title = f"{made.title}: {part.title}" if part else made.title
+    key = hashlib.sha256(made.link.encode()).hexdigest()[:8]
+    note, seen = computed_with(made), day or date.today()
+    entries = [citation.software(version, str(_environment(made).get("commit", "")))]
+    entries.append(citation.shown(title, made.link, key, seen, note))
+    names = dict.fromkeys(request.data for request, _ in made.results)
+    found = map(made.catalogue.checkpoints.get, names)
+    entries += [_trained(checkpoint) for checkpoint in found if checkpoint]
+    return "\n".join([*entries, *citation.cited(dict.fromkeys(_used(made)))])
+
+
+def _environment(made: Made) -> dict:
+    """What the first result says that it was made with."""
+    return next((result.facts["environment"] for _, result in made.results
+                 if result.facts.get("environment")), {})  # fmt: skip
+
+
+def _trained(checkpoint: Checkpoint) -> str:
+    corpus = checkpoint.card["corpus"]
+    note = f"Trained on {checkpoint.corpus}"
+    if sha256 := corpus.get("sha256"):
+        note += f", sha256 {sha256}"
+    if commit := checkpoint.adopted.get("revision"):
+        note = f"{checkpoint.adopted['repository']}, revision {commit}"
+    return citation.model(checkpoint.name, checkpoint.title, note)
+
+
+def _used(made: Made) -> Iterator[Cited]:
+    """Everything with a reference that the requests name, themselves or by a checkpoint."""
+    for request, _ in made.results:
+        names = {request.model, request.scoring, request.data}
+        names |= {value for _, value in request.options if isinstance(value, str)}
+        if checkpoint := made.catalogue.checkpoints.get(request.data):
+            names |= {checkpoint.model, checkpoint.scoring, checkpoint.corpus}
+            names.add(str(checkpoint.card.get("normaliser", "")))
+        for kind, word in _KINDS:
+            for name, entry in getattr(made.catalogue, kind).items():
+                if name in names:
+                    yield Cited(kind=word, title=entry.short_title, reference=entry.reference)
+
+
+def _data(name: str, catalogue: Catalogue) -> str:
+    known = catalogue.checkpoints.get(name)
+    return known.title if known else data_title(name, catalogue)
+
+
+def _stopped(words: str) -> str:
+    return words if words.endswith(".") else f"{words}."
