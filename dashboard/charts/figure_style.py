@@ -27,8 +27,11 @@ _LARGER = 1.4
 _LINE = 12  # px that a label needs across its direction
 # What has room for text in px: settings of axes, marks and titles, and parameters of maps.
 _ROOMS = frozenset({"minExtent", "maxExtent", "titleX", "labelLimit", "titleLimit", "limit"})
-_MAP_ROOMS = ("query_room", "key_room", "key_limit")
-_LEAST = 150  # px of a chart that follows its place
+# Parameters of a map, see Sizes of cells.py.
+_MAP = frozenset({"queries", "keys", "side", "query_room", "key_room", "key_limit", "key_angle",
+                  "query_step"})  # fmt: skip
+_LEAST = 210  # px of a chart that follows its place
+_NUMBER, _BESIDE = 31, 26  # px, of a number in a cell, and of what stands beside the cells
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -95,12 +98,18 @@ def styled(spec: Mapping[str, Any], width: float, style: FigureStyle) -> dict[st
     """
     made = _enlarged(spec)
     made["config"] = {**made["config"], "font": style.fonts}
+    place = width / style.reduction
     if follows_place(spec):
-        made["width"] = width / style.reduction
-    if held := _parameters(spec):
-        made["datasets"] = {**spec["datasets"], PARAMETERS: [_with_room(held)]}
+        made["width"] = place
+    if rows := _parameters(spec):
+        values, _ = _with_room(rows, place)
+        made["datasets"] = {**spec["datasets"], PARAMETERS: [values]}
     elif "params" in made:
-        made["params"] = _roomier(made["params"])
+        values, more = _with_room(_told(spec), place)
+        made["params"] = [{**one, "value": values[one["name"]]} if "value" in one else one
+                          for one in made["params"]]  # fmt: skip
+        if more:
+            made["height"] += more
     return made
 
 
@@ -112,14 +121,20 @@ def follows_place(spec: Mapping[str, Any]) -> bool:
 
 def least_width(spec: Mapping[str, Any], style: FigureStyle) -> float:
     """Points below which labels of a chart would be left out, or a plot would be a strip."""
-    held = _parameters(spec) or {
-        one["name"]: one["value"] for one in spec.get("params", ()) if "value" in one
-    }
-    if not {"query_room", "keys", "side"} <= held.keys():
-        return _LEAST * style.reduction
-    keys = held["keys"].split("\n") if isinstance(held["keys"], str) else held["keys"]
-    each = _LARGER * (held["key_limit"] if not held["key_angle"] else _LINE)
-    return (_LARGER * held["query_room"] + len(keys) * each) * style.reduction
+    held = _parameters(spec) or _told(spec)
+    if held.keys() >= _MAP:
+        each = _LARGER * (_LINE if held["key_angle"] else held["key_limit"])
+        width = _LARGER * held["query_room"] + _count(held["keys"]) * each
+    elif "columns" in held and any(one.get("name") == "numbers" for one in spec["layer"]):
+        width = _LARGER * (_BESIDE + _count(held["columns"]) * _NUMBER)
+    else:
+        width = _LEAST
+    return width * style.reduction
+
+
+def _count(labels: Any) -> int:
+    """How many labels there are, in a list or in the lines of a text."""
+    return len(labels.split("\n") if isinstance(labels, str) else labels)
 
 
 def _enlarged(value: Any) -> Any:
@@ -134,7 +149,8 @@ def _larger(name: str, held: Any) -> Any:
     if isinstance(held, bool) or not isinstance(held, (int, float)):
         return _enlarged(held)
     if name.lower().endswith("fontsize"):
-        return max(held, theme.FONT_SIZE) * _LARGER
+        # Headings grow less: they stand out as it is.
+        return theme.FONT_SIZE * _LARGER * math.sqrt(max(1, held / theme.FONT_SIZE))
     return held * _LARGER if name in _ROOMS else held
 
 
@@ -144,18 +160,26 @@ def _parameters(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return rows[0]
 
 
-def _with_room(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The parameters of a map with room for larger labels."""
+def _told(spec: Mapping[str, Any]) -> dict[str, Any]:
+    """The values of the parameters of a chart that holds its data."""
+    params = spec.get("params", ())
+    return {one["name"]: one["value"] for one in params if "value" in one and "select" not in one}
+
+
+def _with_room(values: Mapping[str, Any], width: float) -> tuple[dict[str, Any], float]:
+    """The parameters of a map with room for larger labels in so many px; how much it grows, px."""
     made = dict(values)
-    for name in _MAP_ROOMS:
+    if not made.keys() >= _MAP:
+        return made, 0.0
+    for name in ("query_room", "key_room", "key_limit"):
+        made[name] *= _LARGER
+    keys, queries = _count(made["keys"]), _count(made["queries"])
+    if not made["key_angle"]:  # level labels need cells as wide
+        room = (width - made["query_room"]) / keys
+        made["side"] = max(made["side"], min(made["key_limit"], room))
+    more = (made["side"] - values["side"]) * queries
+    for name in ("height", "top"):
         if name in made:
-            made[name] *= _LARGER
-    if "query_step" in made:
-        made["query_step"] = max(made["query_step"], math.ceil(_LINE * _LARGER / made["side"]))
-    return made
-
-
-def _roomier(params: list[dict[str, Any]]) -> list[dict[str, Any]]:
-    told = {one["name"]: one["value"] for one in params if "value" in one}
-    made = _with_room(told)
-    return [{**one, "value": made[one["name"]]} if one["name"] in made else one for one in params]
+            made[name] += more
+    made["query_step"] = max(made["query_step"], math.ceil(_LINE * _LARGER / made["side"]))
+    return made, more

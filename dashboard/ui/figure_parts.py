@@ -93,7 +93,9 @@ def _panels(found: list[_Found]) -> Iterator[FigurePanel]:
     for one in found:
         if one.panel is None:
             yield FigurePanel(
-                charts=(one.chart.name,), title=_first(one.chart.alt), said=one.chart.alt
+                charts=(one.chart.name,),
+                title=_first(one.chart.alt),
+                said=_sentence(one.chart.alt),
             )
         elif not any(one.panel is panel for panel in done):
             done.append(one.panel)
@@ -102,10 +104,10 @@ def _panels(found: list[_Found]) -> Iterator[FigurePanel]:
 
 
 def _alone(found: _Found) -> FigurePart:
-    said = found.chart.alt
+    shown = said = _sentence(found.chart.alt)
     if found.panel:
-        said = f"{said}: {_described(found.panel)}"
-    title = f"{found.section}: {found.chart.alt}" if found.section else found.chart.alt
+        said = f"{shown}: {_described(found.panel)}"
+    title = f"{found.section}: {shown}" if found.section else shown
     return FigurePart(title=title, panels=(FigurePanel(charts=(found.chart.name,), said=said),))
 
 
@@ -116,6 +118,11 @@ def _described(panel: Group) -> str:
     return ", ".join([panel.title, *words[:_MOST_SETTINGS]])
 
 
+def _sentence(alt: str) -> str:
+    """What a chart shows, without how it is used."""
+    return alt.partition(". ")[0]
+
+
 def _first(alt: str) -> str:
     """What a chart shows, without how it is read."""
-    return alt.partition(": ")[0]
+    return _sentence(alt).partition(": ")[0]

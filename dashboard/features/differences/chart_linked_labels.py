@@ -106,7 +106,7 @@ def titles(names: Data, sizes: Sizes) -> list[alt.Chart]:
     base = placed(alt.Chart(names), sizes)
     base = base.transform_calculate(start=f"datum.left - {sizes.query_room}")
     top, below = f"datum.top - {sizes.top:g}", f"datum.top - {sizes.top - 18:g}"
-    wide = "length(datum.letter) * 5 + 9"
+    wide = "(length(datum.letter) * 8 + 5)"
     letter = at(base, "datum.start", top).mark_text(
         align="left", baseline="top", limit=alt.ExprRef("tile - 6"), fontSize=13, fontWeight=700,
         fill=alt.ExprRef(_PANEL),
