@@ -22,9 +22,11 @@ the room for labels (the largest :func:`label_room`), and take their colour from
 
 On a page: ``st.altair_chart(chart)`` with its defaults. A chart of one map or curve fills the
 column's width, a grid of heads has the size it needs. Colours of text, background and ramps are
-those of the page's theme. Elsewhere :func:`standalone` gives a chart these, light or dark.
+those of the page's theme. Elsewhere :func:`standalone` gives a chart these, light or dark, and
+``figure(chart, "norms.pdf")`` makes one for a paper.
 """
 
+from dashboard.charts.figures import figure
 from dashboard.charts.frames import MapFrame, maps, top_weight
 from dashboard.charts.head_grid import grid_height, head_grid
 from dashboard.charts.head_maps import map_names, usual_map
@@ -40,6 +42,7 @@ __all__ = [
     "MapFrame",
     "attention_heatmap",
     "difference_heatmap",
+    "figure",
     "grid_height",
     "head_grid",
     "label_room",

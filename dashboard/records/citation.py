@@ -7,6 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from urllib.parse import quote
 
 # As CITATION.cff has them, which an installed workbench lacks; a test keeps both equal.
 TITLE, AUTHORS = "Attention Workbench", "Attention Workbench contributors"
@@ -120,7 +121,5 @@ def _text(words: str) -> str:
 
 
 def _address(link: str) -> str:
-    """An address without what ends the field that it stands in."""
-    for sign, code in (("\\", "%5C"), ("{", "%7B"), ("}", "%7D"), (" ", "%20")):
-        link = link.replace(sign, code)
-    return link
+    """An address without what would end the field that it stands in."""
+    return quote(link, safe="/:?#[]@!$&'()*+,;=%~")

@@ -11,9 +11,9 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard.charts import figure
-from dashboard.charts.figure import Figure, Panel
+from dashboard.charts import figures
 from dashboard.charts.figure_style import LARGEST, NARROWEST, SMALLEST, WIDEST, WIDTHS, FigureStyle
+from dashboard.charts.figures import Figure, Panel
 from dashboard.storage.bundle import slug
 from dashboard.storage.seen import Group
 from dashboard.ui import charts
@@ -97,7 +97,7 @@ def _downloads(
         for kind, label in _LABELS.items():
             st.download_button(
                 label, data=partial(_drawn, part, style, held, words, kind),
-                file_name=f"{name}-{style.centimetres:g}cm.{kind}", mime=figure.KINDS[kind],
+                file_name=f"{name}-{style.centimetres:g}cm.{kind}", mime=figures.KINDS[kind],
                 key=f"{_KEY}-{kind}", on_click="ignore",
             )  # fmt: skip
         st.download_button(
@@ -113,4 +113,4 @@ def _drawn(part: FigurePart, style: FigureStyle, held: Charts, words: str, kind:
 
     panels = [Panel(charts=[spec(name) for name in panel.charts], title=panel.title)
               for panel in part.panels]  # fmt: skip
-    return figure.drawn(Figure(panels=panels, caption=words), style, kind)
+    return figures.drawn(Figure(panels=panels, caption=words), style, kind)

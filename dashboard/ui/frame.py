@@ -50,7 +50,7 @@ def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenera
     """
     words, beside = st.container(), None
     if not alone:
-        words, beside = st.columns([6, 5], vertical_alignment="bottom", gap="medium")
+        words, beside = st.columns([1, 1], vertical_alignment="bottom", gap="medium")
     with words:
         st.title(title, anchor=False)
         st.caption(explanation)

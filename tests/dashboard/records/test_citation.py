@@ -1,0 +1,93 @@
+from __future__ import annotations
+
+import re
+from datetime import date
+from pathlib import Path
+
+import pytest
+
+from dashboard.records import citation
+from dashboard.records.citation import Cited
+
+DAY = date(2026, 3, 5)
+HOSTILE = 'a\\b {c} $d& #e_f %g ~h ^i\n@misc{x, title = "j"}'
+
+
+def fields(entry: str) -> dict[str, str]:
+    """The fields of one entry, whose braces must match."""
+    head, *lines, end = entry.strip().splitlines()
+    assert re.fullmatch(r"@[a-z]+\{[a-zA-Z0-9-]+,", head)
+    assert end == "}"
+    found = dict(line.strip().removesuffix("},").split(" = {", 1) for line in lines)
+    for held in found.values():
+        bare = re.sub(r"\\[{}]", "", held)
+        assert bare.count("{") == bare.count("}")
+    return found
+
+
+def one(reference: str, title: str = "Additive") -> dict[str, str]:
+    (entry,) = citation.cited([Cited(kind="scoring", title=title, reference=reference)])
+    return fields(entry)
+
+
+def test_the_workbench_is_cited_as_its_citation_file_says():
+    said = Path(__file__).parents[3].joinpath("CITATION.cff").read_text("utf-8")
+    assert f'\ntitle: "{citation.TITLE}"\n' in said
+    assert f'- name: "{citation.AUTHORS}"' in said
+    held = fields(citation.software("0.1.0", "abc_1"))
+    assert held["title"] == "{Attention Workbench}"
+    assert (held["version"], held["note"]) == ("0.1.0", r"Commit abc\_1")
+    assert "note" not in fields(citation.software("0.1.0"))
+
+
+def test_what_a_page_shows_has_its_link_and_its_day():
+    link = "https://example.org/?a=gaussian&b.width=50%25&c={}"
+    held = fields(citation.shown("Kernel regression", link, "ab12", DAY, "With torch 2.13"))
+    assert held["howpublished"] == (
+        r"\url{https://example.org/?a=gaussian&b.width=50%25&c=%7B%7D}"
+    )
+    assert (held["year"], held["month"], held["note"]) == ("2026", "mar", "With torch 2.13")
+
+
+def test_texts_of_strangers_stay_texts():
+    entry = citation.shown(HOSTILE, HOSTILE, "k", DAY, HOSTILE)
+    assert entry.count("\n@") == 0
+    assert r"a\textbackslash{}b \{c\} \$d\& \#e\_f \%g" in fields(entry)["title"]
+    assert fields(citation.model("a b/ü", HOSTILE, HOSTILE))["title"]
+
+
+@pytest.mark.parametrize(
+    ("reference", "author", "title", "note"),
+    [
+        ("Bahdanau, Cho & Bengio 2014, Neural translation, section 3.1",
+         "Bahdanau and Cho and Bengio", "Neural translation", "Scoring Additive: section 3.1"),
+        ("Xu et al. 2015, Show, attend and tell", "Xu and others", "Show, attend and tell",
+         "Scoring Additive"),
+    ],
+)  # fmt: skip
+def test_a_reference_becomes_authors_year_and_title(reference, author, title, note):
+    held = one(reference)
+    assert (held["author"], held["title"], held["note"]) == (author, title, note)
+
+
+def test_a_reference_in_other_words_is_cited_as_it_stands():
+    assert one("Nadaraya (1964), my own thesis")["title"] == "Nadaraya (1964), my own thesis"
+    assert [
+        *citation.cited([Cited(kind="model", title="x", reference="Attention Workbench")])
+    ] == []
+    assert [*citation.cited([Cited(kind="model", title="x", reference="")])] == []
+
+
+def test_a_work_that_several_cite_has_one_entry_and_two_works_have_two_names():
+    entries = [
+        *citation.cited(
+            [
+                Cited(kind="scoring", title="Dot", reference="Luong 2015, Attention, section 3"),
+                Cited(kind="model", title="RNN", reference="Luong 2015, Attention, section 4"),
+                Cited(kind="model", title="Old", reference="Luong 2015, Before; Cho 2014, GRU"),
+            ]
+        )
+    ]
+    assert fields(entries[0])["note"] == "Scoring Dot: section 3; Model RNN: section 4"
+    names = [re.match(r"@misc\{(.+),", entry)[1] for entry in entries]
+    assert names == ["luong2015", "luong2015-1", "cho2014"]

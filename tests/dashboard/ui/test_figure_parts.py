@@ -1,0 +1,72 @@
+from __future__ import annotations
+
+from dashboard.storage.seen import Chart, Group, Text, Value
+from dashboard.ui.figure_parts import figure_parts
+
+
+def chart(name, alt=""):
+    return Chart(name=name, alt=alt or f"{name}: as lines. Point at it.")
+
+
+def panel(letter, *charts, title="", **settings):
+    values = [Value(kind="setting", label=label, value=value) for label, value in settings.items()]
+    return Group(letter=letter, title=title or f"Scoring {letter}", blocks=(*values, *charts))
+
+
+def named(parts):
+    return {part.title: [panel.charts for panel in part.panels] for part in parts}
+
+
+def heading(text):
+    return Text(kind="heading", text=text)
+
+
+def test_panels_and_sections_come_before_single_charts():
+    page = Group(
+        blocks=(
+            chart("legend", "Colours from weight 0 to 1"),
+            Group(layout="grid", blocks=(panel("a", chart("one")), panel("b", chart("two")))),
+            heading(r"Side by side\, all"),
+            chart("three"),
+            heading("Seeds"),
+            Group(layout="row", blocks=(Group(blocks=(chart("four"),)), chart("five"))),
+        )
+    )
+    assert named(figure_parts(page)) == {
+        "All panels": [("one",), ("two",)],
+        "Seeds": [("four",), ("five",)],
+        "All charts": [("one",), ("two",), ("three",), ("four",), ("five",)],
+        "one: as lines": [("one",)],
+        "two: as lines": [("two",)],
+        "Side by side, all: three: as lines": [("three",)],
+        "Seeds: four: as lines": [("four",)],
+        "Seeds: five: as lines": [("five",)],
+    }
+
+
+def test_charts_of_a_panel_stay_together_or_stand_beside_their_like():
+    def both(letter):
+        return panel(letter, chart(f"c{letter}", f"Curve of panel {letter}"),
+                     chart(f"l{letter}", f"Loss of panel {letter}"))  # fmt: skip
+
+    parts = figure_parts(Group(blocks=(both("a"), both("b"))))
+    assert {name: it for name, it in named(parts).items() if name.startswith("All")} == {
+        "All panels": [("ca", "la"), ("cb", "lb")],
+        "All panels: Curve": [("ca",), ("cb",)],
+        "All panels: Loss": [("la",), ("lb",)],
+    }
+
+
+def test_a_panel_is_said_with_its_settings_and_a_chart_without_how_to_use_it():
+    blocks = (panel("a", chart("one"), width="2", learn="on"), panel("b", chart("two")))
+    both, first, _ = figure_parts(Group(blocks=blocks))
+    assert [one.title for one in both.panels] == ["Scoring a", "Scoring b"]
+    assert both.panels[0].said == "Scoring a, width 2, learn on"
+    assert first.panels[0].said == "one: as lines: Scoring a, width 2, learn on"
+
+
+def test_a_letter_alone_is_no_comparison():
+    page = Group(blocks=(panel("b", heading("Runs"), chart("one"), chart("two")),))
+    (runs, *alone) = figure_parts(page)
+    assert (runs.title, [one.title for one in runs.panels]) == ("Runs", ["one", "two"])
+    assert [part.panels[0].said for part in alone] == ["one: as lines", "two: as lines"]
