@@ -15,7 +15,8 @@ from typing import Any, NamedTuple
 
 from dashboard.charts.colour_scale import ColourScale, colour_scale
 from dashboard.charts.export import AnySpec, complete
-from dashboard.charts.figure_style import FONT, FigureStyle, least_width, styled
+from dashboard.charts.figure_fitting import least_width, styled
+from dashboard.charts.figure_style import FONT, FigureStyle
 from dashboard.charts.figure_svg import Line, Picture, Placed, drawing
 from dashboard.charts.legend import weights_legend
 from dashboard.charts.painting import painted

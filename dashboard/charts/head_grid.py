@@ -29,9 +29,10 @@ from dashboard.charts.template import Prepared, Sources, values_of
 
 _SIDE = 54  # px, the height of a small map
 _LABEL, _GAP = 13, 4  # px, above a small map for its name, and beside it
-_ABOVE, _BESIDE = 14, 15  # px, between large and small maps, and for the names of layers
+_LONG = 2.9  # of the room for its height, the width that a long name needs
+_ABOVE = 14  # px, between large and small maps
 _WIDEST, _NARROWEST = 2.0, 0.7  # of a small map's height
-_LEFT = f"({_BESIDE} - query_room)"  # of the first column, under the large map's labels
+_LEFT = "(name_room + 2 - query_room)"  # of the first column, under the large map's labels
 
 
 class GridShape(NamedTuple):
@@ -124,6 +125,7 @@ def prepare_head_grid(
     )
     told = {**sizes.values, "vmax": theme.checked_end(vmax), "top": float(top)}
     told["height"] = top + grid_height(frames) - _ABOVE
+    told |= {"name_room": float(_LABEL), "rows": float(len(frames))}
     texts = [written(one) for one in values]
     tables = {"maps": _small_table(drawn, values, vmax)}
     large = [one.map for one in drawn].index(shape.start)
@@ -218,7 +220,7 @@ def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
 def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
     """The small maps with their names, a frame around the chosen one, and what can be clicked."""
     x = f"{_LEFT} + datum.column * pitch"
-    y = f"top + {_LABEL} + datum.row * {_SIDE + _LABEL}"
+    y = f"top + name_room + datum.row * ({_SIDE} + name_room)"
     wide = f"(pitch - {_GAP})"
     image = (
         at(small.transform_calculate(url=PICK), x, y)
@@ -230,12 +232,13 @@ def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
         .properties(name="thumbnails")
     )  # fmt: skip
     ink = alt.ExprRef(theme.INK)
+    called = f"{wide} >= {_LONG} * name_room ? datum.long : datum.short"
     name = (
         at(small, x, f"{y} - 2")
         .mark_text(
             align="left", baseline="bottom", fontSize=theme.FONT_SIZE - 1, fill=ink, aria=False
         )
-        .encode(text=alt.TextValue(alt.ExprRef(f"{wide} >= 38 ? datum.long : datum.short")))
+        .encode(text=alt.TextValue(alt.ExprRef(called)))
     )
     layer = (
         at(small, "-query_room", f"{y} + {_SIDE / 2}")

@@ -16,6 +16,7 @@ from dashboard.storage.bundle import versions
 from dashboard.ui.figure_parts import FigurePart
 from dashboard.ui.titles import data_title
 
+_LONGEST_TITLE = 200  # characters
 _LONGEST_LINK = 500  # characters; a longer one stands in the BibTeX alone
 _KINDS = (("scorings", "scoring"), ("normalisers", "normaliser"), ("models", "model"),
           ("datasets", "data set"))  # fmt: skip
@@ -77,7 +78,9 @@ def bibtex(made: Made, part: FigurePart | None = None, day: date | None = None) 
         day: on which it was seen; today where None.
     """
     version = versions().get("attention-workbench", "")
-    title = f"{made.title}: {part.title}" if part else made.title
+    titles = dict.fromkeys(panel.title for panel in part.panels if panel.title) if part else {}
+    title = f"{made.title}: {', '.join(titles)}" if titles else made.title
+    title = title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
     key = hashlib.sha256(made.link.encode()).hexdigest()[:8]
     note, seen = computed_with(made), day or date.today()
     entries = [citation.software(version, str(_environment(made).get("commit", "")))]

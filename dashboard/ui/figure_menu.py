@@ -83,8 +83,8 @@ def _style(*, several: bool) -> FigureStyle:
         columns = 0
         if several:
             columns = st.selectbox(
-                "In a row", range(5), format_func=lambda one: str(one) if one else "What fits",
-                key=f"{_KEY}-columns",
+                "Panels in a row", range(5), key=f"{_KEY}-columns",
+                format_func=lambda one: str(one) if one else "What fits",
             )  # fmt: skip
     return FigureStyle(width=width, font_size=size, columns=columns)
 

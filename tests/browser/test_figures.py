@@ -14,7 +14,7 @@ LINK = "?a=uniform&b=gaussian&b.width=0.3&c=gaussian&d=laplacian&points=29&queri
 
 
 def menu(seen):
-    seen.page.locator(".st-key-page-figure button").first.click()
+    seen.page.locator(".st-key-page-figure button:visible").first.click()
     seen.page.get_by_role("button", name="BibTeX", exact=True).wait_for(timeout=PATIENCE)
     return seen.settle()
 

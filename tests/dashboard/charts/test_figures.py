@@ -12,7 +12,8 @@ from PIL import Image
 from support.charts import kernel_tables
 
 from dashboard.charts import attention_heatmap, figure, figures, painter, regression_chart
-from dashboard.charts.figure_style import SMALLEST, FigureStyle, styled
+from dashboard.charts.figure_fitting import styled
+from dashboard.charts.figure_style import SMALLEST, FigureStyle
 from dashboard.charts.figures import DPI, Figure, Panel, drawn
 from dashboard.charts.painting import ExportError
 from dashboard.charts.template import template
