@@ -10,7 +10,7 @@ from datetime import date
 from dashboard.records import citation
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.citation import Cited
-from dashboard.records.request import Request
+from dashboard.records.request import Request, is_upload
 from dashboard.records.result import Result
 from dashboard.storage.bundle import versions
 from dashboard.ui.figure_parts import FigurePart
@@ -122,8 +122,9 @@ def _used(made: Made) -> Iterator[Cited]:
 
 
 def _data(name: str, catalogue: Catalogue) -> str:
-    known = catalogue.checkpoints.get(name)
-    return known.title if known else data_title(name, catalogue)
+    if known := catalogue.checkpoints.get(name):
+        return known.title
+    return data_title(name, catalogue) if is_upload(name) or name in catalogue.datasets else name
 
 
 def _stopped(words: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 from typing import Any
 
 import streamlit as st
@@ -13,15 +14,18 @@ from dashboard.features.runs.bundle_import import LEFT_OUT
 from dashboard.features.runs.origin import origin
 from dashboard.features.runs.replay import replay
 from dashboard.features.runs.view import RunsView
+from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.errors import StorageError
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import Run
-from dashboard.ui import export, layout
+from dashboard.ui import export, figure_menu, layout
+from dashboard.ui.figure_facts import Made
 from dashboard.ui.run_store import run_store
 from dashboard.ui.session import Session, address
 from dashboard.ui.widgets import plain
+from dashboard.ui.workbench import workbench
 
 
 def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
@@ -57,6 +61,8 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
             # Charts and tables alone: the page's own button gives the run as it was kept.
             drawn = {name.replace("-", " "): spec for name, spec in own.items()}
             export.menu(None, Result(tables=page.tables), drawn, "run-seen", title=run.name)
+        if own:
+            figure_menu.menu(page.seen, own, partial(_made, run, page, address(link)))
     if run.note:
         with st.container(border=True, key="run-note"):
             st.text(run.note)
@@ -65,6 +71,14 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
     if foreign:
         _drawn_anew(run, page)
     origin(page, made, address(link))
+
+
+def _made(run: Run, page: PageRun, link: str) -> Made:
+    """What the run's figures and BibTeX are made of; references are those that are known here."""
+    results = [(panel.request, panel.result) for panel in page.panels]
+    known = workbench().catalogue()
+    catalogue = known if isinstance(known, Catalogue) else Catalogue()
+    return Made(title=run.name, link=link, results=results, catalogue=catalogue)
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)  # each may have 128 MB

@@ -1,0 +1,81 @@
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import date
+
+import pytest
+
+from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui.figure_facts import Made, bibtex, caption
+from dashboard.ui.figure_parts import FigurePanel, FigurePart
+
+DAY = date(2026, 3, 5)
+LINK = "https://example.org/?a=gaussian&b.width=2"
+FACTS = {"environment": {"torch": "2.13.0", "commit": "abc1234"}}
+
+
+@pytest.fixture
+def made(catalogue):
+    request = Request.make(
+        "regression", model="nadaraya_watson", scoring="gaussian", data="sine", seed=3
+    )
+    results = [(request, Result(facts=FACTS)), (replace(request, seed=1), Result(facts=FACTS))]
+    cited = {
+        name: replace(entry, reference=f"Nobody 1999, On {name}")
+        for name, entry in catalogue.scorings.items()
+    }
+    known = replace(catalogue, scorings=cited)
+    return Made(title="Kernel regression", link=LINK, results=results, catalogue=known)
+
+
+def part(*said):
+    panels = tuple(FigurePanel(charts=("x",), title=words, said=words) for words in said)
+    return FigurePart(title="All panels", panels=panels)
+
+
+def test_a_caption_says_what_is_seen_and_how_to_see_it_again(made):
+    words = caption(made, part("Gaussian, width 2", "Uniform"))
+    title = made.catalogue.datasets["sine"].short_title
+    assert words.startswith("Kernel regression. (a) Gaussian, width 2. (b) Uniform. ")
+    assert f"Data: {title}. Seed: 1, 3. " in words
+    assert "(commit abc1234) and torch 2.13.0." in words
+    assert words.endswith(LINK)
+    alone = caption(made, part("Curve of panel a: Gaussian"))
+    assert alone.startswith("Kernel regression: Curve of panel a: Gaussian. Data")
+
+
+def test_a_caption_leaves_out_what_is_not_known_and_links_that_fill_it(made):
+    bare = replace(made, results=[], link=f"{LINK}&text={'x' * 600}")
+    words = caption(bare, part("A curve."))
+    assert "Data" not in words
+    assert "Seed" not in words
+    assert "torch" not in words
+    assert "http" not in words
+    assert "Attention Workbench" in words
+
+
+def test_bibtex_names_the_workbench_the_page_and_what_its_plugins_cite(made):
+    text = bibtex(made, part("Gaussian", "Uniform"), DAY)
+    assert text.count("@software{attention-workbench,") == 1
+    assert "title = {{Kernel regression: Gaussian, Uniform}}" in text
+    assert rf"howpublished = {{\url{{{LINK}}}}}" in text
+    assert "month = {mar}" in text
+    scoring = made.catalogue.scorings["gaussian"]
+    assert text.count("On gaussian") == 1
+    assert f"Scoring {scoring.short_title}" in text
+    assert "On uniform" not in text
+
+
+def test_a_checkpoint_has_an_entry_and_the_works_behind_it_too(made):
+    (name, checkpoint), *_ = made.catalogue.checkpoints.items()
+    request = Request.make("translation", data=name)
+    text = bibtex(replace(made, results=[(request, Result())]), None, DAY)
+    assert "Trained on" in text or "revision" in text
+    assert f"On {checkpoint.scoring}" in text
+    assert "title = {{Kernel regression}}" in text
+
+
+def test_a_long_title_is_cut(made):
+    text = bibtex(made, part("x" * 300, "y"), DAY)
+    assert f"{{{{Kernel regression: {'x' * 180}…}}}}" in text
