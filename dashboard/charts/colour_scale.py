@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeGuard
 
 from dashboard.charts.template import PARAMETERS
 
@@ -90,7 +90,7 @@ def _in_a_table(spec: Mapping[str, Any]) -> float | None:
     return None
 
 
-def _is_literal(told: Any) -> bool:
+def _is_literal(told: Any) -> TypeGuard[float]:
     return isinstance(told, (int, float))
 
 

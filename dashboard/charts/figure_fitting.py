@@ -56,7 +56,7 @@ def follows_place(spec: Mapping[str, Any]) -> bool:
 def least_width(spec: Mapping[str, Any], style: FigureStyle) -> float:
     """Points below which labels of a chart would be left out, or a plot would be a strip."""
     held = _parameters(spec) or _told(spec)
-    wanted = [_LEAST]
+    wanted: list[float] = [_LEAST]
     if (own := spec.get("width", 0)) > theme.WIDTH:
         wanted.append(own * _OF_OWN)
     if held.keys() >= _MAP:

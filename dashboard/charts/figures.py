@@ -85,7 +85,7 @@ def figure(
     if isinstance(charts, Mapping) and not _is_specification(charts):
         panels = [Panel(charts=[chart], title=title) for title, chart in charts.items()]
     else:
-        several = charts if isinstance(charts, (list, tuple)) else [charts]
+        several = charts if isinstance(charts, Sequence) else [charts]
         panels = [Panel(charts=[chart]) for chart in several]
     target = Path(path)
     made = drawn(Figure(panels=panels, caption=caption), style, target.suffix[1:].lower())

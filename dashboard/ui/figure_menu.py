@@ -36,13 +36,13 @@ def waiting() -> None:
 
 
 @st.fragment
-def menu(seen: Group, held: Charts, made: Callable[[], Made]) -> None:
-    """A button that opens the menu.
+def menu(seen: Callable[[], Group], held: Charts, made: Callable[[], Made]) -> None:
+    """A button that opens the menu; both functions are called when it is open.
 
     Args:
-        seen: what stood on the page.
+        seen: gives what stood on the page.
         held: its charts by name.
-        made: what it was computed from; asked for when the menu is open.
+        made: gives what it was computed from.
     """
     opened = st.popover(
         "Figure", icon=_ICON, type="tertiary", help=_HELP, key=_KEY, on_change="rerun"
@@ -51,7 +51,7 @@ def menu(seen: Group, held: Charts, made: Callable[[], Made]) -> None:
         return
     with opened:
         known = made()
-        parts = figure_parts(seen)
+        parts = figure_parts(seen())
         number = st.selectbox(
             "Charts", range(len(parts)), format_func=lambda one: parts[one].title,
             key=f"{_KEY}-part",

@@ -152,7 +152,7 @@ class Page(Generic[View, Places]):
                 title=self.title, link=link, results=[*own, *record.results], catalogue=catalogue
             )
 
-        figure_menu.menu(record.seen, record.charts, made)
+        figure_menu.menu(lambda: record.seen, record.charts, made)
 
     def _ask(self, session: Session[View], catalogue: Catalogue) -> None:
         """Ask for everything that the view needs, and wait a moment for it."""

@@ -62,7 +62,7 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
             drawn = {name.replace("-", " "): spec for name, spec in own.items()}
             export.menu(None, Result(tables=page.tables), drawn, "run-seen", title=run.name)
         if own:
-            figure_menu.menu(page.seen, own, partial(_made, run, page, address(link)))
+            figure_menu.menu(lambda: page.seen, own, partial(_made, run, page, address(link)))
     if run.note:
         with st.container(border=True, key="run-note"):
             st.text(run.note)
