@@ -3,7 +3,8 @@ from __future__ import annotations
 import pytest
 import streamlit
 
-from dashboard.charts import figures
+from dashboard.charts import export, figures
+from dashboard.ui.run_store import run_store
 
 LINK = {"a": "gaussian", "a__width": "0.5", "b": "uniform"}
 
@@ -103,3 +104,21 @@ def test_every_page_with_charts_has_the_menu(page, menu, downloads):
     app = menu(page)
     assert not app.exception
     assert any(name.endswith(".pdf") for name in downloads)
+
+
+def test_a_kept_run_has_figures_under_its_own_name_and_link(
+    opened, menu, downloads, drawn, tmp_path, monkeypatch
+):
+    monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
+    monkeypatch.setattr(export, "thumbnail", lambda charts: b"")
+    app = opened("regression", **LINK)
+    app.session_state["page-keep"] = True
+    app.run().text_input("page-keep-name").set_value("Wide against narrow").run()
+    app.button("page-keep-now").click().run()
+    (kept,) = run_store().all()
+    assert not menu("runs", id=kept.id).exception
+    downloads["wide-against-narrow-all-panels-8.5cm.pdf"]()
+    ((figure, *_),) = drawn
+    assert [panel.title for panel in figure.panels] == ["Gaussian", "Uniform"]
+    assert figure.caption.startswith("Wide against narrow. (a) Gaussian")
+    assert f"id={kept.id}" in downloads["wide-against-narrow-all-panels.bib"]().decode()
