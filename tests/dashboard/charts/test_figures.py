@@ -114,9 +114,29 @@ def test_headings_caption_labels_and_the_colour_scale_are_there():
 
 def test_panels_whose_colours_mean_something_else_have_a_scale_each():
     several = [Panel(charts=[heatmap(1.0)]), Panel(charts=[heatmap(0.4)])]
-    said = [text for text, _ in texts(opened(drawn(Figure(panels=several), FigureStyle(), "svg")))]
+    root = opened(drawn(Figure(panels=several), FigureStyle(), "svg"))
+    said = [text for text, _ in texts(root)]
     assert said.count("attention weight") == 2
     assert {"0.4", "1"} <= {*said}
+    map_a, scale_a, map_b, scale_b = (left for left, *_ in places(root))
+    assert map_a == scale_a < map_b == scale_b
+
+
+def test_labels_that_do_not_fit_beside_each_other_stand_upright():
+    keys = ["i'm", "<eos>", "house", "today", "<unk>"]
+
+    def chart():
+        return attention_heatmap(WEIGHTS, list("abc"), keys, cell=44)
+
+    wide, narrow = (
+        opened(drawn(Figure(panels=panels(2, chart)), FigureStyle(width=width), "svg"))
+        for width in ("double", "single")
+    )
+    for root in (wide, narrow):
+        said = [text for text, _ in texts(root)]
+        assert all(said.count(key) == 2 for key in keys)
+    turned = [b"rotate" in ElementTree.tostring(root) for root in (wide, narrow)]
+    assert turned == [False, True]
 
 
 def test_names_inside_one_panel_do_not_meet_those_of_another():
