@@ -163,12 +163,15 @@ def batch():
 
 def test_the_notebook_chapter_draws_what_it_says(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    (code,) = NOTEBOOK
-    (rows,) = executed(code)["chart"].to_dict()["datasets"].values()
+    drawing, making = NOTEBOOK
+    names = executed(drawing)
+    (rows,) = names["chart"].to_dict()["datasets"].values()
     assert [row["value"] for row in rows] == [0.7, 0.2, 0.1, 0.1, 0.1, 0.8]
     page = (tmp_path / "map.html").read_text("utf-8")
     assert "leaving" in page
     assert not re.search(r"<script[^>]* src=", page)
+    exec(compile(making, "a document", "exec"), names)
+    assert (tmp_path / "maps.pdf").read_bytes().startswith(b"%PDF")
 
 
 def test_the_smallest_plugin_needs_at_most_ten_lines():
