@@ -35,7 +35,7 @@ def job_name(request: Request) -> str:
 def refused(request: Request, error: ValueError) -> Failure:
     """Describe input that a task refused; the note is the task's own sentence."""
     note = _shortened(str(error)) or f"{job_name(request)} refused its input without saying why"
-    return note, {"refused": True}
+    return note, {"refused": True, **getattr(error, "facts", {})}
 
 
 def raised(

@@ -6,15 +6,19 @@ the other page has computed because equal fits give equal requests.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from dashboard.links.attending import learns
-from dashboard.links.fields import AUTO, KeyOf, Settings, data
+from dashboard.links.fields import AUTO, KeyOf, Settings, data, refused
+from dashboard.links.link import Field
+from dashboard.links.reader import Reader
 from dashboard.records.attending import Attending, Normalised
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults
-from dashboard.records.request import Pairs, Request, is_formula, is_upload
+from dashboard.records.request import COLUMNS, Pairs, Request, is_formula, is_upload
+from dashboard.records.table_columns import Columns
 
 TASK = "regression"
 MODEL, DATA = "nadaraya_watson", "sine"
@@ -93,16 +97,19 @@ def data_parameters(catalogue: Catalogue, data: str) -> tuple[Parameter, ...]:
 
 
 def fit_request(
-    fit: Fit, *, data: str, settings: Pairs, seed: int = 0, device: str = AUTO
+    fit: Fit, *, data: str, settings: Pairs, columns: str = "", seed: int = 0, device: str = AUTO
 ) -> Request:
     """What a worker must compute for one fit.
 
     Args:
         data: a data set's name, or ``upload:<sha256>``.
         settings: a value for each of :func:`data_parameters`.
+        columns: of an uploaded table, see :class:`TableColumns`; empty for the usual ones.
     """
     prefix = "" if is_upload(data) else "data."
     options = {f"{prefix}{name}": value for name, value in settings} | fit.options()
+    if is_upload(data) and columns:
+        options |= {COLUMNS: columns}
     if fit.learn:
         options |= {LEARN: True, **dict(fit.fitting)}
     return Request.make(
@@ -137,6 +144,31 @@ def fit_work(request: Request, rows: int = 0) -> float:
     return _SECONDS + once + epochs * (_SECONDS_PER_EPOCH + learned)
 
 
+@dataclass(frozen=True, kw_only=True)
+class TableColumns(Field[Any, str]):
+    """The columns of an uploaded table: ``2,4:5`` for 2 and 4 as inputs of 5; empty: the usual.
+
+    A number names a column even where the file is not here. A file never changes, since its
+    content names it.
+    """
+
+    def read(self, reader: Reader, view: Any, catalogue: Catalogue) -> str:
+        """See :meth:`Field.read`."""
+        given = reader.take(COLUMNS) if is_upload(view.data) else None
+        if not given:
+            return ""
+        if found := Columns.read(given):
+            return found.write()
+        wanted = "numbers of columns such as 1,2:3, each once"
+        refused(reader, COLUMNS, given, wanted, "the usual choice")
+        return ""
+
+    def write(self, view: Any, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        chosen = self.of(view)
+        return {COLUMNS: chosen} if chosen and is_upload(view.data) else {}
+
+
 def settings(key_of: KeyOf) -> Settings[Any]:
     """The field ``settings``: what may be set about the view's data; comes after these."""
     return Settings(
@@ -148,3 +180,5 @@ def settings(key_of: KeyOf) -> Settings[Any]:
 
 
 PROBLEM = replace(data(TASK, lambda _view, _catalogue: DATA), title="Problem")
+
+COLUMNS_FIELD = TableColumns(name="columns")

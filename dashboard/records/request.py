@@ -11,6 +11,7 @@ from typing import Any
 
 UPLOAD = "upload:"  # in ``data``, before the sha256 of an uploaded file
 FORMULA = "="  # in ``scoring``, before a formula that was typed
+COLUMNS = "columns"  # in ``options``, with an uploaded table
 
 Scalar = bool | int | float | str
 Pairs = tuple[tuple[str, Scalar], ...]

@@ -7,6 +7,7 @@ import hashlib
 from collections.abc import Callable
 from contextlib import suppress
 from dataclasses import dataclass
+from pathlib import Path
 
 import streamlit as st
 
@@ -14,6 +15,7 @@ from dashboard.links import fits
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.settings import settings, variable
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.table_format import find_format
 from dashboard.storage.uploads import Upload, Uploads
 from dashboard.ui.owner import owner, visitor
 from dashboard.ui.widgets import plain
@@ -25,7 +27,12 @@ _SHOWN = 10  # of the uploads before
 
 @dataclass(frozen=True)
 class Wanted:
-    """What kind of file a page asks for, and how it says so."""
+    """What kind of file a page asks for, and how it says so.
+
+    Args:
+        check: raises ValueError for a file that cannot be one, after a look at its beginning.
+        sample: the name of a file beside this module that is one; empty without.
+    """
 
     key: str
     file: str
@@ -33,15 +40,20 @@ class Wanted:
     explanation: str
     example: str
     unnamed: str
+    check: Callable[[bytes], object] = bool
+    sample: str = ""
 
 
 TABLE = Wanted(
     key="regression-upload",
     file="CSV file",
     heading="A CSV file with two or more columns of numbers",
-    explanation="The last column is what to predict, all before it are inputs. For example:",
-    example="x,y\n0.5,1.5\n1.0,2.7\n2.5,3.3",
+    explanation="Choose afterwards which column is predicted from which. Text and missing values "
+    "are skipped. Separators and decimal commas are found. For example:",
+    example="city;weekday;temperature;visitors\nParis;Mon;12,5;310\nRome;Tue;n/a;420",
     unnamed="Table",
+    check=find_format,
+    sample="sample_table.csv",
 )
 SENTENCES = Wanted(
     key="train-upload",
@@ -110,6 +122,12 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
         st.markdown(f"**{wanted.heading}**")
         st.caption(wanted.explanation)
         st.code(wanted.example, language=None)
+        if wanted.sample:
+            st.download_button(
+                "Download a sample file", Path(__file__).with_name(wanted.sample).read_bytes(),
+                file_name=wanted.sample, mime="text/csv", icon=":material/download:",
+                type="tertiary", on_click="ignore", key=f"{wanted.key} sample",
+            )  # fmt: skip
         st.file_uploader(
             wanted.file,
             type=["csv", "tsv", "txt"],
@@ -131,11 +149,14 @@ def _take(use: Callable[[str], None], wanted: Wanted) -> None:
     if file is None:
         return
     try:
-        data = _stored(file.name, file.getvalue(), wanted)
+        content = file.getvalue()
+        wanted.check(content)
+        data = _stored(file.name, content, wanted)
     except (ValueError, OSError) as error:
         st.session_state[f"{wanted.key} problem"] = f"{file.name}: {error}"
         return
     _names(wanted)[data] = file.name
+    _close(wanted)
     use(data)
 
 
@@ -175,7 +196,13 @@ def _earlier(use: Callable[[str], None], wanted: Wanted) -> None:
 def _use(use: Callable[[str], None], one: Upload, wanted: Wanted) -> None:
     data = UPLOAD + one.digest
     _names(wanted)[data] = one.name
+    _close(wanted)
     use(data)
+
+
+def _close(wanted: Wanted) -> None:
+    """Close the popover, so that what is made of the file is seen."""
+    st.session_state[f"{wanted.key} popover"] = False
 
 
 def _remove(one: Upload) -> None:

@@ -5,7 +5,8 @@ import re
 import pytest
 from support.documents import section
 
-from attention_plugins.datasets import parallel, table
+from attention_plugins.datasets import parallel
+from dashboard.features.regression.task_table import ROW_LIMIT
 from dashboard.jobs import limits
 from dashboard.settings import Settings, settings, variable
 
@@ -83,7 +84,7 @@ def test_every_wrong_setting_is_named_at_once(monkeypatch):
 
 def test_what_the_largest_setting_lets_in_is_read():
     (most,) = [one.le for one in Settings.model_fields["data_rows"].metadata if hasattr(one, "le")]
-    assert most == parallel.MOST_LINES == table.ROW_LIMIT
+    assert most == parallel.MOST_LINES == ROW_LIMIT
 
 
 @pytest.mark.parametrize("name", Settings.model_fields)

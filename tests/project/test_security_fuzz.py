@@ -29,7 +29,6 @@ from attention_plugins import checkpoints, registry
 from attention_plugins.checkpoints import CARD, WEIGHTS, CheckpointError
 from attention_plugins.contract import CheckpointSpec, ContractError
 from attention_plugins.datasets.parallel import read_pairs
-from attention_plugins.datasets.table import TableError, as_regression, read_columns
 from attention_plugins.describing import card as described
 from attention_plugins.race.store import Race
 from dashboard import navigation
@@ -37,6 +36,7 @@ from dashboard.features.race import task as race_task
 from dashboard.features.race.task_import import read_race
 from dashboard.features.race.view import RaceView, chosen
 from dashboard.features.race.view import requests as requests_of_race
+from dashboard.features.regression.task_table import as_regression, read_table
 from dashboard.jobs.training_export import checkpoint_name
 from dashboard.records.card import problem_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
@@ -53,6 +53,7 @@ from dashboard.storage.races import OUTCOMES, PLAN
 from dashboard.storage.run import Description, Run
 from dashboard.storage.runs import Runs
 from dashboard.storage.strict_json import parse_object
+from dashboard.storage.table_format import TableError, format_of
 from dashboard.storage.training_folder import TrainingFolder
 from dashboard.ui.checkpoints import origin
 from dashboard.ui.titles import checkpoint_title
@@ -188,9 +189,11 @@ def check_bundle(_, data):
 LINES = st.text("0123456789.,;\t\"'\n\r eE+-naif:?\ufeff\xa0é", max_size=200).map(str.encode)
 
 
-def check_table(_, data):
+def check_table(root, data):
+    (root / "table").write_bytes(data)
+    format_of.cache_clear()
     with suppress(TableError):
-        found = as_regression(read_columns(data))
+        found = as_regression(read_table(root / "table"))
         assert found.x.isfinite().all()
         assert found.y.isfinite().all()
 

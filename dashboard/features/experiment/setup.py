@@ -27,7 +27,7 @@ from dashboard.features.experiment.view import (
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import is_upload
-from dashboard.ui import layout, recipes, upload
+from dashboard.ui import layout, recipes, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.session import Session
 from dashboard.ui.titles import data_title, model_title, scoring_title
@@ -102,6 +102,7 @@ def _model_and_problem(session: Session[Experiment], catalogue: Catalogue) -> No
     )  # fmt: skip
     if data != before.data:
         _use_table(session, catalogue, data)
+    table_columns.draw_columns(session)
 
 
 def _use_file(session: Session[Experiment], catalogue: Catalogue, file: str) -> None:
@@ -110,7 +111,7 @@ def _use_file(session: Session[Experiment], catalogue: Catalogue, file: str) -> 
 
 
 def _use_table(session: Session[Experiment], catalogue: Catalogue, data: str) -> None:
-    view = replace(session.view, data=data)
+    view = replace(session.view, data=data, columns="")
     session.change(replace(view, settings=SETTINGS.default(view, catalogue)))
 
 

@@ -18,7 +18,7 @@ from dashboard.features.experiment.of_task import OfTask
 from dashboard.links import fits, recipes
 from dashboard.links.attending import normaliser_fields
 from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, device
-from dashboard.links.fits import LEARN, PROBLEM
+from dashboard.links.fits import COLUMNS_FIELD, LEARN, PROBLEM
 from dashboard.links.link import Link
 from dashboard.links.recipes import Recipe
 from dashboard.links.scorings import Names
@@ -68,6 +68,7 @@ class Experiment(Recipe):
         learn, fitting: whether and how the scorings' weights are learned (regression).
         tune: whether every scoring is tuned (regression).
         reference: the scoring with which the others are compared.
+        columns: of an uploaded table, see :class:`~dashboard.links.fits.TableColumns`.
         figure: the metric in the chart.
         maps: the seed whose maps are shown.
     """
@@ -78,6 +79,7 @@ class Experiment(Recipe):
     fitting: Pairs = ()
     tune: bool = True
     reference: str = ""
+    columns: str = ""
     figure: str = ""
     maps: int = 0
 
@@ -150,8 +152,9 @@ def _fit(
         fitting=pairs(dict(view.fitting) | dict(tuned)) if usual.learn else (),
     )
     return fits.fit_request(
-        fit, data=view.data, settings=view.settings, seed=seed, device=view.device
-    )
+        fit, data=view.data, settings=view.settings, columns=view.columns, seed=seed,
+        device=view.device,
+    )  # fmt: skip
 
 
 def _seeds(view: Experiment, _: Catalogue) -> Parameter:
@@ -239,9 +242,19 @@ REFERENCE = Reference(
     default=lambda view, _: _usual_reference(view),
     help="The scoring from which the differences of the others are taken, seed by seed.",
 )
-_OF_REGRESSION = (MODEL, SCORINGS, PROBLEM, SETTINGS, LEARNS, PARAMETERS, FITTING, TUNE)
-_NAMES = ("model", "scorings", "data", "start", "settings", "learn", "parameters", "fitting",
-          "tune", "probe")  # fmt: skip
+_OF_REGRESSION = (
+    MODEL,
+    SCORINGS,
+    PROBLEM,
+    COLUMNS_FIELD,
+    SETTINGS,
+    LEARNS,
+    PARAMETERS,
+    FITTING,
+    TUNE,
+)
+_NAMES = ("model", "scorings", "data", "columns", "start", "settings", "learn", "parameters",
+          "fitting", "tune", "probe")  # fmt: skip
 
 
 def _of_task(name: str) -> OfTask:

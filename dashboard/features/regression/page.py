@@ -23,14 +23,15 @@ from dashboard.features.regression.view import (
     missing,
     requests,
 )
+from dashboard.jobs.backend import Event
 from dashboard.links.fields import LETTERS, MOST_PANELS
-from dashboard.links.fits import TASK, default_fit
-from dashboard.records.catalogue import Catalogue, Entry
+from dashboard.links.fits import DATA, TASK, default_fit
+from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.text import can_be_set
-from dashboard.ui import export, layout, maps, results, shown, upload
+from dashboard.ui import export, layout, maps, results, shown, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -44,6 +45,8 @@ _CELL, _SIGN = 24, 7  # px, of a table: what surrounds a text, and what a letter
 class _Places(NamedTuple):
     """Where on the page things go that come after the controls were read."""
 
+    about: shown.Place
+    refused: shown.Place
     comparison: shown.Place
     scale: shown.Place
     panels: dict[str, PanelPlaces]
@@ -51,15 +54,20 @@ class _Places(NamedTuple):
 
 def _controls(session: Session[Regression], catalogue: Catalogue) -> _Places:
     _problem(session, catalogue)
-    _about(catalogue.datasets.get(session.view.data))
+    about = _about(session.view, catalogue)
+    refused = shown.container()
     comparison = shown.container(key="side-by-side")
     scale = _maps(session, catalogue)
-    return _Places(comparison, scale, _panels(session, catalogue))
+    return _Places(about, refused, comparison, scale, _panels(session, catalogue))
 
 
 def _results(session: Session[Regression], catalogue: Catalogue, places: _Places) -> None:
     view = session.view
     asked = requests(view, catalogue)
+    if refused := table_columns.refusal(session.jobs, asked.values()):
+        with places.refused:
+            _refused(session, catalogue, refused)
+        return
     shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
     for letter, fit in zip(LETTERS, view.panels, strict=False):
         place, request = places.panels[letter], asked.get(letter)
@@ -82,6 +90,10 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
                 _learning(session, letter, request)
     with places.scale:
         figures.colours(shared)
+    if done := session.jobs.done():
+        with places.about:
+            if sentence := table_columns.skipped(done[0]):
+                shown.caption(sentence)
     # Last, though it stands first: what it leaves out, a panel above still waits for.
     with places.comparison:
         _comparison(session, catalogue, asked)
@@ -90,12 +102,16 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
 def _problem(session: Session[Regression], catalogue: Catalogue) -> None:
     """The strip above the panels: which problem, and what may be set about it."""
     offered = catalogue.of_task("datasets", "regression")
-    uploads = upload.known(session.view.data)
+    before = session.view.data
+    uploads = upload.known(before)
     with layout.row("regression-controls"):
         draw_choice(
             session, catalogue, PROBLEM, more=uploads, width=_CHOICE_WIDTH,
             titles=lambda name: offered[name].title if name in offered else upload.title(name),
         )  # fmt: skip
+        if session.view.data != before:
+            session.update(columns="")
+        table_columns.draw_columns(session)
         draw_settings(session, catalogue, SETTINGS, width=_SLIDER_WIDTH)
         draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)
         draw_device(session, catalogue, DEVICE)
@@ -103,18 +119,30 @@ def _problem(session: Session[Regression], catalogue: Catalogue) -> None:
 
 
 def _use_table(session: Session[Regression], catalogue: Catalogue, table: str) -> None:
-    view = replace(session.view, data=table)
+    view = replace(session.view, data=table, columns="")
     session.change(replace(view, settings=SETTINGS.default(view, catalogue)))
 
 
-def _about(problem: Entry | None) -> None:
-    """The problem in a sentence, its formula too where it can be set safely."""
+def _refused(session: Session[Regression], catalogue: Catalogue, event: Event) -> None:
+    """Why the table cannot be used, and the way back to a problem that can."""
+    table_columns.draw_refusal(
+        event, upload.title(session.view.data), catalogue.datasets[DATA].title,
+        lambda: _use_table(session, catalogue, DATA),
+    )  # fmt: skip
+
+
+def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
+    """The problem in a sentence, its formula too where it can be set safely; its place."""
+    words = shown.container()
+    problem = catalogue.datasets.get(view.data)
     if problem is None:
-        text = "A table: its last column is predicted from the columns before it."
+        text = table_columns.described(view.data, view.columns)
     else:
         safe = problem.formula and can_be_set(problem.formula) and "\n" not in problem.formula
         text = (f"${problem.formula}$ · " if safe else "") + plain(problem.description)
-    shown.caption(text)
+    with words:
+        shown.caption(text)
+    return words
 
 
 def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:

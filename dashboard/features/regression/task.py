@@ -27,7 +27,7 @@ from dashboard.features.regression.task_problem import DATA_OPTION, moved, read_
 from dashboard.features.regression.task_result import MOST_CELLS, notes, scale_facts, tables
 from dashboard.jobs.context import Cancelled, Context
 from dashboard.records.attending import without_normaliser
-from dashboard.records.request import Request, is_upload
+from dashboard.records.request import COLUMNS, Request, is_upload
 from dashboard.records.result import Result
 
 _REPORTS = 50
@@ -50,13 +50,14 @@ def perform(request: Request, context: Context) -> Result:
 
     Options of the request: the problem's own parameters with ``data.`` before their names, the
     normaliser (see :meth:`~dashboard.records.attending.Normalised.options`), and :data:`OPTIONS`;
-    ``standardise`` is on for an uploaded table unless set.
+    ``standardise`` is on for an uploaded table unless set, and ``columns`` may say which of its
+    columns are used, see :class:`~dashboard.storage.table_format.Columns`.
 
     Returns:
         Tables ``curve`` (``x0`` …, ``prediction``, ``truth`` or null), ``points`` (``x0`` …,
         ``y``), ``maps`` (unless too large), ``history`` (if learned); facts ``metrics``,
-        ``parameters`` (how many weights the model has), ``learned``, ``notes``, and where it all
-        came from.
+        ``parameters`` (how many weights the model has), ``learned``, ``notes``, ``skipped``
+        (rows of an uploaded table, by reason), and where it all came from.
 
     Raises:
         ValueError: an unknown name or option, a value out of bounds, a faulty table, a scoring
@@ -99,6 +100,7 @@ def perform(request: Request, context: Context) -> Result:
             "x_names": list(problem.names[:-1]),
             "y_name": problem.names[-1],
             "data_sha256": problem.sha256,
+            "skipped": problem.skipped._asdict() if problem.skipped else {},
             "standardised": scale_facts(scale),
             "device": str(device),
             **asked.provenance(request),
@@ -110,8 +112,9 @@ def perform(request: Request, context: Context) -> Result:
 
 def _options(request: Request) -> _Options:
     uploaded = is_upload(request.data)
+    of_data = (DATA_OPTION, COLUMNS) if uploaded else DATA_OPTION
     given = without_normaliser(
-        {name: value for name, value in request.options if not name.startswith(DATA_OPTION)}
+        {name: value for name, value in request.options if not name.startswith(of_data)}
     )
     known = [replace(p, default=uploaded) if p is STANDARDISE else p for p in OPTIONS]
     try:

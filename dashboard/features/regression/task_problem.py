@@ -10,21 +10,27 @@ import torch
 
 from attention_plugins import RegressionData, registry
 from attention_plugins.contract import ContractError, Scalar, settle
-from attention_plugins.datasets.table import as_regression, read_columns
 from attention_plugins.regression import check_data
-from dashboard.records.request import UPLOAD, Request, is_upload
+from dashboard.features.regression.task_table import Skipped, as_regression, read_table
+from dashboard.records.request import COLUMNS, UPLOAD, Request, is_upload
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.table_format import TableError
 
 DEFAULT_PROBLEM = "sine"
 DATA_OPTION = "data."  # before the names of a problem's own parameters
 
 
 class Problem(NamedTuple):
-    """Data as read, x sorted where it is one number; the columns' names; the content's sha256."""
+    """Data as read, x sorted where it is one number; the columns' names; the content's sha256.
+
+    Attributes:
+        skipped: rows of an uploaded table; None for a data set that is installed.
+    """
 
     data: RegressionData
     names: tuple[str, ...]
     sha256: str
+    skipped: Skipped | None = None
 
 
 def read_problem(request: Request) -> Problem:
@@ -39,7 +45,8 @@ def read_problem(request: Request) -> Problem:
         if name.startswith(DATA_OPTION)
     }
     if is_upload(request.data):
-        return _uploaded(request.data.removeprefix(UPLOAD), settings)
+        columns = str(dict(request.options).get(COLUMNS, ""))
+        return _uploaded(request.data.removeprefix(UPLOAD), settings, columns)
     spec = registry.installed().dataset(request.data or DEFAULT_PROBLEM)
     if spec.task != "regression":
         raise ContractError(f"data set {spec.name!r} is for {spec.task}; need one for regression")
@@ -59,11 +66,15 @@ def read_problem(request: Request) -> Problem:
     return Problem(data, (*names, "y"), digest.hexdigest())
 
 
-def _uploaded(digest: str, settings: Mapping[str, Scalar]) -> Problem:
+def _uploaded(digest: str, settings: Mapping[str, Scalar], columns: str) -> Problem:
     if settings:
         raise ContractError(f"an uploaded table has no option {DATA_OPTION + min(settings)!r}")
-    columns = read_columns(Blobs().path(digest))
-    return Problem(as_regression(columns), columns.names, digest)
+    try:
+        path = Blobs().path(digest)
+    except ValueError as error:
+        raise TableError(str(error)) from error
+    table = read_table(path, columns)
+    return Problem(as_regression(table), table.names, digest, table.skipped)
 
 
 def moved(data: RegressionData, device: torch.device, dtype: torch.dtype) -> RegressionData:

@@ -24,7 +24,7 @@ from dashboard.links.fields import (
     read_parameters,
     write_parameters,
 )
-from dashboard.links.fits import DATA, LEARN, MODEL, PROBLEM, Fit
+from dashboard.links.fits import COLUMNS_FIELD, DATA, LEARN, MODEL, PROBLEM, Fit
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Query, Reader
 from dashboard.records.attending import NORMALISER
@@ -54,10 +54,12 @@ class Regression:
     Args:
         data: a data set's name or ``upload:<sha256>``.
         one_scale: whether the colours of all maps mean the same weights.
+        columns: of an uploaded table, see :class:`~dashboard.links.fits.TableColumns`.
     """
 
     panels: tuple[Fit, ...]
     data: str = DATA
+    columns: str = ""
     settings: Pairs = ()
     seed: int = 0
     device: str = AUTO
@@ -116,7 +118,12 @@ def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
     """What workers must compute, by the letter of its panel."""
     return {
         letter: fits.fit_request(
-            fit, data=view.data, settings=view.settings, seed=view.seed, device=view.device
+            fit,
+            data=view.data,
+            settings=view.settings,
+            columns=view.columns,
+            seed=view.seed,
+            device=view.device,
         )
         for letter, fit in zip(LETTERS, view.panels, strict=False)
         if not missing(catalogue, fit)
@@ -199,5 +206,13 @@ DEVICE = device()
 ONE_SCALE: Setting[Regression] = Setting(name="one_scale", parameter=_ONE_SCALE)
 LINK = Link(
     default=default_view,
-    fields=(Panels(name="panels"), PROBLEM, SETTINGS, SEED_FIELD, DEVICE, ONE_SCALE),
+    fields=(
+        Panels(name="panels"),
+        PROBLEM,
+        COLUMNS_FIELD,
+        SETTINGS,
+        SEED_FIELD,
+        DEVICE,
+        ONE_SCALE,
+    ),
 )

@@ -6,6 +6,7 @@ import pytest
 import support.pages as pages
 
 from dashboard.jobs.backend import Event
+from dashboard.storage.blobs import Blobs
 
 
 def link(app):
@@ -310,6 +311,55 @@ def test_an_uploaded_table_that_is_not_here_is_named_by_the_task(opened, backend
     assert not app.exception
     assert "upload it again" in words(app)
     assert link(app) == {"a": "gaussian", "data": data}
+
+
+TABLE = "day;city;t;n;y\n1st;Paris;1,5;10;3\n2nd;Rome;2,5;n/a;4\n3rd;Oslo;3,5;30;5\n"
+
+
+@pytest.fixture
+def table():
+    return f"upload:{Blobs().put(TABLE.encode())}"
+
+
+def columns_asked(backend):
+    return {dict(request.options).get("columns") for request in backend.submitted.values()}
+
+
+def test_columns_of_a_table_are_chosen_and_stand_in_the_link(opened, backend, table):
+    app = opened("regression", a="gaussian", data=table)
+    assert "*y* is predicted from *t*, *n*" in words(app)
+    assert columns_asked(backend) == {None}
+    (target,) = [box for box in app.selectbox if box.label == "Predict"]
+    assert target.options == ["t", "n", "y"]
+    app = target.set_value("3").run()
+    assert link(app)["columns"] == "4:3"
+    (inputs,) = [box for box in app.multiselect if box.label == "From"]
+    assert (inputs.options, inputs.value) == (["n", "y"], [4])
+    app = inputs.set_value([4, 5]).run()
+    assert link(app)["columns"] == "4,5:3"
+    assert columns_asked(backend) == {None, "4:3", "4,5:3"}
+    again = opened("regression", **link(app))
+    assert "*t* is predicted from *n*, *y*" in words(again)
+    app.selectbox("regression-data").set_value("sine").run()
+    assert "columns" not in link(app)
+
+
+def test_columns_that_the_table_does_not_have_are_named(opened, backend, table):
+    app = opened("regression", a="gaussian", data=table, columns="3:9")
+    assert link(app) == {"a": "gaussian", "data": table}
+    assert "column 9 of the table is not one of numbers" in words(app)
+
+
+def test_a_refused_table_is_named_once_with_the_way_back(opened, backend, table):
+    facts = {"refused": True, "table": True}
+    backend.failing[table] = Event(number=1, stage="failed", note="bad table", facts=facts)
+    app = opened("regression", data=table)
+    assert words(app).count("bad table") == 1
+    assert not charts(app)
+    (back,) = [one for one in app.button if one.label.startswith("Back to")]
+    app = back.click().run()
+    assert link(app) == {}
+    assert len(charts(app)) == 7
 
 
 @pytest.mark.parametrize("devices", [["auto", "cpu"], ["auto", "cuda:0", "cpu"]])

@@ -1,0 +1,183 @@
+"""An uploaded table as a regression problem: the rows that have a number in each chosen column.
+
+The file is read in blocks and no further than the row limit, so that a huge or wrong one costs
+neither time nor memory. Rows without a number are skipped and counted.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+import pyarrow as pa
+import pyarrow.compute as pc
+import torch
+from pyarrow import csv
+from torch import Tensor
+
+from attention_plugins.contract import RegressionData
+from dashboard.storage.table_format import (
+    MISSING,
+    NUMBER,
+    TableError,
+    TableFormat,
+    format_of,
+)
+
+ROW_LIMIT = 1_000_000
+_BLOCK = 1 << 20  # bytes; a row must fit into one
+_LARGEST = 1e100  # squares of it and sums of those stay finite
+_QUERIES = 100
+_QUERIES_MANY_INPUTS = 1_000
+
+
+class Skipped(NamedTuple):
+    """How many rows were not used, and why: the first reason that holds."""
+
+    ragged: int = 0
+    missing: int = 0
+    text: int = 0
+
+
+class Table(NamedTuple):
+    """Names and numbers ``(rows, columns)`` of the chosen columns in float64, the target last."""
+
+    names: tuple[str, ...]
+    values: Tensor
+    skipped: Skipped
+
+
+def read_table(path: Path, columns: str = "") -> Table:
+    """Read the chosen columns of a table.
+
+    Args:
+        columns: such as ``2,4:5``, columns 2 and 4 as inputs of column 5; the usual ones where
+            it is empty, see :meth:`.TableFormat.usual`.
+
+    Raises:
+        TableError: no table, or one with other columns or too many rows.
+        OSError: it cannot be read.
+    """
+    form = format_of(path)
+    chosen = form.choose(columns).all
+    ragged, missing, text, kept = 0, 0, 0, 0
+    parts: list[Tensor] = []
+
+    def skip(_: csv.InvalidRow) -> str:
+        nonlocal ragged
+        ragged += 1
+        return "skip"
+
+    for batch in _batches(path, form, chosen, skip):
+        numbers = [_numbers(cells, form.decimal) for cells in batch.columns]
+        absent = _any(
+            [
+                pc.match_substring_regex(cells, _MISSING, ignore_case=True)
+                for cells in batch.columns
+            ]
+        )
+        wrong = _any([pc.is_null(column) for column in numbers])
+        missing += _true(absent)
+        text += _true(pc.and_not(wrong, absent))
+        used = pc.invert(wrong)
+        kept += _true(used)
+        if kept > ROW_LIMIT or missing + text + ragged > ROW_LIMIT:
+            raise TableError(f"more than {ROW_LIMIT:,} rows; take a sample of at most that many")
+        rows = [torch.from_numpy(column.filter(used).to_numpy().copy()) for column in numbers]
+        parts.append(torch.stack(rows, dim=1))
+    values = torch.cat(parts) if parts else torch.zeros(0, len(chosen), dtype=torch.float64)
+    names = tuple(form.name(column) for column in chosen)
+    return Table(names, values, Skipped(ragged, missing, text))
+
+
+def as_regression(table: Table) -> RegressionData:
+    """The last column as y, those before as x; a single x is sorted.
+
+    Queries are 100 evenly spaced points over the range of a single x, else the inputs
+    themselves (1,000 of them, evenly picked, where there are more).
+
+    Raises:
+        TableError: fewer than two rows, or an x that never changes.
+    """
+    names, values, skipped = table
+    if values.shape[0] < 2:
+        raise TableError(
+            f"need 2 rows or more with a number in each chosen column, got {values.shape[0]}; "
+            f"{sum(skipped):,} rows were skipped"
+        )
+    x, y = values[:, :-1], values[:, -1]
+    for name, column in zip(names, x.T, strict=False):
+        if (column == column[0]).all():
+            raise TableError(
+                f"column {name!r} is {column[0]:g} in every row; "
+                "an input needs at least two different values"
+            )
+    if x.shape[1] == 1:
+        order = x[:, 0].argsort(stable=True)
+        x, y = x[order], y[order]
+        queries = torch.linspace(float(x[0, 0]), float(x[-1, 0]), _QUERIES, dtype=x.dtype)[:, None]
+    else:
+        wanted = min(len(x), _QUERIES_MANY_INPUTS)
+        queries = x[torch.linspace(0, len(x) - 1, wanted).round().long()]
+    return RegressionData(x, y, queries)
+
+
+_MISSING = rf"^\s*({'|'.join(map(re.escape, MISSING))})\s*$"
+
+
+def _batches(
+    path: Path,
+    form: TableFormat,
+    chosen: tuple[int, ...],
+    skip: Callable[[csv.InvalidRow], str],
+) -> Iterator[pa.RecordBatch]:
+    """The chosen columns as bytes, some rows at a time, without the header."""
+    names = [str(place) for place in range(1, len(form.names) + 1)]
+    header = form.header
+    try:
+        for batch in csv.open_csv(
+            path,
+            # Bytes are not decoded unless they have to be: digits are the same in all others.
+            read_options=csv.ReadOptions(
+                column_names=names, block_size=_BLOCK, use_threads=False,
+                encoding="utf-16" if form.encoding == "utf-16" else "utf8",
+            ),
+            parse_options=csv.ParseOptions(
+                delimiter=form.delimiter, newlines_in_values=True, invalid_row_handler=skip
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.binary()),
+                include_columns=[str(place) for place in chosen],
+            ),
+        ):  # fmt: skip
+            yield batch[1:] if header and len(batch) else batch
+            header = header and not len(batch)
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        raise TableError(
+            f"the table cannot be read ({error}); is a row longer than {_BLOCK:,} bytes, or a "
+            "quotation mark left open?"
+        ) from error
+
+
+def _numbers(cells: pa.Array, decimal: str) -> pa.Array:
+    """Numbers; null where a cell is none, or one too large to calculate with."""
+    pattern = NUMBER.replace(r"\.", decimal) if decimal == "," else NUMBER
+    fits = pc.match_substring_regex(cells, rf"^\s*{pattern}\s*$")
+    bare = pc.replace_substring_regex(cells, r"[\s+]", "")
+    plain = pc.replace_substring(bare, decimal, ".")
+    found = pc.cast(pc.if_else(fits, plain, pa.scalar(None, pa.binary())).cast(pa.string()),
+                    pa.float64())  # fmt: skip
+    return pc.if_else(pc.less_equal(pc.abs(found), _LARGEST), found, pa.scalar(None, pa.float64()))
+
+
+def _any(masks: list[pa.Array]) -> pa.Array:
+    found = masks[0]
+    for mask in masks[1:]:
+        found = pc.or_(found, mask)
+    return found
+
+
+def _true(mask: pa.Array) -> int:
+    return pc.sum(mask).as_py() or 0

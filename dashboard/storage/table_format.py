@@ -1,0 +1,192 @@
+"""How a table of text is written, judged by its first lines: separator, decimals, header, columns.
+
+No more than :data:`_HEAD` bytes are read, so that a page may do it for any file. A worker reads
+the whole file by what is found here, and both agree on which columns are numbers.
+"""
+
+from __future__ import annotations
+
+import csv
+import functools
+import io
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+from typing import ClassVar
+
+from dashboard.records.table_columns import Columns
+
+MOST_INPUTS = 32
+NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
+MISSING = ("", "na", "n/a", "nan", "null", "none", "-", "--", "?", ".")  # in lower case
+_HEAD = 1 << 16  # bytes
+_ROWS = 500  # by which columns are judged
+_LONGEST_NAME = 40
+_DELIMITERS = "\t;|,"  # the first of those that find as many numbers
+_IS_POINT = re.compile(NUMBER, re.ASCII)
+_IS_COMMA = re.compile(NUMBER.replace(r"\.", ","), re.ASCII)
+_FORMATS_KEPT = 100
+
+Rows = Sequence[Sequence[str]]
+
+
+class TableError(ValueError):
+    """A table that is no regression problem, in one sentence.
+
+    Attributes:
+        facts: of the event that says so: every request for this table is refused alike.
+    """
+
+    facts: ClassVar[Mapping[str, bool]] = {"table": True}
+
+
+@dataclass(frozen=True, kw_only=True)
+class TableFormat:
+    """What the first lines of a table say.
+
+    Args:
+        encoding: as Python calls it; one that extends ASCII unless it is UTF-16.
+        decimal: the mark in numbers, a point or a comma.
+        header: whether the first row names the columns.
+        names: of all columns, each another.
+        numeric: columns of which most values are numbers, by their numbers from 1.
+    """
+
+    encoding: str
+    delimiter: str
+    decimal: str
+    header: bool
+    names: tuple[str, ...]
+    numeric: tuple[int, ...]
+
+    def name(self, column: int) -> str:
+        """What a column is called, by its number from 1."""
+        return self.names[column - 1]
+
+    def usual(self) -> Columns:
+        """The last column of numbers as the target, those before it as inputs."""
+        return Columns(inputs=self.numeric[:-1][:MOST_INPUTS], target=self.numeric[-1])
+
+    def choose(self, text: str) -> Columns:
+        """The columns that ``text`` names, the usual ones where it is empty.
+
+        Raises:
+            TableError: it names a column which is not one of numbers, or too many.
+        """
+        if not text:
+            return self.usual()
+        chosen = Columns.read(text)
+        if chosen is None:
+            raise TableError(f"columns {text[:40]!r}: need numbers of columns such as 1,2:3")
+        if wrong := [each for each in chosen.all if each not in self.numeric]:
+            raise TableError(
+                f"column {wrong[0]} of the table is not one of numbers; these are: "
+                f"{', '.join(map(str, self.numeric[:MOST_INPUTS]))}"
+            )
+        if len(chosen.inputs) > MOST_INPUTS:
+            raise TableError(f"need at most {MOST_INPUTS} inputs, got {len(chosen.inputs)}")
+        return chosen
+
+
+@functools.lru_cache(maxsize=_FORMATS_KEPT)
+def format_of(path: Path) -> TableFormat:
+    """The format of a stored file, whose content never changes.
+
+    Raises:
+        TableError: no table with two columns of numbers.
+        OSError: it cannot be read.
+    """
+    with path.open("rb") as file:
+        return find_format(file.read(_HEAD + 1))
+
+
+def find_format(data: bytes) -> TableFormat:
+    """Judge a table by its first bytes, which may be all of it.
+
+    Raises:
+        TableError: no table with two columns of numbers.
+    """
+    encoding, text = _text(data[:_HEAD], whole=len(data) <= _HEAD)
+    if not text.strip():
+        raise TableError("the table is empty; need two columns of numbers or more")
+    delimiter, rows = max(
+        ((each, _rows(text, each)) for each in _DELIMITERS), key=lambda found: _numbers(found[1])
+    )
+    comma = delimiter != "," and _count(rows, _IS_COMMA) > _count(rows, _IS_POINT)
+    number = _IS_COMMA if comma else _IS_POINT
+    header = bool(rows) and not any(number.fullmatch(cell) for cell in rows[0])
+    body = rows[1:] if header else rows
+    numeric = tuple(
+        place for place, cells in enumerate(zip(*body, strict=True), 1)
+        if _mostly(cells, number)
+    )  # fmt: skip
+    if len(numeric) < 2:
+        raise TableError(
+            "need two columns of numbers or more, separated by comma, semicolon, tab or |; "
+            f"found {len(numeric)} in the first lines"
+        )
+    return TableFormat(
+        encoding=encoding, delimiter=delimiter, decimal="," if comma else ".", header=header,
+        names=_names(rows[0], header=header), numeric=numeric,
+    )  # fmt: skip
+
+
+def is_missing(cell: str) -> bool:
+    """Whether a cell says that there is no value."""
+    return cell.lower() in MISSING
+
+
+def _text(head: bytes, *, whole: bool) -> tuple[str, str]:
+    """The encoding and the whole lines of the head."""
+    utf16 = head[:2] in (b"\xff\xfe", b"\xfe\xff")
+    if not utf16:
+        if b"\0" in head:
+            raise TableError("the file holds binary data; need a table of text, such as a CSV")
+        if not whole:
+            head = head[: max(head.rfind(b"\n"), head.rfind(b"\r")) + 1]
+            if not head:
+                raise TableError(f"the first line is longer than {_HEAD:,} bytes; need a CSV")
+    for encoding in ("utf-16",) if utf16 else ("utf-8-sig", "cp1252", "latin-1"):
+        try:
+            return encoding, head.decode(encoding, "ignore" if utf16 else "strict")
+        except UnicodeDecodeError:
+            continue
+    raise AssertionError("Latin-1 reads every byte")
+
+
+def _rows(text: str, delimiter: str) -> Rows:
+    """The rows as wide as most rows are; none where they have one column."""
+    reader = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter)
+    try:
+        found = [[cell.strip() for cell in row] for row in islice(reader, _ROWS)]
+    except csv.Error:
+        return ()
+    widths = Counter(len(row) for row in found if any(row))
+    width = max(widths, key=lambda each: (widths[each], each), default=0)
+    return [row for row in found if len(row) == width and any(row)] if width > 1 else ()
+
+
+def _numbers(rows: Rows) -> int:
+    return _count(rows, _IS_POINT, _IS_COMMA)
+
+
+def _count(rows: Rows, *patterns: re.Pattern[str]) -> int:
+    return sum(any(each.fullmatch(cell) for each in patterns) for row in rows for cell in row)
+
+
+def _mostly(cells: Sequence[str], number: re.Pattern[str]) -> bool:
+    present = [cell for cell in cells if not is_missing(cell)]
+    return 2 * sum(bool(number.fullmatch(cell)) for cell in present) > len(present)
+
+
+def _names(first: Sequence[str], *, header: bool) -> tuple[str, ...]:
+    spare = [f"column {place}" for place in range(1, len(first) + 1)]
+    names = [cell[:_LONGEST_NAME] or own for cell, own in zip(first, spare, strict=True)]
+    taken = Counter(names)
+    return tuple(
+        (name if taken[name] == 1 else f"{name}, {own}") if header else own
+        for name, own in zip(names, spare, strict=True)
+    )

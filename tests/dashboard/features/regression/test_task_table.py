@@ -1,0 +1,143 @@
+import random
+import time
+from contextlib import suppress
+
+import pytest
+import torch
+
+from dashboard.features.regression import task_table
+from dashboard.features.regression.task_table import (
+    ROW_LIMIT,
+    Skipped,
+    TableError,
+    as_regression,
+    read_table,
+)
+
+
+@pytest.fixture
+def read(tmp_path):
+    made = 0
+
+    def read(data, columns=""):
+        nonlocal made
+        made += 1  # a file's content never changes
+        path = tmp_path / f"{made}.csv"
+        path.write_bytes(data if isinstance(data, bytes) else data.encode())
+        return read_table(path, columns)
+
+    return read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "3,4.5\n1,-2e1\n",
+        "3;4.5\n1;-2e1\n",
+        "3;4,5\n1;-2e1\n",
+        "3\t4,5\n1\t-20\n",
+        "\ufeff3,4.5\r\n1,-20\r\n",
+        "3,4.5\r1,-20\r",
+        "\n\n 3 , 4.5\n\n+1.,-20",
+        '"3","4.5"\n"1","-20"',
+        "speed,distance\n3,4.5\n1,-20",
+        "\ufeff speed ; distance \n3;4,5\n1;-2e+1",
+        "speed;distance\n3;4,5\n1;-20\n".encode("utf-16"),
+        "Größe;y\n3;4,5\n1;-20\n".encode("latin-1"),
+    ],
+)
+def test_separators_decimals_headers_and_encodings(read, text):
+    found = read(text)
+    assert found.values.tolist() == [[3.0, 4.5], [1.0, -20.0]]
+    assert found.skipped == Skipped()
+
+
+MESSY = """day;city;t;n;y
+2025-01-01;Paris;1,5;10;3
+2025-01-02;"Rome; old";n/a;20;4
+2025-01-03;"two
+lines";2,5;thirty;5
+2025-01-04;Oslo;3,5;-;6
+2025-01-05;Bonn;4,5
+2025-01-06;Bern;5,5;NaN;1e999
+2025-01-07;Lima;6,5;70;7
+"""
+
+
+def test_rows_without_a_number_are_skipped_and_counted_by_reason(read):
+    table = read(MESSY)
+    assert table.names == ("t", "n", "y")
+    assert table.values.tolist() == [[1.5, 10, 3], [6.5, 70, 7]]
+    assert table.skipped == Skipped(ragged=1, missing=3, text=1)
+
+
+def test_only_the_chosen_columns_count(read):
+    table = read(MESSY, "5:3")
+    assert table.names == ("y", "t")
+    assert table.values.tolist() == [[3, 1.5], [5, 2.5], [6, 3.5], [7, 6.5]]
+    assert table.skipped == Skipped(ragged=1, missing=1, text=1)
+
+
+def test_a_single_x_is_sorted_and_asked_about_evenly(read):
+    data = as_regression(read("x,y\n5,1\n-1,2\n2,3\n"))
+    assert data.x.tolist() == [[-1.0], [2.0], [5.0]]
+    assert data.y.tolist() == [2.0, 3.0, 1.0]
+    assert data.truth is None
+    assert data.queries.shape == (100, 1)
+    torch.testing.assert_close(
+        data.queries.diff(dim=0), torch.full((99, 1), 6 / 99, dtype=torch.float64)
+    )
+
+
+def test_many_inputs_are_their_own_queries(read):
+    data = as_regression(read("1,2,3\n5,4,7\n11,13,17\n"))
+    assert torch.equal(data.queries, data.x)
+    long = as_regression(read("\n".join(f"{i},{i % 7},1" for i in range(1501))))
+    assert long.queries.shape == (1000, 2)
+    assert (long.queries[0, 0], long.queries[-1, 0]) == (0, 1500)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        ("x,y\n1,2\n", "need 2 rows or more with a number in each chosen column, got 1; 0 rows"),
+        ("x,y\n1,2\n,4\n5,\n", "got 1; 2 rows were skipped"),
+        ("x,y\n7,2\n7,4\n", "column 'x' is 7 in every row; an input needs at least two"),
+        ("1,2\n3,4\n1," + "2" * 3_000_000, "is a row longer than 1,048,576 bytes"),
+        ("1,2\n" * 9 + '1,"' + "2\n" * 1_500_000, "or a quotation mark left open"),
+    ],
+    ids=["one row", "skipped", "constant", "long row", "open quote"],
+)
+def test_what_cannot_be_used_is_refused_in_a_sentence(read, data, sentence):
+    with pytest.raises(TableError) as caught:
+        as_regression(read(data))
+    assert sentence in str(caught.value)
+    assert "\n" not in str(caught.value)
+
+
+def test_junk_of_every_kind_raises_nothing_else(read):
+    draw, accepted = random.Random(0), 0
+    for _ in range(199):
+        junk = bytes(draw.choices(b'1;,\t"\n\r.-e\0\xff\xc3 ab', k=draw.randrange(60)))
+        with suppress(TableError):
+            data = as_regression(read(junk))
+            assert torch.isfinite(data.x).all()
+            accepted += 1
+    assert accepted < 20
+
+
+def test_the_row_limit_is_exact(read, monkeypatch):
+    monkeypatch.setattr(task_table, "ROW_LIMIT", 2_000)
+    rows = "".join(f"{i},{i % 13}\n" for i in range(2_000))
+    assert read("x,y\n" + rows).values.shape == (2_000, 2)
+    with pytest.raises(TableError, match="more than 2,000 rows"):
+        read(rows + "7,7\n")
+
+
+def test_a_million_rows_are_read(read):
+    rows = b"".join(b"%d.5,%de-3\n" % (i, i % 13) for i in range(1000)) * 1000
+    started = time.perf_counter()
+    found = read(rows).values
+    assert time.perf_counter() - started < 60
+    assert found.shape == (ROW_LIMIT, 2)
+    assert found[-1].tolist() == [999.5, 11e-3]

@@ -1,0 +1,94 @@
+import pytest
+
+from dashboard.storage.table_format import MOST_INPUTS, TableError, find_format
+
+
+def found(text, encoding="utf-8"):
+    return find_format(text.encode(encoding))
+
+
+@pytest.mark.parametrize(
+    ("text", "delimiter", "decimal"),
+    [
+        ("3,4.5\n1,-2e1\n", ",", "."),
+        ("3;4.5\n1;-2e1\n", ";", "."),
+        ("3;4,5\n1;-2e1\n", ";", ","),
+        ("3\t4,5\n1\t-20\n", "\t", ","),
+        ("3|4.5\n1|-20\n", "|", "."),
+        ("1,5;2,5\n3,5;4,5\n", ";", ","),
+        ('a,b,note\n1,2,"x; y"\n3,4,"z; z"\n', ",", "."),
+        ("name\tx\ty\nSmith, J.\t1,5\t2\nJones, K.\t2,5\t3\n", "\t", ","),
+        ("sep=;\nx;y\n1,5;2\n2,5;3\n", ";", ","),
+        ("x;y\r1;2\r3;4\r", ";", "."),
+    ],
+)
+def test_separators_and_decimals_are_found(text, delimiter, decimal):
+    form = found(text)
+    assert (form.delimiter, form.decimal) == (delimiter, decimal)
+
+
+@pytest.mark.parametrize(
+    ("text", "header", "names"),
+    [
+        ("a,,c\n1,2,3\n", True, ("a", "column 2", "c")),
+        ("1,2,3\n4,5,6\n", False, ("column 1", "column 2", "column 3")),
+        ('"speed, km/h"," y "\n1,2\n', True, ("speed, km/h", "y")),
+        ("x,x,y\n1,2,3\n", True, ("x, column 1", "x, column 2", "y")),
+        ("name,1,2\nBob,3,4\n", False, ("column 1", "column 2", "column 3")),
+        ("a" * 99 + ",b\n1,2\n", True, ("a" * 40, "b")),
+        ("Sales of 2025\n\nx,y\n1,2\n3,4\n", True, ("x", "y")),
+    ],
+)
+def test_a_header_names_the_columns(text, header, names):
+    form = found(text)
+    assert (form.header, form.names) == (header, names)
+
+
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "latin-1", "cp1252", "utf-16"])
+def test_names_are_read_in_the_encodings_of_spreadsheets(encoding):
+    assert found("Größe;Höhe\n1;2\n3;4\n", encoding).names == ("Größe", "Höhe")
+
+
+def test_columns_of_numbers_are_those_where_most_values_are_numbers():
+    rows = ["2025-01-01,Paris,12.5,n/a,1", "2025-01-02,Rome,NA,3,x", "2025-01-03,7,-,4,y"]
+    form = found("\n".join(["day,city,t,n,code", *rows]))
+    assert form.numeric == (3, 4)
+    assert form.usual().write() == "3:4"
+
+
+def test_the_last_column_of_numbers_is_predicted_from_at_most_so_many():
+    row = ",".join(map(str, range(50)))
+    usual = found(f"{row}\n{row}\n").usual()
+    assert (usual.inputs, usual.target) == (tuple(range(1, MOST_INPUTS + 1)), 50)
+
+
+@pytest.mark.parametrize(
+    ("data", "sentence"),
+    [
+        (b"", "the table is empty"),
+        (b"\xef\xbb\xbf \n\n", "the table is empty"),
+        (b"1\n2\n", "need two columns of numbers or more, .* found 0"),
+        (b"a,b\nc,d\n", "need two columns of numbers or more, .* found 0"),
+        (b"name,x\nBob,1\n", "found 1 in the first lines"),
+        (b"x,y\n", "found 0 in the first lines"),
+        (b"\x89PNG\r\n\x1a\n\0\0", "binary data"),
+        (b"1,2,3\n".join([b""] * 9) + b"1," * 70_000, None),
+        (b"1," * 70_000, "the first line is longer than 65,536 bytes"),
+    ],
+)
+def test_what_cannot_be_a_table_is_refused_in_a_sentence(data, sentence):
+    if sentence is None:
+        assert find_format(data).numeric == (1, 2, 3)
+        return
+    with pytest.raises(TableError, match=sentence) as caught:
+        find_format(data)
+    assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("columns", "sentence"),
+    [("1:9", "column 9 of the table is not one of numbers"), ("1,2:2", "need numbers of columns")],
+)
+def test_columns_that_the_table_does_not_have_are_named(columns, sentence):
+    with pytest.raises(TableError, match=sentence):
+        found("1,2\n3,4\n").choose(columns)
