@@ -7,6 +7,7 @@ import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -157,7 +158,7 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         "corpus": {
             "name": experiment.corpus, "sha256": fingerprint(pairs), "pairs": len(pairs),
             "trained_on": len(kept), "held_out_sources": experiment.held_out,
-            "split_seed": experiment.split_seed, **_described(data, held_out or kept),
+            "split_seed": experiment.split_seed, **_described(data, held_out or kept, encoded),
         },
         "training": {
             **asdict(experiment.recipe),
@@ -177,13 +178,19 @@ def counted_by(data: DatasetSpec | None) -> str:
     return (data.tokeniser if data else "") or GOLD_TOKENISER
 
 
-def _described(data: DatasetSpec | None, pairs: Sequence[SentencePair]) -> dict[str, Any]:
+def _described(
+    data: DatasetSpec | None, pairs: Sequence[SentencePair], encoded: Encoded
+) -> dict[str, Any]:
     """What a card says of a corpus, so that pages can show it without its data set.
 
-    ``sides``, where a data set names them; ``examples``, else taken from the pairs; ``metric``.
+    ``sides``, where a data set names them; ``examples``, of which every word was learned: the
+    data set's, else some of the pairs; ``metric``.
     """
     short = dict.fromkeys(p.source for p in pairs if len(p.source) <= _LONGEST_EXAMPLE)
-    examples = (data.examples if data else ()) or tuple(short)[:_EXAMPLES]
+    known, reader = encoded.source_vocabulary, encoded.tokenisers[0]
+    offered = (*(data.examples if data else ()), *short)
+    learned = (text for text in offered if all(t in known for t in reader.tokenise(text)))
+    examples = tuple(islice(learned, len(data.examples) if data and data.examples else _EXAMPLES))
     sides = {"sides": list(data.sides)} if data else {}
     return {**sides, "examples": list(examples), "metric": data.metric if data else BLEU}
 

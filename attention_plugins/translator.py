@@ -19,10 +19,13 @@ from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import (
     EOS_ID,
     UNK_ID,
+    Vocabulary,
     pad,
 )
 
 MAX_BEAM = 16
+# When a sentence is of the other language: so many of its words, or pieces per piece.
+_FEWEST, _MOST_OF, _FEWER = 2, 0.4, 0.7
 
 
 class Pair(NamedTuple):
@@ -192,6 +195,22 @@ class Translator:
     def reads(self, sentence: str, *, target: bool = False) -> bool:
         """Whether a source, or a target, is neither empty nor too long for this model."""
         return 0 < len(self._tokenise(sentence, target=target)) < self.max_tokens
+
+    def reads_as_target(self, sentence: str) -> bool:
+        """Whether a sentence seems to be of the language that the model writes.
+
+        Most of its words are unknown as a source's and known as a target's; or, where words are
+        cut into pieces, the target's pieces spell it with clearly fewer.
+        """
+        read, written = (self._tokenise(sentence, target=side) for side in (False, True))
+        source, target = self.source_vocabulary, self.target_vocabulary
+        if not isinstance(source, Vocabulary) or not isinstance(target, Vocabulary):
+            return False  # of another library, whose two sides share their pieces
+        if all(token in target for token in written) and len(written) <= _FEWER * len(read):
+            return True
+        words = [token for token in dict.fromkeys(read) if token[-1].isalpha()]
+        foreign = [word for word in words if word not in source and word in target]
+        return len(foreign) >= max(_FEWEST, _MOST_OF * len(words))
 
     def _read_pair(
         self, sentence: str, target: str, width: int, interventions: Sequence[Intervention]

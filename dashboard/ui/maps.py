@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import functools
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import NamedTuple, TypeVar
 
@@ -34,8 +35,11 @@ from dashboard.ui.widgets import picked, place
 Made = TypeVar("Made")
 
 _SMALLEST_CELL, _LARGEST_CELL, _MAP_SIDE = 24, 44, 270  # px
-_ABOVE_MAP, _BELOW_MAP = 96, 48  # px, for a translation's words and for those it did not know
+_ABOVE_MAP, _BELOW_MAP = 96, 48  # px, for a translation's words and what stands below a map
+_WARNING = 96  # px, of what is said of words that a model does not know
 _RESULTS_KEPT = 64
+_WARNINGS = ("reads_as_target", "unknown", "target_unknown")
+_SIGNS = frozenset(("<unk>",))  # which say themselves that a word is unknown
 _TITLE = 26  # px, over a map that is one of several
 _CHOICE = 54  # px, below it, for the choice of another one by keyboard
 
@@ -68,6 +72,26 @@ def maps_of(result: Result, kind: str) -> list[MapFrame]:
     return [frame for frame in found if frame.weights.shape[1:] == found[-1].weights.shape[1:]]
 
 
+def marked(result: Result, kind: str) -> list[MapFrame]:
+    """The maps of one kind, where the words that the model does not know are marked (?)."""
+    source, target = (frozenset(result.facts.get(name) or ()) - _SIGNS
+                      for name in ("unknown", "target_unknown"))  # fmt: skip
+    found = maps_of(result, kind)
+    if not source | target:
+        return found
+    queries = source if kind == "encoder" else target
+    keys = target if kind == "decoder" else source
+    return [
+        replace(frame, query_labels=_marked(frame.query_labels, queries),
+                key_labels=_marked(frame.key_labels, keys))
+        for frame in found
+    ]  # fmt: skip
+
+
+def _marked(labels: Sequence[str], unknown: frozenset[str]) -> tuple[str, ...]:
+    return tuple(f"{label} (?)" if label in unknown else label for label in labels)
+
+
 def has_grid(shared: Sequence[Result], kind: str) -> bool:
     """Whether any of the results has several maps of this kind."""
     return any(len(map_names(maps_of(one, kind))) > 1 for one in shared)
@@ -93,8 +117,8 @@ def attention_maps(
         select: is called when the reader clicks another one, with ``""`` for the usual one.
         gold: what is outlined in every map; None where no gold alignment is known.
     """
-    found = maps_of(result, kind)
-    layout = _layout([frame for one in shared for frame in maps_of(one, kind)])
+    found = marked(result, kind)
+    layout = _layout([frame for one in shared for frame in marked(one, kind)])
     described = f"Attention of panel {letter}: queries down, keys across"
     key = f"{kind} {result.digest} {layout} {gold}"
     if len(map_names(found)) == 1:
@@ -207,10 +231,12 @@ def translation_height(text: str, shared: Sequence[Result], kind: str) -> int:
     if not drawn:
         words = len(text.split()) + 2
         return _ABOVE_MAP + 40 + min(words * _cell(words, words), TALLEST) + _BELOW_MAP
-    layout = _layout(drawn)
+    layout = _layout([frame for one in shared for frame in marked(one, kind)])
     grids = max(grid_height(maps) for maps in found if maps)
     more = _TITLE + grids + _CHOICE if grids else 0
-    return _ABOVE_MAP + layout.key_room + layout.height + more + _BELOW_MAP
+    warnings = max(sum(bool(one.facts.get(name)) for name in _WARNINGS) for one in shared)
+    above = _ABOVE_MAP + warnings * _WARNING
+    return above + layout.key_room + layout.height + more + _BELOW_MAP
 
 
 def _cell(rows: int, columns: int) -> int:

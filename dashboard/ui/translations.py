@@ -31,6 +31,17 @@ _NAMES = {
     "decoder": "self-attention in its decoder",
 }
 
+_OTHER_LANGUAGE = (
+    ":orange[:material/translate:] This sentence looks like {target}, but this model reads "
+    "{source}."
+)
+_UNKNOWN = {
+    "unknown": ":orange[:material/warning:] Not in this model's vocabulary, so their translation "
+    "is a guess: {words}.",
+    "target_unknown": ":orange[:material/warning:] Words of the translation that are not in this "
+    "model's vocabulary: {words}.",
+}
+
 View = TypeVar("View", bound=Reading)
 
 
@@ -104,10 +115,18 @@ def likelihood(result: Result) -> str:
     return f"log-probability {result.facts['log_probability']:.2f}".replace(" -", " −")
 
 
-def unknown_words(result: Result) -> None:
-    """The words that are not in the model's vocabulary."""
+def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
+    """Say above a translation which words the model does not know, and which language it reads.
+
+    The words are marked on the maps as well, see :func:`dashboard.ui.maps.marked`.
+
+    Args:
+        sides: what the model reads and writes.
+    """
     facts = result.facts
-    for kind, words in (("sentence", "unknown"), ("translation", "target_unknown")):
-        if facts[words]:
-            unknown = ", ".join(plain(word) for word in dict.fromkeys(facts[words]))
-            shown.caption(f":material/help: not in this model's vocabulary ({kind}): {unknown}")
+    if facts.get("reads_as_target"):
+        source, target = map(plain, sides)
+        shown.markdown(_OTHER_LANGUAGE.format(source=source, target=target))
+    for known, text in _UNKNOWN.items():
+        if words := dict.fromkeys(facts[known]):
+            shown.markdown(text.format(words=", ".join(map(plain, words))))

@@ -73,6 +73,20 @@ def test_unknown_words_are_named_as_written_once(translator):
     assert "zebra" in said.source_tokens
 
 
+@pytest.mark.parametrize(
+    ("sentence", "foreign"),
+    [
+        ("Je vois le chat !", True),
+        ("I see my dog.", False),
+        ("I see le chat.", True),
+        ("I see my chat and dog.", False),
+        ("Zebras never sleep.", False),
+    ],
+)
+def test_a_sentence_of_the_other_side_is_noticed(translator, sentence, foreign):
+    assert translator.reads_as_target(sentence) is foreign
+
+
 def test_interventions_reach_the_model(translator):
     off = [Intervention(site=CROSS, action="off")]
     plain = translator.explain("I see my dog.", target="je vois mon chien !")

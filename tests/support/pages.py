@@ -98,6 +98,7 @@ def translation(request):
     facts = {
         "translation": "je suis *chez* moi.", "tokens": target, "source_tokens": source,
         "unknown": [w for w in words if w == "zebra"], "target_unknown": [],
+        "reads_as_target": words[0] == "je",
         "forced": bool(forced),
         "log_probability": -1.5,
     }  # fmt: skip

@@ -93,9 +93,9 @@ def pair_map(
         view = with_map(session.view, letter, "" if name == best else name)
         session.update(selected=view.selected)
 
+    unknown_words(result)
     maps.attention_maps(result, letter, shared, "cross", selected, select, _gold(result))
     shown.caption(_verdict(result, selected))
-    unknown_words(result)
 
 
 def _gold(result: Result) -> maps.Gold:

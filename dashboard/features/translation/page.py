@@ -104,7 +104,8 @@ def _results(session: Session[Translation], catalogue: Catalogue, places: _Place
                 sentence = untrained(catalogue, view.corpus, panel)
                 results.absent(sentence, height, f"panel-{letter}-result")
                 continue
-            _result(session, letter, asked.get(letter), height)
+            sides = sides_of(catalogue, [here[letter]])
+            _result(session, letter, asked.get(letter), height, sides)
             draw_origin(here[letter])
     with places.closer:
         _closer(view)
@@ -130,23 +131,27 @@ def _export(
 
 
 def _result(
-    session: Session[Translation], letter: str, request: Request | None, height: int
-) -> None:
+    session: Session[Translation], letter: str, request: Request | None, height: int,
+    sides: tuple[str, str],
+) -> None:  # fmt: skip
     if request is None:
         shown.caption("The sentence is empty: write one above, and its translation appears here.")
         return
     results.results(
         session.jobs,
         request,
-        lambda result: _translation(session, result, letter),
+        lambda result: _translation(session, result, letter, sides),
         height,
         f"panel-{letter}-result",
     )
 
 
-def _translation(session: Session[Translation], result: Result, letter: str) -> None:
-    """The words, how likely they are, where the model looked, and what it did not know."""
+def _translation(
+    session: Session[Translation], result: Result, letter: str, sides: tuple[str, str]
+) -> None:
+    """What the model did not know, the words, how likely they are, where it looked."""
     facts, view = result.facts, session.view
+    unknown_words(result, sides)
     shown.markdown(f"## {plain(facts['translation']) or '—'}")
     shown.caption(("forced · " if facts["forced"] else "") + likelihood(result))
     if maps.maps_of(result, view.kind):
@@ -156,7 +161,6 @@ def _translation(session: Session[Translation], result: Result, letter: str) -> 
         )  # fmt: skip
     else:
         shown.caption(without(view.kind))
-    unknown_words(result)
 
 
 def _closer(view: Translation) -> None:

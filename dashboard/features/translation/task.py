@@ -34,6 +34,7 @@ def perform(request: Request, context: Context) -> Result:
     Returns:
         Tables ``maps`` and ``tokens`` (``token``, ``log_probability`` in nats, ``probability``);
         facts ``translation``, ``tokens``, ``source_tokens``, ``unknown``, ``target_unknown``,
+        ``reads_as_target`` (whether the sentence seems to be of the other side),
         ``forced``, ``log_probability``, ``beam``, ``seconds``, and those of
         :func:`~dashboard.jobs.task_translator.provenance`; with changes also ``changes`` and
         ``unchanged``: the model's ``translation``, ``tokens`` and ``log_probability`` without
@@ -61,6 +62,7 @@ def perform(request: Request, context: Context) -> Result:
             "source_tokens": list(said.source_tokens),
             "unknown": list(said.unknown),
             "target_unknown": list(said.target_unknown),
+            "reads_as_target": translator.reads_as_target(texts["text"]),
             "forced": bool(texts["target"].strip()),
             "log_probability": said.log_probability,
             "beam": width,

@@ -1,12 +1,15 @@
 import io
+import json
 import random
 import tracemalloc
 
 import pytest
 
+from attention_plugins.checkpoints import SHIPPED
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.datasets import parallel
 from attention_plugins.datasets.parallel import (
+    EVERYDAY,
     LONGEST_SIDE,
     fingerprint,
     numbered,
@@ -14,6 +17,7 @@ from attention_plugins.datasets.parallel import (
     references,
     split_by_source,
 )
+from attention_plugins.registry import installed
 
 TEXT = "Go.\tVa !\nI'm home.\tJe suis chez moi.\nWho?\tQui\u202f?\n"
 PAIRS = [
@@ -337,3 +341,13 @@ def test_a_fingerprint_is_the_same_on_every_machine():
     assert fingerprint([SentencePair("Go.", "Va\u202f!")]) == (
         "c6a9955465c870c0826242cd66459af069036eca26dea307c4e446bcd0766ff7"
     )
+
+
+@pytest.mark.parametrize(
+    "card", sorted(SHIPPED.glob("*/card.json")), ids=lambda at: at.parent.name
+)
+def test_shipped_models_know_every_word_of_the_sentences_that_are_offered(card):
+    facts = json.loads(card.read_text(encoding="utf-8"))
+    tokeniser = installed().tokeniser(facts["tokeniser"]).create()
+    words = {word for text in EVERYDAY for word in tokeniser.tokenise(text)}
+    assert words - set(facts["source_vocabulary"]) == set()

@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -57,6 +59,22 @@ def result(*weights):
             )
         }
     )
+
+
+@pytest.mark.parametrize(
+    ("facts", "queries", "keys"),
+    [
+        ({}, ("q", "q"), ("k", "k", "k")),
+        ({"unknown": ["k"]}, ("q", "q"), ("k (?)",) * 3),
+        ({"unknown": ["k"], "target_unknown": ["q"]}, ("q (?)",) * 2, ("k (?)",) * 3),
+        ({"unknown": ["q"], "target_unknown": ["<unk>"]}, ("q", "q"), ("k", "k", "k")),
+    ],
+)
+def test_words_that_a_model_does_not_know_are_marked_on_their_side(facts, queries, keys):
+    drawn = replace(result([[0.1, 0.2, 0.7], [0.3, 0.05, 0.65]]), facts=facts)
+    (frame,) = maps.marked(drawn, "cross")
+    assert (frame.query_labels, frame.key_labels) == (queries, keys)
+    assert maps.maps_of(drawn, "cross")[0].query_labels == ("q", "q")
 
 
 def test_panels_share_a_scale_that_holds_the_largest_weight_of_any():

@@ -123,7 +123,7 @@ def test_an_empty_sentence_and_a_single_panel(opened, backend):
     app.text_input("differences-text").set_value("zebra go").run()
     assert maps(app)["letters"] == ["a"]
     assert "One panel has nothing to differ from" in words(app)
-    assert r"not in this model's vocabulary (sentence): zebra" in words(app)
+    assert r"so their translation is a guess: zebra." in words(app)
 
 
 @pytest.mark.usefixtures("transformer")

@@ -67,7 +67,14 @@ def test_an_empty_sentence_asks_for_one(opened, backend):
 
 def test_words_that_a_model_does_not_know_are_named(opened):
     app = opened("translation", a="bahdanau.additive", text="zebra zebra go")
-    assert "not in this model's vocabulary (sentence): zebra" in words(app)
+    (sentence,) = [one.value for one in app.markdown if "zebra" in str(one.value)]
+    assert "Not in this model's vocabulary, so their translation is a guess: zebra." in sentence
+    assert "looks like" not in words(app)
+
+
+def test_a_sentence_of_the_language_that_a_model_writes_is_noticed(opened):
+    app = opened("translation", a="bahdanau.additive", text="je suis ici")
+    assert "This sentence looks like French, but this model reads English." in words(app)
 
 
 def test_a_checkpoint_that_is_not_here_costs_one_panel(opened, backend):
