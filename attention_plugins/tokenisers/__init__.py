@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from attention_plugins.contract import TokeniserSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.tokenisers.characters import CHARACTERS
+from attention_plugins.tokenisers.pieces import PIECES
 from attention_plugins.tokenisers.spaces import SPACES
 from attention_plugins.tokenisers.words import CLITICS, WORDS
 
@@ -14,4 +15,4 @@ from attention_plugins.tokenisers.words import CLITICS, WORDS
 @hookimpl
 def attention_tokenisers() -> Iterator[TokeniserSpec]:
     """The tokenisers, in the order in which pages list them."""
-    yield from (WORDS, CLITICS, CHARACTERS, SPACES)
+    yield from (WORDS, CLITICS, PIECES, CHARACTERS, SPACES)
