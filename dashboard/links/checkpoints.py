@@ -24,18 +24,23 @@ _USUAL_PANELS = 3
 def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
     """What a panel calls this checkpoint within its corpus.
 
-    An adopted one is called by its name, and so is one whose scoring was typed as a formula.
+    An adopted one is called by its name, and so is one whose scoring was typed as a formula, and
+    one that reads pieces of words: it stands beside the one that reads words.
     """
-    if checkpoint.adopted or not NAME.match(checkpoint.scoring):
+    if checkpoint.adopted or _reads_pieces(checkpoint) or not NAME.match(checkpoint.scoring):
         return checkpoint.name
     made_of = (checkpoint.model, checkpoint.scoring, checkpoint.corpus)
     others = [
         (c.model, c.scoring, c.corpus)
         for c in catalogue.checkpoints.values()
-        if c.shipped or not checkpoint.shipped
+        if not _reads_pieces(c) and (c.shipped or not checkpoint.shipped)
     ]
     alone = others.count(made_of) == 1
     return f"{checkpoint.model}.{checkpoint.scoring}" if alone else checkpoint.name
+
+
+def _reads_pieces(checkpoint: Checkpoint) -> bool:
+    return checkpoint.card.get("tokeniser") == "pieces"
 
 
 def references(catalogue: Catalogue, corpus: str) -> dict[str, Checkpoint]:

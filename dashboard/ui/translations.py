@@ -24,6 +24,7 @@ AXES = {
     "decoder": "Self-attention. Down: the words being written. Across: the words written before. "
     "What comes later is masked, grey and crossed out.",
 }
+PIECES = "A label that begins with · goes on with the word of the label before it."
 KIND_TITLES = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}
 _NAMES = {
     "cross": "cross-attention",

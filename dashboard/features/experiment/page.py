@@ -17,7 +17,7 @@ from dashboard import navigation
 from dashboard.features.experiment import differences, maps, runs, seeds, steering
 from dashboard.features.experiment import table as experiment_table
 from dashboard.features.experiment.cells import AT_WORK, Cell, fits, outdated, summary, trainings
-from dashboard.features.experiment.setup import setup
+from dashboard.features.experiment.setup import setup, use_table
 from dashboard.features.experiment.summary import TASK, gains, spreads, summary_request
 from dashboard.features.experiment.tuning import (
     Tuned,
@@ -39,16 +39,17 @@ from dashboard.features.experiment.view import (
 )
 from dashboard.jobs.backend import Event
 from dashboard.links import fits as fits_link
+from dashboard.links.fits import DATA
 from dashboard.links.recipes import formulas, in_charts
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import owner, results, shown, upload
+from dashboard.ui import owner, results, shown, table_columns, upload
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.titles import normaliser_title
+from dashboard.ui.titles import data_title, normaliser_title
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
@@ -158,6 +159,12 @@ def _look(session: Session[Experiment], catalogue: Catalogue) -> _State:
 
 def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> None:
     view, cells = session.view, state.cells
+    if refused := table_columns.refusal(session.jobs, state.requests.values()):
+        table_columns.draw_refusal(
+            refused, upload.title(view.data), data_title(DATA, catalogue),
+            lambda: use_table(session, catalogue, DATA),
+        )  # fmt: skip
+        return
     with shown.container(
         horizontal=True, vertical_alignment="center", gap="small", key="experiment-go"
     ):

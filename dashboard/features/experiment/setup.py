@@ -101,16 +101,17 @@ def _model_and_problem(session: Session[Experiment], catalogue: Catalogue) -> No
         width=recipes.CHOICE_WIDTH,
     )  # fmt: skip
     if data != before.data:
-        _use_table(session, catalogue, data)
+        use_table(session, catalogue, data)
     table_columns.draw_columns(session)
 
 
 def _use_file(session: Session[Experiment], catalogue: Catalogue, file: str) -> None:
-    use = recipes.use_file if session.view.task == TRANSLATION else _use_table
+    use = recipes.use_file if session.view.task == TRANSLATION else use_table
     use(session, catalogue, file)
 
 
-def _use_table(session: Session[Experiment], catalogue: Catalogue, data: str) -> None:
+def use_table(session: Session[Experiment], catalogue: Catalogue, data: str) -> None:
+    """Show another problem, with its usual settings."""
     view = replace(session.view, data=data, columns="")
     session.change(replace(view, settings=SETTINGS.default(view, catalogue)))
 

@@ -40,6 +40,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.translations import (
     AXES,
+    PIECES,
     draw_kind,
     draw_sentences,
     likelihood,
@@ -51,7 +52,7 @@ from dashboard.ui.widgets import plain
 
 _USUAL_PANELS = 3
 _SLIDER_WIDTH = 150  # px
-_CLICK = " Each small map is a head, or the mean of its layer: click it to see it large."
+_CLICK = "Each small map is a head, or the mean of its layer: click it to see it large."
 
 
 class _Places(NamedTuple):
@@ -116,7 +117,9 @@ def _kind(session: Session[Translation]) -> None:
     found = session.jobs.done()
     if draw_kind(session, found):
         several = maps.has_grid(found, session.view.kind)
-        shown.caption(AXES[session.view.kind] + (_CLICK if several else ""))
+        pieces = any(maps.has_pieces(one, session.view.kind) for one in found)
+        sentences = [AXES[session.view.kind], *[_CLICK] * several, *[PIECES] * pieces]
+        shown.caption(" ".join(sentences))
 
 
 def _export(

@@ -41,6 +41,16 @@ def test_the_corpus_of_most_checkpoints_comes_first(catalogue):
     assert usual_corpus(replace(catalogue, checkpoints={})) == ""
 
 
+def test_one_that_reads_pieces_has_its_name_beside_one_that_reads_words(catalogue):
+    one = catalogue.checkpoints["one"]
+    pieces = replace(one, name="one_in_pieces", card={**one.card, "tokeniser": "pieces"})
+    both = replace(catalogue, checkpoints={**catalogue.checkpoints, pieces.name: pieces})
+    assert reference(both, one) == "bahdanau.additive"
+    assert reference(both, pieces) == "one_in_pieces"
+    assert resolve(both, "tatoeba", "bahdanau.additive") is one
+    assert resolve(both, "tatoeba", "one_in_pieces") is pieces
+
+
 def test_a_checkpoint_is_called_by_what_it_is_made_of_unless_another_is_made_alike(catalogue):
     one, twin = catalogue.checkpoints["one"], catalogue.checkpoints["twin_b"]
     assert reference(catalogue, one) == "bahdanau.additive"

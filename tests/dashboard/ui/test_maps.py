@@ -77,6 +77,16 @@ def test_words_that_a_model_does_not_know_are_marked_on_their_side(facts, querie
     assert maps.maps_of(drawn, "cross")[0].query_labels == ("q", "q")
 
 
+def test_pieces_of_words_are_known_by_their_mark():
+    words = result([[0.1, 0.9]])
+    table = words.tables["maps"]
+    at = table.schema.get_field_index("keys")
+    cut = table.set_column(at, "keys", [[["trans", "·lation"]]])
+    assert maps.has_pieces(replace(words, tables={"maps": cut}), "cross")
+    assert not maps.has_pieces(words, "cross")
+    assert not maps.has_pieces(Result(), "cross")
+
+
 def test_panels_share_a_scale_that_holds_the_largest_weight_of_any():
     low, high = result([[0.1, 0.2], [0.3, 0.05]]), result([[0.25, 0.2]], [[0.1], [0.8]])
     assert maps.shared_scale([low]) == 0.3

@@ -20,6 +20,7 @@ from dashboard.features.experiment.view import LINK, metrics, requests
 from dashboard.features.training.task_figures import totals
 from dashboard.jobs.backend import Event
 from dashboard.records.training import Epoch, Training
+from dashboard.storage.blobs import Blobs
 from dashboard.storage.seen import Table, whole
 from dashboard.ui import workbench as state
 from dashboard.ui.results import POLL
@@ -587,3 +588,19 @@ def test_a_typed_scoring_is_a_row_of_its_own(opened, backend):
     app.text_input("experiment-formula").set_value("q.k - |i - j|").run()
     assert "Points have no positions" in app.error[0].value
     assert [one.value for one in app.code if "^" in one.value] == ["q.k - |i - j|\n       ^"]
+
+
+def test_a_table_has_columns_to_choose_and_is_refused_once(opened, backend):
+    table = "upload:" + Blobs().put(b"a;b;c\n1,5;2;3\n")
+    app = opened("experiment", data=table, scorings="uniform,gaussian", seeds="1")
+    (target,) = [box for box in app.selectbox if box.label == "Predict"]
+    app = target.set_value("1").run()
+    assert app.query_params["columns"] in ("2:1", ["2:1"])
+    assert {dict(one.options).get("columns") for one in backend.submitted.values()
+            if one.data == table} == {None, "2:1"}  # fmt: skip
+    facts = {"refused": True, "table": True}
+    backend.failing[table] = Event(number=1, stage="failed", note="bad table", facts=facts)
+    app = opened("experiment", data=table, scorings="uniform,gaussian", seeds="1")
+    assert [one.value for one in app.text].count("bad table") == 1
+    (back,) = [one for one in app.button if one.label.startswith("Back to")]
+    assert "data" not in back.click().run().query_params
