@@ -4,6 +4,9 @@ The file is read in blocks and no further than the row limit, so that a huge or 
 neither time nor memory. Rows without a number are skipped and counted.
 """
 
+# pyarrow.compute makes its functions when it is imported.
+# pyright: reportAttributeAccessIssue=false
+
 from __future__ import annotations
 
 import re
