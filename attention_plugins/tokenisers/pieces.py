@@ -143,5 +143,5 @@ PIECES = TokeniserSpec(
     examples=("i'm home.", "l'eau n'est-elle pas là ?", "would you like a cup of tea?"),
     reference="Sennrich, Haddow & Birch, 2016, arXiv:1508.07909",
     description="Frequent words are tokens, others are cut into frequent pieces by byte-pair "
-    "encoding, so that hardly any word is unknown; ·lation goes on with the piece before it.",
+    "encoding, so that fewer words are unknown; ·lation goes on with the piece before it.",
 )
