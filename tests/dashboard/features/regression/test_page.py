@@ -359,7 +359,7 @@ def test_a_refused_table_is_named_once_with_the_way_back(opened, backend, table)
     (back,) = [one for one in app.button if one.label.startswith("Back to")]
     app = back.click().run()
     assert link(app) == {}
-    assert len(charts(app)) == 7
+    assert len(charts(app)) == len(charts(opened("regression"))) > 4
 
 
 @pytest.mark.parametrize("devices", [["auto", "cpu"], ["auto", "cuda:0", "cpu"]])
