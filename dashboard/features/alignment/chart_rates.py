@@ -61,7 +61,10 @@ def prepare_rates(
         "level": pa.table({"level": rounded([best]), "words": [f"untrained {best:.2f}"]}),
     }
     summary = of_ranked(
-        table[["name", *_NEEDED[1:]]], name="name", value="error_rate", what="the error rate"
+        table.loc[:, ["name", *_NEEDED[1:]]],
+        name="name",
+        value="error_rate",
+        what="the error rate",
     )
     return Prepared(tables, RatesShape(len(table), colour, width), summary=summary)
 
