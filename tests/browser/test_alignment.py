@@ -43,7 +43,7 @@ def test_models_are_held_against_gold_without_a_click_and_pair_by_pair(window):
     seen.page.locator(".st-key-panel-b-pair [aria-label='layer 2 · head 3']").click()
     seen.until(lambda: "b.map=2.3" in seen.page.url, "the head in the link")
     seen.until(lambda: "layer 2 · head 3: " in seen.text(), "its links counted")
-    seen.page.get_by_role("button", name="Next").click()
+    seen.page.get_by_role("button", name="Next", exact=True).click()
     seen.until(lambda: "pair=2" in seen.page.url, "the next pair in the link")
     seen.until(lambda: gold(seen, "b") not in ([], links), "other gold links").settle()
     assert "Pair 2 of 2,005" in seen.text()
