@@ -50,7 +50,7 @@ def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenera
     """
     words, beside = st.container(), None
     if not alone:
-        words, beside = st.columns([1, 1], vertical_alignment="bottom", gap="medium")
+        words, beside = st.columns([3, 4], vertical_alignment="bottom", gap="medium")
     with words:
         st.title(title, anchor=False)
         st.caption(explanation)
@@ -60,7 +60,7 @@ def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenera
 def place_for_buttons(within: DeltaGenerator | None = None) -> DeltaGenerator:
     """A row for a page's buttons, at its right edge."""
     return (within or st).container(
-        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="small"
+        horizontal=True, horizontal_alignment="right", vertical_alignment="center", gap="xsmall"
     )
 
 

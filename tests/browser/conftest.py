@@ -225,10 +225,18 @@ def window(app, browser) -> Iterator[Callable[..., Window]]:
     """Opens windows of a width and a colour scheme; none may err or reach for the internet."""
     windows: list[Window] = []
 
-    def new(path: str = "", *, width: int = 1280, height: int = 900, scheme="light") -> Window:
+    def new(
+        path: str = "",
+        *,
+        width: int = 1280,
+        height: int = 900,
+        scheme="light",
+        touch: bool = False,
+    ) -> Window:
         context = browser.new_context(
-            viewport={"width": width, "height": height}, color_scheme=scheme, locale="en-GB"
-        )
+            viewport={"width": width, "height": height}, color_scheme=scheme, locale="en-GB",
+            has_touch=touch, is_mobile=touch,
+        )  # fmt: skip
         made = Window(context.new_page(), app)
         windows.append(made)
         _watch(made)

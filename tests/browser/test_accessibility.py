@@ -83,9 +83,11 @@ def test_the_tables_of_all_charts_are_one_key_away(window):
     seen.until(lambda: tables.count() == len(seen.views()), "a table for every chart")
 
 
-@pytest.mark.parametrize("path", ["translation", "alignment", "anatomy", "complexity"])
+@pytest.mark.parametrize(
+    "path", ["regression", "translation", "alignment", "anatomy", "complexity"]
+)
 def test_a_phone_shows_the_first_chart_before_the_fold(window, path):
-    seen = window(path, width=390, height=844)
+    seen = window(path, width=390, height=844, touch=True)
     chart = seen.page.locator('.stMain [data-testid="stVegaLiteChart"]')
     tall = "(all) => all.map(e => e.getBoundingClientRect()).filter(r => r.height > 60)[0]?.top"
     seen.until(lambda: chart.evaluate_all(tall) is not None, "a chart").settle(1.0)

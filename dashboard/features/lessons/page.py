@@ -61,7 +61,7 @@ def _controls(session: Session[Course], _: Catalogue) -> _Places:
             ):
                 for formula in lesson.formulas:
                     shown.latex(formula, width="content")
-            shown.caption(" · ".join(defined(term) for term in lesson.terms))
+            shown.caption(" ".join(defined(term) for term in lesson.terms))
             _ask(session, lesson)
             verdict = shown.container()
         with right:

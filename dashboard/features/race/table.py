@@ -22,6 +22,7 @@ COPIED = "copying the nearest neighbour"
 _ALT = "Standings: quality, difference to the reference, verdict and rank of every contestant"
 _ROWS, _TALLEST = 18, 620  # more rows scroll, in a table of so many px
 _VERDICT = 140  # px, of the longest verdict
+_DIGIT, _PADDING = 6, 24  # px of a cell, by character and around them
 _PROBLEMS = 8  # that are told below the table
 _FILES = (("csv", "CSV", "text/csv"), ("tex", "LaTeX", "text/x-tex"),
           ("md", "Markdown", "text/markdown"))  # fmt: skip
@@ -57,7 +58,10 @@ def table(seen: Seen) -> None:
         column_config={
             "Contestant": st.column_config.TextColumn(pinned=True),
             "Verdict": st.column_config.TextColumn(width=_VERDICT),
-            **{name: st.column_config.Column(help=words) for name, words in _HELP.items()},
+            **{
+                name: st.column_config.Column(help=_HELP.get(name), width=_width(texts[name]))
+                for name in texts.columns.drop(["Contestant", "Verdict"])
+            },
         },
         placeholder="–",
         key=key,
@@ -73,6 +77,15 @@ def table(seen: Seen) -> None:
         )
     st.caption("A click on a row's box looks at that contestant below; one on a heading sorts.")
     _problems(seen)
+
+
+def _width(texts: pd.Series) -> int | None:
+    """px that hold the longest interval; None, for Streamlit to choose, where there is none.
+
+    Streamlit measures the first rows alone, and a number that is cut at its left reads as another.
+    """
+    longest = max((len(text) for text in texts if "[" in text), default=0)
+    return _DIGIT * longest + _PADDING if longest else None
 
 
 def downloads(seen: Seen) -> None:

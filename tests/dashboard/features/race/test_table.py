@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from dashboard.features.race.seen import interval, number
-from dashboard.features.race.table import _styled, p_text
+from dashboard.features.race.table import _styled, _width, p_text
 
 
 @pytest.mark.parametrize(
@@ -36,6 +36,13 @@ def test_numbers_are_short(value, text):
 
 def test_a_p_has_two_digits():
     assert [p_text(p) for p in (None, 0.046875, 1.0, 0.00048)] == ["–", "0.047", "1", "0.00048"]
+
+
+def test_a_column_is_as_wide_as_its_longest_interval_in_any_row():
+    assert _width(pd.Series(["0.5 [0, 1]", *["0.5"] * 40])) < _width(
+        pd.Series([*["0.5"] * 40, "0.123 [0.093, 0.181]"])
+    )
+    assert _width(pd.Series(["0.5", "no difference found"])) is None
 
 
 def test_equal_means_keep_their_own_intervals_and_their_order():
