@@ -80,12 +80,12 @@ def table(seen: Seen) -> None:
 
 
 def _width(texts: pd.Series) -> int | None:
-    """px that hold the longest interval; None, for Streamlit to choose, where there is none.
+    """px that hold the longest interval and the heading; None where there is no interval.
 
     Streamlit measures the first rows alone, and a number that is cut at its left reads as another.
     """
     longest = max((len(text) for text in texts if "[" in text), default=0)
-    return _DIGIT * longest + _PADDING if longest else None
+    return _DIGIT * max(longest, len(str(texts.name))) + _PADDING if longest else None
 
 
 def downloads(seen: Seen) -> None:

@@ -122,7 +122,7 @@ def _limits() -> None:
     chosen = settings()
     rows = [
         {"Variable": variable(name), "Value": _shown(getattr(chosen, name)),
-         "Sets": one.description}
+         "Sets": (one.description or "").replace("`", "")}
         for name, one in Settings.model_fields.items()
     ]  # fmt: skip
     _table(rows, "Every setting of this server")
