@@ -69,7 +69,7 @@ def test_ten_lessons_are_walked_ticked_and_left_by_their_links(window):
         view.page.go_back()
         view.until(lambda: "Found." in view.text(), f"the way back to {one.name}").settle()
         if number < len(LESSONS):
-            view.page.get_by_role("button", name="Next").click()
+            view.page.get_by_role("button", name="Next", exact=True).click()
             following = f"{number + 1}. {LESSONS[number].title}"
             view.until(lambda words=following: words in view.text(), following).settle()
     assert view.page.evaluate(STORED) == [one.name for one in LESSONS]
