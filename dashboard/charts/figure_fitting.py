@@ -10,6 +10,7 @@ from dashboard.charts import theme
 from dashboard.charts.figure_style import LARGER, FigureStyle
 from dashboard.charts.labels import room
 from dashboard.charts.template import PARAMETERS
+from dashboard.charts.weightlane import LARGEST
 
 _LINE = 12  # px that a label needs across its direction
 # Settings of axes, marks and titles that are room for text, in px.
@@ -21,6 +22,7 @@ _LEAST = 210  # px of a chart that follows its place
 _OF_OWN = 0.6  # of the width that a wide chart was made for, what it needs
 _SMALL_MAP = 30  # px, the width of one that is told from its neighbours
 _NUMBER, _BESIDE = 31, 26  # px, of a number in a cell, and of what stands beside the cells
+_BOTH_SAID = 300  # px, where the title of a lane and the largest weight both stand above it
 _SYMBOL = 28  # px, before a name in a legend
 
 
@@ -33,6 +35,8 @@ def styled(spec: Mapping[str, Any], width: float, style: FigureStyle) -> dict[st
     place = width / style.reduction
     made = _enlarged(spec, place)
     made["config"] = {**made["config"], "font": style.fonts}
+    if place < _BOTH_SAID and "layer" in made:  # the colour scale below tells it too
+        made["layer"] = [one for one in made["layer"] if one.get("name") != LARGEST]
     if follows_place(spec):
         made["width"] = place
     if rows := _parameters(spec):

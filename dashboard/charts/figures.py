@@ -25,6 +25,7 @@ KINDS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 DPI = 600  # of PNG: what journals ask for where there is text
 _GAP = 8.0  # pt, between panels
 _LETTER, _BOLD = 0.5, 0.56  # of the font size: the mean width of a letter, with some room
+_DENSE = 0.6  # of the font size: that of an address, with its digits and without spaces
 _SPACING = 1.3  # of the font size, from line to line
 _HEADING = 1.15  # of the font size
 
@@ -174,8 +175,11 @@ class _Page:
     def _paragraph(
         self, text: str, left: float, width: float, size: float, *, bold: bool = False
     ) -> None:
-        letters = int(width / (size * (_BOLD if bold else _LETTER)))
-        for line in textwrap.wrap(text, max(1, letters)):
+        letters = max(1, int(width / (size * (_BOLD if bold else _LETTER))))
+        dense = max(1, int(width / (size * _DENSE)))
+        words = [" ".join(textwrap.wrap(word, dense)) if len(word) > dense else word
+                 for word in text.split()]  # fmt: skip
+        for line in textwrap.wrap(" ".join(words), letters):
             self.lines.append(Line(line, left, self.bottom + size, size, bold))
             self.bottom += size * _SPACING
 

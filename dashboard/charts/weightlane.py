@@ -21,6 +21,7 @@ from dashboard.charts.lanes import Lane
 from dashboard.charts.regression_tables import Columns, Problem
 from dashboard.charts.template import Data
 
+LARGEST = "largest"  # the name of the mark that tells the largest weight
 MOST_TOLD = 40_000  # weights that travel as text, so that the pointer finds each
 _LABEL = 34  # px that a label needs
 
@@ -123,7 +124,7 @@ def largest_weight(picture: Data, lane: Lane) -> alt.Chart:
             color=alt.ExprRef(theme.INK), x=alt.ExprRef("width"), y=lane.top - 6,
         )
         .encode(text="said:N")
-        .properties(name="largest")
+        .properties(name=LARGEST)
     )  # fmt: skip
 
 

@@ -103,6 +103,27 @@ def test_a_four_panel_comparison_is_legible_at_eight_centimetres():
     assert height / 72 * 2.54 < 20  # on one page
 
 
+@pytest.mark.parametrize(("centimetres", "told"), [(8.0, 0), (17.5, 2)])
+def test_the_largest_weight_is_told_over_a_map_only_where_there_is_room(centimetres, told):
+    curve, points, weights = kernel_tables()
+    several = panels(2, lambda: regression_chart(curve, points, weights))
+    style = FigureStyle(width=centimetres, columns=2)
+    said = [text for text, _ in texts(opened(drawn(Figure(panels=several), style, "svg")))]
+    assert sum(text.startswith("largest ") for text in said) == told
+    assert said.count("weights of the training x") == 2
+    assert "attention weight" in said  # the scale ends at the largest weight
+
+
+def test_a_long_address_in_the_caption_stays_inside_the_figure():
+    address = "https://workbench.example/regression?data=upload%3A" + "b3c02c9d27b5f498" * 8
+    style = FigureStyle(width=8.0)
+    root = opened(drawn(Figure(panels=panels(1), caption=f"Data. {address}"), style, "svg"))
+    lines = [text for text, _ in texts(root) if text in f"Data. {address}"]
+    assert "".join(lines).endswith(address)
+    widest = max(len(line) for line in lines if "%" not in line) * 0.556  # a digit of Helvetica
+    assert widest * style.font_size <= style.points
+
+
 def test_headings_caption_labels_and_the_colour_scale_are_there():
     root = opened(drawn(Figure(panels=panels(2), caption=CAPTION), FigureStyle(), "svg"))
     said = [text for text, _ in texts(root)]
