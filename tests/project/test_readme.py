@@ -62,6 +62,13 @@ def test_the_two_commands_stand_alone(command):
     assert LINES.count(command) == README.splitlines().count(command) == 1
 
 
+def test_a_plugin_is_installed_with_the_workbench_that_it_depends_on():
+    """Of requirements.txt alone, pip would look for the workbench in an index of packages."""
+    (line,) = (one for one in LINES if "./chebyshev" in one)
+    assert shlex.split(line)[:4] == ["python", "-m", "pip", "install"]
+    assert "-e . " in line
+
+
 def test_ci_takes_the_test_command_from_here():
     script = (ROOT / ".ci" / "run").read_text(encoding="utf-8")
     pattern = re.search(r"grep -xE '(.+?)' README\.md", script)[1]
