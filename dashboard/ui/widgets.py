@@ -18,7 +18,9 @@ from dashboard.records.request import Pairs, Scalar
 from dashboard.records.text import LONGEST_FORMULA, can_be_set
 from dashboard.ui import shown
 
-_PUNCTUATION = re.compile(r"([!-/:-@\[-`{-~])")
+# A comma, an apostrophe, a hyphen in a word and a colon before a space mean nothing in Markdown.
+# They stay bare: the name that a screen reader speaks is a label's source, backslashes and all.
+_PUNCTUATION = re.compile(r"(?![',]|(?<=\w)-(?=\w)|(?<=\w):(?=\s))([!-/:-@\[-`{-~])")
 # Where a reader of Markdown sees an address even in escaped text; U+2060 has no width.
 _ADDRESS = re.compile(r"(://|www(?=\.)|@)", re.IGNORECASE)
 _SIGNIFICANT = 9

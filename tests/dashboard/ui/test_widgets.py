@@ -102,6 +102,11 @@ def test_no_address_in_a_strangers_text_is_made_a_link(text):
     assert not re.search(r"https?://[-.\w]|www\.|[-.\w+]@[-\w]+\.", seen, re.IGNORECASE)
 
 
+@pytest.mark.parametrize("label", ["Held-out sentences", "Source: English", "x, the model's"])
+def test_a_name_that_a_screen_reader_speaks_holds_no_backslash(label):
+    assert plain(label) == label
+
+
 def test_lines_become_one_line():
     assert plain("a\n\n# b\t c") == r"a \# b c"
 
