@@ -207,13 +207,13 @@ def _suggested(training: Training, catalogue: Catalogue) -> str:
     made_of = training.request
     corpus = made_of.data
     if corpus.startswith(UPLOAD):
-        corpus = f"upload-{corpus.removeprefix(UPLOAD)[:ID_DIGITS]}"
+        corpus = f"upload_{corpus.removeprefix(UPLOAD)[:ID_DIGITS]}"
     scoring = made_of.scoring
     if scoring.startswith("="):  # typed: a formula is no name of a folder
-        scoring = f"formula-{made_of.key[:ID_DIGITS]}"
-    name = f"{made_of.model}-{scoring}-{corpus}".replace("_", "-")[: _LONGEST_NAME - 3]
-    taken = {one.replace("_", "-") for one in catalogue.checkpoints}
-    free = (f"{name}{f'-{n}' if n > 1 else ''}" for n in range(1, len(taken) + 2))
+        scoring = f"formula_{made_of.key[:ID_DIGITS]}"
+    name = f"{made_of.model}_{scoring}_{corpus}".replace("-", "_")[: _LONGEST_NAME - 3]
+    taken = {one.replace("-", "_") for one in catalogue.checkpoints}
+    free = (f"{name}{f'_{n}' if n > 1 else ''}" for n in range(1, len(taken) + 2))
     return next(one for one in free if one not in taken)
 
 

@@ -13,12 +13,12 @@ from dashboard.records.request import Request
 
 @pytest.mark.parametrize(
     ("scoring", "start"),
-    [("additive", "bahdanau-additive-copy"), ("=dot(q, k) / sqrt(d)", "bahdanau-formula-")],
+    [("additive", "bahdanau_additive_copy"), ("=dot(q, k) / sqrt(d)", "bahdanau_formula_")],
 )
 def test_it_is_a_name_of_a_checkpoint_whatever_the_scoring(scoring, start, catalogue, tmp_path):
     request = Request.make("train", model="bahdanau", scoring=scoring, data="copy")
     name = _suggested(SimpleNamespace(request=request), catalogue)
     assert name.startswith(start)
-    assert checkpoint_name(name, tmp_path, ()) == name.replace("-", "_")
+    assert checkpoint_name(name, tmp_path, ()) == name
     other = Request.make("train", model="bahdanau", scoring="=dot(k, q)", data="copy")
     assert _suggested(SimpleNamespace(request=other), catalogue) != name

@@ -369,7 +369,7 @@ def test_a_button_of_a_training_that_another_tab_removed_does_no_harm(opened, se
 def test_a_model_is_kept_under_a_name_and_found_on_the_translation_page(opened, service):
     one = trained(service, 1, scoring="scaled_dot")
     app = opened("training")
-    assert app.text_input("training-11111111-keep-name").value == "bahdanau-scaled-dot-pairs"
+    assert app.text_input("training-11111111-keep-name").value == "bahdanau_scaled_dot_pairs"
     app.text_input("training-11111111-keep-name").set_value("my-model").run()
     button(app, "Keep it").click().run()
     assert not app.exception
