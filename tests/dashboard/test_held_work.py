@@ -60,7 +60,7 @@ def test_a_link_with_much_work_waits_for_a_press(opened, backend, page, link, wo
 def test_the_button_says_how_long_where_that_was_measured(opened, backend):
     backend.seconds_of_work = 17.0
     app = opened("complexity", longest="2048", widest="512")
-    assert button(app).label == "Time the three layers\\, about 2 minutes"
+    assert button(app).label == "Time the three layers, about 2 minutes"
     assert any("measured on this server" in one.value for one in app.caption)
 
 

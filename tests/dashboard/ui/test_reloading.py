@@ -82,7 +82,7 @@ def test_an_administrator_reads_how_far_it_is(administrator):
     app = administrator
     assert not app.exception
     (bar,) = app.get("progress")
-    assert bar.proto.text == r"Reloading plugins\: half \*way\*"
+    assert bar.proto.text == r"Reloading plugins: half \*way\*"
     assert bar.proto.value == 50
     assert len(charts(app)) > 1
     assert not app.toast

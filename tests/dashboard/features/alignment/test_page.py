@@ -124,7 +124,7 @@ def scored(backend):
 def test_many_pairs_are_scored_once_a_button_was_pressed_and_one_is_shown_at_once(opened, backend):
     app = opened("alignment", count="5000")
     (begin,) = [one for one in app.button if one.key == "begin-held"]
-    assert begin.label == "Align 5\\,000 pairs with 2 models"
+    assert begin.label == "Align 5,000 pairs with 2 models"
     assert scored(backend) == []
     assert any(dict(one.options).get("pair") for one in backend.submitted.values())
     begin.click().run()

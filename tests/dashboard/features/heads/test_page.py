@@ -51,7 +51,7 @@ def test_the_first_screen_ranks_the_heads_of_a_transformer(opened, backend):
     assert len(asked(backend, "translation")) == 1
     assert r"je suis \*chez\* moi\." in words(app)
     assert ":green-badge[:material/check: no bug] Rows sum to 1" in words(app)
-    assert r"head 3\: 75\% of its weight lies on \<eos\>" in words(app)
+    assert r"head 3: 75\% of its weight lies on \<eos\>" in words(app)
 
 
 def test_a_bug_is_red_and_names_the_plugin(opened):
@@ -99,7 +99,7 @@ def test_a_pin_is_added_in_words_and_ended(opened, backend):
     app.selectbox("heads-pin-key-cross").set_value(2)
     app.button("heads-pin-add").click().run()
     assert link(app) == {"text": "go home", "pin": "cross.1.1:1>2"}
-    pinned = button(app, r"cross 1\.1\: suis → \<eos\>")
+    pinned = button(app, r"cross 1\.1: suis → \<eos\>")
     pinned.click().run()
     assert link(app) == {"text": "go home"}
 

@@ -67,12 +67,12 @@ def test_the_first_screen_lists_everything_and_shows_what_is_offered(shop, opene
     seen = texts(app)
     for name in ("broken", "blocked", "locked"):
         assert f"{name} *because*" in seen
-        assert f"What to do\\: mend {name}\\." in seen
+        assert f"What to do: mend {name}\\." in seen
     for badge in ("built-in", "blocked", "quarantined", "1 problem"):
         assert badge in seen
     assert "q^\\top k / 2" in seen
     assert "Nobody 2031" in seen
-    assert "odd\\: imported from odd\\.hooks\\, needs contract 1\\.0\\; 1\\.7 is here" in seen
+    assert "odd: imported from odd\\.hooks, needs contract 1\\.0\\; 1\\.7 is here" in seen
     assert [code.value for code in app.code if "attention_plugins" in code.value or "yield" in
             code.value] == [
         "yield cosine", "python -m attention_plugins new my-scoring",
@@ -139,7 +139,7 @@ def test_a_check_whose_worker_dies_costs_its_card(shop, opened):
     app = press(opened("plugins"), "Check")
     assert not app.exception
     assert "killed by SIGSEGV" in texts(app)
-    assert "It happened in odd\\-kernels\\." in texts(app)
+    assert "It happened in odd-kernels\\." in texts(app)
 
 
 def test_reload_says_what_changed(shop, opened):
@@ -195,7 +195,7 @@ def test_a_search_shows_what_has_all_its_words_wherever_it_is_from(shop, opened)
     assert dict(app.query_params) == {"find": "NOBODY scor"}
     seen = texts(app)
     assert plain("1 found for ‘NOBODY scor’.") in seen
-    assert "odd\\-kernels" in seen
+    assert "odd-kernels" in seen
     assert "Nobody 2031" in seen
     assert "Uniform" not in seen
     both = texts(opened("plugins", find="scoring"))

@@ -35,7 +35,7 @@ def test_the_first_screen_translates_the_example_with_three_scorings(opened, bac
     assert len(charts(app)) == 1 + 3
     assert r"je suis \*chez\* moi\." in words(app)
     assert "log-probability −1.50" in words(app)
-    assert r"trained on 1,601 pairs · BLEU 47.1 (held out\, beam 5)" in words(app)
+    assert r"trained on 1,601 pairs · BLEU 47.1 (held out, beam 5)" in words(app)
     assert link(app) == {}
 
 
@@ -221,7 +221,7 @@ def test_scores_near_and_far_and_of_copying_stand_beside_each_other(opened, fact
     }  # fmt: skip
     app = opened("translation")
     (told,) = [one for one in app.caption if "copied" in one.value]
-    assert told.value.endswith(r"(held out\, greedy): near 53.9, far 36.8, copied 22.9")
+    assert told.value.endswith(r"(held out, greedy): near 53.9, far 36.8, copied 22.9")
     assert "**Near**, 1,082 sentences. The score of" in told.help
     plain = next(one for one in app.caption if "BLEU 47.1" in one.value)
     assert not plain.help
