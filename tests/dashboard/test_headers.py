@@ -10,6 +10,7 @@ import streamlit
 from starlette.responses import PlainTextResponse
 
 import streamlit_app
+from dashboard.former_links import FormerLinks
 from dashboard.headers import Headers, headers, middleware
 from dashboard.hosts import Hosts
 from dashboard.owners import Owners
@@ -79,4 +80,4 @@ def test_frames_are_a_setting(monkeypatch):
 def test_the_server_uses_them():
     assert [each.cls for each in middleware()] == [Headers, Hosts]
     used = [each.cls for each in streamlit_app.app._user_middleware]
-    assert used == [Headers, Hosts, Owners]
+    assert used == [Headers, Hosts, FormerLinks, Owners]

@@ -6,6 +6,7 @@ import sys
 
 import pytest
 
+from dashboard.jobs.backend import Capacity
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 from dashboard.storage.training_folder import TrainingFolder
@@ -27,6 +28,12 @@ class Backend:
 
     def wait(self, job, timeout):
         return None
+
+    def wait_ahead(self, job):
+        return None
+
+    def capacity(self):
+        return Capacity(workers=1, running=0, queued=len(self.clients))
 
     def close(self):
         pass
@@ -124,6 +131,7 @@ def test_what_waits_at_a_server_that_lives_is_left_to_it(tmp_path, backend):
 CRASHING = """
 import sys, time
 from pathlib import Path
+from dashboard.jobs.backend import Capacity
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 
@@ -131,6 +139,7 @@ class Backend:
     def submit(self, request, **_): return "1"
     def events(self, job, after=0): return []
     def wait(self, job, timeout): time.sleep(timeout)
+    def wait_ahead(self, job): return None
 
 trainings = Trainings(Path(sys.argv[1]), make_backend=Backend)
 print(trainings.start(Request.make("training"), "ada"), flush=True)
