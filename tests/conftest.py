@@ -8,6 +8,8 @@ from importlib import metadata
 import pytest
 from hypothesis import settings
 
+from dashboard.jobs import limits
+
 # A busy machine takes its time over an example; that is no fault of what is tested.
 settings.register_profile("patient", deadline=None)
 settings.load_profile("patient")
@@ -29,6 +31,12 @@ def _without_installed(**parameters):
 
 
 metadata.entry_points = _without_installed
+
+
+@pytest.hookimpl(optionalhook=True)
+def pytest_xdist_auto_num_workers():
+    """One process more than there are cores: many tests wait for processes of their own."""
+    return limits.cores() + 1
 
 
 @pytest.fixture(autouse=True, scope="session")

@@ -268,6 +268,7 @@ def test_there_may_be_nothing_to_attend_with_or_to(n_queries, n_keys):
     assert torch.equal(found, torch.zeros(2, n_queries, 5))
 
 
+@pytest.mark.slow
 def test_nothing_is_imported_to_go_back():
     """A checkpoint of torch's imports its compiler then: seconds, and 90 MB."""
     code = """

@@ -251,6 +251,7 @@ def test_a_model_is_told_which_words_are_the_same_on_both_sides(tmp_path):
     assert {sizes.copies for sizes in told} == {tuple(expected)}
 
 
+@pytest.mark.slow
 def test_opening_a_checkpoint_and_translating_imports_no_compiler():
     code = (
         "import sys\n"

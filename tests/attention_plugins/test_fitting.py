@@ -209,6 +209,7 @@ def test_steps_are_those_of_the_optimisers_of_torch(ours, theirs):
     assert torch.equal(mine[1], starts[1])
 
 
+@pytest.mark.slow
 def test_learning_leaves_the_compiler_of_torch_alone():
     code = (
         "import sys\n"

@@ -133,6 +133,7 @@ def test_there_are_enough_distinct_sentences():
     assert len({pair.target for pair in phrasebook()}) > 0.97 * len(sources)
 
 
+@pytest.mark.slow
 def test_the_corpus_is_the_same_in_another_process():
     code = (
         "import hashlib; from attention_plugins.datasets.phrasebook.grammar import corpus;"

@@ -120,6 +120,7 @@ def no_scripts(monkeypatch):
     monkeypatch.setattr(export, "_javascript", lambda: "/* scripts */")
 
 
+@pytest.mark.slow
 @pytest.mark.usefixtures("no_scripts")
 def test_a_thumbnail_shows_the_charts_side_by_side():
     charts = [heatmap(), large()]
