@@ -145,6 +145,12 @@ def test_the_corpus_is_the_same_in_another_process():
     assert run.stdout.strip() == hashlib.sha256(repr(corpus(1009)).encode()).hexdigest()
 
 
+def test_equal_links_are_one_object():
+    """Else the corpus takes each worker 10 MB more."""
+    links = [link for pair in phrasebook() for link in pair.alignment]
+    assert len({id(link) for link in links}) == len(set(links)) < 200
+
+
 def test_a_head_of_the_corpus_is_a_fair_sample():
     lengths = [len(source) for source, _ in tokens()]
     head, whole = lengths[:2003], lengths
