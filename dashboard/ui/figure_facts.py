@@ -13,6 +13,7 @@ from dashboard.records.citation import Cited
 from dashboard.records.request import Request, is_upload
 from dashboard.records.result import Result
 from dashboard.storage.bundle import versions
+from dashboard.ui import upload
 from dashboard.ui.figure_parts import FigurePart
 from dashboard.ui.titles import data_title
 
@@ -124,7 +125,9 @@ def _used(made: Made) -> Iterator[Cited]:
 def _data(name: str, catalogue: Catalogue) -> str:
     if known := catalogue.checkpoints.get(name):
         return known.title
-    return data_title(name, catalogue) if is_upload(name) or name in catalogue.datasets else name
+    if is_upload(name):
+        return upload.any_title(name)
+    return data_title(name, catalogue) if name in catalogue.datasets else name
 
 
 def _stopped(words: str) -> str:

@@ -105,6 +105,12 @@ def title(data: str, wanted: Wanted = TABLE) -> str:
     return _names(wanted).get(data, f"{wanted.unnamed} {data.removeprefix(UPLOAD)[:8]}…")
 
 
+def any_title(data: str) -> str:
+    """What a file of any kind is called: its own name, if this session uploaded it."""
+    found = (_names(wanted).get(data) for wanted in (TABLE, SENTENCES, ALIGNED))
+    return next(filter(None, found), f"the file {data.removeprefix(UPLOAD)[:8]}…")
+
+
 def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
     """Asks for a file.
 

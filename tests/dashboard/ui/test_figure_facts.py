@@ -4,9 +4,11 @@ from dataclasses import replace
 from datetime import date
 
 import pytest
+import streamlit as st
 
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+from dashboard.ui import upload
 from dashboard.ui.figure_facts import Made, bibtex, caption
 from dashboard.ui.figure_parts import FigurePanel, FigurePart
 
@@ -43,6 +45,16 @@ def test_a_caption_says_what_is_seen_and_how_to_see_it_again(made):
     assert words.endswith(LINK)
     alone = caption(made, part("Curve of panel a: Gaussian"))
     assert alone.startswith("Kernel regression: Curve of panel a: Gaussian. Data")
+
+
+def test_a_caption_names_a_file_of_any_kind_as_its_visitor_does(made, monkeypatch):
+    table, other = f"upload:{'a' * 64}", f"upload:{'b' * 64}"
+    names = {f"{upload.TABLE.key} names": {table: "heights.csv"}}
+    monkeypatch.setattr(st, "session_state", names)
+    request, result = made.results[0]
+    shown = [(replace(request, data=data), result) for data in (table, other)]
+    words = caption(replace(made, results=shown), part("A curve."))
+    assert "Data: heights.csv, the file bbbbbbbb…. " in words
 
 
 def test_a_caption_leaves_out_what_is_not_known_and_links_that_fill_it(made):
