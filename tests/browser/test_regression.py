@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import math
+from contextlib import suppress
 from urllib.parse import parse_qs, unquote_plus, urlsplit
 
 import numpy as np
 import pytest
+from playwright.sync_api import TimeoutError as Late
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -192,10 +194,15 @@ def test_a_table_that_is_refused_later_says_so_once_and_leads_back(window):
 
 
 def test_a_typed_curve_is_painted_and_a_friend_sees_the_same(window):
-    seen = all_drawn(window("regression?a=uniform&b=laplacian"), "ab")
+    seen = all_drawn(window("regression?a=uniform&b=laplacian"), "ab").settle()
     flat = curve(seen, "a")[1]
-    seen.page.locator(".st-key-panel-a-scoring input").click()
-    seen.page.get_by_role("option", name="Type a formula").click()
+    option = seen.page.get_by_role("option", name="Type a formula")
+    # A run that ends meanwhile closes an open menu.
+    for _ in range(5):
+        seen.page.locator(".st-key-panel-a-scoring input").click()
+        with suppress(Late):
+            option.click(timeout=5_000)
+            break
     seen.page.locator(FIELD).fill("-|q - k|^2 / (2 w^2")
     seen.page.locator(FIELD).press("Enter")
     all_drawn(seen.until(lambda: "^" in seen.text(), "a caret under what is wrong"), "ab")
@@ -265,7 +272,7 @@ def test_a_formula_fits_its_panel(window, width, scheme):
 
 
 def test_one_click_copies_the_link_and_says_so(window):
-    seen = all_drawn(window("regression?a=gaussian&a.width=0.3"), "a")
+    seen = all_drawn(window("regression?a=gaussian&a.width=0.3"), "a").settle()
     seen.page.context.grant_permissions(["clipboard-read", "clipboard-write"])
     assert seen.page.title() == "Gaussian kernel · Kernel regression · Attention Workbench"
     button = seen.page.locator(".st-key-copy-link button")
@@ -276,4 +283,5 @@ def test_one_click_copies_the_link_and_says_so(window):
     seen.until(lambda: button.inner_text() == "Copy link", "the button's own words again")
     seen.page.get_by_role("button", name="QR code").click()
     seen.page.locator(".stImage img").wait_for()
-    assert seen.page.get_by_text(copied, exact=True).count() == 1
+    text = seen.page.get_by_text(copied, exact=True)
+    seen.until(lambda: text.count() == 1, "the link as text")
