@@ -60,7 +60,7 @@ def test_a_browser_is_an_author_by_its_cookie_and_an_administrator_by_the_token(
 
 def test_a_link_opens_without_controls_until_they_are_asked_for(school, visitor):
     page = visitor(f"{school}/?a=gaussian&a.width=0.5&data=step")
-    controls = page.locator(".st-key-regression-controls")
+    controls = page.locator(".st-key-regression-controls").last
     page.locator('[data-testid="stVegaLiteChart"]').first.wait_for(timeout=PATIENCE)
     controls.wait_for(state="attached", timeout=PATIENCE)
     assert not controls.is_visible()
