@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
 from typing import Any
@@ -59,7 +59,9 @@ def table(seen: Seen) -> None:
             "Contestant": st.column_config.TextColumn(pinned=True),
             "Verdict": st.column_config.TextColumn(width=_VERDICT),
             **{
-                name: st.column_config.Column(help=_HELP.get(name), width=_width(texts[name]))
+                name: st.column_config.Column(
+                    help=_HELP.get(name), width=_width(name, texts[name])
+                )
                 for name in texts.columns.drop(["Contestant", "Verdict"])
             },
         },
@@ -79,13 +81,13 @@ def table(seen: Seen) -> None:
     _problems(seen)
 
 
-def _width(texts: pd.Series) -> int | None:
+def _width(name: str, texts: Iterable[str]) -> int | None:
     """px that hold the longest interval and the heading; None where there is no interval.
 
     Streamlit measures the first rows alone, and a number that is cut at its left reads as another.
     """
     longest = max((len(text) for text in texts if "[" in text), default=0)
-    return _DIGIT * max(longest, len(str(texts.name))) + _PADDING if longest else None
+    return _DIGIT * max(longest, len(name)) + _PADDING if longest else None
 
 
 def downloads(seen: Seen) -> None:

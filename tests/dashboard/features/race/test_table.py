@@ -39,10 +39,12 @@ def test_a_p_has_two_digits():
 
 
 def test_a_column_is_as_wide_as_its_longest_interval_in_any_row():
-    assert _width(pd.Series(["0.5 [0, 1]", *["0.5"] * 40])) < _width(
-        pd.Series([*["0.5"] * 40, "0.123 [0.093, 0.181]"])
-    )
-    assert _width(pd.Series(["0.5", "no difference found"])) is None
+    short = _width("MSE", ["0.5 [0, 1]", *["0.5"] * 40])
+    long = _width("MSE", [*["0.5"] * 40, "0.123 [0.093, 0.181]"])
+    assert short
+    assert long
+    assert short < long
+    assert _width("MSE", ["0.5", "no difference found"]) is None
 
 
 def test_equal_means_keep_their_own_intervals_and_their_order():
