@@ -8,6 +8,7 @@ import streamlit as st
 from PIL import Image
 
 from dashboard import navigation
+from dashboard.ui import speaking
 
 TITLE = "Attention Workbench"
 
@@ -19,6 +20,7 @@ _LOGO_BLUE = "#4a86c5"
 
 def main() -> None:
     """Draw the page that the address names."""
+    speaking.begin()
     st.set_page_config(
         page_title=TITLE, page_icon=_icon(), layout="wide",
         initial_sidebar_state="collapsed",

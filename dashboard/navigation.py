@@ -15,7 +15,9 @@ from urllib.parse import urlencode
 import streamlit as st
 
 from dashboard import latency
+from dashboard.language import gettext
 from dashboard.records.catalogue import Catalogue
+from dashboard.ui import speaking
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -119,7 +121,7 @@ def menu() -> dict[str, list[st.Page]]:
     """The pages by section, as Streamlit's navigation takes them."""
     sections: dict[str, list[st.Page]] = {}
     for entry in PAGES:
-        sections.setdefault(entry.section, []).append(_page(entry))
+        sections.setdefault(gettext(entry.section), []).append(_page(entry))
     return sections
 
 
@@ -137,7 +139,7 @@ def link_to(name: str, query: Mapping[str, str], label: str, icon: str = "") -> 
         _page(entry),
         label=label,
         icon=f":material/{icon or entry.icon}:",
-        query_params=dict(query),
+        query_params={**query, **speaking.in_link()},
     )
 
 
@@ -177,7 +179,7 @@ def address(entry: Entry, query: Mapping[str, str]) -> str:
 def _page(entry: Entry) -> st.Page:
     return st.Page(
         _opener(entry.name),
-        title=entry.title,
+        title=gettext(entry.title),
         icon=f":material/{entry.icon}:",
         url_path=entry.path,
         default=entry is PAGES[0],

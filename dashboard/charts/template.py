@@ -19,6 +19,7 @@ import altair as alt
 import pyarrow as pa
 from altair.utils.schemapi import debug_mode
 
+from dashboard import language
 from dashboard.charts.summary import Summary
 
 Data = pa.Table | alt.NamedData
@@ -78,7 +79,8 @@ def chart_of(draw: Callable[[Sources, Shape], AnyChart], prepared: Prepared[Shap
 def template(draw: Draw, prepared: Prepared) -> Mapping[str, Any]:
     """The specification that ``draw`` makes of the shape, without data; not to be changed."""
     values = tuple((name, _is_list(value)) for name, value in prepared.values.items())
-    return _template(draw, tuple(prepared.tables), values, prepared.shape)
+    spoken = language.current()
+    return _template(draw, tuple(prepared.tables), values, prepared.shape, spoken)
 
 
 def built(make: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
@@ -89,7 +91,11 @@ def built(make: Callable[[], alt.TopLevelMixin]) -> dict[str, Any]:
 
 @functools.lru_cache(maxsize=_KEPT)
 def _template(
-    draw: Draw, tables: tuple[str, ...], values: tuple[tuple[str, bool], ...], shape: Hashable
+    draw: Draw,
+    tables: tuple[str, ...],
+    values: tuple[tuple[str, bool], ...],
+    shape: Hashable,
+    spoken: str,
 ) -> Mapping[str, Any]:
     data: Sources = {name: alt.NamedData(name) for name in tables}
     data |= {name: [] if is_list else 1 for name, is_list in values}

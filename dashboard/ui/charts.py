@@ -16,6 +16,7 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
+from dashboard import language
 from dashboard.charts import weights_legend
 from dashboard.charts.summary import Summary
 from dashboard.charts.template import Draw, Prepared, built, template
@@ -74,9 +75,13 @@ def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:
     shown.chart(_filled(draw, prepared).spec, alt, summary=prepared.summary)
 
 
-@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
-def specification(key: str, _make: Callable[[], Any]) -> dict[str, Any]:
+def specification(key: str, make: Callable[[], Any]) -> dict[str, Any]:
     """The specification of the chart of that key, made now if nobody needed it before."""
+    return _specification(key, language.current(), make)
+
+
+@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
+def _specification(key: str, spoken: str, _make: Callable[[], Any]) -> dict[str, Any]:
     return packed(built(_make))
 
 
@@ -111,9 +116,13 @@ def _finite(value: Any) -> Any:
     return None if isinstance(value, float) and not math.isfinite(value) else value
 
 
-@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
-def filled(key: str, _draw: Draw, _prepare: Callable[[], Prepared]) -> Drawn:
+def filled(key: str, draw: Draw, prepare: Callable[[], Prepared]) -> Drawn:
     """The specification of a template with the tables of that key, as they are sent."""
+    return _drawn(key, language.current(), draw, prepare)
+
+
+@st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
+def _drawn(key: str, spoken: str, _draw: Draw, _prepare: Callable[[], Prepared]) -> Drawn:
     return _filled(_draw, _prepare())
 
 

@@ -22,6 +22,7 @@ from dashboard.records.formula import LONGEST, Formula, Problem, formula_request
 from dashboard.records.request import FORMULA
 from dashboard.ui import results
 from dashboard.ui.jobs import Jobs
+from dashboard.ui.session import asked_for
 from dashboard.ui.workbench import workbench
 
 
@@ -38,7 +39,7 @@ def read(
     Args:
         named: the formulas that a link, and a view if there is one, name.
     """
-    query = {key: st.query_params.get_all(key) for key in st.query_params}
+    query = asked_for()
     session = st.session_state.get(f"session {page}")
     needed = {*named(query, session.view if session else None)}
     fields = (st.session_state.get(field_key(page, letter)) or "" for letter in ("", *LETTERS))

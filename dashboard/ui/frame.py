@@ -11,6 +11,7 @@ from dashboard.jobs.backend import Event
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.work import about
+from dashboard.ui import speaking
 from dashboard.ui.copying import copy_button
 from dashboard.ui.glossary import glossary_button
 from dashboard.ui.jobs import Jobs
@@ -18,7 +19,7 @@ from dashboard.ui.layout import grid
 from dashboard.ui.owner import visitor
 from dashboard.ui.reloading import changes, reload
 from dashboard.ui.results import POLL, details
-from dashboard.ui.session import address
+from dashboard.ui.session import address, draw_anew
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 
@@ -84,6 +85,7 @@ def actions(
             _faults(catalogue)
         glossary_button()
         copy_button(address(link))
+        speaking.language_button(draw_anew)
         if catalogue is not None and visitor().administers:
             st.button(
                 "Reload plugins",

@@ -9,6 +9,7 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
+from dashboard.language import gettext
 from dashboard.links.link import Link, View
 from dashboard.links.reader import Query
 from dashboard.records.catalogue import Catalogue
@@ -26,6 +27,7 @@ from dashboard.ui import (
 )
 from dashboard.ui.figure_facts import Made
 from dashboard.ui.jobs import Jobs
+from dashboard.ui.localised import localised
 from dashboard.ui.session import Session, address, open_session, write_address
 
 Places = TypeVar("Places")
@@ -71,7 +73,9 @@ class Page(Generic[View, Places]):
     requests: Callable[[View, Catalogue], Iterable[Request]] = lambda _view, _catalogue: ()
     follow_ups: Callable[[View, Catalogue, Jobs], Iterable[Request]] = lambda *_: ()
     work: Callable[[Request], float] = lambda _: 0.0
-    offer: Callable[[Sequence[Request]], str] = lambda requests: f"Compute {len(requests):,} more"
+    offer: Callable[[Sequence[Request]], str] = lambda requests: gettext(
+        "Compute {count:,} more", count=len(requests)
+    )
     empty: Callable[[Catalogue], bool] = lambda _: False
     formulas: Callable[[Query, View | None], Iterable[str]] | None = None
     buttons: Callable[[Session[View]], None] = lambda _: None
@@ -84,14 +88,15 @@ class Page(Generic[View, Places]):
 
     def show(self) -> None:
         """Heading, catalogue, link, controls, link written, requests, results, notices."""
-        frame.name_tab(self.title)
-        buttons = frame.heading(self.title, self.explanation, alone=self.buttons_below)
+        title = gettext(self.title)
+        frame.name_tab(title)
+        buttons = frame.heading(title, gettext(self.explanation), alone=self.buttons_below)
         catalogue = _NOTHING_INSTALLED
         if self.catalogue:
             found = frame.catalogue_or_wait(self.panels, self.height)
             if found is None:
                 return
-            catalogue = found
+            catalogue = localised(found)
         if self.empty(catalogue):
             frame.actions(buttons, {}, catalogue)
             return
@@ -126,20 +131,21 @@ class Page(Generic[View, Places]):
             with offers:
                 frame.offer(session.jobs, self.offer)
             self.results(session, catalogue, places)
-        frame.name_tab(self.title, record.titles)
+        frame.name_tab(title, record.titles)
         summaries.section(record.summaries)
         if self.keeps:
             with keep:
-                page_menu.menu(self.title, link, session.jobs, record)
+                page_menu.menu(title, link, session.jobs, record)
         if record.charts:
             with figure:
-                self._figure(session, catalogue, record, address(link))
+                self._figure(title, session, catalogue, record, address(link))
         with notices:
             frame.notice(session.problems)
 
     def _figure(
-        self, session: Session[View], catalogue: Catalogue, record: noting.Record, link: str
-    ) -> None:
+        self, title: str, session: Session[View], catalogue: Catalogue, record: noting.Record,
+        link: str,
+    ) -> None:  # fmt: skip
         """The menu that makes a figure of the page, once all of it is there."""
         ends = session.jobs.ends()
         if record.incomplete or any(event is None for _, event in ends):
@@ -149,7 +155,7 @@ class Page(Generic[View, Places]):
         def made() -> Made:
             own = [(request, event.result) for request, event in ends if event and event.result]
             return Made(
-                title=self.title, link=link, results=[*own, *record.results], catalogue=catalogue
+                title=title, link=link, results=[*own, *record.results], catalogue=catalogue
             )
 
         figure_menu.menu(lambda: record.seen, record.charts, made)

@@ -14,6 +14,7 @@ from dashboard.links.link import Link, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.settings import settings
+from dashboard.ui import speaking
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.workbench import workbench
 
@@ -81,7 +82,7 @@ def open_session(
         installed: the catalogue without formulas, where it has some.
     """
     installed = installed or catalogue
-    query = {key: st.query_params.get_all(key) for key in st.query_params}
+    query = asked_for()
     asked = urlencode(query, doseq=True)
     name = f"session {page}"
     known: Session[View] | None = st.session_state.get(name)
@@ -89,7 +90,8 @@ def open_session(
     st.session_state[name] = session
     if known is None or _opens_another(session, asked):
         session.view, problems = link.parse(query, catalogue)
-        session.fresh, session.problems = True, tuple(problems)
+        session.fresh = True
+        session.problems = tuple(filter(None, (*problems, speaking.problem())))
     elif session.installed is not installed:
         written = link.format(session.view, session.catalogue)
         session.change(link.parse(written, catalogue)[0])
@@ -97,20 +99,34 @@ def open_session(
     return session
 
 
+def asked_for() -> dict[str, list[str]]:
+    """What the address bar asks of the page; every page understands the language by itself."""
+    given = (key for key in st.query_params if key != speaking.PARAMETER)
+    return {key: st.query_params.get_all(key) for key in given}
+
+
+def draw_anew() -> None:
+    """Have every page of this session give its widgets their values again."""
+    for state in st.session_state.values():
+        if isinstance(state, Session):
+            state.fresh = True
+
+
 def write_address(session: Session[Any], link: Mapping[str, str]) -> None:
     """Put the link to the present view into the address bar."""
     written = urlencode(link)
     if not session.links or session.links[-1] != written:
         session.links = [*session.links[-_LINKS_REMEMBERED:], written]
+    whole = {**link, **speaking.in_link()}
     query = {key: st.query_params.get_all(key) for key in st.query_params}
-    if urlencode(query, doseq=True) != written:
-        st.query_params.from_dict(dict(link))
+    if urlencode(query, doseq=True) != urlencode(whole):
+        st.query_params.from_dict(whole)
 
 
 def address(link: Mapping[str, str]) -> str:
-    """The whole link, to be copied."""
+    """The whole link, to be copied; it names the language if the visitor chose one."""
     base = urlsplit(st.context.url or "")
-    query = urlencode(link, safe=_READABLE)
+    query = urlencode({**link, **speaking.in_link()}, safe=_READABLE)
     return base._replace(path=base.path or "/", query=query, fragment="").geturl()
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dashboard import language
 from dashboard.charts import PANEL_COLOURS, MapFrame, label_room, maps
 from dashboard.charts.summary import of_matrix
 from dashboard.features.training import epochs
@@ -83,7 +84,7 @@ def _probe(letter: str, training: Training, epoch: int) -> None:
     if frame is None:
         shown.caption("The map of this epoch is not kept here.")
         return
-    still = _still(*_sizes(training))
+    still = _still(*_sizes(training), language.current())
     shown.chart(
         {**still, "datasets": {CELLS: probe_rows(frame)}},
         f"Attention of training {letter}: translation down, sentence across",
@@ -140,7 +141,7 @@ def _sizes(training: Training) -> tuple[int, int, int, int]:
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
-def _still(queries: int, keys: int, query_room: int, key_room: int) -> dict[str, Any]:
+def _still(queries: int, keys: int, query_room: int, key_room: int, spoken: str) -> dict[str, Any]:
     """The map without its data: a specification that stays lets the browser keep the chart."""
     cell = min(_LARGEST_CELL, _MAP_HEIGHT / queries)
     chart = probe_map(queries, keys, cell=cell, query_room=query_room, key_room=key_room)

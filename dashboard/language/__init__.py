@@ -1,0 +1,89 @@
+"""What pages say, in the language of the visitor.
+
+Texts stand in the code in English. ``gettext`` gives them in the visitor's language, from the
+catalogues of GNU gettext that lie beside the code: each folder's ``zh.po``. Workers, plugins and
+stored records speak English only; a page passes their texts through :func:`translated`.
+
+A text with values is a whole sentence with named placeholders, so that another language may
+order them in its own way. ``python -m tests.translations`` adds new texts to the catalogues.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+ENGLISH = "en"
+# By the code in a link, what a language calls itself.
+LANGUAGES = {ENGLISH: "English", "zh": "简体中文"}
+
+_spoken: Callable[[], str] = lambda: ENGLISH  # noqa: E731
+
+
+def follow(spoken: Callable[[], str]) -> None:
+    """Say once per process how to find the language of the visitor who is being served.
+
+    Args:
+        spoken: one of :data:`LANGUAGES`, asked whenever a text is needed.
+    """
+    global _spoken  # noqa: PLW0603
+    _spoken = spoken
+
+
+def current() -> str:
+    """The language that is spoken now; English where no visitor is served, as in a notebook."""
+    return _spoken()
+
+
+def gettext(text: str, **values: Any) -> str:
+    """A text in the visitor's language.
+
+    Args:
+        text: in English, a literal, so that it is found for the catalogues.
+        values: of its placeholders, such as ``{count:,}``; a text without any is not formatted.
+    """
+    if (language := _spoken()) != ENGLISH:
+        text = _catalogue(language).text(text)
+    return text.format(**values) if values else text
+
+
+def ngettext(one: str, many: str, count: int, **values: Any) -> str:
+    """A text that depends on a number.
+
+    Args:
+        one, many: in English, as literals, for a single thing and for several.
+        count: how many; also the value of the placeholder ``{count}``.
+        values: of the other placeholders.
+    """
+    if (language := _spoken()) == ENGLISH:
+        text = one if count == 1 else many
+    else:
+        text = _catalogue(language).number(one, many, count)
+    return text.format(count=count, **values)
+
+
+def gettext_noop(text: str, **values: Any) -> str:
+    """The text in English, marked for the catalogues.
+
+    For what is made before its reader is known: constants, and what workers say. Where it is
+    shown it goes through ``gettext`` (a constant) or :func:`translated` (a text with values).
+    """
+    return text.format(**values) if values else text
+
+
+def translated(text: str) -> str:
+    """A finished English text in the visitor's language, as far as a catalogue knows it.
+
+    For titles of plugins, for messages of workers, for what a record holds. A message is known by
+    its form: ``need 1 <= head <= 4, got 7`` by ``need 1 <= head <= {most}, got {head}``.
+    """
+    if (language := _spoken()) == ENGLISH or not text:
+        return text
+    return _catalogue(language).recognised(text)
+
+
+def _catalogue(language: str) -> Any:
+    # Imported late: English, and workers, do without it.
+    from dashboard.language.catalogues import catalogue
+
+    return catalogue(language)

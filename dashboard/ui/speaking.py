@@ -1,0 +1,88 @@
+"""The language in which a visitor reads: that of the browser, or the one that was chosen."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable
+from functools import partial
+
+import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+
+from dashboard.language import ENGLISH, LANGUAGES, follow, gettext
+from dashboard.records.text import shown
+
+PARAMETER = "lang"  # of every page's link
+_SPOKEN, _CHOSEN, _ASKED = "language", "language chosen", "language asked"
+_run = threading.local()  # the run that this thread makes, and the language it is made in
+
+
+def begin() -> None:
+    """Find the language of this run, before anything is drawn.
+
+    A link that names one decides, then what the visitor chose, then the browser.
+    """
+    follow(_of_this_run)
+    state = st.session_state
+    asked = st.query_params.get(PARAMETER)
+    if asked in LANGUAGES and asked != state.get(_ASKED):
+        state[_SPOKEN], state[_CHOSEN] = asked, True
+    state[_ASKED] = asked
+    if _SPOKEN not in state:
+        state[_SPOKEN] = preferred(st.context.locale)
+    _run.context = None
+
+
+def preferred(locale: str | None) -> str:
+    """The language for a browser's locale, such as ``zh-CN``; English where none fits."""
+    wanted = (locale or "").partition("-")[0].lower()
+    return wanted if wanted in LANGUAGES else ENGLISH
+
+
+def in_link() -> dict[str, str]:
+    """What a link says of the language: nothing unless the visitor or a link chose one."""
+    state = st.session_state
+    return {PARAMETER: state[_SPOKEN]} if state.get(_CHOSEN) else {}
+
+
+def problem() -> str:
+    """What is wrong with the language that the link names; empty if nothing is."""
+    asked = st.query_params.get(PARAMETER)
+    if asked is None or asked in LANGUAGES:
+        return ""
+    return gettext(
+        "{parameter}={given}: need one of {offered}, so {used} is used",
+        parameter=PARAMETER, given=shown(asked), offered=", ".join(LANGUAGES),
+        used=LANGUAGES[_of_this_run()],
+    )  # fmt: skip
+
+
+def language_button(changed: Callable[[], None]) -> None:
+    """A button for each other language, called as it calls itself.
+
+    Args:
+        changed: called once another one is spoken.
+    """
+    for language, name in LANGUAGES.items():
+        if language != _of_this_run():
+            st.button(
+                name, icon=":material/language:", type="tertiary", key=f"language-{language}",
+                on_click=partial(_switch, language, changed),
+            )  # fmt: skip
+
+
+def _switch(language: str, changed: Callable[[], None]) -> None:
+    state = st.session_state
+    state[_SPOKEN], state[_CHOSEN] = language, True
+    _run.context = None
+    changed()
+
+
+def _of_this_run() -> str:
+    """The language of the run that this thread makes; it is asked for at every text."""
+    context = get_script_run_ctx(suppress_warning=True)
+    if context is None:
+        return ENGLISH
+    if getattr(_run, "context", None) is not context:
+        _run.context, _run.spoken = context, st.session_state.get(_SPOKEN, ENGLISH)
+    return _run.spoken

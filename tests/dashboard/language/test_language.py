@@ -1,0 +1,64 @@
+"""Texts in the language that is spoken, with their values."""
+
+import polib
+import pytest
+
+from dashboard import language
+from dashboard.language import catalogues, gettext, gettext_noop, ngettext, translated
+
+
+@pytest.fixture
+def chinese(tmp_path, monkeypatch):
+    """A catalogue of three texts, and somebody who reads it."""
+    made = polib.POFile()
+    made.append(polib.POEntry(msgid="Copy link", msgstr="复制链接"))
+    made.append(polib.POEntry(msgid="and {count:,} more", msgstr="还有 {count:,} 个"))
+    made.append(
+        polib.POEntry(
+            msgid="{count} head of {model}", msgid_plural="{count} heads of {model}",
+            msgstr_plural={0: "{model} 的 {count} 个注意力头"},
+        )
+    )  # fmt: skip
+    made.save(str(tmp_path / "zh.po"))
+    monkeypatch.setattr(catalogues, "files", lambda spoken: [tmp_path / f"{spoken}.po"])
+    catalogues.catalogue.cache_clear()
+    before = language.current
+    language.follow(lambda: "zh")
+    yield
+    language.follow(before if before() == "zh" else lambda: "en")
+    catalogues.catalogue.cache_clear()
+
+
+def test_english_is_what_stands_in_the_code():
+    assert gettext("Copy link") == "Copy link"
+    assert gettext("and {count:,} more", count=1200) == "and 1,200 more"
+    assert gettext("a {brace} without values") == "a {brace} without values"
+    assert [ngettext("{count} head", "{count} heads", n) for n in (1, 2)] == ["1 head", "2 heads"]
+    assert translated("Copy link") == "Copy link"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_another_language_comes_from_its_catalogue():
+    assert gettext("Copy link") == "复制链接"
+    assert gettext("and {count:,} more", count=1200) == "还有 1,200 个"
+    heads = [
+        ngettext("{count} head of {model}", "{count} heads of {model}", n, model="m")
+        for n in (1, 2)
+    ]
+    assert heads == ["m 的 1 个注意力头", "m 的 2 个注意力头"]
+    assert translated("and 1,200 more") == "还有 1,200 个"
+    assert translated("") == ""
+
+
+@pytest.mark.usefixtures("chinese")
+def test_what_no_catalogue_has_stays_english():
+    assert gettext("Keep {name}", name="it") == "Keep it"
+    assert ngettext("{count} row", "{count} rows", 2) == "2 rows"
+    assert translated("Keep it") == "Keep it"
+    assert gettext("") == ""
+
+
+@pytest.mark.usefixtures("chinese")
+def test_marked_texts_stay_english_until_they_are_shown():
+    assert gettext_noop("Copy link") == "Copy link"
+    assert gettext_noop("and {count:,} more", count=7) == "and 7 more"

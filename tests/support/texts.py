@@ -1,0 +1,140 @@
+"""Finds the texts of the code that visitors read, for the catalogues of translations.
+
+Pages mark theirs by ``gettext``, or declare them. What workers and plugins say is found by where
+it stands: in a ``raise``, or as the title, the help or the description of something.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+MARKS = {"gettext", "gettext_noop"}
+# What describes a plugin, a parameter, a metric or a page, by the name of its argument.
+TOLD = {"title", "description", "help", "unit", "advice", "explanation", "purpose", "section"}
+# What pages declare; their texts go through ``gettext`` where they are shown.
+DECLARED = {"Entry", "Page", "Parameter", "Metric"}
+# Their texts are read in a terminal or by those who write plugins.
+NOT_SHOWN = tuple(f"attention_plugins/{name}/" for name in ("commands", "templates", "checking"))
+_COMMON = {"len", "str", "repr", "join", "shown", "sorted", "map", "self", "format"}
+_WORDS = re.compile(r"[A-Za-z]{2}")
+
+
+@dataclass(frozen=True)
+class Text:
+    """A text of the code.
+
+    Args:
+        one: in English, with placeholders.
+        many: the same for several things; empty where it does not depend on a number.
+        place: ``path:line``.
+    """
+
+    one: str
+    many: str
+    place: str
+
+
+def catalogues() -> list[Path]:
+    """The folders that have a catalogue of their own: those of :func:`folder_of`."""
+    return sorted({folder_of(path) for path in _sources()})
+
+
+def folder_of(path: Path) -> Path:
+    """The folder in whose catalogue the texts of a module stand.
+
+    A feature's, or else the package directly below ``dashboard`` or ``attention_plugins``.
+    """
+    parts = path.relative_to(ROOT).parts[:-1]
+    depth = 3 if parts[:2] == ("dashboard", "features") else 2
+    return ROOT.joinpath(*parts[:depth])
+
+
+def texts(folder: Path) -> dict[str, Text]:
+    """The texts of a folder's modules by their English, in the order in which they stand."""
+    found: dict[str, Text] = {}
+    for path in _sources():
+        if folder_of(path) == folder:
+            for text in of_module(path):
+                found.setdefault(text.one, text)
+    return found
+
+
+def of_module(path: Path) -> Iterator[Text]:
+    """The texts of one module."""
+    tree = ast.parse(path.read_text("utf-8"))
+    at = path.relative_to(ROOT).as_posix()
+    for node in ast.walk(tree):
+        for one, many in _of_node(node, in_worker(path)):
+            if _WORDS.search(one):
+                yield Text(one, many, f"{at}:{getattr(node, 'lineno', 0)}")
+
+
+def in_worker(path: Path) -> bool:
+    """Whether a module runs in workers, where nobody knows the visitor's language."""
+    at = path.relative_to(ROOT).as_posix()
+    return at.startswith("attention_plugins/") or path.name.startswith("task")
+
+
+def _sources() -> list[Path]:
+    found = (path for package in ("dashboard", "attention_plugins")
+             for path in (ROOT / package).rglob("*.py"))  # fmt: skip
+    return sorted(
+        path for path in found if not path.relative_to(ROOT).as_posix().startswith(NOT_SHOWN)
+    )
+
+
+def _of_node(node: ast.AST, worker: bool) -> Iterator[tuple[str, str]]:
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in MARKS:
+            yield from ((text, "") for text in literals(first))
+        case ast.Call(func=ast.Name(id="ngettext"), args=[one, many, *_]):
+            yield from zip(literals(one), literals(many), strict=True)
+        case ast.Raise(exc=ast.Call(args=args)) if worker:
+            yield from ((text, "") for arg in args for text in literals(arg))
+        case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in DECLARED and not worker:
+            told = (each.value for each in given if each.arg in TOLD)
+            yield from ((text, "") for value in told for text in literals(value))
+        case ast.keyword(arg=str(name), value=value) if worker and name in TOLD:
+            yield from ((text, "") for text in literals(value))
+
+
+def literals(node: ast.expr) -> Iterator[str]:
+    """The texts that an expression may be, with placeholders for what is put in."""
+    match node:
+        case ast.Constant(value=str(text)):
+            yield text
+        case ast.JoinedStr():
+            yield _template(node)
+        case ast.IfExp(body=body, orelse=orelse):
+            yield from (*literals(body), *literals(orelse))
+        case ast.BinOp(op=ast.Add(), left=left, right=right):
+            for one in literals(left):
+                yield from (one + other for other in literals(right))
+
+
+def _template(node: ast.JoinedStr) -> str:
+    """``need {n} heads`` of ``f"need {len(n):,} heads"``."""
+    made, names = "", dict[str, str]()
+    for part in node.values:
+        if isinstance(part, ast.Constant):
+            made += str(part.value).replace("{", "{{").replace("}", "}}")
+        elif isinstance(part, ast.FormattedValue):
+            spelled = ast.unparse(part.value)
+            if spelled not in names:
+                name = _name(part.value)
+                taken = name in names.values()
+                names[spelled] = f"{name}_{len(names) + 1}" if taken else name
+            made += f"{{{names[spelled]}}}"
+    return made
+
+
+def _name(value: ast.expr) -> str:
+    """A name for a placeholder: the last one that its expression has."""
+    found = [one for one in ast.walk(value) if isinstance(one, (ast.Name, ast.Attribute))]
+    names = [one.attr if isinstance(one, ast.Attribute) else one.id for one in found]
+    return next((one.strip("_") for one in names if one not in _COMMON), "value")
