@@ -10,6 +10,7 @@ from typing import Any
 import streamlit as st
 from starlette.middleware import Middleware
 
+from dashboard import previews
 from dashboard.former_links import FormerLinks
 from dashboard.headers import middleware
 from dashboard.owners import Owners
@@ -22,12 +23,16 @@ _SHIPPED = Path(__file__).with_name("shipped")  # in a wheel
 
 def options() -> dict[str, Any]:
     """What the server's ``st.App`` is made of, besides :data:`SCRIPT`."""
-    around = [*middleware(), Middleware(FormerLinks), Middleware(Owners)]
-    chosen: dict[str, Any] = {"lifespan": lifespan, "middleware": around}
+    around = [
+        *middleware(), Middleware(FormerLinks), Middleware(Owners), Middleware(previews.Previews),
+    ]  # fmt: skip
+    chosen: dict[str, Any] = {
+        "lifespan": lifespan, "middleware": around, "routes": previews.routes(),
+    }  # fmt: skip
     if settings().metrics:
         from dashboard import metrics  # a third of a second to import
 
-        chosen["routes"] = metrics.routes()
+        chosen["routes"] += metrics.routes()
     return chosen
 
 

@@ -47,6 +47,16 @@ def gettext(text: str, **values: Any) -> str:
     return text.format(**values) if values else text
 
 
+def said_in(language: str, text: str) -> str:
+    """A marked text in a language that need not be the visitor's.
+
+    Args:
+        language: one of :data:`LANGUAGES`.
+        text: in English.
+    """
+    return text if language == ENGLISH else _catalogue(language).text(text)
+
+
 def ngettext(one: str, many: str, count: int, **values: Any) -> str:
     """A text that depends on a number.
 

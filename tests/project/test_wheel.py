@@ -19,6 +19,7 @@ pytestmark = pytest.mark.slow
 
 TRAINED = ("bahdanau-additive-phrasebook", "transformer-scaled-dot-phrasebook")
 SETTINGS = tomllib.loads((ROOT / ".streamlit/config.toml").read_text("utf-8"))
+RACES = ("race", "race-phrasebook")
 
 
 def tracked(folder: str) -> set[str]:
@@ -59,13 +60,13 @@ def test_an_index_would_take_both(archives):
     assert said.count("PASSED") == 2
 
 
-def test_the_wheel_holds_the_packages_the_settings_two_trained_models_and_a_race(package):
-    data = {"dashboard/shipped/.streamlit/config.toml"} | {
-        f"attention_plugins/trained/{name}/{file}"
-        for name in TRAINED
-        for file in ("card.json", "model.safetensors")
-    }
-    data |= {f"attention_plugins/trained/race/{file}" for file in ("outcomes.jsonl", "race.json")}
+def test_the_wheel_holds_the_packages_the_settings_two_trained_models_and_the_races(package):
+    data = {"dashboard/shipped/.streamlit/config.toml"}
+    for names, files in (
+        (TRAINED, ("card.json", "model.safetensors")),
+        (RACES, ("outcomes.jsonl", "race.json")),
+    ):
+        data |= {f"attention_plugins/trained/{n}/{file}" for n in names for file in files}
     assert inside(package) == tracked("attention_plugins") | tracked("dashboard") | data
     assert package.stat().st_size < 12_000_000
 
@@ -75,7 +76,7 @@ def test_the_source_archive_holds_no_tests_and_no_other_models(archives):
     with tarfile.open(source) as opened:
         names = {name.partition("/")[2] for name in opened.getnames()}
     shipped = {name.split("/")[1] for name in names if name.startswith("trained/")}
-    assert shipped == {*TRAINED, "race"}
+    assert shipped == {*TRAINED, *RACES}
     assert ".streamlit/config.toml" in names
     assert names >= tracked(".github/docs") | tracked(".github/pictures") | {"CITATION.cff"}
     assert not {name for name in names if name.startswith("tests/")}

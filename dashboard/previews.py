@@ -1,0 +1,201 @@
+"""What a link shows where it is shared: a title, a sentence and a picture, as Open Graph has it.
+
+Streamlit sends every visitor the same page and draws the rest by script, which those who make a
+preview do not run. So the page's head says it: which page it is, and of a run its name and its
+picture. The head also says the language, for those who read the page aloud.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import re
+from collections.abc import Awaitable, Callable, MutableMapping
+from contextlib import suppress
+from dataclasses import dataclass
+from html import escape
+from typing import Any
+
+import streamlit as st
+from starlette.datastructures import Headers, MutableHeaders
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.routing import Route
+
+from dashboard.language import ENGLISH, LANGUAGES, gettext_noop, said_in
+from dashboard.navigation import PAGES
+from dashboard.storage.errors import StorageError
+from dashboard.ui.run_store import run_store
+
+SITE = "Attention Workbench"
+_KEPT = gettext_noop("A page of the Attention Workbench, as it was kept.")
+_TAGS = {"zh": "zh-Hans"}  # of languages that are written in several ways
+_RUN = re.compile(r"[0-9a-f]{32}\Z")
+_PICTURE = "preview"  # the path of a run's picture begins with it
+_LONGEST = 300  # characters of a description
+_AGE = "public, max-age=86400"
+_TITLE = re.compile(r"<title>.*?</title>", re.DOTALL)
+_HTML = re.compile(r'<html lang="[a-z]*">')
+
+_Message = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[_Message]]
+_Send = Callable[[_Message], Awaitable[None]]
+_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preview:
+    """What is said of a link.
+
+    Args:
+        title: of the page or the run.
+        description: a sentence.
+        picture: the picture's path on this server; empty for none.
+    """
+
+    title: str
+    description: str
+    picture: str = ""
+
+
+class Previews:
+    """Puts it into the head of the pages that an ASGI app answers with."""
+
+    def __init__(self, app: _App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        """Answer as the app does, pages with a head of their own."""
+        page = _path(scope) if scope["type"] == "http" and scope["method"] == "GET" else None
+        if page is None:
+            await self._app(scope, receive, send)
+            return
+        request = Request(scope)
+        begun: _Message = {}
+        body = bytearray()
+
+        async def collect(message: _Message) -> None:
+            if message["type"] == "http.response.start":
+                begun.update(message)
+                if not _is_html(message):
+                    await send(message)
+            elif not _is_html(begun):
+                await send(message)
+            else:
+                body.extend(message.get("body", b""))
+                if not message.get("more_body"):
+                    await _answer(send, begun, await _with_head(request, page, bytes(body)))
+
+        await self._app(_as_plain(scope), receive, collect)
+
+
+def routes() -> list[Route]:
+    """Where the pictures are: ``/preview/<id of a run>.png``."""
+    return [Route(f"/{_PICTURE}/{{id}}.png", _picture, methods=["GET"])]
+
+
+async def _picture(request: Request) -> Response:
+    """A run's picture; whoever has the run's link may see it, as they may see the run."""
+    id = request.path_params["id"]
+    found = b""
+    if _RUN.match(id):
+        with suppress(KeyError, StorageError):
+            found = await asyncio.to_thread(_picture_of, id)
+    if not found:
+        return Response("No such picture.", status_code=404, media_type="text/plain")
+    return Response(found, media_type="image/png", headers={"cache-control": _AGE})
+
+
+def _picture_of(id: str) -> bytes:
+    store = run_store()
+    return store.picture(store.find(id))
+
+
+def preview(page: str, run: str = "", language: str = ENGLISH) -> Preview:
+    """What is said of a page, or of a run.
+
+    Args:
+        page: as in the address, such as ``translation``; the first page where there is none.
+        run: the run's id, from the link of the page *Runs*.
+        language: one of :data:`dashboard.language.LANGUAGES`.
+    """
+    if page == "runs" and _RUN.match(run):
+        with suppress(KeyError, StorageError):
+            found = run_store().find(run)
+            note = " ".join(found.note.split())
+            return Preview(
+                title=found.name,
+                description=note[:_LONGEST] or said_in(language, _KEPT),
+                picture=f"{_PICTURE}/{run}.png" if found.picture else "",
+            )
+    entry = next((entry for entry in PAGES if entry.path == page), PAGES[0])
+    title, purpose = (said_in(language, text) for text in (entry.title, entry.purpose))
+    return Preview(title=f"{title} · {SITE}", description=purpose[:1].upper() + purpose[1:])
+
+
+async def _with_head(request: Request, page: str, body: bytes) -> bytes:
+    language = _language(request)
+    said = await asyncio.to_thread(preview, page, request.query_params.get("id", ""), language)
+    text = body.decode("utf-8", errors="replace")
+    text = _HTML.sub(f'<html lang="{_TAGS.get(language, language)}">', text, count=1)
+    return _TITLE.sub(lambda _: _head(request, page, said), text, count=1).encode()
+
+
+def _head(request: Request, page: str, said: Preview) -> str:
+    base = _base(request)
+    facts = {
+        "og:site_name": SITE, "og:type": "website", "og:title": said.title,
+        "og:description": said.description, "description": said.description,
+        "twitter:card": "summary_large_image" if said.picture else "summary",
+    }  # fmt: skip
+    if page == "runs" and said.picture:
+        facts |= {"og:image": f"{base}/{said.picture}", "og:image:type": "image/png"}
+    lines = [f"<title>{escape(said.title)}</title>"]
+    for name, what in facts.items():
+        kind = "property" if name.startswith("og:") else "name"
+        lines.append(f'<meta {kind}="{name}" content="{escape(what)}" />')
+    return "\n    ".join(lines)
+
+
+def _base(request: Request) -> str:
+    """The server's address as the visitor wrote it, which a proxy may serve by https."""
+    forwarded = request.headers.get("x-forwarded-proto", "").split(",")[0].strip()
+    scheme = forwarded if forwarded in ("http", "https") else request.url.scheme
+    folder = str(st.get_option("server.baseUrlPath")).strip("/")
+    return f"{scheme}://{request.url.netloc}" + (f"/{folder}" if folder else "")
+
+
+def _language(request: Request) -> str:
+    """The language in which the page will be drawn, as a browser knows it."""
+    asked = request.query_params.get("lang", "")
+    browser = request.headers.get("accept-language", "").partition(",")[0].partition("-")[0]
+    return next((one for one in (asked, browser.lower()) if one in LANGUAGES), ENGLISH)
+
+
+def _path(scope: _Message) -> str | None:
+    """The page that a request asks for; None if it asks for anything else."""
+    folder = str(st.get_option("server.baseUrlPath")).strip("/")
+    path = scope["path"].strip("/").removeprefix(folder).strip("/")
+    return path if path in {"", *(entry.path for entry in PAGES)} else None
+
+
+def _is_html(message: _Message) -> bool:
+    """Whether an answer that begins so is a page."""
+    kind = Headers(raw=message["headers"]).get("content-type", "")
+    return message["status"] == 200 and kind.startswith("text/html")
+
+
+def _as_plain(scope: _Message) -> _Message:
+    """The request without what would be answered by a compressed page, or by none."""
+    left = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
+    own = [(name, what) for name, what in scope["headers"] if name.lower() not in left]
+    return {**scope, "headers": own}
+
+
+async def _answer(send: _Send, begun: _Message, body: bytes) -> None:
+    headers = MutableHeaders(raw=[*begun["headers"]])
+    for name in ("etag", "last-modified"):
+        del headers[name]
+    headers["content-length"] = str(len(body))
+    headers.add_vary_header("accept-language")
+    await send({**begun, "headers": headers.raw})
+    await send({"type": "http.response.body", "body": body})

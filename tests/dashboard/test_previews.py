@@ -1,0 +1,123 @@
+"""What a link shows where it is shared."""
+
+from types import SimpleNamespace
+
+import pytest
+from starlette.applications import Starlette
+from starlette.middleware import Middleware
+from starlette.responses import HTMLResponse, Response
+from starlette.routing import Route
+from starlette.testclient import TestClient
+
+from dashboard import previews, serving
+from dashboard.storage.errors import StorageError
+
+PAGE = '<html lang="en"><head><title>Streamlit</title></head><body>é</body></html>'
+RUN = "0123456789abcdef" * 2
+BARE = "f" * 32
+PNG = b"\x89PNG picture"
+
+
+def page(request):
+    own = {"etag": '"1"', "x-packed": request.headers.get("accept-encoding", "no")}
+    return HTMLResponse(PAGE, headers=own)
+
+
+def script(request):
+    return Response("let title = '<title>x</title>'", media_type="text/javascript")
+
+
+@pytest.fixture
+def client(monkeypatch):
+    """An app that answers as Streamlit does, and a store of two runs."""
+    held = {
+        RUN: SimpleNamespace(name='Mine & "yours" <b>', note="What\nI saw. ", picture="a" * 64),
+        BARE: SimpleNamespace(name="Bare", note="", picture=""),
+    }
+
+    def find(id):
+        if id == "e" * 32:
+            raise StorageError("the store cannot be read")
+        return held[id]
+
+    store = SimpleNamespace(find=find, picture=lambda run: PNG if run.picture else b"")
+    monkeypatch.setattr(previews, "run_store", lambda: store)
+    routes = [*previews.routes(), Route("/static/a.js", script), Route("/{path:path}", page)]
+    return TestClient(
+        Starlette(routes=routes, middleware=[Middleware(previews.Previews)]),
+        base_url="http://host:8501",
+    )
+
+
+def test_a_page_says_its_name_and_what_it_is_for(client):
+    answer = client.get("/translation?a=additive")
+    assert "<title>Translation · Attention Workbench</title>" in answer.text
+    assert (
+        '<meta property="og:title" content="Translation · Attention Workbench" />' in answer.text
+    )
+    assert 'og:description" content="One sentence through several trained models' in answer.text
+    assert "og:image" not in answer.text
+    assert answer.text.endswith("<body>é</body></html>")
+    assert int(answer.headers["content-length"]) == len(answer.content)
+    assert answer.headers["x-packed"] == "no"  # a packed page could not be read
+    assert "etag" not in answer.headers
+    assert answer.headers["vary"] == "accept-language"
+
+
+def test_the_bare_address_is_the_first_page(client):
+    assert "<title>Start · Attention Workbench</title>" in client.get("/").text
+
+
+@pytest.mark.parametrize(
+    ("query", "browser", "tag"),
+    [
+        ("", "", "en"), ("", "zh-CN,zh;q=0.9,en;q=0.8", "zh-Hans"), ("", "fr-FR", "en"),
+        ("?lang=zh", "en-GB", "zh-Hans"), ("?lang=en", "zh-CN", "en"),
+        ("?lang=x", "zh", "zh-Hans"),
+    ],
+)  # fmt: skip
+def test_the_page_says_its_language(client, query, browser, tag):
+    answer = client.get(f"/train{query}", headers={"accept-language": browser})
+    assert answer.text.startswith(f'<html lang="{tag}">')
+
+
+def test_a_run_has_its_name_its_note_and_its_picture(client):
+    text = client.get(f"/runs?id={RUN}").text
+    assert "<title>Mine &amp; &quot;yours&quot; &lt;b&gt;</title>" in text
+    assert 'property="og:description" content="What I saw."' in text
+    assert f'property="og:image" content="http://host:8501/preview/{RUN}.png"' in text
+    assert 'content="summary_large_image"' in text
+    picture = client.get(f"/preview/{RUN}.png")
+    assert picture.content == PNG
+    assert picture.headers["content-type"] == "image/png"
+
+
+def test_behind_a_proxy_the_picture_has_the_address_of_the_visitor(client):
+    text = client.get(f"/runs?id={RUN}", headers={"x-forwarded-proto": "https"}).text
+    assert f'content="https://host:8501/preview/{RUN}.png"' in text
+
+
+def test_a_run_without_a_picture_or_a_note_says_what_it_is(client):
+    text = client.get(f"/runs?id={BARE}").text
+    assert "og:image" not in text
+    assert "A page of the Attention Workbench, as it was kept." in text
+
+
+@pytest.mark.parametrize("id", ["a" * 32, "e" * 32, "x"])
+def test_what_is_no_run_is_the_page_of_runs_and_has_no_picture(client, id):
+    text = client.get("/runs", params={"id": id}).text
+    assert "<title>Runs · Attention Workbench</title>" in text
+    assert "og:image" not in text
+    assert client.get(f"/preview/{id}.png").status_code == 404
+
+
+def test_nothing_but_pages_is_touched(client):
+    assert client.get("/static/a.js").text == "let title = '<title>x</title>'"
+    assert client.get("/elsewhere").text == PAGE
+    assert client.head("/translation").text == ""
+
+
+def test_the_server_uses_them():
+    chosen = serving.options()
+    assert previews.Previews in [each.cls for each in chosen["middleware"]]
+    assert previews.routes()[0].path in [route.path for route in chosen["routes"]]
