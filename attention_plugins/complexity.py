@@ -172,7 +172,8 @@ def hops(layer: Convolution | Recurrence | SelfAttention, n: int, d: int) -> int
     reached[:, -1] = 1
     for hop in range(1, n + 1):
         x = torch.randn(1, n, d, dtype=dtype, generator=generator, requires_grad=True)
-        (gradient,) = torch.autograd.grad(layer.hop(x), x, reached)
+        # As a sum: given a gradient to begin with, torch imports sympy, which takes 20 MB.
+        (gradient,) = torch.autograd.grad((layer.hop(x) * reached).sum(), x)
         # Only where, not how much: over a thousand hops the product would vanish or explode.
         reached = (gradient.abs().sum(-1, keepdim=True) > 0).to(dtype).expand(-1, -1, d)
         if reached[0, 0, 0]:

@@ -17,6 +17,7 @@ from dashboard.jobs.context import Context
 from dashboard.records.request import Request, Scalar
 
 _LOADING = 0.05  # of a job, when its model is loaded
+_KEPT = 4  # models, as many as a page has panels; each holds 10 to 20 MB
 
 
 def read_texts(request: Request, names: Sequence[str]) -> tuple[dict[str, str], dict[str, Scalar]]:
@@ -59,7 +60,7 @@ def open_translator(request: Request, context: Context) -> Translator:
     return translator_of(request.data, device)
 
 
-@functools.lru_cache(maxsize=8)
+@functools.lru_cache(maxsize=_KEPT)
 def translator_of(name: str, device: str) -> Translator:
     """The translator of a checkpoint, kept for the next request.
 

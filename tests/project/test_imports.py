@@ -256,6 +256,15 @@ def test_a_page_that_keeps_nothing_loads_no_database():
     assert {m for m in keeping if names(m, databases)} == {"sqlalchemy", "fsspec"}
 
 
+def test_a_measurement_of_complexity_loads_no_computer_algebra():
+    (worker,) = loaded(
+        "from attention_plugins.complexity import Recurrence, hops\n"
+        "hops(Recurrence(2).double(), 3, 2)"
+    )
+    assert "attention_plugins.complexity" in worker
+    assert not {m for m in worker if names(m, ("sympy", "mpmath"))}
+
+
 def test_the_contract_loads_nothing_of_the_dashboard_and_workers_no_streamlit():
     contract, worker = loaded(
         "import attention_plugins, attention_plugins.registry, attention_plugins.race.export",
