@@ -26,6 +26,7 @@ from attention_plugins.contract import (
     Sizes,
     Tokeniser,
     TokeniserSpec,
+    TranslationSpec,
     normaliser,
     scoring,
 )
@@ -71,6 +72,7 @@ __all__ = [
     "Tap",
     "Tokeniser",
     "TokeniserSpec",
+    "TranslationSpec",
     "Window",
     "as_mask",
     "attend",

@@ -25,6 +25,7 @@ from attention_plugins.contract import (
     ScoringSpec,
     Spec,
     TokeniserSpec,
+    TranslationSpec,
 )
 
 PROJECT = "attention_plugins"
@@ -80,6 +81,12 @@ def attention_tokenisers() -> Iterable[TokeniserSpec]:
 @hookspec
 def attention_metrics() -> Iterable[MetricSpec]:
     """Yield metrics: how good what a model writes is, held against references."""
+    raise NotImplementedError
+
+
+@hookspec
+def attention_translations() -> Iterable[TranslationSpec]:
+    """Yield translations: what the package's records say, in another language."""
     raise NotImplementedError
 
 
@@ -205,6 +212,13 @@ HOOKS = {
                 "unit",
             ),
             built_ins="attention_plugins.metrics",
+        ),
+        Hook(
+            function=attention_translations,
+            record=TranslationSpec,
+            noun="translation",
+            rules="attention_plugins.checking.translations",
+            describe=describing.fields("name", "title", "language", "texts"),
         ),
         Hook(
             function=attention_checkpoints,

@@ -32,6 +32,7 @@ from attention_plugins.contract.scorings import (
     scoring,
 )
 from attention_plugins.contract.tokenisers import Tokeniser, TokeniserSpec
+from attention_plugins.contract.translations import TranslationSpec
 
 CONTRACT_VERSION = (1, 1)
 
@@ -57,6 +58,7 @@ __all__ = [
     "Task",
     "Tokeniser",
     "TokeniserSpec",
+    "TranslationSpec",
     "as_record",
     "is_formula",
     "normaliser",

@@ -7,7 +7,7 @@ formulas and helps are texts of strangers, to be shown as text only.
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
@@ -137,6 +137,7 @@ class Catalogue:
     all this, or failed to; ``contract`` is the version of the contract that is offered here,
     ``example`` the source of a whole plugin. ``formulas`` are those that were read for this page,
     by the text that was typed; each that is one is also among the scorings, but is not offered.
+    ``translations`` are what plugins bring of their own texts: by language, by the English text.
     """
 
     scorings: Mapping[str, Entry] = field(default_factory=dict)
@@ -155,6 +156,7 @@ class Catalogue:
     contract: str = ""
     example: str = ""
     formulas: Mapping[str, Formula] = field(default_factory=dict)
+    translations: Mapping[str, Mapping[str, str]] = field(default_factory=dict)
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Catalogue:
@@ -188,6 +190,7 @@ class Catalogue:
             presets=facts.get("presets", {}),
             failures=failures,
             distributions={one.name: one for one in distributions(facts, failures)},
+            translations=_translations(facts.get("translations", ())),
             contract=facts.get("versions", {}).get("contract", ""),
             example=facts.get("example", ""),
         )
@@ -263,6 +266,15 @@ def examples_in(facts: Mapping[str, Any]) -> tuple[str, ...]:
     """The example sentences of a data set or of a card's corpus."""
     found = facts.get("examples")
     return tuple(text for text in found if isinstance(text, str)) if _is_list(found) else ()
+
+
+def _translations(found: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
+    """By language; of two plugins that translate the same text the first one counts."""
+    held: dict[str, dict[str, str]] = {}
+    for one in found:
+        own = held.setdefault(one["language"], {})
+        held[one["language"]] = {**one["texts"], **own}
+    return held
 
 
 def _is_list(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from threading import Lock
 
@@ -13,6 +13,7 @@ from dashboard.records.metric import Metric
 from dashboard.records.parameter import Parameter
 
 _KEPT = 4
+Said = Callable[[str], str]
 _made: dict[tuple[int, str], tuple[Catalogue, Catalogue]] = {}
 _lock = Lock()
 
@@ -31,55 +32,68 @@ def localised(catalogue: Catalogue) -> Catalogue:
         if key not in _made:
             for old in [*_made][: max(0, len(_made) - _KEPT + 1)]:
                 del _made[old]
-            _made[key] = catalogue, _told(catalogue)  # holds the original, and so its id
+            _made[key] = (
+                catalogue,
+                _told(catalogue, catalogue.translations.get(spoken, {})),
+            )  # holds the original, and so its id
         return _made[key][1]
 
 
-def _told(catalogue: Catalogue) -> Catalogue:
+def _told(catalogue: Catalogue, theirs: Mapping[str, str]) -> Catalogue:
+    def said(text: str) -> str:
+        own = translated(text)
+        return theirs.get(text, text) if own == text else own
+
     return replace(
         catalogue,
-        scorings=_entries(catalogue.scorings),
-        normalisers=_entries(catalogue.normalisers),
-        models=_entries(catalogue.models),
-        datasets=_entries(catalogue.datasets),
-        checkpoints={name: _checkpoint(each) for name, each in catalogue.checkpoints.items()},
-        others={kind: _entries(entries) for kind, entries in catalogue.others.items()},
-        kinds={kind: translated(noun) for kind, noun in catalogue.kinds.items()},
-        options={task: _parameters(own) for task, own in catalogue.options.items()},
-        metrics={task: tuple(map(_metric, own)) for task, own in catalogue.metrics.items()},
+        scorings=_entries(catalogue.scorings, said),
+        normalisers=_entries(catalogue.normalisers, said),
+        models=_entries(catalogue.models, said),
+        datasets=_entries(catalogue.datasets, said),
+        checkpoints={n: _checkpoint(each, said) for n, each in catalogue.checkpoints.items()},
+        others={kind: _entries(entries, said) for kind, entries in catalogue.others.items()},
+        kinds={kind: said(noun) for kind, noun in catalogue.kinds.items()},
+        options={task: _parameters(own, said) for task, own in catalogue.options.items()},
+        metrics={
+            task: tuple(_metric(one, said) for one in own)
+            for task, own in catalogue.metrics.items()
+        },
     )
 
 
-def _entries(entries: Mapping[str, Entry]) -> dict[str, Entry]:
-    return {name: _entry(entry) for name, entry in entries.items()}
+def _entries(entries: Mapping[str, Entry], said: Said) -> dict[str, Entry]:
+    return {name: _entry(entry, said) for name, entry in entries.items()}
 
 
-def _entry(entry: Entry) -> Entry:
+def _entry(entry: Entry, said: Said) -> Entry:
     return replace(
-        entry, title=translated(entry.title), description=translated(entry.description),
-        unit=translated(entry.unit), parameters=_parameters(entry.parameters),
+        entry, title=said(entry.title), description=said(entry.description),
+        unit=said(entry.unit), parameters=_parameters(entry.parameters, said),
     )  # fmt: skip
 
 
-def _checkpoint(checkpoint: Checkpoint) -> Checkpoint:
-    typed = _entry(checkpoint.typed) if checkpoint.typed else None
-    return replace(checkpoint, title=translated(checkpoint.title), typed=typed)
+def _checkpoint(checkpoint: Checkpoint, said: Said) -> Checkpoint:
+    typed = _entry(checkpoint.typed, said) if checkpoint.typed else None
+    return replace(checkpoint, title=said(checkpoint.title), typed=typed)
 
 
-def _parameters(parameters: tuple[Parameter, ...]) -> tuple[Parameter, ...]:
-    return tuple(map(parameter_told, parameters))
+def _parameters(parameters: tuple[Parameter, ...], said: Said) -> tuple[Parameter, ...]:
+    return tuple(parameter_told(one, said) for one in parameters)
 
 
-def parameter_told(parameter: Parameter) -> Parameter:
-    """A parameter with its texts in the visitor's language; its choices stay names."""
+def parameter_told(parameter: Parameter, said: Said = translated) -> Parameter:
+    """A parameter with its texts in the visitor's language; its choices stay names.
+
+    Args:
+        said: translates a text.
+    """
     return replace(
-        parameter, title=translated(parameter.title), unit=translated(parameter.unit),
-        help=translated(parameter.help),
+        parameter, title=said(parameter.title), unit=said(parameter.unit),
+        help=said(parameter.help),
     )  # fmt: skip
 
 
-def _metric(metric: Metric) -> Metric:
+def _metric(metric: Metric, said: Said) -> Metric:
     return replace(
-        metric, title=translated(metric.title), unit=translated(metric.unit),
-        help=translated(metric.help),
+        metric, title=said(metric.title), unit=said(metric.unit), help=said(metric.help)
     )  # fmt: skip

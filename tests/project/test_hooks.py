@@ -22,6 +22,7 @@ from attention_plugins import (
     MetricSpec,
     ModelSpec,
     TokeniserSpec,
+    TranslationSpec,
     describing,
     discovery,
     hookimpl,
@@ -64,8 +65,12 @@ RECORDS = {
     "attention_metrics": lambda: MetricSpec(
         name="mine", title="Mine", score=lambda hypotheses, references: 0.0
     ),
+    "attention_translations": lambda: TranslationSpec(
+        name="mine", title="Mine", language="zh", texts={"Mine": "我的"}
+    ),
 }
-_SINCE_1_1 = {"attention_normalisers", "attention_tokenisers", "attention_metrics"}
+_SINCE_1_1 = {"attention_normalisers", "attention_tokenisers", "attention_metrics",
+              "attention_translations"}  # fmt: skip
 # The arguments that hooks gave in a version of the contract; later minor versions append theirs.
 PROMISED = {
     (1, 0): dict.fromkeys(RECORDS.keys() - _SINCE_1_1, ()),
