@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from dashboard.language import gettext_noop
 from dashboard.records.card import problem_of
 from dashboard.records.distributions import Distribution, distributions
 from dashboard.records.metric import Metric
@@ -274,7 +275,11 @@ def _checked(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     problem = problem_of(entry["card"]) if entry["card"] else ""
     if not problem:
         return entry
-    return {**entry, "card": None, "fault": f"its card cannot be shown: {problem}"}
+    return {
+        **entry,
+        "card": None,
+        "fault": gettext_noop("its card cannot be shown: {problem}", problem=problem),
+    }
 
 
 def _unusable(entry: Mapping[str, Any]) -> dict[str, Any]:
