@@ -25,11 +25,19 @@ PLACES = {
 }  # fmt: skip
 # What pages declare; their texts go through ``gettext`` where they are shown.
 DECLARED = {"Entry", "Page", "Parameter", "Metric", "Choice", "Text", "NormaliserName"}
+# The same of one feature alone, with the arguments that hold its texts.
+OWN = {
+    "Lesson": {
+        "title", "papers", "idea", "question", "choices", "reason", "now", "goal", "conclusion",
+    },
+    "Try": {"label"},
+}  # fmt: skip
 # Their texts are read in a terminal or by those who write plugins.
 NOT_SHOWN = (
     *(f"attention_plugins/{name}/" for name in ("commands", "templates", "checking")),
     *(f"dashboard/jobs/{name}.py" for name in ("process", "wire", "worker", "rehearsal")),
-    "dashboard/records/citation.py", "dashboard/jobs/task_warming.py",
+    "dashboard/records/citation.py",
+    "dashboard/jobs/task_warming.py",
 )
 # They speak English to workers and pages alike; a page translates what it shows of them.
 _ENGLISH = ("attention_plugins/", "dashboard/jobs/", "dashboard/records/", "dashboard/storage/")
@@ -110,6 +118,8 @@ def _of_node(node: ast.AST, worker: bool) -> Iterator[tuple[str, str]]:
             held = [first]
         case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in DECLARED and not worker:
             held = [each.value for each in given if each.arg in TOLD]
+        case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in OWN:
+            held = [each.value for each in given if each.arg in OWN[kind]]
         case _:
             held = _said(node) if worker else []
     yield from ((text, "") for each in held for text in literals(each))
@@ -149,6 +159,9 @@ def literals(node: ast.expr) -> Iterator[str]:
         case ast.Tuple(elts=elements):
             for element in elements:
                 yield from literals(element)
+        case ast.Dict(values=values):
+            for value in values:
+                yield from literals(value)
         case ast.BinOp(op=ast.Add(), left=left, right=right):
             for one in literals(left):
                 yield from (one + other for other in literals(right))
