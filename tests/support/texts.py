@@ -7,6 +7,7 @@ it stands: in a ``raise``, or as the title, the help or the description of somet
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -43,6 +44,7 @@ NOT_SHOWN = (
 _ENGLISH = ("attention_plugins/", "dashboard/jobs/", "dashboard/records/", "dashboard/storage/")
 _COMMON = {"len", "str", "repr", "join", "shown", "sorted", "map", "self", "format"}
 _WORDS = re.compile(r"[A-Za-z]{2}")
+_MARKED = re.compile(r"gettext|" + "|".join(rf"\b{name}\(" for name in (*DECLARED, *OWN)))
 
 
 @dataclass(frozen=True)
@@ -65,6 +67,7 @@ def catalogues() -> list[Path]:
     return sorted({folder_of(path) for path in _sources()})
 
 
+@functools.cache
 def folder_of(path: Path) -> Path:
     """The folder in whose catalogue the texts of a module stand.
 
@@ -87,10 +90,13 @@ def texts(folder: Path) -> dict[str, Text]:
 
 def of_module(path: Path) -> Iterator[Text]:
     """The texts of one module."""
-    tree = ast.parse(path.read_text("utf-8"))
+    source, worker = path.read_text("utf-8"), in_worker(path)
+    if not worker and not _MARKED.search(source):
+        return
+    tree = ast.parse(source)
     at = path.relative_to(ROOT).as_posix()
     for node in ast.walk(tree):
-        for one, many in _of_node(node, in_worker(path)):
+        for one, many in _of_node(node, worker):
             if _WORDS.search(one):
                 yield Text(one, many, f"{at}:{getattr(node, 'lineno', 0)}")
 
@@ -101,6 +107,7 @@ def in_worker(path: Path) -> bool:
     return at.startswith(_ENGLISH) or path.name.startswith("task")
 
 
+@functools.cache
 def _sources() -> list[Path]:
     found = (path for package in ("dashboard", "attention_plugins")
              for path in (ROOT / package).rglob("*.py"))  # fmt: skip
