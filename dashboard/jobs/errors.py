@@ -32,7 +32,12 @@ def job_name(request: Request) -> str:
     names = [name for name in (request.model, request.scoring) if name]
     if not names:
         return request.task
-    return gettext_noop("{task} with {parts}", task=request.task, parts=" and ".join(names))
+    if len(names) == 1:
+        return gettext_noop("{task} with {name}", task=request.task, name=names[0])
+    return gettext_noop(
+        "{task} with {model} and {scoring}",
+        task=request.task, model=request.model, scoring=request.scoring,
+    )  # fmt: skip
 
 
 def refused(request: Request, error: ValueError) -> Failure:

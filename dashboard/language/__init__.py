@@ -15,6 +15,8 @@ import sys
 from collections.abc import Callable
 from typing import Any
 
+from dashboard.language.typesetting import filled
+
 ENGLISH = "en"
 # By the code in a link, what a language calls itself.
 LANGUAGES = {ENGLISH: "English", "zh": "简体中文"}
@@ -46,6 +48,7 @@ def gettext(text: str, **values: Any) -> str:
     """
     if (language := _spoken()) != ENGLISH:
         text = _catalogue(language).text(text, _caller())
+        return filled(text, values) if values else text
     return text.format(**values) if values else text
 
 
@@ -58,10 +61,9 @@ def ngettext(one: str, many: str, count: int, **values: Any) -> str:
         values: of the other placeholders.
     """
     if (language := _spoken()) == ENGLISH:
-        text = one if count == 1 else many
-    else:
-        text = _catalogue(language).number(one, many, count, _caller())
-    return text.format(count=count, **values)
+        return (one if count == 1 else many).format(count=count, **values)
+    text = _catalogue(language).number(one, many, count, _caller())
+    return filled(text, {"count": count, **values})
 
 
 def gettext_noop(text: str, **values: Any) -> str:

@@ -8,6 +8,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from string import Formatter
 
+from dashboard.language.typesetting import filled
+
 _FEW_LETTERS = 7  # a form with fewer of its own says little: "{model} with {scoring}"
 _LONGEST = 2000  # characters of a text that is compared with forms
 _DEEPEST = 3  # values within values
@@ -102,7 +104,7 @@ class Recogniser:
             ):
                 continue
             if form.own + inside > most:
-                best = form.translation.format(**{name: text for name, (text, _) in said.items()})
+                best = filled(form.translation, {name: text for name, (text, _) in said.items()})
                 most = form.own + inside
         return best, most
 

@@ -37,7 +37,7 @@ KNOWN = {
         ("need 1 <= head <= 4, got 'Gaussian'", "注意力头须在 1 到 4 之间，收到 '高斯'"),
         ("need 1 <= head <= 4", "need 1 <= head <= 4"),
         ("so need 1 <= head <= 4, got 7", "so need 1 <= head <= 4, got 7"),
-        ("Scaled dot product refused: why", "缩放点积 被拒绝：why"),
+        ("Scaled dot product refused: why", "缩放点积被拒绝：why"),
         ("x refused: need 1 <= head <= 4, got 7", "x 被拒绝：注意力头须在 1 到 4 之间，收到 7"),
         ("x refused: so; try again", "x 被拒绝：so；try again"),
         ("1,200 pairs of 1,200 were read", "共读入 1,200 对"),
