@@ -6,6 +6,7 @@ formulas and helps are texts of strangers, to be shown as text only.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from dashboard.records.formula import Formula
 
 Sides = tuple[str, str]
+_IN_BRACKETS = re.compile(r" \(|（")  # in Chinese no space stands before a bracket
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -58,7 +60,7 @@ class Entry:
     @property
     def short_title(self) -> str:
         """The title without what stands in brackets; of a formula all of it."""
-        return self.title if is_formula(self.name) else self.title.partition(" (")[0]
+        return self.title if is_formula(self.name) else _IN_BRACKETS.split(self.title, 1)[0]
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Entry:
