@@ -24,8 +24,8 @@ PLACES = {
     "_no_sign": (), "Meaning": (0,), "Function": (2,), "_each": (0,), "_line_problem": (1, 4),
     "_part": (1,),
 }  # fmt: skip
-# What pages declare; their texts go through ``gettext`` where they are shown.
-DECLARED = {"Entry", "Page", "Parameter", "Metric", "Choice", "Text", "NormaliserName"}
+# What pages and settings declare; their texts go through ``gettext`` where they are shown.
+DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text", "NormaliserName"}
 # The same of one feature alone, with the arguments that hold its texts.
 OWN = {
     "Lesson": {
