@@ -81,20 +81,19 @@ def require_agreement(found: Losses, blamed: str) -> None:
     """
     if found.agree:
         return
-    stepwise = "word by word"
     if not abs(found.at_once - found.word_by_word) <= TOLERANCE:
         raise DisagreementError(
             f"training and decoding disagree: the same held-out sentences cost "
             f"{found.at_once:.4f} nats per token scored at once, as in training, and "
-            f"{found.word_by_word:.4f} {stepwise}, as in decoding. The cause is {blamed}: it "
+            f"{found.word_by_word:.4f} word by word, as in decoding. The cause is {blamed}: it "
             'counts positions itself, or lets queries meet. Declare needs = ("positions",) or '
             '("memory",) and use what is then handed over; "check" names the broken rule'
         )
     raise DisagreementError(
         f"padding changes the result: the same held-out sentences cost {found.at_once:.4f} nats "
         f"per token, and {found.at_once_padded:.4f} at once or {found.word_by_word_padded:.4f} "
-        f"{stepwise} with {_EXTRA} tokens of padding. The cause is {blamed}: it counts keys from "
-        'the end, or computes over all keys at once; "check" names the broken rule'
+        f"word by word with {_EXTRA} tokens of padding. The cause is {blamed}: it counts keys "
+        'from the end, or computes over all keys at once; "check" names the broken rule'
     )
 
 

@@ -267,15 +267,16 @@ def _read_weights(folder: Path, wanted: Mapping[str, torch.Size]) -> dict[str, t
     try:
         with safe_open(path, framework="pt") as file:
             present = set(file.keys())
-            for problem, names in (
-                ("lacks", wanted.keys() - present),
-                ("has an unknown", present - wanted.keys()),
-            ):
-                if names:
-                    raise CheckpointError(
-                        f"{path} {problem} tensor {min(names)!r}; "
-                        f"the model of its card has {len(wanted)} tensors, the file {len(present)}"
-                    )
+            if lacking := wanted.keys() - present:
+                raise CheckpointError(
+                    f"{path} lacks tensor {min(lacking)!r}; "
+                    f"the model of its card has {len(wanted)} tensors, the file {len(present)}"
+                )
+            if unknown := present - wanted.keys():
+                raise CheckpointError(
+                    f"{path} has an unknown tensor {min(unknown)!r}; "
+                    f"the model of its card has {len(wanted)} tensors, the file {len(present)}"
+                )
             for name, shape in wanted.items():
                 found = tuple(file.get_slice(name).get_shape())
                 if found != tuple(shape):

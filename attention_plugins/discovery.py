@@ -20,6 +20,7 @@ import pluggy
 from attention_plugins import hookspecs
 from attention_plugins.contract import CONTRACT_VERSION, Spec, is_formula
 from attention_plugins.hookspecs import HOOKS
+from attention_plugins.marking import gettext_noop
 from attention_plugins.refusal import Refused, last_line, let_go
 
 GROUP = "attention_plugins"
@@ -74,7 +75,7 @@ def sources() -> Iterator[Source]:
 
 def _distribution(entry: metadata.EntryPoint) -> tuple[str, str]:
     if entry.dist is None or not entry.dist.name:
-        return "unknown distribution", ""
+        return gettext_noop("unknown distribution"), ""
     return entry.dist.name, entry.dist.version or ""
 
 
@@ -171,30 +172,34 @@ def drain(
     Every record stands for itself: one that is no record, or an error after it, costs no other.
     """
     hook, records, faults = HOOKS[kind], [], []
-    article = f"{hook.record.__name__} records"
+    article = gettext_noop(f"{hook.record.__name__} records")
     try:
         yielded = function()
         if not isinstance(yielded, Iterable):
             got = type(yielded).__name__
-            message = f"{hook.name} returned {got}, need an iterable of {article}"
+            message = gettext_noop(f"{hook.name} returned {got}, need an iterable of {article}")
             return [], [Refused("record", message, f"yield each {hook.noun}, or return a list")]
         for record in itertools.islice(yielded, _MOST_RECORDS + 1):
             if len(records) + len(faults) == _MOST_RECORDS:
-                message = f"{hook.name} yielded more than {_MOST_RECORDS} records"
+                message = gettext_noop(f"{hook.name} yielded more than {_MOST_RECORDS} records")
                 faults.append(Refused("record", message, "end the generator"))
             elif isinstance(record, hook.record) and is_formula(record.name):
-                message = f"{hook.name} yielded a scoring of the name {record.name}"
-                advice = 'names that begin with "=" are formulas as typed; give it another name'
+                message = gettext_noop(f"{hook.name} yielded a scoring of the name {record.name}")
+                advice = gettext_noop(
+                    'names that begin with "=" are formulas as typed; give it another name'
+                )
                 faults.append(Refused("record", message, advice))
             elif isinstance(record, hook.record):
                 records.append(record)
             else:
                 got = type(record).__name__
-                message = f"{hook.name} yielded {got}, need {article}"
+                message = gettext_noop(f"{hook.name} yielded {got}, need {article}")
                 faults.append(Refused("record", message, f"make it a {hook.record.__name__}"))
     except BaseException as error:
         let_go(error)
-        message = f"{hook.name} raised after {len(records)} records: {last_line(error)}"
-        advice = f"report it to the authors of {source.distribution}, or update it"
+        message = gettext_noop(
+            f"{hook.name} raised after {len(records)} records: {last_line(error)}"
+        )
+        advice = gettext_noop(f"report it to the authors of {source.distribution}, or update it")
         faults.append(Refused("call", message, advice))
     return records, faults

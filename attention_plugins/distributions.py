@@ -6,6 +6,8 @@ from contextlib import suppress
 from importlib import metadata
 from typing import Any
 
+from attention_plugins.marking import gettext_noop
+
 _LONGEST = 300
 _MOST_LINKS = 6
 
@@ -20,7 +22,7 @@ def described(name: str, version: str) -> dict[str, Any]:
         about = metadata.metadata(name)
         summary = _line(next(iter(about.get_all("Summary") or ()), None))
         pairs = [text.partition(",")[::2] for text in about.get_all("Project-URL") or ()]
-        pairs += [("Home page", text) for text in about.get_all("Home-page") or ()]
+        pairs += [(gettext_noop("Home page"), text) for text in about.get_all("Home-page") or ()]
         links = [{"label": _line(label), "url": _line(url)} for label, url in pairs if url.strip()]
     return {"name": name, "version": version, "summary": summary, "links": links[:_MOST_LINKS]}
 

@@ -8,6 +8,8 @@ from http.client import HTTPException
 from pathlib import Path
 from typing import BinaryIO
 
+from attention_plugins.marking import gettext_noop
+
 Progress = Callable[[int, int | None], None]
 
 MOST_BYTES = 500_000_000
@@ -145,4 +147,4 @@ def _reason(error: BaseException) -> str:
         error = inner
     said = getattr(error, "strerror", None) or str(error)
     cut = isinstance(error, (ConnectionError, TimeoutError, HTTPException))
-    return f"{said}; nothing was kept, try again" if cut else said
+    return gettext_noop(f"{said}; nothing was kept, try again") if cut else said

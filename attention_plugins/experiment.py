@@ -141,8 +141,10 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
     )  # fmt: skip
     model = as_translation_model(model_spec.create(factory, sizes, experiment.model_parameters))
     card = {
-        "title": f"{model_spec.title} with {scoring_spec.title}"
-        f"{f' and {way.title}' if way else ''} on {experiment.corpus}",
+        "title": f"{model_spec.title} with {scoring_spec.title} and {way.title} on "
+        f"{experiment.corpus}"
+        if way
+        else f"{model_spec.title} with {scoring_spec.title} on {experiment.corpus}",
         "model": model_spec.name,
         "scoring": scoring_spec.name,
         **parameters,

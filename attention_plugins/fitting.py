@@ -16,6 +16,7 @@ from torch import Tensor, nn
 from attention_plugins.attention import Scoring
 from attention_plugins.contract import Parameter, RegressionData
 from attention_plugins.descent import adam_steps, sgd_steps
+from attention_plugins.marking import gettext_noop
 from attention_plugins.models.protocols import Module, RegressionModel
 from attention_plugins.regression import leave_one_out, left_out
 
@@ -138,7 +139,7 @@ def fit(
     """
     weights = [weight for weight in model.parameters() if weight.requires_grad]
     if not weights:
-        return Fit([], "Nothing to learn: this scoring has no weights.")
+        return Fit([], gettext_noop("Nothing to learn: this scoring has no weights."))
     rows = left_out(len(data.x)).to(data.x.device)
     unit = 1.0 if loss == "sum" else float(data.y.var(correction=0)) or 1.0
     update = _descent(weights, loss, optimiser, lr, epochs)
@@ -197,7 +198,7 @@ def _descent(
 
 
 def _diverged(stop: Step, best: Step) -> str:
-    return (
+    return gettext_noop(
         f"Learning stopped at step {stop.number}, where the loss was no longer finite; the best "
         f"weights so far are kept (step {best.number}, loss {best.loss:.4g}), and a smaller "
         "learning rate may go further."
@@ -206,7 +207,9 @@ def _diverged(stop: Step, best: Step) -> str:
 
 def _summary(weights: list[nn.Parameter], rows: int, points: int, epochs: int) -> str:
     count = sum(weight.numel() for weight in weights)
-    which = "each point" if rows == points else f"{rows:,} of {points:,} points, evenly picked,"
-    steps = f"{epochs:,} step{'s' * (epochs > 1)}"
-    weights_learned = f"{count:,} weight{'s' * (count > 1)}"
-    return f"Learned {weights_learned} in {steps}, leaving out {which} in turn."
+    which = gettext_noop(
+        "each point" if rows == points else f"{rows:,} of {points:,} points, evenly picked,"
+    )
+    steps = gettext_noop("1 step" if epochs == 1 else f"{epochs:,} steps")
+    learned = gettext_noop("1 weight" if count == 1 else f"{count:,} weights")
+    return gettext_noop(f"Learned {learned} in {steps}, leaving out {which} in turn.")

@@ -12,6 +12,7 @@ from attention_plugins.contract import Spec
 from attention_plugins.discovery import Source, drain, implementations, sources
 from attention_plugins.fingerprint import fingerprint
 from attention_plugins.hookspecs import HOOKS
+from attention_plugins.marking import gettext_noop
 from attention_plugins.origins import Failure, Plugin
 from attention_plugins.refusal import Refused, Stage, last_line, let_go
 from attention_plugins.watching import quarantined, running
@@ -46,8 +47,9 @@ class Loader:
                 self._fail(source, refused.stage, refused.message, refused.advice)
             except BaseException as error:  # an object that raises when it is looked at
                 let_go(error)
-                message = f"looking at {source.module} raised {last_line(error)}"
-                self._fail(source, "hooks", message, "name a plain module as the entry point")
+                message = gettext_noop(f"looking at {source.module} raised {last_line(error)}")
+                advice = gettext_noop("name a plain module as the entry point")
+                self._fail(source, "hooks", message, advice)
         offered = self._settle()
         self.plugins = tuple(self._describe(source, offered) for source in self.taken)
         return {
@@ -132,12 +134,17 @@ class Loader:
     def _clash(self, noun: str, name: str, source: Source, claimants: list[Source]) -> None:
         others = list(dict.fromkeys(str(other) for other in claimants if other != source))
         if any(other.built_in for other in claimants) and not source.built_in:
-            message = f'{source} offers {noun} "{name}", which is the name of a built-in'
+            message = gettext_noop(
+                f'{source} offers {noun} "{name}", which is the name of a built-in'
+            )
         elif others:
-            message = f'{noun} "{name}" is claimed by {source} and by {" and ".join(others)}'
+            message = gettext_noop(
+                f'{noun} "{name}" is claimed by {source} and by {" and ".join(others)}'
+            )
         else:
-            message = f'{source} offers {noun} "{name}" more than once'
-        self._fail(source, "clash", message, f'give the {noun} another name than "{name}"')
+            message = gettext_noop(f'{source} offers {noun} "{name}" more than once')
+        advice = gettext_noop(f'give the {noun} another name than "{name}"')
+        self._fail(source, "clash", message, advice)
 
     def _describe(self, source: Source, offered: list[tuple[str, Spec, Source]]) -> Plugin:
         names = {

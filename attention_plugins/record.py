@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from attention_plugins.marking import gettext_noop
 from attention_plugins.tap import Site
 
 _ROW_SUM_TOLERANCE = 1e-3
@@ -34,7 +35,7 @@ class AttentionMap:
     normalised: bool = True
 
     def __post_init__(self) -> None:
-        where = f"map of {self.site.kind} layer {self.site.layer}"
+        where = gettext_noop(f"map of {self.site.kind} layer {self.site.layer}")
         if self.weights.dim() != 3:
             raise ValueError(
                 f"{where}: need weights (heads, queries, keys), got {tuple(self.weights.shape)}"

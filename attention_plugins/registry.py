@@ -36,9 +36,12 @@ from attention_plugins.formula.origin import origin
 from attention_plugins.home import is_shipped
 from attention_plugins.hookspecs import HOOKS, hook_of
 from attention_plugins.loader import ALLOW_LIST, Loader
+from attention_plugins.marking import gettext_noop
 from attention_plugins.origins import Failure, Plugin
 
-OWN = "this machine"  # whose the checkpoints are that did not come with the workbench
+OWN = gettext_noop(
+    "this machine"
+)  # whose the checkpoints are that did not come with the workbench
 SOFTMAX = "softmax"  # what scorings have unless they say otherwise
 
 Record = TypeVar("Record", bound=Spec)

@@ -14,6 +14,7 @@ from attention_plugins.axes import axes_of, kept, labels, start_of
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
+from attention_plugins.marking import gettext_noop
 from attention_plugins.record import AttentionMap, Translation
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import (
@@ -93,7 +94,9 @@ class Translator:
         Raises:
             ContractError: an empty or over-long sentence (named by its number), a bad width.
         """
-        read = [self._read(s, f"sentence {n}") for n, s in enumerate(sentences, start=1)]
+        read = [
+            self._read(s, gettext_noop(f"sentence {n}")) for n, s in enumerate(sentences, start=1)
+        ]
         order = sorted(range(len(read)), key=lambda i: len(read[i].ids))
         texts = [""] * len(read)
         for start in range(0, len(order), batch_size):
@@ -162,8 +165,10 @@ class Translator:
             batch_size = 1  # its keys may follow each other without the padding between two parts
         for start in range(0, len(pairs), batch_size):
             part = list(enumerate(pairs[start : start + batch_size], start=start + 1))
-            sources = [self._read(s, f"source {n}") for n, (s, _) in part]
-            targets = [self._read(t, f"target {n}", target=True) for n, (_, t) in part]
+            sources = [self._read(s, gettext_noop(f"source {n}")) for n, (s, _) in part]
+            targets = [
+                self._read(t, gettext_noop(f"target {n}"), target=True) for n, (_, t) in part
+            ]
             source, lengths = self._tensors(sources)
             target, _ = self._tensors(targets)
             _, sites = force(self.model, source, lengths, target, interventions=interventions)
@@ -215,9 +220,9 @@ class Translator:
     def _read_pair(
         self, sentence: str, target: str, width: int, interventions: Sequence[Intervention]
     ) -> tuple[Sentence, Sentence]:
-        read = self._read(sentence, "the sentence")
+        read = self._read(sentence, gettext_noop("the sentence"))
         if target.strip():
-            return read, self._read(target, "the target", target=True)
+            return read, self._read(target, gettext_noop("the target"), target=True)
         return read, self._written(self._decode([read], width, interventions)[0])
 
     def _written(self, ids: list[int]) -> Sentence:

@@ -8,6 +8,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeGuard, TypeVar
 
+from attention_plugins.marking import gettext_noop
+
 Scalar = bool | int | float | str
 Record = TypeVar("Record")
 
@@ -176,7 +178,7 @@ def settle(
     known = {parameter.name: parameter for parameter in parameters}
     for name in values:
         if name not in known:
-            offered = ", ".join(known) or "it takes none"
+            offered = ", ".join(known) or gettext_noop("it takes none")
             raise ContractError(f"no parameter {name!r}; offered: {offered}")
     settled = {name: p.check(values.get(name, p.default)) for name, p in known.items()}
     if on_step:

@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from attention_plugins.contract import ContractError, SentencePair
+from attention_plugins.marking import gettext_noop
 from attention_plugins.text import normalise, tokenise_clitics
 
 # English sentences to start with, of which every corpus of everyday language has the words.
@@ -31,6 +32,9 @@ _LINK = re.compile(r"([0-9]{1,4})([-?p])([0-9]{1,4})\Z")
 _TOKENS_TOLD = 16
 _AT_ONCE = 2**16  # bytes
 _NO_LETTER = re.compile(r"[\W_]+")
+_FILE, _PAIR = gettext_noop("the file"), gettext_noop("the pair")  # what messages call them
+_SIDES = gettext_noop("source"), gettext_noop("target")
+_UNWANTED = ("\0", gettext_noop("a NUL byte")), ("\r", gettext_noop("a carriage return"))
 
 
 def read_pairs(
@@ -68,9 +72,11 @@ def read_pairs(
             if len(pairs) == limit:
                 break
     if len(pairs) < least:
-        plural = "s" * (least > 1)
         raise ContractError(
-            f"need at least {least} sentence pair{plural} in {name}, one a line as "
+            f"need at least 1 sentence pair in {name}, one a line as source<TAB>target; "
+            f"found {len(pairs)}"
+            if least == 1
+            else f"need at least {least} sentence pairs in {name}, one a line as "
             f"source<TAB>target; found {len(pairs)}"
         )
     return pairs
@@ -80,7 +86,7 @@ def read_pairs(
 def _opened(source: Path | bytes | IO) -> Iterator[tuple[IO, str]]:
     """The stream to read and what messages call it; a caller's own stream stays open."""
     if isinstance(source, bytes):
-        yield io.BytesIO(source), "the file"
+        yield io.BytesIO(source), _FILE
     elif isinstance(source, Path):
         try:
             with source.open("rb") as stream:
@@ -89,7 +95,7 @@ def _opened(source: Path | bytes | IO) -> Iterator[tuple[IO, str]]:
             raise ContractError(f"cannot read {source}: {error.strerror or error}") from error
     else:
         # Below a text stream lie the bytes, whose errors can be placed.
-        yield getattr(source, "buffer", source), getattr(source, "name", None) or "the file"
+        yield getattr(source, "buffer", source), getattr(source, "name", None) or _FILE
 
 
 def _check_length(stream: IO[bytes], name: str) -> None:
@@ -111,7 +117,7 @@ def _lines(stream: IO, name: str) -> Iterator[tuple[str, str]]:
     offset = number = 0
     while raw := stream.readline(_LONGEST_LINE):
         number += 1
-        where = f"line {number} of {name}"
+        where = gettext_noop(f"line {number} of {name}")
         if number > MOST_LINES:
             raise _too_many_lines(name)
         # A str may hold lone surrogates, which are no UTF-8 either.
@@ -134,7 +140,7 @@ def _text(data: bytes, offset: int, where: str) -> str:
             f"{where} is not UTF-8 at byte {offset + error.start:,} of the file "
             f"(0x{data[error.start]:02x}); save the file as UTF-8"
         ) from error
-    for sign, what in (("\0", "a NUL byte"), ("\r", "a carriage return")):
+    for sign, what in _UNWANTED:
         if sign in line:
             raise ContractError(
                 f"{where} has {what} in it; need UTF-8 text whose lines end with LF or CRLF"
@@ -148,7 +154,7 @@ def _columns(line: str, where: str) -> tuple[str, str, str]:
     if len(columns) < 2:
         raise ContractError(f"{where} has one column; need source<TAB>target")
     sides = [column.strip() for column in columns[:2]]
-    for side, text in zip(("source", "target"), sides, strict=True):
+    for side, text in zip(_SIDES, sides, strict=True):
         if not text:
             raise ContractError(f"{where} has an empty {side}; need source<TAB>target")
         if len(text) > LONGEST_SIDE:
@@ -158,7 +164,7 @@ def _columns(line: str, where: str) -> tuple[str, str, str]:
     return sides[0], sides[1], columns[2] if len(columns) > 2 else ""
 
 
-def aligned_pair(source: str, target: str, links: str, where: str = "the pair") -> SentencePair:
+def aligned_pair(source: str, target: str, links: str, where: str = _PAIR) -> SentencePair:
     """A sentence pair with its word links in Pharaoh format.
 
     Args:
@@ -170,7 +176,7 @@ def aligned_pair(source: str, target: str, links: str, where: str = "the pair") 
     Raises:
         ContractError: something else than links, or one beyond a sentence's tokens.
     """
-    sides = {"source": source, "target": target}
+    sides = dict(zip(_SIDES, (source, target), strict=True))
     found: dict[bool, list[tuple[int, int]]] = {True: [], False: []}
     # Most pairs have no links, and cutting a sentence into tokens takes its time.
     tokens = {side: tokenise_clitics(text) for side, text in sides.items()} if links else {}
@@ -184,8 +190,11 @@ def aligned_pair(source: str, target: str, links: str, where: str = "the pair") 
         for end, (side, words) in zip(ends, tokens.items(), strict=True):
             if end >= len(words):
                 raise ContractError(
-                    f"{where} links {link}, but its {side} has {len(words)} "
-                    f"token{'s' * (len(words) != 1)}, numbered from 0: {numbered(words)}"
+                    f"{where} links {link}, but its {side} has 1 token, numbered from 0: "
+                    f"{numbered(words)}"
+                    if len(words) == 1
+                    else f"{where} links {link}, but its {side} has {len(words)} tokens, "
+                    f"numbered from 0: {numbered(words)}"
                 )
         found[parts[2] == "-"].append(ends)
     return SentencePair(source, target, tuple(found[True]), tuple(found[False]))

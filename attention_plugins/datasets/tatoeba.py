@@ -18,6 +18,7 @@ from attention_plugins.contract import (
 from attention_plugins.datasets.parallel import EVERYDAY, MOST_LINES, read_pairs
 from attention_plugins.download import DownloadError, Progress, fetch
 from attention_plugins.home import home
+from attention_plugins.marking import gettext_noop
 
 ADDRESS = "http://d2l-data.s3-accelerate.amazonaws.com/fra-eng.zip"
 SHA1 = "94646ad1522d915e7b0f9296181140edcf86a4f5"
@@ -26,7 +27,7 @@ VARIABLE = "ATTENTION_TATOEBA"
 
 MOST_UNPACKED = 200_000_000
 
-_NEED = f"need a zip or a folder with {MEMBER} in it"
+_NEED = gettext_noop(f"need a zip or a folder with {MEMBER} in it")
 _PLAIN = (zipfile.ZIP_STORED, zipfile.ZIP_DEFLATED)
 _ENCRYPTED = 0x41
 

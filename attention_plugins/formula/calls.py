@@ -10,6 +10,7 @@ from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.lexer import Token
 from attention_plugins.formula.names import ALIASES, FUNCTIONS
 from attention_plugins.formula.tree import Call, Node, Number
+from attention_plugins.marking import gettext_noop
 
 _LAST = Call(0, 0, "neg", (Number(0, 0, 1.0),))  # -1, the dimension of the features
 _OF_TWO = {"max": "maximum", "min": "minimum"}
@@ -52,11 +53,13 @@ def applied(token: Token, start: int, end: int, arguments: Arguments) -> Call:
         raise _wrong(next(iter(arguments.named.values())), f"{name} takes no named argument")
     least, most = function.arguments
     if not least <= len(given) <= most:
-        needed = f"{least}" if least == most else f"{least} to {most}"
-        raise FormulaError(
-            f"{name} takes {needed} argument{'s' * (needed != '1')}, got {len(given)}",
-            token.start, end,
-        )  # fmt: skip
+        if least < most:
+            told = gettext_noop(f"{name} takes {least} to {most} arguments, got {len(given)}")
+        elif most > 1:
+            told = gettext_noop(f"{name} takes {most} arguments, got {len(given)}")
+        else:
+            told = gettext_noop(f"{name} takes 1 argument, got {len(given)}")
+        raise FormulaError(told, token.start, end)
     if name == "square":
         return Call(start, end, "^", (given[0], Number(token.start, token.end, 2.0)))
     if name == "cos" and len(given) == 2:

@@ -13,6 +13,7 @@ from attention_plugins.formula.naming import slug_of
 from attention_plugins.formula.scoring import read, spec_of
 from attention_plugins.formula.spelling import spelled
 from attention_plugins.formula.tree import Call, Node
+from attention_plugins.marking import gettext_noop
 
 _WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORD = re.compile(rf"{_WORDS.pattern}\Z")
@@ -63,7 +64,9 @@ def completions(text: str, position: int) -> list[dict[str, str]]:
     offered = {name: function.help for name, function in FUNCTIONS.items()}
     if not re.search(r"[\w)|]\s*\.\Z", rest):
         words = _WORDS.findall(f"{rest} {text[position:]}")
-        parameters = {word: "a parameter of this formula" for word in words if parameter(word)}
+        parameters = {
+            word: gettext_noop("a parameter of this formula") for word in words if parameter(word)
+        }
         names = {name: meaning.help for name, meaning in NAMES.items()}
         offered = {**parameters, **names, **offered}
     return [

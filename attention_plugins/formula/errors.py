@@ -16,5 +16,8 @@ class FormulaError(ContractError):
 
     def __init__(self, sentence: str, start: int, end: int, suggestion: str = "") -> None:
         self.sentence, self.start, self.end, self.suggestion = sentence, start, end, suggestion
-        meant = f'; did you mean "{suggestion}"?' if suggestion else ""
-        super().__init__(f"formula, character {start + 1}: {sentence}{meant}")
+        super().__init__(
+            f'formula, character {start + 1}: {sentence}; did you mean "{suggestion}"?'
+            if suggestion
+            else f"formula, character {start + 1}: {sentence}"
+        )

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.tree import Call, Name, Node, check_size
+from attention_plugins.marking import gettext_noop
 
 REDUCING = ("sum", "mean", "amax", "amin", "norm", "dot", "cosine", "product", "squares")
 
@@ -73,7 +74,8 @@ def _resolved(node: Node) -> _Part:
             raise _misplaced(part)
     if node.function in ("sum", "mean", "amax", "amin", "norm") and not given[0].vector:
         name = {"amax": "max", "amin": "min"}.get(node.function, node.function)
-        advice = "it is one number already" if node.function != "norm" else "take abs(x)"
+        already, length = gettext_noop("it is one number already"), gettext_noop("take abs(x)")
+        advice = length if node.function == "norm" else already
         raise FormulaError(
             f"{name} goes over the features of a vector, and this is one number; {advice}",
             given[0].node.start, given[0].node.end,

@@ -7,6 +7,7 @@ from typing import Literal, NamedTuple
 
 from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.names import GREEK
+from attention_plugins.marking import gettext_noop
 
 LONGEST = 300  # characters of a formula, as typed and as spelled by its tree
 _LARGEST = 1e30
@@ -35,6 +36,18 @@ class Token(NamedTuple):
     text: str
     start: int
     end: int
+
+
+# What is wrong with signs that formulas have elsewhere.
+_NO_SIGNS = {
+    "[": gettext_noop(
+        "a formula has no indices: q and k are whole vectors, i and j their positions"
+    ),
+    "{": gettext_noop("write brackets as ( and )"),
+    "\\": gettext_noop("write a formula as you would in Python, not in LaTeX"),
+    "'": gettext_noop("there is no text in a formula"),
+    '"': gettext_noop("there is no text in a formula"),
+}
 
 
 def tokens(text: str) -> list[Token]:
@@ -85,12 +98,6 @@ def _next(text: str, start: int) -> list[Token]:
 
 
 def _no_sign(character: str, start: int) -> tuple[str, int, int]:
-    told = {
-        "[": "a formula has no indices: q and k are whole vectors, i and j their positions",
-        "{": "write brackets as ( and )",
-        "\\": "write a formula as you would in Python, not in LaTeX",
-        "'": "there is no text in a formula",
-        '"': "there is no text in a formula",
-    }.get(character)
     shown = f'"{character}"' if character.isprintable() else f"U+{ord(character):04X}"
-    return told or f"{shown} has no meaning in a formula", start, start + 1
+    unknown = gettext_noop(f"{shown} has no meaning in a formula")
+    return _NO_SIGNS.get(character, unknown), start, start + 1

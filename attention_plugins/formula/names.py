@@ -6,6 +6,8 @@ import math
 import re
 from typing import NamedTuple
 
+from attention_plugins.marking import gettext_noop
+
 
 class Meaning(NamedTuple):
     """What a name stands for.
@@ -99,11 +101,13 @@ ALIASES = {"ln": "log", "amax": "max", "amin": "min", "maximum": "max", "minimum
 
 # What is asked for most, and does not belong into a scoring.
 NOT_HERE = {
-    "softmax": "a formula gives scores; the normaliser beside it makes weights of them",
-    "mask": "a formula gives scores; models mask them",
-    "dropout": "nothing is drawn at random in a formula",
-    "rand": "nothing is drawn at random in a formula",
-    "randn": "nothing is drawn at random in a formula",
+    "softmax": gettext_noop(
+        "a formula gives scores; the normaliser beside it makes weights of them"
+    ),
+    "mask": gettext_noop("a formula gives scores; models mask them"),
+    "dropout": gettext_noop("nothing is drawn at random in a formula"),
+    "rand": gettext_noop("nothing is drawn at random in a formula"),
+    "randn": gettext_noop("nothing is drawn at random in a formula"),
 }
 
 

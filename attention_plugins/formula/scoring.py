@@ -171,9 +171,12 @@ class FormulaScoring(Scoring):
         if made > limit:
             raise ContractError(
                 f"the formula {formula.text} makes {made:,} numbers of {pairs:,} pairs of query "
-                f"and key, and may make {limit:,}"
-                f"{' while it learns' if learns else ''}; take fewer points or shorter sentences, "
-                "or write it with q.k or |q - k|^2, which make none of each feature"
+                f"and key, and may make {limit:,} while it learns; take fewer points or shorter "
+                "sentences, or write it with q.k or |q - k|^2, which make none of each feature"
+                if learns
+                else f"the formula {formula.text} makes {made:,} numbers of {pairs:,} pairs of "
+                f"query and key, and may make {limit:,}; take fewer points or shorter "
+                "sentences, or write it with q.k or |q - k|^2, which make none of each feature"
             )
         if not formula.vectors:
             return count

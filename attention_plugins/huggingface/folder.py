@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attention_plugins.checkpoints import CARD, FORMAT, Checkpoint, CheckpointError
+from attention_plugins.marking import gettext_noop
 from attention_plugins.reading import read_bounded
 
 if TYPE_CHECKING:
@@ -22,7 +23,9 @@ ELSEWHERE = "elsewhere"  # the corpus of a model that nobody named one for
 
 _MOST_BYTES = 10_000_000
 _MOST_TOKENS = 128  # of a sentence: the maps of longer ones say nothing to the eye
-_BIAS = "a learned bias for the distance of two tokens joins the scores of self-attention"
+_BIAS = gettext_noop(
+    "a learned bias for the distance of two tokens joins the scores of self-attention"
+)
 
 
 class Family(NamedTuple):

@@ -50,11 +50,10 @@ def trained(folder: Path) -> LibraryModel:
     except Exception as error:  # the library's readers raise whatever theirs do
         raise CheckpointError(f"{folder} cannot be loaded: {_one_line(error)}") from error
     # The library draws what it does not find at random, and goes on.
-    for problem, names in (
-        ("lack", report["missing_keys"]), ("have another shape of", report["mismatched_keys"]),
-    ):  # fmt: skip
-        if names:
-            raise CheckpointError(f"{folder}: the weights {problem} {min(map(str, names))}")
+    if names := [*map(str, report["missing_keys"])]:
+        raise CheckpointError(f"{folder}: the weights lack {min(names)}")
+    if names := [*map(str, report["mismatched_keys"])]:
+        raise CheckpointError(f"{folder}: the weights have another shape of {min(names)}")
     for name, weight in model.named_parameters():
         if not torch.isfinite(weight).all():
             raise CheckpointError(f"{folder}: weight {name!r} holds NaN or infinity")

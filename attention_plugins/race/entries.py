@@ -9,6 +9,7 @@ from statistics import median
 from typing import Any
 
 from attention_plugins.contract import ContractError
+from attention_plugins.marking import gettext_noop
 from attention_plugins.race.records import Contestant, Outcome
 from attention_plugins.race.statistics import mean_with_interval
 
@@ -73,7 +74,7 @@ class Entry:
             return (problems or [one.problem for one in self.tuned])[0]
         if not problems:
             return ""
-        return f"{len(problems)} of {len(self.by_seed)} trainings: {problems[0]}"
+        return gettext_noop(f"{len(problems)} of {len(self.by_seed)} trainings: {problems[0]}")
 
 
 def entries_of(outcomes: Iterable[Outcome], task: str) -> dict[Contestant, Entry]:

@@ -10,6 +10,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dashboard.charts import theme
+from dashboard.language import current
 
 WIDTHS = {"single": 8.5, "double": 17.5}  # cm, of one and of two columns of most journals
 NARROWEST, WIDEST = 4.0, 40.0  # cm
@@ -18,6 +19,11 @@ POINTS = 72 / 2.54  # in a cm
 # The first is in the painter itself, so that it looks the same on every server.
 FONT = "Liberation Sans"
 FONTS = f"{FONT}, Arial, Helvetica, sans-serif"
+# Families with the characters of a language, as Linux, macOS and Windows have them.
+_OF_LANGUAGE = {
+    "zh": "Noto Sans CJK SC, Source Han Sans SC, WenQuanYi Micro Hei, PingFang SC, "
+    "Microsoft YaHei, Droid Sans Fallback, ",
+}
 
 LARGER = 1.4  # what text is magnified by beside the marks
 
@@ -75,4 +81,6 @@ class FigureStyle:
     def fonts(self) -> str:
         """The families to look for, in their order."""
         own = self.font.replace("'", "").replace('"', "")
-        return FONTS if own == FONT else f"{own}, {FONTS}"
+        # The first of them that there is sets a whole text, so one with its script comes first.
+        families = f"{_OF_LANGUAGE.get(current(), '')}{FONTS}"
+        return families if own == FONT else f"{own}, {families}"

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 
 Failure = tuple[str, dict[str, Any]]  # the note and the facts of a failed event
@@ -29,12 +30,20 @@ _STACK_FRAME = re.compile(r'^ *File "(?P<path>.+)", line (?P<line>\d+) in (?P<na
 def job_name(request: Request) -> str:
     """Name a job, such as ``translation with bahdanau and additive``."""
     names = [name for name in (request.model, request.scoring) if name]
-    return f"{request.task} with {' and '.join(names)}" if names else request.task
+    if not names:
+        return request.task
+    if len(names) == 1:
+        return gettext_noop("{task} with {name}", task=request.task, name=names[0])
+    return gettext_noop(
+        "{task} with {model} and {scoring}",
+        task=request.task, model=request.model, scoring=request.scoring,
+    )  # fmt: skip
 
 
 def refused(request: Request, error: ValueError) -> Failure:
     """Describe input that a task refused; the note is the task's own sentence."""
-    note = _shortened(str(error)) or f"{job_name(request)} refused its input without saying why"
+    silent = gettext_noop("{job} refused its input without saying why", job=job_name(request))
+    note = _shortened(str(error)) or silent
     return note, {"refused": True, **getattr(error, "facts", {})}
 
 
@@ -56,10 +65,13 @@ def raised(
     if culprit:
         facts["culprit"] = culprit
     if out_of_memory(error) and memory:
-        message = (
-            f"{culprit or 'it'} asked for more memory than a worker may use, {memory:,} MB "
-            f"(ATTENTION_WORKER_MEMORY): {message}"
-        )
+        note = gettext_noop(
+            "{job}: {culprit} asked for more memory than a worker may use, {memory:,} MB "
+            "(ATTENTION_WORKER_MEMORY): {message}",
+            job=job_name(request), culprit=culprit or gettext_noop("it"), memory=memory,
+            message=message,
+        )  # fmt: skip
+        return note, facts
     return f"{job_name(request)}: {message}", facts
 
 
@@ -83,7 +95,10 @@ def died(
     culprit, _ = plugin_call(stderr, origins)
     if culprit := culprit or request.scoring or request.model:
         facts["culprit"] = culprit
-    return f"{job_name(request)}: its process {ending(code, stderr, origins)}", facts
+    return gettext_noop(
+        "{job}: its process {ending}",
+        job=job_name(request), ending=ending(code, stderr, origins),
+    ), facts  # fmt: skip
 
 
 def lost(request: Request, reason: str) -> Failure:
@@ -93,10 +108,11 @@ def lost(request: Request, reason: str) -> Failure:
         request: what was computed.
         reason: how it was lost.
     """
-    note = (
-        f"{job_name(request)}: the machine that computed it was lost, twice in a row; see that "
-        f"the cluster is well, then ask again ({_shortened(reason)})"
-    )
+    note = gettext_noop(
+        "{job}: the machine that computed it was lost, twice in a row; see that the cluster is "
+        "well, then ask again ({reason})",
+        job=job_name(request), reason=_shortened(reason),
+    )  # fmt: skip
     return note, {"reason": reason}
 
 
@@ -110,10 +126,11 @@ def timed_out(
     request: Request, limit: float, stderr: str = "", origins: Origins = NO_ORIGINS
 ) -> Failure:
     """Describe a job that ran longer than its time limit, in seconds."""
-    note = (
-        f"{job_name(request)} took longer than {limit:g} s and was stopped; fewer points, a "
-        "shorter text or fewer epochs would be right"
-    )
+    note = gettext_noop(
+        "{job} took longer than {limit:g} s and was stopped; fewer points, a shorter text or "
+        "fewer epochs would be right",
+        job=job_name(request), limit=limit,
+    )  # fmt: skip
     culprit, _ = plugin_call(stderr, origins)
     return note, {"time_limit": limit, **({"culprit": culprit} if culprit else {})}
 
@@ -126,13 +143,26 @@ def unresponsive(
     ``stderr`` holds the stack of the worker at that time.
     """
     culprit, line = plugin_call(stderr, origins)
-    place = f" in {culprit}" if culprit else ""
     line = line or last_line(stderr)
-    note = (
-        f"{job_name(request)}: it computed for {limit:g} s without a sign of life{place} and was "
-        f"stopped{f' ({_shortened(line)})' if line else ''}; {SILENCE_VARIABLE} sets how long "
-        "that may take"
-    )
+    if culprit and line:
+        form = gettext_noop(
+            "{job}: it computed for {limit:g} s without a sign of life in {culprit} and was "
+            "stopped ({line}); {variable} sets how long that may take"
+        )
+    elif line:
+        form = gettext_noop(
+            "{job}: it computed for {limit:g} s without a sign of life and was stopped ({line}); "
+            "{variable} sets how long that may take"
+        )
+    else:
+        form = gettext_noop(
+            "{job}: it computed for {limit:g} s without a sign of life and was stopped; "
+            "{variable} sets how long that may take"
+        )
+    note = form.format(
+        job=job_name(request), limit=limit, culprit=culprit, line=_shortened(line),
+        variable=SILENCE_VARIABLE,
+    )  # fmt: skip
     facts: dict[str, Any] = {"silence": limit}
     if culprit := culprit or request.scoring or request.model:
         facts["culprit"] = culprit
@@ -145,16 +175,20 @@ def plugin_timed_out(limit: float, stderr: str, origins: Origins) -> str:
     ``stderr`` holds the stack of the worker at that time.
     """
     line = plugin_call(stderr, origins)[1] or last_line(stderr)
-    place = f" ({_shortened(line)})" if line else ""
-    return (
-        f"it was not loaded after {limit:g} s{place}; {PLUGIN_VARIABLE} sets how long that may "
-        "take"
-    )
+    if line:
+        form = gettext_noop(
+            "it was not loaded after {limit:g} s ({line}); {variable} sets how long that may take"
+        )
+    else:
+        form = gettext_noop(
+            "it was not loaded after {limit:g} s; {variable} sets how long that may take"
+        )
+    return form.format(limit=limit, line=_shortened(line), variable=PLUGIN_VARIABLE)
 
 
 def no_worker(reason: str) -> Failure:
     """Describe a job that could not run because no worker started."""
-    note = f"no worker starts: {reason}; repair that, then ask again"
+    note = gettext_noop("no worker starts: {reason}; repair that, then ask again", reason=reason)
     return note, {"reason": reason}
 
 
@@ -170,7 +204,10 @@ def plugin_call(stderr: str, origins: Origins) -> tuple[str, str]:
     for frame in frames:
         if owner := _owner([frame["path"]], origins):
             path = os.path.basename(frame["path"])
-            return owner, f"{path}, line {frame['line']}, in {frame['name']}"
+            return owner, gettext_noop(
+                "{path}, line {line}, in {function}",
+                path=path, line=frame["line"], function=frame["name"],
+            )  # fmt: skip
     return "", ""
 
 
@@ -187,9 +224,10 @@ def _exit_reason(code: int | None) -> str:
     if code is not None and code < 0:
         known = {number.value: number.name for number in signal.Signals}
         name = known.get(-code, f"signal {-code}")
-        reason = ", most likely for lack of memory" if name == "SIGKILL" else ""
-        return f"was killed by {name}{reason}"
-    return f"ended with exit code {code}"
+        if name == "SIGKILL":
+            return gettext_noop("was killed by SIGKILL, most likely for lack of memory")
+        return gettext_noop("was killed by {signal}", signal=name)
+    return gettext_noop("ended with exit code {code}", code=code)
 
 
 def _last_lines(error: BaseException) -> str:

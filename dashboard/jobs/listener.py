@@ -12,6 +12,7 @@ from dashboard.jobs.quarantine import PluginSource
 from dashboard.jobs.rehearsal import Ending
 from dashboard.jobs.wire import WireError
 from dashboard.jobs.worker_state import WorkerState
+from dashboard.language import gettext_noop
 
 if TYPE_CHECKING:
     from dashboard.jobs.crew import Crew
@@ -42,7 +43,8 @@ class Listener:
                 worker.loading = PluginSource.from_facts(message.fields["facts"])
                 self._origins[worker.loading.distribution] = worker.loading.paths
                 if self._crew.rehearsing:
-                    computation.publish("progress", note=f"loading {worker.loading.distribution}")
+                    note = gettext_noop("loading {plugin}", plugin=worker.loading.distribution)
+                    computation.publish("progress", note=note)
                 self._watchdog.follow(worker)
             case "loaded":
                 worker.loading, worker.plugin_timed_out = None, False
@@ -95,7 +97,9 @@ class Listener:
             else:
                 crew.requeue(computation)
         if not worker.has_accepted and not worker.outdated:
-            reason = errors.last_line(stderr) or f"it ended with exit code {code}"
+            reason = errors.last_line(stderr) or gettext_noop(
+                "it ended with exit code {code}", code=code
+            )
             crew.count_start_failure(reason)
 
     def _end_with_worker(

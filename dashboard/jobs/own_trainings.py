@@ -9,11 +9,12 @@ import pyarrow as pa
 
 from dashboard.jobs.training_forecast import expected
 from dashboard.jobs.trainings import Trainings
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.training import Training
 from dashboard.visitors import Visitor
 
-_TRAINING = "this training"
+_TRAINING = gettext_noop("this training")
 
 
 class OwnTrainings:

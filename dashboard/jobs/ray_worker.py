@@ -17,9 +17,12 @@ from ray.exceptions import GetTimeoutError
 from dashboard.jobs import wire
 from dashboard.jobs.process import Message
 from dashboard.jobs.ray_relay import ENDED, STDERR
+from dashboard.language import gettext_noop
 
 _SECONDS_TO_END = 5.0
-_NO_ROOM = "no node of the cluster started one in time, perhaps as none has the CPUs and GPUs free"
+_NO_ROOM = gettext_noop(
+    "no node of the cluster started one in time, perhaps as none has the CPUs and GPUs free"
+)
 
 
 class RayWorker:
@@ -146,7 +149,7 @@ class RayWorker:
         lines = [line.strip() for line in str(error).splitlines() if line.strip()]
         reason = lines[-1].rstrip(".") if lines else type(error).__name__
         if isinstance(error, GetTimeoutError):
-            reason = f"its node did not answer for {self._lease:g} s"
+            reason = gettext_noop("its node did not answer for {seconds:g} s", seconds=self._lease)
         if self._killed.is_set():
             self._code = -int(signal.SIGKILL)
             self._stderr = self._stderr if self._answered else _NO_ROOM

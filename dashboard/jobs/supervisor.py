@@ -15,6 +15,7 @@ from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.timeouts import Timeouts
 from dashboard.jobs.watchdog import Watchdog
 from dashboard.jobs.worker_state import WorkerState
+from dashboard.language import gettext_noop
 
 _SECONDS_TO_CLOSE = 5.0
 
@@ -126,7 +127,7 @@ class Supervisor:
         """
         assert self._next is None, "one new crew at a time"
         if any(each.outdated for each in self._setup.workers):
-            note = "the workers of before are finishing their jobs"
+            note = gettext_noop("the workers of before are finishing their jobs")
             computation.publish("progress", note=note)
         quarantine = Quarantine() if retry_quarantined else self._crew.quarantine.copy()
         self._next = Crew(
@@ -142,10 +143,11 @@ class Supervisor:
     def close(self) -> None:
         """Cancel all computations and end the workers."""
         with self._lock:
+            closed = gettext_noop("the dashboard was closed")
             crews = [self._crew, *self._leaving, *([self._next] if self._next else [])]
             rehearsed = [each.rehearsal.computation for each in crews if each.rehearsal]
             for computation in [*self._scheduler.queue, *self.running(), *rehearsed]:
-                self._scheduler.finish(computation, "cancelled", note="the dashboard was closed")
+                self._scheduler.finish(computation, "cancelled", note=closed)
             for crew in crews:
                 crew.end()
             self._watchdog.close()
@@ -170,7 +172,9 @@ class Supervisor:
         elif ready >= wanted:
             self._swap(crew, rehearsal, rehearsal.ending)
         else:
-            note = f"{ready} of {wanted} new workers are ready"
+            note = gettext_noop(
+                "{ready} of {wanted} new workers are ready", ready=ready, wanted=wanted
+            )
             rehearsal.computation.publish("progress", fraction=ready / wanted, note=note)
 
     def _swap(self, crew: Crew, rehearsal: Rehearsal, ending: Ending) -> None:

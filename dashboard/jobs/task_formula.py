@@ -8,6 +8,7 @@ from attention_plugins.attention import needs_of
 from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.formula import completions, described, package_of, spec_of
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -65,4 +66,9 @@ def _sample(spec: ScoringSpec) -> str:
     scored = ", ".join(f"{score + 0.0:.4g} for k = {key:g}" for score, key in pairs)  # not -0
     at = [f"{each.name} = {each.default:g}" for each in spec.parameters]
     at += ["i = 0", f"j = 0 to {len(_KEYS) - 1}"] if "positions" in scoring.needs else []
-    return f"In one dimension q = {_QUERY:g} scores {scored}{' with ' * bool(at)}{', '.join(at)}."
+    if not at:
+        return gettext_noop("In one dimension q = {q:g} scores {scored}.", q=_QUERY, scored=scored)
+    return gettext_noop(
+        "In one dimension q = {q:g} scores {scored} with {at}.",
+        q=_QUERY, scored=scored, at=", ".join(at),
+    )  # fmt: skip

@@ -14,6 +14,7 @@ from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.translator import Translator
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Scalar
 
 _LOADING = 0.05  # of a job, when its model is loaded
@@ -56,7 +57,7 @@ def open_translator(request: Request, context: Context) -> Translator:
     if not request.data:
         raise ContractError("need a checkpoint to translate with, got none")
     device = str(resolve(request.device))
-    context.report(_LOADING, "loading the model")
+    context.report(_LOADING, gettext_noop("loading the model"))
     return translator_of(request.data, device)
 
 

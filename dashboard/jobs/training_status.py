@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, NamedTuple
 
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext_noop
 from dashboard.records.training import ENDED, State, Training
 from dashboard.storage.training_folder import Ordered
 from dashboard.storage.training_history import History
@@ -42,21 +43,23 @@ def training_status(
         return TrainingStatus(history.state, history.note, {})
     if not events:
         if requested and queued_elsewhere():
-            return TrainingStatus("pausing", "Another server stops it.", {})
+            return TrainingStatus("pausing", gettext_noop("Another server stops it."), {})
         if runs_elsewhere():
-            return TrainingStatus("running", "Another server works on it.", {})
+            return TrainingStatus("running", gettext_noop("Another server works on it."), {})
         if history.state == "queued":
-            return TrainingStatus("queued", "Waits for a trainer of another server.", {})
+            return TrainingStatus(
+                "queued", gettext_noop("Waits for a trainer of another server."), {}
+            )
         if queued_elsewhere():  # its worker was lost, and the next one has not started yet
-            return TrainingStatus("running", "Another server starts it again.", {})
-        note = "The server stopped in the meantime; resume to go on."
+            return TrainingStatus("running", gettext_noop("Another server starts it again."), {})
+        note = gettext_noop("The server stopped in the meantime; resume to go on.")
         return TrainingStatus("paused", note, {})
     if not stopping and not any(event.stage == "started" for event in events):
-        return TrainingStatus("queued", "Waits until a trainer is free.", {})
+        return TrainingStatus("queued", gettext_noop("Waits until a trainer is free."), {})
     state: State = "pausing" if stopping else "running"
     last = next((event for event in reversed(events) if event.stage == "progress"), None)
     if last is None:
-        return TrainingStatus(state, "Starting.", {})
+        return TrainingStatus(state, gettext_noop("Starting."), {})
     return TrainingStatus(state, last.note, last.facts)
 
 
@@ -81,7 +84,10 @@ def describe(
     """
     request, created, owner = order
     names = {"model": request.model, "scoring": request.scoring, "corpus": request.data}
-    title = f"{request.model} with {request.scoring} on {request.data}"
+    title = gettext_noop(
+        "{model} with {scoring} on {data}",
+        model=request.model, scoring=request.scoring, data=request.data,
+    )  # fmt: skip
     return Training(
         id=id, request=request, created=created, owner=owner, **status._asdict(),
         epochs=history.epochs, losses=history.losses,
@@ -93,4 +99,6 @@ def describe(
 def paused_note(history: History) -> str:
     """Return the note of a training that was paused."""
     done = len(history.epochs)
-    return f"Paused after {done} epoch{'' if done == 1 else 's'}; resume to go on."
+    if done == 1:
+        return gettext_noop("Paused after 1 epoch; resume to go on.")
+    return gettext_noop("Paused after {epochs} epochs; resume to go on.", epochs=done)

@@ -11,6 +11,7 @@ from dashboard.jobs.engine import Worker
 from dashboard.jobs.job import Computation, FailureBuilder
 from dashboard.jobs.quarantine import PluginSource
 from dashboard.jobs.timeouts import Timeouts
+from dashboard.language import gettext_noop
 
 
 @dataclass(eq=False, kw_only=True)
@@ -80,7 +81,8 @@ class WorkerState:
         """
         if self.plugin_timed_out:
             return errors.plugin_timed_out(timeouts.plugin, stderr, origins)
-        return f"the process that loaded it {errors.ending(code, stderr, origins)}"
+        ending = errors.ending(code, stderr, origins)
+        return gettext_noop("the process that loaded it {ending}", ending=ending)
 
 
 def _time_limit(computation: Computation | None) -> float:

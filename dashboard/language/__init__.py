@@ -1,8 +1,9 @@
 """What pages say, in the language of the visitor.
 
 Texts stand in the code in English. ``gettext`` gives them in the visitor's language, from the
-catalogues of GNU gettext that lie beside the code: each folder's ``zh.po``. Workers, plugins and
-stored records speak English only; a page passes their texts through :func:`translated`.
+catalogues of GNU gettext that lie beside the code: each folder's ``zh.po``. The one beside the
+caller counts before all others. Workers, plugins and stored records speak English only; a page
+passes their texts through :func:`translated`.
 
 A text with values is a whole sentence with named placeholders, so that another language may
 order them in its own way. ``python -m tests.translations`` adds new texts to the catalogues.
@@ -10,8 +11,11 @@ order them in its own way. ``python -m tests.translations`` adds new texts to th
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from typing import Any
+
+from dashboard.language.typesetting import filled
 
 ENGLISH = "en"
 # By the code in a link, what a language calls itself.
@@ -43,7 +47,8 @@ def gettext(text: str, **values: Any) -> str:
         values: of its placeholders, such as ``{count:,}``; a text without any is not formatted.
     """
     if (language := _spoken()) != ENGLISH:
-        text = _catalogue(language).text(text)
+        text = _catalogue(language).text(text, _caller())
+        return filled(text, values) if values else text
     return text.format(**values) if values else text
 
 
@@ -66,10 +71,9 @@ def ngettext(one: str, many: str, count: int, **values: Any) -> str:
         values: of the other placeholders.
     """
     if (language := _spoken()) == ENGLISH:
-        text = one if count == 1 else many
-    else:
-        text = _catalogue(language).number(one, many, count)
-    return text.format(count=count, **values)
+        return (one if count == 1 else many).format(count=count, **values)
+    text = _catalogue(language).number(one, many, count, _caller())
+    return filled(text, {"count": count, **values})
 
 
 def gettext_noop(text: str, **values: Any) -> str:
@@ -90,6 +94,11 @@ def translated(text: str) -> str:
     if (language := _spoken()) == ENGLISH or not text:
         return text
     return _catalogue(language).recognised(text)
+
+
+def _caller() -> str:
+    """The module that asks for a text: a word may mean something else in another folder."""
+    return sys._getframe(2).f_globals.get("__name__", "")
 
 
 def _catalogue(language: str) -> Any:

@@ -2,12 +2,23 @@
 
 from __future__ import annotations
 
+import itertools
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from string import Formatter
 
-_FEWEST_LETTERS = 4  # that a form must have of its own; "{a}: {b}" would fit everything
+from dashboard.language.typesetting import filled
+
+_FEW_LETTERS = 7  # a form with fewer of its own says little: "{model} with {scoring}"
+_LONGEST = 2000  # characters of a text that is compared with forms
+_DEEPEST = 3  # values within values
+_MOST_TRIED = 3  # forms that fit one text
+_NUMBER = re.compile(r"[-+−]?[0-9][0-9,.]*(e[-+]?[0-9]+)?|nan|-?inf")
+_NUMERIC = re.compile(r".*[,dgfe]\Z")  # format of a placeholder that is a number
+# Plugins, parameters and numbers as they are written, several of them with commas or "and".
+_NAMES = re.compile(r"[^\sA-Z]+(?:(?:,| and) [^\sA-Z]+)*")
+_QUOTES = {"'": "'", '"': '"', "‘": "’", "“": "”"}
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -15,16 +26,41 @@ class _Form:
     """A text with placeholders.
 
     Args:
-        pattern: what it looks like with values, each in a group of the placeholder's name.
-        landmark: its longest piece between two placeholders.
-        own: how many signs are its own, not its values'.
+        pieces: what stands before, between and after the placeholders.
+        landmark: the longest of them.
+        own: how many signs they have.
+        letters: how many of these are letters.
+        names: of the placeholders, in their order.
+        numeric: those that are numbers.
         translation: with the same placeholders.
     """
 
-    pattern: re.Pattern[str]
+    pieces: tuple[str, ...]
     landmark: str
     own: int
+    letters: int
+    names: tuple[str, ...]
+    numeric: frozenset[str]
     translation: str
+
+    def values(self, text: str) -> dict[str, str] | None:
+        """The values of the placeholders; None where the text has another form."""
+        first, *between, last = self.pieces
+        if not (text.startswith(first) and text.endswith(last)):
+            return None
+        found, at, end = [], len(first), len(text) - len(last)
+        for piece in between:
+            place = text.find(piece, at + 1, end)
+            if place < 0:
+                return None
+            found.append(text[at:place])
+            at = place + len(piece)
+        values: dict[str, str] = {}
+        for name, value in zip(self.names, [*found, text[at:end]], strict=True):
+            number = name not in self.numeric or _NUMBER.fullmatch(value)
+            if not value or not number or values.setdefault(name, value) != value:
+                return None
+        return values
 
 
 class Recogniser:
@@ -35,46 +71,72 @@ class Recogniser:
     """
 
     def __init__(self, known: Mapping[str, str]) -> None:
-        forms = (_form(text, translation) for text, translation in known.items() if translation)
         self._known = {text: translation for text, translation in known.items() if translation}
+        forms = (_form(text, translation) for text, translation in self._known.items())
         # The more of a text is a form's own, the better it fits.
         self._forms = sorted((form for form in forms if form), key=lambda form: -form.own)
 
     def __call__(self, text: str) -> str:
         """The translation; the text itself where nothing fits.
 
-        Values are translated too: a message may be told within another one.
+        Values are translated too: a message may be told within another one. Where several forms
+        fit, it is the one of which most is understood.
         """
+        return self._translated(text, 0)[0]
+
+    def _translated(self, text: str, depth: int) -> tuple[str, int]:
+        """The translation, and how many signs of the text were understood."""
         if (known := self._known.get(text)) is not None:
-            return known
+            return known, len(text)
+        if len(text) > _LONGEST or depth > _DEEPEST:
+            return text, 0
+        if len(text) > 2 and _QUOTES.get(text[0]) == text[-1]:
+            inside, understood = self._translated(text[1:-1], depth + 1)
+            return f"{text[0]}{inside}{text[-1]}", understood
+        best, most = text, 0
+        for form, values in itertools.islice(self._fitting(text), _MOST_TRIED):
+            said = {name: self._translated(value, depth + 1) for name, value in values.items()}
+            inside = sum(understood for _, understood in said.values())
+            # Much fits a form with few letters that means something else.
+            if form.letters < _FEW_LETTERS and not (
+                (inside or form.letters)
+                and all(said[name][1] or _NAMES.fullmatch(values[name]) for name in values)
+            ):
+                continue
+            if form.own + inside > most:
+                best = filled(form.translation, {name: text for name, (text, _) in said.items()})
+                most = form.own + inside
+        return best, most
+
+    def _fitting(self, text: str) -> Iterator[tuple[_Form, dict[str, str]]]:
         for form in self._forms:
-            if form.landmark in text and (found := form.pattern.fullmatch(text)):
-                values = {name: self(value) for name, value in found.groupdict().items()}
-                return form.translation.format(**values)
-        return text
+            if form.landmark in text and (values := form.values(text)) is not None:
+                yield form, values
 
 
 def _form(text: str, translation: str) -> _Form | None:
-    """The form of a text; None for one without placeholders, or with too little of its own."""
+    """The form of a text; None for one without placeholders, or with nothing of its own."""
     try:
-        parts = [(literal, name) for literal, name, _, _ in Formatter().parse(text)]
+        parts = [*Formatter().parse(text)]
     except ValueError:  # braces of TeX
         return None
-    own = "".join(literal for literal, _ in parts)
-    named = [name for _, name in parts if name is not None]
-    if not named or not all(map(str.isidentifier, named)):
+    named = [(name, spec or "") for _, name, spec, _ in parts if name is not None]
+    if not named or not all(name.isidentifier() for name, _ in named):
         return None
-    if sum(map(str.isalpha, own)) < _FEWEST_LETTERS:
-        return None
-    pattern, met = "", set[str]()
-    for literal, name in parts:
-        pattern += re.escape(literal)
+    pieces, literal = [], ""
+    for before, name, _, _ in parts:
+        literal += before
         if name is not None:
-            pattern += f"(?P={name})" if name in met else f"(?P<{name}>.+?)"
-            met.add(name)
+            pieces.append(literal)
+            literal = ""
+    pieces.append(literal)
+    if not "".join(pieces).strip():
+        return None
     return _Form(
-        pattern=re.compile(pattern, re.DOTALL), landmark=max((each for each, _ in parts), key=len),
-        own=len(own), translation=_unformatted(translation),
+        pieces=tuple(pieces), landmark=max(pieces, key=len), own=sum(map(len, pieces)),
+        letters=sum(map(str.isalpha, "".join(pieces))), names=tuple(name for name, _ in named),
+        numeric=frozenset(name for name, spec in named if _NUMERIC.fullmatch(spec)),
+        translation=_unformatted(translation),
     )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Any
 
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import NAME, Choice, ForeignSettings, refused
 from dashboard.links.link import Field
 from dashboard.links.reader import Reader
@@ -17,8 +18,8 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.text import not_installed, shown
 
-TITLE = "Normaliser"
-HELP = "What makes weights of scores."
+TITLE = gettext_noop("Normaliser")
+HELP = gettext_noop("What makes weights of scores.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -29,8 +30,11 @@ class NormaliserName(Choice[Any]):
         """See :meth:`Field.read`."""
         chosen = super().read(reader, view, catalogue)
         if chosen != SOFTMAX and isinstance(view, Attending) and brings_own(view, catalogue):
-            wanted = f"no normaliser, since {shown(view.scoring)} makes its weights in its own way"
-            refused(reader, self.key or self.name, chosen, wanted, "none")
+            wanted = gettext(
+                "no normaliser, since {scoring} makes its weights in its own way",
+                scoring=shown(view.scoring),
+            )
+            refused(reader, self.key or self.name, chosen, wanted, gettext("none"))
             reader.below(f"{self.key or self.name}.")
             return SOFTMAX
         return chosen

@@ -8,12 +8,13 @@ come from somebody who has more plugins; :func:`untrained` says so in a sentence
 
 from __future__ import annotations
 
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import AUTO, NAME
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.request import Request
 from dashboard.records.text import not_installed, shown
 
-EXAMPLE = "model.scoring such as bahdanau.additive"
+EXAMPLE = gettext_noop("model.scoring such as bahdanau.additive")
 
 _USUAL = (
     "bahdanau.additive", "bahdanau.scaled_dot", "transformer.scaled_dot", "bahdanau.bilinear",
@@ -69,14 +70,20 @@ def untrained(catalogue: Catalogue, corpus: str, panel: str) -> str:
     """Why a panel's checkpoint is not here, in a sentence, and what would bring it."""
     model, _, scoring = panel.rpartition(".")
     if not model:
-        return f"There is no checkpoint {shown(panel)} of the corpus {shown(corpus)} here."
+        return gettext(
+            "There is no checkpoint {panel} of the corpus {corpus} here.",
+            panel=shown(panel), corpus=shown(corpus),
+        )  # fmt: skip
     for kind, name, known in (
-        ("Model", model, catalogue.models),
-        ("Scoring", scoring, catalogue.scorings),
+        (gettext_noop("Model"), model, catalogue.models),
+        (gettext_noop("Scoring"), scoring, catalogue.scorings),
     ):
         if name not in known:
             return not_installed(kind, name)
-    return f"{model} with {scoring} has not been trained on {shown(corpus)} here."
+    return gettext(
+        "{model} with {scoring} has not been trained on {corpus} here.",
+        model=model, scoring=scoring, corpus=shown(corpus),
+    )  # fmt: skip
 
 
 def usual_corpus(catalogue: Catalogue) -> str:

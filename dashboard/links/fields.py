@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from dashboard.language import gettext
 from dashboard.links.link import Field, View
 from dashboard.links.reader import Reader
 from dashboard.records.catalogue import Catalogue
@@ -48,7 +49,12 @@ def next_seed(seed: int) -> int:
 
 def refused(reader: Reader, key: str, given: str, wanted: str, instead: str) -> None:
     """Note that ``key=given`` was refused, what would be right, and what is used instead."""
-    reader.problem(f"{key}={shown(given)}: need {wanted}, so {instead} is used")
+    reader.problem(
+        gettext(
+            "{key}={given}: need {wanted}, so {instead} is used",
+            key=key, given=shown(given), wanted=wanted, instead=instead,
+        )
+    )  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -167,9 +173,12 @@ class Choice(Field[View, str]):
         offered = self.options(view, catalogue)
         if given in offered or (self.unknown and self.unknown.match(given)):
             return given
-        wanted = f"one of {', '.join(offered[:_MOST_NAMED]) or 'none'}"
+        named = ", ".join(offered[:_MOST_NAMED]) or gettext("none")
         if len(offered) > _MOST_NAMED:
-            wanted += f" and {len(offered) - _MOST_NAMED:,} more"
+            more = len(offered) - _MOST_NAMED
+            wanted = gettext("one of {names} and {more:,} more", names=named, more=more)
+        else:
+            wanted = gettext("one of {names}", names=named)
         refused(reader, self.key or self.name, given, wanted, usual)
         return usual
 

@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import learns
 from dashboard.links.fields import AUTO, KeyOf, Settings, data, refused
 from dashboard.links.link import Field
@@ -159,8 +160,8 @@ class TableColumns(Field[Any, str]):
             return ""
         if found := Columns.read(given):
             return found.write()
-        wanted = "numbers of columns such as 1,2:3, each once"
-        refused(reader, COLUMNS, given, wanted, "the usual choice")
+        wanted = gettext("numbers of columns such as 1,2:3, each once")
+        refused(reader, COLUMNS, given, wanted, gettext("the usual choice"))
         return ""
 
     def write(self, view: Any, catalogue: Catalogue) -> Mapping[str, str]:
@@ -179,6 +180,6 @@ def settings(key_of: KeyOf) -> Settings[Any]:
     )
 
 
-PROBLEM = replace(data(TASK, lambda _view, _catalogue: DATA), title="Problem")
+PROBLEM = replace(data(TASK, lambda _view, _catalogue: DATA), title=gettext_noop("Problem"))
 
 COLUMNS_FIELD = TableColumns(name="columns")

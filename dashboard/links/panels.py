@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.checkpoints import EXAMPLE, named, resolve, usual_corpus, usual_panels
 from dashboard.links.fields import AUTO, LETTERS, Choice, Text
 from dashboard.links.link import Field
@@ -22,7 +23,6 @@ from dashboard.records.interventions import KINDS
 from dashboard.records.text import shown
 
 IS_MAP = re.compile(r"[1-9][0-9]?\.(mean|[1-9][0-9]?)\Z")
-_A_MAP = "a layer and a head such as 2.3 or 2.mean"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -121,7 +121,7 @@ class PanelsField(Field[View, tuple[str, ...]]):
         for letter in LETTERS:
             given = reader.take(letter)
             if given is not None and not named(catalogue, view.corpus, given):
-                reader.problem(f"{letter}={shown(given)}: need {EXAMPLE}; ignored")
+                _ignored(reader, letter, given, gettext(EXAMPLE))
         return tuple(self.by_letter(reader, view, catalogue).values())
 
     def by_letter(self, reader: Reader, view: View, catalogue: Catalogue) -> dict[str, str]:
@@ -171,7 +171,7 @@ class SelectedField(Field[View, tuple[str, ...]]):
 
 
 def corpus(
-    default: Callable[[Catalogue], str] = usual_corpus, *, title: str = "Trained on"
+    default: Callable[[Catalogue], str] = usual_corpus, *, title: str = gettext_noop("Trained on")
 ) -> Choice[Any]:
     """The field ``corpus``: what the checkpoints were trained on; comes before the panels."""
     return Choice(
@@ -206,8 +206,16 @@ def read_map(reader: Reader, key: str, usual: str = "") -> str:
     given = reader.take(key)
     if given is None or IS_MAP.match(given):
         return given or usual
-    reader.problem(f"{key}={shown(given)}: need {_A_MAP}; ignored")
+    _ignored(reader, key, given, gettext("a layer and a head such as 2.3 or 2.mean"))
     return usual
+
+
+def _ignored(reader: Reader, key: str, given: str, wanted: str) -> None:
+    reader.problem(
+        gettext(
+            "{key}={given}: need {wanted}; ignored", key=key, given=shown(given), wanted=wanted
+        )
+    )
 
 
 def _written(view: Checkpoints) -> dict[str, str]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
+from dashboard.language import gettext, ngettext
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar
 from dashboard.records.text import LONGEST_LINE, one_line, shown
@@ -22,7 +23,12 @@ class Reader:
         for key, given in query.items():
             values = [given] if isinstance(given, str) else list(given)
             if len(values) > 1:
-                self.problem(f"{shown(key)} is given {len(values)} times; the last one counts")
+                self.problem(
+                    gettext(
+                        "{key} is given {times} times; the last one counts",
+                        key=shown(key), times=len(values),
+                    )
+                )  # fmt: skip
             if values:
                 self._given[key] = values[-1]
         self._left = dict(self._given)
@@ -64,15 +70,29 @@ class Reader:
         if given is None:
             return default
         if len(given) > LONGEST_LINE:
-            self.problem(f"{key} has {len(given):,} characters; the first {LONGEST_LINE} are used")
+            self.problem(
+                gettext(
+                    "{key} has {count:,} characters; the first {used} are used",
+                    key=key, count=len(given), used=LONGEST_LINE,
+                )
+            )  # fmt: skip
         return one_line(given)
 
     def finish(self) -> list[str]:
         """Every problem; the last one names the parameters that nobody took."""
         left = [shown(key) for key in self._left]
         if left:
-            more = f" and {len(left) - _UNKNOWN_SHOWN:,} more"
-            rest = more if len(left) > _UNKNOWN_SHOWN else ""
-            word = "parameters" if len(left) > 1 else "parameter"
-            self.problem(f"unknown {word} {', '.join(left[:_UNKNOWN_SHOWN])}{rest}: ignored")
+            self.problem(_unknown(left))
         return self._problems
+
+
+def _unknown(keys: Sequence[str]) -> str:
+    names = ", ".join(keys[:_UNKNOWN_SHOWN])
+    if more := len(keys[_UNKNOWN_SHOWN:]):
+        return gettext(
+            "unknown parameters {names} and {more:,} more: ignored", names=names, more=more
+        )
+    return ngettext(
+        "unknown parameter {names}: ignored", "unknown parameters {names}: ignored",
+        len(keys), names=names,
+    )  # fmt: skip

@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import absent_normaliser, brings_own, normaliser_fields
 from dashboard.links.fields import AUTO, NAME, Choice, Settings, Text, data
 from dashboard.links.reader import Query
@@ -37,7 +38,8 @@ ID_DIGITS = 8  # hexadecimal digits that name a training in a link
 _OF_RECIPE = "recipe."  # before the names of the recipe's own parameters; not in a link
 _USUAL_SCORINGS = ("additive", "scaled_dot")
 _PRESET_TITLES = {
-    "quick": "Quick", "d2l": "As in d2l.ai", "shipped": "As the shipped models",
+    "quick": gettext_noop("Quick"), "d2l": gettext_noop("As in d2l.ai"),
+    "shipped": gettext_noop("As the shipped models"),
 }  # fmt: skip
 
 
@@ -118,7 +120,8 @@ def scoring_parameters(recipe: Recipe, catalogue: Catalogue) -> tuple[Parameter,
     """The parameters of the chosen scorings, named ``gaussian.width``."""
     return tuple(
         replace(parameter, name=f"{short_name(name)}.{parameter.name}",
-                title=f"{scoring.short_title}: {parameter.title}")
+                title=gettext("{scoring}: {parameter}", scoring=scoring.short_title,
+                              parameter=parameter.title))
         for name in recipe.scorings
         if (scoring := catalogue.scorings.get(name))
         for parameter in scoring.parameters
@@ -198,16 +201,17 @@ def followed(before: Recipe, recipe: View, catalogue: Catalogue) -> View:
 def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA) -> str:
     """What keeps all of it from being made, in a sentence; empty if nothing does."""
     if recipe.model not in catalogue.of_task("models", task):
-        return not_installed("Model", recipe.model)
+        return not_installed(gettext_noop("Model"), recipe.model)
     if not recipe.scorings:
-        return "Choose at least one scoring."
+        return gettext("Choose at least one scoring.")
     if absent := absent_normaliser(recipe, catalogue):
         return absent
     own = [each for each in map(recipe.attending, recipe.scorings) if brings_own(each, catalogue)]
     if own and recipe.normaliser != SOFTMAX:
-        return (
-            f"{catalogue.scorings[own[0].scoring].short_title} makes its weights in its own way "
-            "and takes no other normaliser: choose the softmax, or leave this scoring out."
+        return gettext(
+            "{scoring} makes its weights in its own way and takes no other normaliser: choose the "
+            "softmax, or leave this scoring out.",
+            scoring=catalogue.scorings[own[0].scoring].short_title,
         )
     return ""
 
@@ -248,7 +252,7 @@ MODEL: Choice[Any] = Choice(
 SCORINGS: Names[Any] = Names(name="scorings", default=usual_scorings)
 CORPUS = replace(
     data(CORPORA, lambda _, catalogue: next(iter(catalogue.of_task("datasets", CORPORA)), "")),
-    title="Corpus",
+    title=gettext_noop("Corpus"),
 )
 START: Choice[Any] = Choice(
     name="start",

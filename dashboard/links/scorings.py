@@ -10,6 +10,7 @@ import hashlib
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
+from dashboard.language import gettext, translated
 from dashboard.links.fields import MOST_SCORINGS, NAME, NOBODY, Choice
 from dashboard.links.link import Field, View
 from dashboard.links.reader import Query, Reader
@@ -33,13 +34,22 @@ def resolved(scoring: str, catalogue: Catalogue) -> tuple[str, str]:
     """
     length = len(scoring) - len(FORMULA)
     if length > LONGEST:
-        return scoring, f"a formula of {length:,} characters, need at most {LONGEST}"
+        return scoring, gettext(
+            "a formula of {length:,} characters, need at most {most}", length=length, most=LONGEST
+        )
     known = catalogue.formulas.get(scoring.removeprefix(FORMULA))
     if known is None:
         return scoring, ""
     if problem := known.problem:
-        meant = f"; did you mean {shown(problem.suggestion)}" if problem.suggestion else ""
-        return scoring, f"character {problem.start + 1}: {problem.sentence}{meant}"
+        place, sentence = problem.start + 1, translated(problem.sentence)
+        if not problem.suggestion:
+            return scoring, gettext(
+                "character {place}: {sentence}", place=place, sentence=sentence
+            )
+        return scoring, gettext(
+            "character {place}: {sentence}; did you mean {suggestion}",
+            place=place, sentence=sentence, suggestion=shown(problem.suggestion),
+        )  # fmt: skip
     return known.entry.name if known.entry else scoring, ""
 
 
@@ -88,7 +98,12 @@ class ScoringChoice(Choice[View]):
         if not wrong:
             return name
         usual = self.usual(view, catalogue)
-        reader.problem(f"{key}={shown(asked)}: {wrong}; {usual} is used")
+        reader.problem(
+            gettext(
+                "{key}={given}: {wrong}; {usual} is used",
+                key=key, given=shown(asked), wrong=wrong, usual=usual,
+            )
+        )  # fmt: skip
         return usual
 
 
@@ -113,7 +128,12 @@ class Names(Field[View, tuple[str, ...]]):
         found = (self._name(reader, each, catalogue) for each in dict.fromkeys(split(given)))
         names = [*dict.fromkeys(name for name in found if name)]
         if len(names) > self.most:
-            reader.problem(f"{self.name}: {len(names)} of them; the first {self.most} are used")
+            reader.problem(
+                gettext(
+                    "{key}: {count} of them; the first {most} are used",
+                    key=self.name, count=len(names), most=self.most,
+                )
+            )  # fmt: skip
         return tuple(names[: self.most]) or usual
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
@@ -126,9 +146,19 @@ class Names(Field[View, tuple[str, ...]]):
         if is_formula(given):
             name, wrong = resolved(given, catalogue)
             if wrong:
-                reader.problem(f"{self.name}: {shown(given)}: {wrong}; it is left out")
+                reader.problem(
+                    gettext(
+                        "{key}: {given}: {wrong}; it is left out",
+                        key=self.name, given=shown(given), wrong=wrong,
+                    )
+                )  # fmt: skip
             return "" if wrong else name
         if not NAME.match(given):
-            reader.problem(f"{self.name}: {shown(given)} is not a scoring's name; it is left out")
+            reader.problem(
+                gettext(
+                    "{key}: {given} is not a scoring's name; it is left out",
+                    key=self.name, given=shown(given),
+                )
+            )  # fmt: skip
             return ""
         return given

@@ -7,9 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dashboard.language import gettext_noop
 from dashboard.records.catalogue import Catalogue, Checkpoint
 
-NEUTRAL = ("source", "target")
+NEUTRAL = (gettext_noop("source"), gettext_noop("target"))
 ENGLISH = "English"
 SENTENCE = "i'm home ."  # where nothing is known of a corpus
 

@@ -6,11 +6,13 @@ formulas and helps are texts of strangers, to be shown as text only.
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
+from dashboard.language import gettext_noop
 from dashboard.records.card import problem_of
 from dashboard.records.distributions import Distribution, distributions
 from dashboard.records.metric import Metric
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
     from dashboard.records.formula import Formula
 
 Sides = tuple[str, str]
+_IN_BRACKETS = re.compile(r" \(|（")  # in Chinese no space stands before a bracket
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -57,7 +60,7 @@ class Entry:
     @property
     def short_title(self) -> str:
         """The title without what stands in brackets; of a formula all of it."""
-        return self.title if is_formula(self.name) else self.title.partition(" (")[0]
+        return self.title if is_formula(self.name) else _IN_BRACKETS.split(self.title, 1)[0]
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Entry:
@@ -286,7 +289,11 @@ def _checked(entry: Mapping[str, Any]) -> Mapping[str, Any]:
     problem = problem_of(entry["card"]) if entry["card"] else ""
     if not problem:
         return entry
-    return {**entry, "card": None, "fault": f"its card cannot be shown: {problem}"}
+    return {
+        **entry,
+        "card": None,
+        "fault": gettext_noop("its card cannot be shown: {problem}", problem=problem),
+    }
 
 
 def _unusable(entry: Mapping[str, Any]) -> dict[str, Any]:

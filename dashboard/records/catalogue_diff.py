@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+from dashboard.language import gettext_noop
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.distributions import Distribution
 
-NO_CHANGE = "Nothing has changed."
+NO_CHANGE = gettext_noop("Nothing has changed.")
 _MAX_MESSAGE = 200  # characters
 
 
@@ -29,10 +30,16 @@ def _additions_and_removals(before: Catalogue, after: Catalogue) -> Iterator[str
     owners_before, owners_after = _owners(before.distributions), _owners(after.distributions)
     for (kind, name), owner in owners_after.items():
         if (kind, name) not in owners_before:
-            yield f"{name} is new: a {after.kinds[kind]} of {owner}."
+            yield gettext_noop(
+                "{name} is new: a {kind} of {owner}.",
+                name=name, kind=after.kinds[kind], owner=owner,
+            )  # fmt: skip
     for (kind, name), owner in owners_before.items():
         if (kind, name) not in owners_after:
-            yield f"{name} is gone: a {before.kinds[kind]} of {owner}."
+            yield gettext_noop(
+                "{name} is gone: a {kind} of {owner}.",
+                name=name, kind=before.kinds[kind], owner=owner,
+            )  # fmt: skip
 
 
 def _owners(distributions: Mapping[str, Distribution]) -> dict[tuple[str, str], str]:
@@ -49,17 +56,22 @@ def _new_versions(
 ) -> Iterator[str]:
     for name, distribution in new.items():
         if name in old and old[name].version != distribution.version:
-            yield f"{name} is now {distribution.version}; it was {old[name].version}."
+            yield gettext_noop(
+                "{name} is now {version}; it was {before}.",
+                name=name, version=distribution.version, before=old[name].version,
+            )  # fmt: skip
 
 
 def _problem_changes(before: Catalogue, after: Catalogue) -> Iterator[str]:
     problems_before, problems_after = _problems(before), _problems(after)
     for name, message in problems_after:
         if (name, message) not in problems_before:
-            yield f"{name} has a problem: {message[:_MAX_MESSAGE]}"
+            yield gettext_noop(
+                "{name} has a problem: {message}", name=name, message=message[:_MAX_MESSAGE]
+            )
     solved = (name for name, _ in problems_before if name not in dict(problems_after))
     for name in dict.fromkeys(solved):
-        yield f"{name} has no problem any more."
+        yield gettext_noop("{name} has no problem any more.", name=name)
 
 
 def _problems(catalogue: Catalogue) -> list[tuple[str, str]]:

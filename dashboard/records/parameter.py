@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from dashboard.language import gettext, translated
 from dashboard.records.request import Pairs, Scalar
 from dashboard.records.text import shown
 
@@ -65,11 +66,12 @@ class Parameter:
         if isinstance(self.default, bool):
             if text in _SWITCH:
                 return _SWITCH[text], ""
-            return self.default, self._instead(key, text, "0 or 1")
+            return self.default, self._instead(key, text, gettext("0 or 1"))
         if isinstance(self.default, str):
             if text in self.choices:
                 return text, ""
-            return self.default, self._instead(key, text, "one of " + ", ".join(self.choices))
+            wanted = gettext("one of {choices}", choices=", ".join(self.choices))
+            return self.default, self._instead(key, text, wanted)
         return self._read_number(text, key)
 
     def write(self, value: Scalar) -> str:
@@ -81,7 +83,7 @@ class Parameter:
     def _read_number(self, text: str, key: str) -> tuple[Scalar, str]:
         pattern = _WHOLE if self.whole else _NUMBER
         if not pattern.match(text) or not math.isfinite(float(text)):
-            wanted = "a whole number" if self.whole else "a number"
+            wanted = gettext("a whole number") if self.whole else gettext("a number")
             return self.default, self._instead(key, text, wanted)
         value = int(text) if self.whole else float(text)
         low, high = self.bounds
@@ -89,16 +91,19 @@ class Parameter:
             return value, ""
         inside = min(max(value, low), high)
         nearest = int(inside) if self.whole else float(inside)
-        return nearest, (
-            f"{key}={shown(text)}: need {low:.10g} <= {key} <= {high:.10g}, "
-            f"so {nearest:.10g} is used (field “{self.title}”)"
-        )
+        return nearest, gettext(
+            "{key}={given}: need {low:.10g} <= {key} <= {high:.10g}, "
+            "so {used:.10g} is used (field “{title}”)",
+            key=key, given=shown(text), low=low, high=high, used=nearest,
+            title=translated(self.title),
+        )  # fmt: skip
 
     def _instead(self, key: str, text: str, wanted: str) -> str:
-        return (
-            f"{key}={shown(text)}: need {wanted}, "
-            f"so {self.write(self.default)} is used (field “{self.title}”)"
-        )
+        return gettext(
+            "{key}={given}: need {wanted}, so {used} is used (field “{title}”)",
+            key=key, given=shown(text), wanted=wanted, used=self.write(self.default),
+            title=translated(self.title),
+        )  # fmt: skip
 
 
 def pairs(values: Mapping[str, Scalar]) -> Pairs:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import re
 
+from dashboard.language import gettext, translated
+
 _LONGEST_SHOWN = 40
 LONGEST_LINE = 200
 LONGEST_FORMULA = 500  # characters
@@ -38,10 +40,11 @@ def lines(text: str) -> str:
 
 def not_installed(kind: str, name: str) -> str:
     """What a panel needs that is not installed, and how to bring it, in two sentences."""
-    return (
-        f"{kind} {shown(name)} is not installed here. A plugin provides it: install the "
-        "plugin where this dashboard runs, then press “Reload plugins”."
-    )
+    return gettext(
+        "{kind} {name} is not installed here. A plugin provides it: install the "
+        "plugin where this dashboard runs, then press “Reload plugins”.",
+        kind=translated(kind), name=shown(name),
+    )  # fmt: skip
 
 
 def can_be_set(latex: str) -> bool:

@@ -7,14 +7,17 @@ by itself, the same on every server; how long it takes on this server is measure
 
 from __future__ import annotations
 
+from dashboard.language import gettext, ngettext
+
 _ROUND = (1, 2, 3, 5, 10, 15, 20, 30, 45)
 
 
 def about(seconds: float) -> str:
     """Words for a rough duration, such as ``about 10 s`` or ``about 2 minutes``."""
     if seconds < 55:
-        return f"about {min(_ROUND, key=lambda each: abs(each - seconds))} s"
+        nearest = min(_ROUND, key=lambda each: abs(each - seconds))
+        return gettext("about {seconds} s", seconds=nearest)
     minutes = round(seconds / 60)
     if minutes < 90:
-        return f"about {minutes:,} minute{'s' * (minutes != 1)}"
-    return f"about {round(minutes / 60):,} hours"
+        return ngettext("about {count:,} minute", "about {count:,} minutes", minutes)
+    return gettext("about {hours:,} hours", hours=round(minutes / 60))

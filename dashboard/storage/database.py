@@ -14,6 +14,7 @@ import sqlalchemy as sa
 from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
+from dashboard.language import gettext_noop
 from dashboard.storage import migrations
 from dashboard.storage.errors import StorageError
 from dashboard.storage.files import locked, make_folder, writing
@@ -157,9 +158,16 @@ def _sentence(error: Exception, place: str, is_file: bool) -> str:
     cause = getattr(error, "orig", None) or error
     reason = " ".join(str(cause).split())[:300] or type(cause).__name__
     if "database is locked" in reason or getattr(cause, "sqlstate", "") == _LOCK_NOT_AVAILABLE:
-        return "another process writes runs; try again in a minute"
+        return gettext_noop("another process writes runs; try again in a minute")
     if "disk is full" in reason or "disk full" in reason.lower():
-        return f"no room for the database of runs {place}; free some space there"
+        return gettext_noop(
+            "no room for the database of runs {place}; free some space there", place=place
+        )
     if isinstance(error, OperationalError) and not is_file:
-        return f"the database of runs {place} cannot be reached now ({reason}); try again soon"
-    return f"the database of runs {place} cannot be used: {reason}"
+        return gettext_noop(
+            "the database of runs {place} cannot be reached now ({reason}); try again soon",
+            place=place, reason=reason,
+        )  # fmt: skip
+    return gettext_noop(
+        "the database of runs {place} cannot be used: {reason}", place=place, reason=reason
+    )

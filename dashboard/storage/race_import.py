@@ -103,12 +103,16 @@ def _see_room(root: Path, owner: str, size: int, most: int, total: int) -> None:
         raise ValueError(f"need at most {MOST_OF_ONE_OWNER} imported races; remove one first")
     own = sum(taken for whose, taken in sizes if whose == owner)
     every = sum(taken for whose, taken in sizes if whose is not None)
-    for taken, limit, whose in ((own, most, "your"), (every, total, "all")):
-        if taken + size > limit:
-            raise ValueError(
-                f"need at most {limit // _MB:,} MB of {whose} imported races together, got "
-                f"{taken / _MB:.1f} MB and {size / _MB:.1f} MB more; remove one first"
-            )
+    if own + size > most:
+        raise ValueError(
+            f"need at most {most // _MB:,} MB of your imported races together, got "
+            f"{own / _MB:.1f} MB and {size / _MB:.1f} MB more; remove one first"
+        )
+    if every + size > total:
+        raise ValueError(
+            f"need at most {total // _MB:,} MB of all imported races together, got "
+            f"{every / _MB:.1f} MB and {size / _MB:.1f} MB more; remove one first"
+        )
 
 
 def _size(paths: Sequence[Path]) -> int:

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 import sqlalchemy as sa
 
+from dashboard.language import gettext_noop
 from dashboard.storage.archive import MB
 from dashboard.storage.errors import StorageError
 from dashboard.storage.run import Run
@@ -50,8 +51,8 @@ def check_room(connection: sa.Connection, run: Run, limits: Limits) -> None:
             "(ATTENTION_RUNS); delete some first"
         )
     for taken, most, whose, variable in (
-        (own[1], limits.owner_bytes, "your stored runs", "ATTENTION_RUN_SPACE"),
-        (total, limits.total_bytes, "all stored runs", "ATTENTION_RUN_SPACE_TOTAL"),
+        (own[1], limits.owner_bytes, gettext_noop("your stored runs"), "ATTENTION_RUN_SPACE"),
+        (total, limits.total_bytes, gettext_noop("all stored runs"), "ATTENTION_RUN_SPACE_TOTAL"),
     ):
         if taken + run.bytes > most:
             raise StorageError(

@@ -149,5 +149,7 @@ def check(seen: Group, charts: set[str], tables: set[str]) -> None:
     for kind, held in ((Chart, charts), (Table, tables)):
         named = {block.name for block in blocks if isinstance(block, kind)}
         for name in sorted(named ^ held):
-            where = "missing from the file" if name in named else "on no place of the page"
-            raise BundleError(f"the {kind.__name__.lower()} {name!a} is {where}")
+            block = kind.__name__.lower()
+            if name in named:
+                raise BundleError(f"the {block} {name!a} is missing from the file")
+            raise BundleError(f"the {block} {name!a} is on no place of the page")

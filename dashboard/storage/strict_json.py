@@ -7,6 +7,8 @@ import math
 from collections.abc import Iterator
 from typing import Any
 
+from dashboard.language import gettext_noop
+
 MAX_DEPTH = 64
 MAX_NODES = 5_000_000
 
@@ -30,7 +32,7 @@ def parse_object(data: bytes, name: str) -> dict[str, Any]:
             elif isinstance(value, float) and not math.isfinite(value):
                 raise ValueError("a number is too large")
     except (ValueError, RecursionError) as error:
-        reason = str(error)[:200] or "nested too deep"
+        reason = str(error)[:200] or gettext_noop("nested too deep")
         raise ValueError(f"{name} is not the JSON it should be: {reason}") from error
     if not isinstance(held, dict):
         raise ValueError(f"{name} is not the JSON it should be: need an object")

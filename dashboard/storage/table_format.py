@@ -17,6 +17,7 @@ from itertools import islice
 from pathlib import Path
 from typing import ClassVar
 
+from dashboard.language import gettext_noop
 from dashboard.records.table_columns import Columns
 
 MOST_INPUTS = 32
@@ -183,7 +184,7 @@ def _mostly(cells: Sequence[str], number: re.Pattern[str]) -> bool:
 
 
 def _names(first: Sequence[str], *, header: bool) -> tuple[str, ...]:
-    spare = [f"column {place}" for place in range(1, len(first) + 1)]
+    spare = [gettext_noop("column {place}", place=place) for place in range(1, len(first) + 1)]
     names = [cell[:_LONGEST_NAME] or own for cell, own in zip(first, spare, strict=True)]
     taken = Counter(names)
     return tuple(

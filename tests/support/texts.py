@@ -7,6 +7,7 @@ it stands: in a ``raise``, or as the title, the help or the description of somet
 from __future__ import annotations
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -15,13 +16,35 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[2]
 MARKS = {"gettext", "gettext_noop"}
 # What describes a plugin, a parameter, a metric or a page, by the name of its argument.
-TOLD = {"title", "description", "help", "unit", "advice", "explanation", "purpose", "section"}
-# What pages declare; their texts go through ``gettext`` where they are shown.
-DECLARED = {"Entry", "Page", "Parameter", "Metric"}
+TOLD = {"title", "description", "help", "unit", "advice", "explanation", "purpose", "section",
+        "noun", "sides", "message", "placeholder"}  # fmt: skip
+# Where a call says it by its place, the places.
+PLACES = {
+    "Refused": (1, 2), "FormulaError": (0,), "unknown": (), "_wrong": (1,), "_misplaced": (),
+    "_no_sign": (), "Meaning": (0,), "Function": (2,), "_each": (0,), "_line_problem": (1, 4),
+    "_part": (1,),
+}  # fmt: skip
+# What pages and settings declare; their texts go through ``gettext`` where they are shown.
+DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text", "NormaliserName"}
+# The same of one feature alone, with the arguments that hold its texts.
+OWN = {
+    "Lesson": {
+        "title", "papers", "idea", "question", "choices", "reason", "now", "goal", "conclusion",
+    },
+    "Try": {"label"},
+}  # fmt: skip
 # Their texts are read in a terminal or by those who write plugins.
-NOT_SHOWN = tuple(f"attention_plugins/{name}/" for name in ("commands", "templates", "checking"))
+NOT_SHOWN = (
+    *(f"attention_plugins/{name}/" for name in ("commands", "templates", "checking")),
+    *(f"dashboard/jobs/{name}.py" for name in ("process", "wire", "worker", "rehearsal")),
+    "dashboard/records/citation.py",
+    "dashboard/jobs/task_warming.py",
+)
+# They speak English to workers and pages alike; a page translates what it shows of them.
+_ENGLISH = ("attention_plugins/", "dashboard/jobs/", "dashboard/records/", "dashboard/storage/")
 _COMMON = {"len", "str", "repr", "join", "shown", "sorted", "map", "self", "format"}
 _WORDS = re.compile(r"[A-Za-z]{2}")
+_MARKED = re.compile(r"gettext|" + "|".join(rf"\b{name}\(" for name in (*DECLARED, *OWN)))
 
 
 @dataclass(frozen=True)
@@ -44,6 +67,7 @@ def catalogues() -> list[Path]:
     return sorted({folder_of(path) for path in _sources()})
 
 
+@functools.cache
 def folder_of(path: Path) -> Path:
     """The folder in whose catalogue the texts of a module stand.
 
@@ -66,20 +90,24 @@ def texts(folder: Path) -> dict[str, Text]:
 
 def of_module(path: Path) -> Iterator[Text]:
     """The texts of one module."""
-    tree = ast.parse(path.read_text("utf-8"))
+    source, worker = path.read_text("utf-8"), in_worker(path)
+    if not worker and not _MARKED.search(source):
+        return
+    tree = ast.parse(source)
     at = path.relative_to(ROOT).as_posix()
     for node in ast.walk(tree):
-        for one, many in _of_node(node, in_worker(path)):
+        for one, many in _of_node(node, worker):
             if _WORDS.search(one):
                 yield Text(one, many, f"{at}:{getattr(node, 'lineno', 0)}")
 
 
 def in_worker(path: Path) -> bool:
-    """Whether a module runs in workers, where nobody knows the visitor's language."""
+    """Whether a module runs in workers too, where nobody knows the visitor's language."""
     at = path.relative_to(ROOT).as_posix()
-    return at.startswith("attention_plugins/") or path.name.startswith("task")
+    return at.startswith(_ENGLISH) or path.name.startswith("task")
 
 
+@functools.cache
 def _sources() -> list[Path]:
     found = (path for package in ("dashboard", "attention_plugins")
              for path in (ROOT / package).rglob("*.py"))  # fmt: skip
@@ -90,17 +118,40 @@ def _sources() -> list[Path]:
 
 def _of_node(node: ast.AST, worker: bool) -> Iterator[tuple[str, str]]:
     match node:
-        case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in MARKS:
-            yield from ((text, "") for text in literals(first))
         case ast.Call(func=ast.Name(id="ngettext"), args=[one, many, *_]):
             yield from zip(literals(one), literals(many), strict=True)
-        case ast.Raise(exc=ast.Call(args=args)) if worker:
-            yield from ((text, "") for arg in args for text in literals(arg))
+            return
+        case ast.Call(func=ast.Name(id=name), args=[first, *_]) if name in MARKS:
+            held = [first]
         case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in DECLARED and not worker:
-            told = (each.value for each in given if each.arg in TOLD)
-            yield from ((text, "") for value in told for text in literals(value))
-        case ast.keyword(arg=str(name), value=value) if worker and name in TOLD:
-            yield from ((text, "") for text in literals(value))
+            held = [each.value for each in given if each.arg in TOLD]
+        case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in OWN:
+            held = [each.value for each in given if each.arg in OWN[kind]]
+        case _:
+            held = _said(node) if worker else []
+    yield from ((text, "") for each in held for text in literals(each))
+
+
+def _said(node: ast.AST) -> list[ast.expr]:
+    """What a node of a module that speaks English says to people."""
+    match node:
+        case ast.Call(func=ast.Name(id=name), args=args) if name in PLACES:
+            return [args[place] for place in PLACES[name] if place < len(args)]
+        case (
+            ast.Raise(exc=ast.Call() as made)
+            | ast.Return(value=ast.Call(func=ast.Name()) as made)
+        ):  # fmt: skip
+            name = getattr(made.func, "id", "")
+            raised = isinstance(node, ast.Raise) or name.endswith("Error")
+            return made.args if raised and name not in PLACES else []
+        case ast.Call(func=ast.Attribute(attr="__init__"), args=args):
+            return args
+        case ast.keyword(arg=str(name), value=value):
+            return [value] if name in TOLD else []
+        case ast.Dict(keys=keys, values=values):
+            names = (getattr(key, "value", None) for key in keys)
+            return [value for name, value in zip(names, values, strict=True) if name in TOLD]
+    return []
 
 
 def literals(node: ast.expr) -> Iterator[str]:
@@ -112,6 +163,12 @@ def literals(node: ast.expr) -> Iterator[str]:
             yield _template(node)
         case ast.IfExp(body=body, orelse=orelse):
             yield from (*literals(body), *literals(orelse))
+        case ast.Tuple(elts=elements):
+            for element in elements:
+                yield from literals(element)
+        case ast.Dict(values=values):
+            for value in values:
+                yield from literals(value)
         case ast.BinOp(op=ast.Add(), left=left, right=right):
             for one in literals(left):
                 yield from (one + other for other in literals(right))

@@ -11,6 +11,7 @@ import pytest
 from PIL import Image
 from support.charts import kernel_tables
 
+from dashboard import language
 from dashboard.charts import attention_heatmap, figure, figures, painter, regression_chart
 from dashboard.charts.figure_fitting import styled
 from dashboard.charts.figure_style import SMALLEST, FigureStyle
@@ -244,3 +245,11 @@ def test_the_data_of_a_chart_stay_as_they_are():
     assert str(spec) == before
     assert made["datasets"] == spec["datasets"]
     assert made["width"] == pytest.approx(120 / FigureStyle().reduction)
+
+
+def test_a_figure_in_chinese_is_set_in_a_family_with_its_characters(monkeypatch):
+    assert FigureStyle().fonts.startswith("Liberation Sans, ")
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    assert FigureStyle().fonts.startswith("Noto Sans CJK SC, ")
+    assert FigureStyle().fonts.endswith(", Liberation Sans, Arial, Helvetica, sans-serif")
+    assert FigureStyle(font="Times").fonts.startswith("Times, Noto Sans CJK SC, ")

@@ -62,3 +62,46 @@ def test_what_no_catalogue_has_stays_english():
 def test_marked_texts_stay_english_until_they_are_shown():
     assert gettext_noop("Copy link") == "Copy link"
     assert gettext_noop("and {count:,} more", count=7) == "and 7 more"
+
+
+def test_the_catalogue_beside_the_caller_counts_first(tmp_path, monkeypatch):
+    for package, said in (("dashboard/ui", "插图"), ("dashboard/features/race", "指标")):
+        (tmp_path / package).mkdir(parents=True)
+        made = polib.POFile()
+        made.append(polib.POEntry(msgid="Figure", msgstr=said))
+        made.append(polib.POEntry(msgid=f"Only in {package}", msgstr=package))
+        made.append(
+            polib.POEntry(
+                msgid="{count} row", msgid_plural="{count} rows",
+                msgstr_plural={0: f"{{count}} {said}"},
+            )
+        )  # fmt: skip
+        made.save(str(tmp_path / package / "zh.po"))
+    monkeypatch.setattr(catalogues, "_roots", lambda: {"dashboard": tmp_path / "dashboard"})
+    found = catalogues.Catalogue("zh")
+    race, other = "dashboard.features.race.page", "dashboard.features.heads.page"
+    assert found.text("Figure", race) == "指标"
+    assert found.text("Figure", "dashboard.ui.frame") == "插图"
+    assert found.text("Figure", other) == found.text("Figure") == "指标"  # the first of all
+    assert found.text("Only in dashboard/ui", race) == "dashboard/ui"
+    assert found.number("{count} row", "{count} rows", 2, race) == "{count} 指标"
+    assert found.number("{count} row", "{count} rows", 2, "dashboard.ui.frame") == "{count} 插图"
+
+
+def test_the_caller_is_the_module_that_asks(monkeypatch):
+    asked = []
+
+    class Asked:
+        def text(self, text, module):
+            asked.append(module)
+            return text
+
+        def number(self, one, many, count, module):
+            asked.append(module)
+            return many
+
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    monkeypatch.setattr(language, "_catalogue", lambda _: Asked())
+    gettext("Copy link")
+    ngettext("{count} row", "{count} rows", 2)
+    assert asked == [__name__, __name__]

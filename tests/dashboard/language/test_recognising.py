@@ -6,11 +6,22 @@ from dashboard.language.recognising import Recogniser
 
 KNOWN = {
     "Scaled dot product": "缩放点积",
+    "Gaussian": "高斯",
+    "Mixture of dot product and Gaussian": "点积与高斯的混合",
+    "Transformer": "Transformer",
     "need 1 <= head <= {most}, got {head}": "注意力头须在 1 到 {most} 之间，收到 {head}",
     "{job}: {message}": "{job}：{message}",
+    "{first}, {second}": "{first}、{second}",
+    "{before} {sentence}": "{before}{sentence}",
+    "{task} with {parts}": "{task}（{parts}）",
+    "{title} with {scoring} on {corpus}": "{title}，{scoring}，语料 {corpus}",
+    "{title} with {scoring} and {way} on {corpus}": "{title}，{scoring}，{way}，语料 {corpus}",
     "{scoring} refused: {why}": "{scoring} 被拒绝：{why}",
     "{scoring} refused: {why}; {advice}": "{scoring} 被拒绝：{why}；{advice}",
+    "its {end}": "它的进程{end}",
     "{count:,} pairs of {count} were read": "共读入 {count:,} 对",
+    "{count} steps": "{count} 步",
+    "about {hours:,} hours": "约 {hours:,} 小时",
     "a set {{x}} of {size} points": "{size} 个点的集合 {{x}}",
     r"the root \sqrt{d}": r"根号 \sqrt{d}",
     "not yet translated {here}": "",
@@ -23,10 +34,10 @@ KNOWN = {
         ("Scaled dot product", "缩放点积"),
         ("need 1 <= head <= 4, got 7", "注意力头须在 1 到 4 之间，收到 7"),
         ("need 1 <= head <= 4, got 7\n8", "注意力头须在 1 到 4 之间，收到 7\n8"),
+        ("need 1 <= head <= 4, got 'Gaussian'", "注意力头须在 1 到 4 之间，收到 '高斯'"),
         ("need 1 <= head <= 4", "need 1 <= head <= 4"),
         ("so need 1 <= head <= 4, got 7", "so need 1 <= head <= 4, got 7"),
-        ("a: b", "a: b"),
-        ("Scaled dot product refused: why", "缩放点积 被拒绝：why"),
+        ("Scaled dot product refused: why", "缩放点积被拒绝：why"),
         ("x refused: need 1 <= head <= 4, got 7", "x 被拒绝：注意力头须在 1 到 4 之间，收到 7"),
         ("x refused: so; try again", "x 被拒绝：so；try again"),
         ("1,200 pairs of 1,200 were read", "共读入 1,200 对"),
@@ -38,3 +49,58 @@ KNOWN = {
 )  # fmt: skip
 def test_a_text_is_known_whole_or_by_its_form(text, said):
     assert Recogniser(KNOWN)(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a: b", "a: b"),
+        ("Gaussian: why it is so", "Gaussian: why it is so"),
+        ("Gaussian: need 1 <= head <= 4, got 7", "高斯：注意力头须在 1 到 4 之间，收到 7"),
+        ("Gaussian, Scaled dot product", "高斯、缩放点积"),
+        ("Gaussian Transformer", "Gaussian Transformer"),
+        ("1,200 steps", "1,200 步"),
+        ("Random steps", "Random steps"),
+        ("about 3 hours", "约 3 小时"),
+        ("about opening hours", "about opening hours"),
+        ("regression with mine", "regression（mine）"),
+        ("translation with bahdanau and additive", "translation（bahdanau and additive）"),
+        ("Gaussian with holes in it", "Gaussian with holes in it"),
+        ("x refused: a number with digits in it", "x 被拒绝：a number with digits in it"),
+    ],
+)
+def test_a_form_that_says_little_needs_values_that_are_understood(text, said):
+    assert Recogniser(KNOWN)(text) == said
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("Transformer with Gaussian on fra", "Transformer，高斯，语料 fra"),
+        ("Transformer with Gaussian and Gaussian on fra", "Transformer，高斯，高斯，语料 fra"),
+        (
+            "Transformer with Mixture of dot product and Gaussian on fra",
+            "Transformer，点积与高斯的混合，语料 fra",
+        ),
+    ],
+)
+def test_of_several_forms_that_fit_the_one_of_which_most_is_understood_counts(text, said):
+    assert Recogniser(KNOWN)(text) == said
+
+
+def test_a_stranger_s_long_text_takes_no_time():
+    known = KNOWN | {f"{{a}} with {{b}} and {{c}} on {{d}} {number}": "x" for number in range(300)}
+    known |= {f"{{a}}{number} with {{b}} on {{c}}": "x" for number in range(300)}
+    calls = 0
+
+    class Counted(Recogniser):
+        def _translated(self, text, depth):
+            nonlocal calls
+            calls += 1
+            return super()._translated(text, depth)
+
+    Counted(known)("with and on 1 " * 142)
+    assert 1 < calls < 2000
+    calls = 0
+    Counted(known)("with and on 1 " * 2000)
+    assert calls == 1

@@ -1,0 +1,95 @@
+"""Every text that visitors read is marked for translation, and translated."""
+
+from __future__ import annotations
+
+import re
+from string import Formatter
+
+import polib
+import pytest
+
+from dashboard.language import ENGLISH, LANGUAGES
+from dashboard.language.catalogues import files
+from tests.support.bare_texts import bare_texts, of_source, pages
+from tests.support.texts import ROOT, catalogues, texts
+
+FOREIGN = sorted(set(LANGUAGES) - {ENGLISH})
+# A sentence of English: three words in a row, none of them a name or code.
+_SENTENCE = re.compile(r"(?<![\w'\"./])(?:[A-Za-z]?[a-z]+ ){2,}[a-z]+(?![\w(=./])")
+
+_EXAMPLE = re.compile(
+    r"`[^`]*`|\$[^$]*\$|“[^”]*”|‘[^’]*’|'[^']*'|\{[^}]*\}|python -\w .*|attention-workbench .*"
+)
+
+
+def placeholders(text: str) -> set[str]:
+    """The names of a text's placeholders; none of one whose braces are TeX's."""
+    try:
+        return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
+    except ValueError:
+        return set()
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+def test_every_text_has_its_translation_and_no_catalogue_has_others(language):
+    wrong = []
+    for folder in catalogues():
+        path, wanted = folder / f"{language}.po", texts(folder)
+        held = {entry.msgid: entry for entry in polib.pofile(str(path))} if path.exists() else {}
+        at = folder.relative_to(ROOT).as_posix()
+        wrong += [f"{at}: no entry {one!r}, {wanted[one].place}" for one in wanted.keys() - held]
+        wrong += [f"{at}: nobody says {one!r} any more" for one in held.keys() - wanted.keys()]
+        wrong += [
+            f"{at}: {one!r} is {'one' if wanted[one].many else 'no'} text of a number"
+            for one in held.keys() & wanted.keys()
+            if held[one].msgid_plural != wanted[one].many
+        ]
+    assert not wrong, "\n".join(["python -m tests.translations adds and removes:", *sorted(wrong)])
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+def test_translations_are_whole_and_have_the_placeholders_of_the_english(language):
+    wrong = []
+    for path in files(language):
+        at = path.relative_to(ROOT).as_posix()
+        for entry in polib.pofile(str(path)):
+            said = [*entry.msgstr_plural.values()] if entry.msgid_plural else [entry.msgstr]
+            meant = placeholders(entry.msgid) | placeholders(entry.msgid_plural)
+            if not all(said):
+                wrong.append(f"{at}: no translation of {entry.msgid!r}")
+            elif any(placeholders(each) != meant for each in said):
+                wrong.append(f"{at}: other placeholders in {said} than in {entry.msgid!r}")
+            elif any(map(left_in_english, said)):
+                wrong.append(f"{at}: English in {said}")
+    assert not wrong, "\n".join(wrong)
+
+
+def left_in_english(translation: str) -> bool:
+    """Whether a translation has a sentence of English, outside code, quotes and examples."""
+    return bool(_SENTENCE.search(_EXAMPLE.sub("", translation)))
+
+
+def test_no_text_reaches_a_visitor_without_gettext():
+    found = [text for path in pages() for text in bare_texts(path)]
+    assert not found, "\n".join(["mark these by gettext:", *found])
+
+
+@pytest.mark.parametrize(
+    ("source", "found"),
+    [
+        ('st.button("Keep")', ["Keep"]),
+        ('st.button(gettext("Keep"), help="Stores it.")', ["Stores it."]),
+        ('shown.caption(f"{n} of {m} heads")', ["{} of {} heads"]),
+        ('shown.caption(f"{n} / {m}")', []),
+        ('place.tabs(["One", gettext("Two")])', ["One"]),
+        ('st.button("Off" if on else gettext("On"))', ["Off"]),
+        ('st.markdown(":material/info: **Note** " + text)', [":material/info: **Note** "]),
+        ('st.button(label, icon=":material/add:", key="add a panel")', []),
+        ('st.markdown("$a_i$")', []),
+        ('Parameter(name="n", title="Heads", default=1)', []),
+        ('alt.X("x", title="key")', ["key"]),
+        ('log.warning("a job was lost")', []),
+    ],
+)
+def test_bare_texts_are_found(source, found):
+    assert [text for _, text in of_source(source)] == found
