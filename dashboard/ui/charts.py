@@ -35,7 +35,9 @@ class Drawn(NamedTuple):
 
 def legend(vmax: float) -> None:
     """What the colours of all maps mean."""
-    show(f"legend {vmax}", lambda: weights_legend(vmax), f"{LEGEND} 0 to {vmax:g}")
+    alt = language.gettext("Colours from weight 0 to {end:g}", end=vmax)
+    spec = specification(f"legend {vmax}", lambda: weights_legend(vmax))
+    shown.chart(spec, alt, name=LEGEND)
 
 
 def show(

@@ -5,6 +5,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.components.v2 import component
 
+from dashboard.language import gettext
+
 _LONGEST_CODE = 1200  # characters; a camera reads no finer QR code from a screen
 
 _HTML = """
@@ -68,21 +70,26 @@ def copy_button(link: str) -> None:
     _button(
         key="copy-link", width="content", height="content",
         data={
-            "text": link, "label": "Copy link", "done": "Link copied",
-            "failed": "Not copied: take it from the QR code's menu",
+            "text": link, "label": gettext("Copy link"), "done": gettext("Link copied"),
+            "failed": gettext("Not copied: take it from the QR code's menu"),
         },
     )  # fmt: skip
     shared = st.popover(
-        "QR code", icon=":material/qr_code_2:", type="tertiary", key="share", on_change="rerun"
-    )
+        gettext("QR code"), icon=":material/qr_code_2:", type="tertiary", key="share",
+        on_change="rerun",
+    )  # fmt: skip
     if shared.open:
         with shared:
-            st.caption("Whoever opens this link sees this page as it is now.")
+            st.caption(gettext("Whoever opens this link sees this page as it is now."))
             st.code(link, language=None, wrap_lines=True)
             if len(link) <= _LONGEST_CODE:
                 st.image(_code(link), width=240)
             else:
-                st.caption("The link is too long for a QR code. Keep the page, and share the run.")
+                st.caption(
+                    gettext(
+                        "The link is too long for a QR code. Keep the page, and share the run."
+                    )
+                )
 
 
 def _code(link: str) -> str:

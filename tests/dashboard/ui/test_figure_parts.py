@@ -1,7 +1,7 @@
 from __future__ import annotations
 
 from dashboard.storage.seen import Chart, Group, Text, Value
-from dashboard.ui.figure_parts import figure_parts
+from dashboard.ui.figure_parts import LEGEND, figure_parts
 
 
 def chart(name, alt=""):
@@ -24,7 +24,7 @@ def heading(text):
 def test_panels_and_sections_come_before_single_charts():
     page = Group(
         blocks=(
-            chart("legend", "Colours from weight 0 to 1"),
+            chart(f"{LEGEND}-0-to-1", "Colours from weight 0 to 1"),
             Group(layout="grid", blocks=(panel("a", chart("one")), panel("b", chart("two")))),
             heading(r"Side by side\, all"),
             chart("three"),
