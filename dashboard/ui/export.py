@@ -24,6 +24,7 @@ from dashboard.records.result import Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle, slug
 from dashboard.storage.entries import fitting
+from dashboard.ui.speaking import spoken_now
 from dashboard.ui.widgets import plain
 
 _ICON = ":material/download:"
@@ -164,7 +165,7 @@ def _pictures(contents: _Panel) -> None:
     with _buttons(f"{contents.key}-export-pictures"):
         for kind in export.FORMATS:
             file = f"{contents.file}-{slug(chosen)}{kind.suffix}"
-            make = partial(_made, kind, chart, heading)
+            make = spoken_now(partial(_made, kind, chart, heading))
             _download(kind.label, make, file, kind.mime, contents.key)
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
-from dashboard.language import ENGLISH, current, gettext, gettext_noop, translated
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import ended, listed, together
 from dashboard.records import citation
 from dashboard.records.catalogue import Catalogue, Checkpoint
@@ -89,7 +89,8 @@ def bibtex(made: Made, part: FigurePart | None = None, day: date | None = None) 
         day: on which it was seen; today where None.
     """
     version = versions().get("attention-workbench", "")
-    panels = part.panels if part and current() == ENGLISH else ()
+    own = not made.english or made.english == made.title
+    panels = part.panels if part and own else ()
     titles = dict.fromkeys(panel.title for panel in panels if panel.title)
     title = made.english or made.title
     title = f"{title}: {', '.join(titles)}" if titles else title

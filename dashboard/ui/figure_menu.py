@@ -22,6 +22,7 @@ from dashboard.ui import charts
 from dashboard.ui.figure_facts import Made, bibtex, caption
 from dashboard.ui.figure_parts import FigurePart, figure_parts
 from dashboard.ui.noting import Spec
+from dashboard.ui.speaking import spoken_now
 
 _KEY = "page-figure"
 _ICON = ":material/picture_as_pdf:"
@@ -105,7 +106,7 @@ def _downloads(
     with st.container(horizontal=True, gap="xsmall", key=f"{_KEY}-files"):
         for kind, label in _LABELS.items():
             st.download_button(
-                label, data=partial(_drawn, part, style, held, words, kind),
+                label, data=spoken_now(partial(_drawn, part, style, held, words, kind)),
                 file_name=f"{name}-{style.centimetres:g}cm.{kind}", mime=figures.KINDS[kind],
                 key=f"{_KEY}-{kind}", on_click="ignore",
             )  # fmt: skip

@@ -5,12 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import ParamSpec, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.language import ENGLISH, LANGUAGES, follow, gettext
 from dashboard.records.text import shown
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 PARAMETER = "lang"  # of every page's link
 _SPOKEN, _CHOSEN, _ASKED = "language", "language chosen", "language asked"
@@ -78,11 +82,29 @@ def _switch(language: str, changed: Callable[[], None]) -> None:
     changed()
 
 
+def spoken_now(make: Callable[P, T]) -> Callable[P, T]:
+    """The function in the language of this run, for a thread that belongs to no run.
+
+    Files are made on such threads, when they are downloaded.
+    """
+    language = _of_this_run()
+
+    def made(*given: P.args, **named: P.kwargs) -> T:
+        before = getattr(_run, "lent", ENGLISH)
+        _run.lent = language
+        try:
+            return make(*given, **named)
+        finally:
+            _run.lent = before
+
+    return made
+
+
 def _of_this_run() -> str:
     """The language of the run that this thread makes; it is asked for at every text."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
-        return ENGLISH
+        return getattr(_run, "lent", ENGLISH)
     if getattr(_run, "context", None) is not context:
         _run.context, _run.spoken = context, st.session_state.get(_SPOKEN, ENGLISH)
     return _run.spoken
