@@ -16,8 +16,8 @@ ROOT = Path(__file__).resolve().parents[2]
 MARKS = {"gettext", "gettext_noop"}
 # What describes a plugin, a parameter, a metric or a page, by the name of its argument.
 TOLD = {"title", "description", "help", "unit", "advice", "explanation", "purpose", "section"}
-# What pages declare; their texts go through ``gettext`` where they are shown.
-DECLARED = {"Entry", "Page", "Parameter", "Metric"}
+# What pages and settings declare; their texts go through ``gettext`` where they are shown.
+DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field"}
 # Their texts are read in a terminal or by those who write plugins.
 NOT_SHOWN = tuple(f"attention_plugins/{name}/" for name in ("commands", "templates", "checking"))
 _COMMON = {"len", "str", "repr", "join", "shown", "sorted", "map", "self", "format"}

@@ -7,7 +7,9 @@ import time
 
 import streamlit as st
 
+from dashboard import navigation
 from dashboard.features.runs.view import RunsView
+from dashboard.language import ENGLISH, current, gettext, gettext_noop, translated
 from dashboard.records.text import lines, one_line
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE
@@ -19,7 +21,9 @@ from dashboard.ui.widgets import plain
 from dashboard.visitors import NotAllowed
 
 PROBLEM = "runs problem"
-_ORIGINS = {"kept": "kept from", "imported": "imported from"}
+_ORIGINS = {
+    "kept": gettext_noop("kept from {source}"), "imported": gettext_noop("imported from {source}"),
+}  # fmt: skip
 _DATE = "%Y-%m-%d %H:%M UTC"
 
 
@@ -27,10 +31,19 @@ def title(run: Run) -> None:
     """Its name, when it was kept and where it came from."""
     st.markdown(f"**{plain(run.name)}**")
     when = time.strftime(_DATE, time.gmtime(run.created))
-    parts = [when, f"{_ORIGINS[run.origin]} {plain(run.source) or 'a page'}"]
+    parts = [when, gettext(_ORIGINS[run.origin], source=_source(run))]
     if run.expires is not None:
-        parts.append(f"expires {time.strftime(_DATE, time.gmtime(run.expires))}")
+        end = time.strftime(_DATE, time.gmtime(run.expires))
+        parts.append(gettext("expires {time}", time=end))
     st.caption(" · ".join(parts))
+
+
+def _source(run: Run) -> str:
+    """The page, or the file, that a run is from; a page is translated by its title."""
+    pages = {entry.path: entry.title for entry in navigation.PAGES}
+    if run.origin == "kept" and current() != ENGLISH and run.source in pages:
+        return gettext(pages[run.source])
+    return plain(run.source) or gettext("a page")
 
 
 def picture(run: Run) -> None:
@@ -47,7 +60,7 @@ def data_address(png: bytes) -> str:
 def buttons(session: Session[RunsView], run: Run) -> None:
     """Save it as a file, copy it under another name, or delete it."""
     st.download_button(
-        "Page",
+        gettext("Page"),
         data=lambda: _packed(run),
         file_name=f"run-{run.id[:8]}.zip",
         mime="application/zip",
@@ -59,23 +72,28 @@ def buttons(session: Session[RunsView], run: Run) -> None:
         _rename(session, run)
     if not (visitor.administers or (visitor.makes and visitor.owner == run.owner)):
         return
-    label = plain(f"Delete {run.name}")
+    label = plain(gettext("Delete {name}", name=run.name))
     with st.popover(label, icon=":material/delete:", type="tertiary", key=f"run-{run.id}-delete"):
-        st.caption("Deleted runs cannot be brought back, and links to them end.")
+        st.caption(gettext("Deleted runs cannot be brought back, and links to them end."))
         st.button(
-            "Delete this run", key=f"run-{run.id}-gone", on_click=_delete, args=(session, run)
-        )
+            gettext("Delete this run"), key=f"run-{run.id}-gone", on_click=_delete,
+            args=(session, run),
+        )  # fmt: skip
 
 
 def _rename(session: Session[RunsView], run: Run) -> None:
     key = f"run-{run.id}-copy"
-    help = "Another name or note"
-    label = plain(f"Edit the name or note of {run.name}")
+    help = gettext("Another name or note")
+    label = plain(gettext("Edit the name or note of {name}", name=run.name))
     with st.popover(label, icon=":material/edit:", type="tertiary", key=key, help=help):
-        st.caption("A run never changes: this makes a copy, and leaves this one as it is.")
-        st.text_input("Name", value=run.name, max_chars=LONGEST_NAME, key=f"{key}-name")
-        st.text_area("Note", value=run.note, max_chars=LONGEST_NOTE, key=f"{key}-note")
-        st.button("Make a copy", key=f"{key}-now", on_click=_copy, args=(session, run, key))
+        st.caption(
+            gettext("A run never changes: this makes a copy, and leaves this one as it is.")
+        )
+        st.text_input(gettext("Name"), value=run.name, max_chars=LONGEST_NAME, key=f"{key}-name")
+        st.text_area(gettext("Note"), value=run.note, max_chars=LONGEST_NOTE, key=f"{key}-note")
+        st.button(
+            gettext("Make a copy"), key=f"{key}-now", on_click=_copy, args=(session, run, key)
+        )
 
 
 def _packed(run: Run) -> bytes:
@@ -91,19 +109,21 @@ def _copy(session: Session[RunsView], run: Run, key: str) -> None:
     note = lines(st.session_state[f"{key}-note"])
     try:
         visitor = owner.visitor()
-        visitor.see_that_it_makes("Copying")
+        visitor.see_that_it_makes(gettext_noop("Copying"))
         copy = run_store().copy(run.id, name=name, note=note, owner=visitor.owner)
         session.change(RunsView(id=copy.id))
     except (KeyError, NotAllowed, BundleError, StorageError) as error:
-        st.session_state[PROBLEM] = f"Not copied: {error.args[0]}."
+        reason = translated(str(error.args[0]))
+        st.session_state[PROBLEM] = gettext("Not copied: {reason}.", reason=reason)
 
 
 def _delete(session: Session[RunsView], run: Run) -> None:
     st.session_state.pop(PROBLEM, None)
     try:
         visitor = owner.visitor()
-        visitor.see_that_it_owns(run.owner, "This run")
+        visitor.see_that_it_owns(run.owner, gettext_noop("This run"))
         run_store().delete(run.id, None if visitor.administers else visitor.owner)
         session.change(RunsView())
     except (NotAllowed, StorageError) as error:
-        st.session_state[PROBLEM] = f"Not deleted: {error}."
+        reason = translated(str(error))
+        st.session_state[PROBLEM] = gettext("Not deleted: {reason}.", reason=reason)
