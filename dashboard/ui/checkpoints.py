@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
@@ -213,9 +214,18 @@ def origin(checkpoint: Checkpoint) -> str:
     return " · ".join(words)
 
 
+def _set(name: str) -> str:
+    """What a score is of, as ``evaluate`` writes it into a card."""
+    if name == "held out, greedy":
+        return gettext("held out, greedy")
+    if beam := re.fullmatch(r"held out, beam (\d+)", name):
+        return gettext("held out, beam {width}", width=beam[1])
+    return translated(name)
+
+
 def _scored(metric: str, value: str, name: str, score: Mapping[str, Any]) -> str:
     """A score with the set that it is of, and with its parts where these are known."""
-    told = {"metric": metric, "value": value, "of": plain(translated(name))}
+    told = {"metric": metric, "value": value, "of": plain(_set(name))}
     if parts := said(parts_of(score)):
         return gettext("{metric} {value} ({of}): {parts}", parts=parts, **told)
     return gettext("{metric} {value} ({of})", **told)
