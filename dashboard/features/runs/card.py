@@ -11,6 +11,7 @@ from dashboard import navigation
 from dashboard.features.runs.view import RunsView
 from dashboard.language import ENGLISH, current, gettext, gettext_noop, translated
 from dashboard.records.text import lines, one_line
+from dashboard.storage import page_run
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE
 from dashboard.storage.run import Run
@@ -58,7 +59,7 @@ def data_address(png: bytes) -> str:
 
 
 def buttons(session: Session[RunsView], run: Run) -> None:
-    """Save it as a file, copy it under another name, or delete it."""
+    """Save it as a file, give it or a copy of it another name, or delete it."""
     st.download_button(
         gettext("Page"),
         data=lambda: _packed(run),
@@ -68,9 +69,10 @@ def buttons(session: Session[RunsView], run: Run) -> None:
         on_click="ignore",
     )
     visitor = owner.visitor()
+    own = visitor.administers or (visitor.makes and visitor.owner == run.owner)
     if visitor.makes:
-        _rename(session, run)
-    if not (visitor.administers or (visitor.makes and visitor.owner == run.owner)):
+        _edit(session, run, own=own)
+    if not own:
         return
     label = plain(gettext("Delete {name}", name=run.name))
     with st.popover(label, icon=":material/delete:", type="tertiary", key=f"run-{run.id}-delete"):
@@ -81,32 +83,56 @@ def buttons(session: Session[RunsView], run: Run) -> None:
         )  # fmt: skip
 
 
-def _rename(session: Session[RunsView], run: Run) -> None:
+def _edit(session: Session[RunsView], run: Run, *, own: bool) -> None:
+    """Another name and note: for the run itself, if it is the visitor's, or for a copy."""
     key = f"run-{run.id}-copy"
     help = gettext("Another name or note")
     label = plain(gettext("Edit the name or note of {name}", name=run.name))
-    with st.popover(label, icon=":material/edit:", type="tertiary", key=key, help=help):
-        st.caption(
-            gettext("A run never changes: this makes a copy, and leaves this one as it is.")
-        )
+    with st.popover(label, icon=":material/edit:", type="tertiary", key=key, help=help,
+                    on_change="rerun"):  # fmt: skip
+        if not own:
+            st.caption(gettext("This run is somebody else's: only a copy can be changed."))
         st.text_input(gettext("Name"), value=run.name, max_chars=LONGEST_NAME, key=f"{key}-name")
         st.text_area(gettext("Note"), value=run.note, max_chars=LONGEST_NOTE, key=f"{key}-note")
-        st.button(
-            gettext("Make a copy"), key=f"{key}-now", on_click=_copy, args=(session, run, key)
-        )
+        with st.container(horizontal=True, gap="xsmall", key=f"{key}-buttons"):
+            if own:
+                st.button(gettext("Save"), key=f"{key}-save", on_click=_rename, args=(run, key))
+            st.button(
+                gettext("Make a copy"), key=f"{key}-now", on_click=_copy,
+                args=(session, run, key),
+            )  # fmt: skip
+
+
+def _words(run: Run, key: str) -> tuple[str, str]:
+    """The name and the note that were written."""
+    name = one_line(st.session_state[f"{key}-name"]) or run.name
+    return name, lines(st.session_state[f"{key}-note"])
+
+
+def _rename(run: Run, key: str) -> None:
+    st.session_state.pop(PROBLEM, None)
+    name, note = _words(run, key)
+    try:
+        visitor = owner.visitor()
+        visitor.see_that_it_owns(run.owner, gettext_noop("This run"))
+        asks = None if visitor.administers else visitor.owner
+        run_store().rename(run.id, name=name, note=note, owner=asks)
+        st.session_state[key] = False  # closes the popover
+    except (KeyError, NotAllowed, BundleError, StorageError) as error:
+        reason = translated(str(error.args[0]))
+        st.session_state[PROBLEM] = gettext("Not renamed: {reason}.", reason=reason)
 
 
 def _packed(run: Run) -> bytes:
     """With pictures where the charts are our own: a stranger's are never painted here."""
     if run.origin == "imported":
-        return run_store().packed(run.id)
+        return page_run.write(run_store().open(run.id))
     return page_menu.packed(run_store().open(run.id))
 
 
 def _copy(session: Session[RunsView], run: Run, key: str) -> None:
     st.session_state.pop(PROBLEM, None)
-    name = one_line(st.session_state[f"{key}-name"]) or run.name
-    note = lines(st.session_state[f"{key}-note"])
+    name, note = _words(run, key)
     try:
         visitor = owner.visitor()
         visitor.see_that_it_makes(gettext_noop("Copying"))

@@ -90,7 +90,7 @@ def _made(run: Run, page: PageRun, link: str) -> Made:
 
 @st.cache_resource(max_entries=4, show_spinner=False)  # each may have 128 MB
 def _opened(id: str, digest: str) -> PageRun:
-    """A run as it was read, once: it never changes."""
+    """A run as it was read, once: what was seen never changes, and name and note are not used."""
     return run_store().open(id)
 
 
