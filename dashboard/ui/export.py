@@ -29,6 +29,10 @@ from dashboard.ui.widgets import plain
 
 _ICON = ":material/download:"
 _HELP = gettext_noop("Export")
+_TABLES = {  # what tables are called that most results have
+    "maps": gettext_noop("weights"), "curve": gettext_noop("curve"),
+    "points": gettext_noop("points"), "history": gettext_noop("history"),
+}  # fmt: skip
 
 
 Chart = export.AnySpec | Callable[[], export.AnySpec]
@@ -173,7 +177,7 @@ def _tables(contents: _Panel) -> None:
     st.caption(gettext("Tables as CSV, one fact a row"))
     with _buttons(f"{contents.key}-export-tables"):
         for name, table in sorted(contents.result.tables.items()):
-            label = gettext_noop("weights") if name == "maps" else name
+            label = _TABLES.get(name, name)
             file = f"{contents.file}-{slug(label)}.csv"
             _download(
                 translated(label), partial(tidy.table_csv, table), file, "text/csv", contents.key

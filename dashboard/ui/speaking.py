@@ -17,21 +17,23 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PARAMETER = "lang"  # of every page's link
-_SPOKEN, _CHOSEN, _ASKED = "language", "language chosen", "language asked"
+_SPOKEN, _CHOSEN = "language", "language chosen"
 _run = threading.local()  # the run that this thread makes, and the language it is made in
 
 
 def begin() -> None:
     """Find the language of this run, before anything is drawn.
 
-    A link that names one decides, then what the visitor chose, then the browser.
+    The link that was opened, or gone back to, decides if it names one; then what the visitor
+    chose, then the browser. What the address says otherwise may be older than that choice.
     """
     follow(_of_this_run)
     state = st.session_state
     asked = st.query_params.get(PARAMETER)
-    if asked in LANGUAGES and asked != state.get(_ASKED):
+    context = get_script_run_ctx(suppress_warning=True)
+    opened = _SPOKEN not in state or (context is not None and context.is_history_navigation)
+    if opened and asked in LANGUAGES:
         state[_SPOKEN], state[_CHOSEN] = asked, True
-    state[_ASKED] = asked
     if _SPOKEN not in state:
         state[_SPOKEN] = preferred(st.context.locale)
     _run.context = None

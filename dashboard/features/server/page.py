@@ -155,10 +155,11 @@ def _limits() -> None:
         for name, one in Settings.model_fields.items()
     ]  # fmt: skip
     # Its texts are long: a table wraps them, a data frame cuts them off.
-    st.table(
-        pd.DataFrame(rows), border="horizontal", hide_index=True,
-        alt=gettext("Every setting of this server"),
-    )  # fmt: skip
+    with st.container(key="server-settings"):
+        st.table(
+            pd.DataFrame(rows), border="horizontal", hide_index=True,
+            alt=gettext("Every setting of this server"),
+        )  # fmt: skip
     st.caption(gettext("They are read from the environment when the server starts."))
 
 
