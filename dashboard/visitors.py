@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from typing import Any, Literal
 from urllib.parse import urlsplit
 
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.owners import owner_of
 from dashboard.settings import Settings, variable
 
@@ -79,21 +80,33 @@ class Visitor:
         """See that the visitor may make something.
 
         Args:
-            what: such as ``Training``; begins the sentence.
+            what: such as ``Training``, in English; begins the sentence.
 
         Raises:
             NotAllowed: they may not.
         """
         if self.makes:
             return
+        what = translated(what)
         if self.classroom:
-            raise NotAllowed(f"{what} is switched off on this server ({variable('classroom')})")
+            setting = variable("classroom")
+            raise NotAllowed(
+                gettext(
+                    "{what} is switched off on this server ({setting})",
+                    what=what, setting=setting,
+                )
+            )  # fmt: skip
         if self.logged_in:
             raise NotAllowed(
-                f"{what} is for those whom {variable('logins')} of this server names by a "
-                "verified e-mail address; yours is not, so ask who runs it"
-            )
-        raise NotAllowed(f"{what} is for those who have logged in, on the page Server")
+                gettext(
+                    "{what} is for those whom {setting} of this server names by a verified "
+                    "e-mail address; yours is not, so ask who runs it",
+                    what=what, setting=variable("logins"),
+                )
+            )  # fmt: skip
+        raise NotAllowed(
+            gettext("{what} is for those who have logged in, on the page Server", what=what)
+        )
 
     def see_that_it_owns(self, owner: str, what: str) -> None:
         """See that something belongs to the visitor, who may also change it.
@@ -104,8 +117,13 @@ class Visitor:
         if self.administers:
             return
         if owner != self.owner:
-            raise NotAllowed(f"{what} belongs to somebody else, who alone may change it")
-        self.see_that_it_makes("Changing it")
+            raise NotAllowed(
+                gettext(
+                    "{what} belongs to somebody else, who alone may change it",
+                    what=translated(what),
+                )
+            )  # fmt: skip
+        self.see_that_it_makes(gettext_noop("Changing it"))
 
     def see_that_it_administers(self, what: str) -> None:
         """See that the visitor runs this server.
@@ -114,7 +132,12 @@ class Visitor:
             NotAllowed: they do not.
         """
         if not self.administers:
-            raise NotAllowed(f"{what} is for administrators of this server; see the page Server")
+            raise NotAllowed(
+                gettext(
+                    "{what} is for administrators of this server; see the page Server",
+                    what=translated(what),
+                )
+            )  # fmt: skip
 
 
 def identify(browser: Browser, chosen: Settings) -> Visitor:

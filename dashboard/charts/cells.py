@@ -15,6 +15,8 @@ from dashboard.charts.labels import MOST_ROOM, step
 from dashboard.charts.labels import room as label_width
 from dashboard.charts.pointer import hover
 from dashboard.charts.template import Data, Sources, Value
+from dashboard.charts.vega_text import quoted, vega_text
+from dashboard.language import gettext, translated
 
 _LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
 
@@ -120,7 +122,7 @@ def rects(
         values: of :attr:`Sizes.values`, and of what ``scale`` says.
         canvas: whether they are painted on a canvas.
     """
-    more = [alt.Tooltip("head:Q")] if plot.panel else []
+    more = [alt.Tooltip("head:Q", title=gettext("head"))] if plot.panel else []
     layers = cell_layers(plot, scale, more=more, legend=legend, masked=masked, gold=gold)
     return _composed(layers, data, plot, values, canvas=canvas)
 
@@ -148,13 +150,10 @@ def cell_layers(
     base = (alt.Chart() if source is None else source).transform_calculate(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         query="queries[datum.q]", key="keys[datum.k]",
-        shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
-        said=f"'query ' + datum.query + ', key ' + datum.key + ', {plot.quantity} ' + datum.shown"
-        + (" + ', ' + datum.gold" if gold else ""),
+        shown=shown_weight("datum.value"), said=_said(plot, gold),
     )  # fmt: skip
-    tooltip = [alt.Tooltip("query:N"), alt.Tooltip("key:N")]
-    tooltip += [alt.Tooltip("shown:N", title=plot.quantity), *more]
-    tooltip += [alt.Tooltip("gold:N", title="alignment")] if gold else []
+    tooltip = [*pair_tooltip(), alt.Tooltip("shown:N", title=translated(plot.quantity)), *more]
+    tooltip += [alt.Tooltip("gold:N", title=gettext("alignment"))] if gold else []
     bare = _placed(base, plot)
     placed = bare.encode(tooltip=tooltip, description=alt.Description("said:N"))
     within = inset(0 if plot.small else GAP)
@@ -178,6 +177,29 @@ def cell_layers(
         )
         layers = [grey, *layers, stroke.properties(name="crossed")]
     return layers
+
+
+def shown_weight(value: str) -> str:
+    """The Vega expression of a weight in words, where ``value`` is that of its number."""
+    return f"isValid({value}) ? format({value}, '.3f') : {quoted(gettext('masked'))}"
+
+
+def pair_tooltip() -> list[alt.Tooltip]:
+    """The lines of a tooltip that name the row and the column."""
+    return [
+        alt.Tooltip("query:N", title=gettext("query")),
+        alt.Tooltip("key:N", title=gettext("key")),
+    ]
+
+
+def _said(plot: Plot, gold: bool) -> str:
+    """The Vega expression of what a screen reader says of a cell."""
+    parts = {"query": "datum.query", "key": "datum.key", "weight": "datum.shown",
+             "quantity": quoted(translated(plot.quantity))}  # fmt: skip
+    if not gold:
+        return vega_text(gettext("query {query}, key {key}, {quantity} {weight}"), **parts)
+    sentence = gettext("query {query}, key {key}, {quantity} {weight}, {gold}")
+    return vega_text(sentence, gold="datum.gold", **parts)
 
 
 def images(
@@ -223,10 +245,8 @@ def picture_layers(source: alt.Chart, plot: Plot, gold: Data | None = None) -> l
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         query="queries[datum.q]", key="keys[datum.k]",
     )  # fmt: skip
-    said = alt.Tooltip("gold:N", title="alignment")
-    placed = _placed(cells, plot).encode(
-        tooltip=[alt.Tooltip("query:N"), alt.Tooltip("key:N"), said]
-    )
+    said = alt.Tooltip("gold:N", title=gettext("alignment"))
+    placed = _placed(cells, plot).encode(tooltip=[*pair_tooltip(), said])
     return [picture, unseen, *outlines(placed, plot.small)]
 
 
@@ -250,7 +270,7 @@ def _placed(chart: alt.Chart, plot: Plot) -> alt.Chart:
 def _legend(plot: Plot) -> alt.Legend:
     return alt.Legend(
         orient="bottom", direction="horizontal", gradientLength=120, gradientThickness=8,
-        title=plot.quantity, titleOrient="left", tickCount=2, format="~g",
+        title=translated(plot.quantity), titleOrient="left", tickCount=2, format="~g",
     )  # fmt: skip
 
 
@@ -284,7 +304,8 @@ def _composed(
             canvas=canvas,
         )  # fmt: skip
     width, height = plot.panel
-    header = alt.Header(labelExpr="'head ' + datum.value", labelOrient="bottom")
+    named = vega_text(gettext("head {head}"), head="datum.value")
+    header = alt.Header(labelExpr=named, labelOrient="bottom")
     grid = chart.properties(width=width, height=height).facet(
         facet=alt.Facet("head:N", title=None, header=header), columns=plot.columns
     )

@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any, NamedTuple, TypeGuard
 
 from dashboard.charts.template import PARAMETERS
+from dashboard.language import gettext
 
 _RANGES = {"heatmap": False, "diverging": True}  # of theme.py; whether it has two sides
 _READ = re.compile(rf"data\('{PARAMETERS}'\)\[0\]\.(\w+)")
@@ -46,9 +47,10 @@ def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
     if end is None:
         return None
     if signed:
-        title = "difference" if _is_literal(told) else "value"
+        title = gettext("difference") if _is_literal(told) else gettext("value")
     else:
-        title = "value" if _name(told) not in ("", _WEIGHTS) else "attention weight"
+        named = _name(told) not in ("", _WEIGHTS)
+        title = gettext("value") if named else gettext("attention weight")
     return ColourScale(end, signed, title)
 
 

@@ -14,6 +14,7 @@ from dashboard.charts.frames import rounded
 from dashboard.charts.lanes import Lane
 from dashboard.charts.regression_tables import Problem
 from dashboard.charts.template import Data
+from dashboard.language import gettext
 
 ROOM = 36  # px, for the labels at the left
 _MARGIN = 0.04  # of the range of values, left free above and below
@@ -101,7 +102,8 @@ def strips(
     Args:
         tooltip: between the query and the truth; the prediction where None.
     """
-    told = [alt.Tooltip("prediction:Q", format=".4~g")] if tooltip is None else tooltip
+    usual = alt.Tooltip("prediction:Q", format=".4~g", title=gettext("prediction"))
+    told = [usual] if tooltip is None else tooltip
     return (
         alt.Chart(queries)
         .mark_rect(fill="white", fillOpacity=0)
@@ -113,7 +115,7 @@ def strips(
             tooltip=[
                 alt.Tooltip("x:Q", format=".4~g", title=axes.x_title),
                 *told,
-                alt.Tooltip("truth:Q", format=".4~g"),
+                alt.Tooltip("truth:Q", format=".4~g", title=gettext("truth")),
             ],
         )
         .add_params(pointed)

@@ -7,7 +7,6 @@ see :mod:`dashboard.charts.painting`; a server calls this from a thread that may
 from __future__ import annotations
 
 import math
-import textwrap
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +19,7 @@ from dashboard.charts.figure_style import FONT, FigureStyle
 from dashboard.charts.figure_svg import Line, Picture, Placed, drawing
 from dashboard.charts.legend import weights_legend
 from dashboard.charts.painting import painted
+from dashboard.charts.wrapping import wrapped
 
 KINDS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 DPI = 600  # of PNG: what journals ask for where there is text
@@ -177,9 +177,7 @@ class _Page:
     ) -> None:
         letters = max(1, int(width / (size * (_BOLD if bold else _LETTER))))
         dense = max(1, int(width / (size * _DENSE)))
-        words = [" ".join(textwrap.wrap(word, dense)) if len(word) > dense else word
-                 for word in text.split()]  # fmt: skip
-        for line in textwrap.wrap(" ".join(words), letters):
+        for line in wrapped(text, letters, dense):
             self.lines.append(Line(line, left, self.bottom + size, size, bold))
             self.bottom += size * _SPACING
 

@@ -10,8 +10,12 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.grid import inset
+from dashboard.charts.vega_text import quoted
+from dashboard.language import gettext, gettext_noop
 
-SURE, POSSIBLE, OTHER = "gold", "gold, possible", "not gold"  # as a tooltip says it
+# As a tooltip says it, each in the visitor's language.
+SURE, POSSIBLE = gettext_noop("gold"), gettext_noop("gold, possible")
+OTHER = gettext_noop("not gold")
 
 Cell = tuple[int, int]
 
@@ -27,7 +31,7 @@ def gold_cells(
     Raises:
         ValueError: a cell ``(query, key)`` that is not there.
     """
-    said = np.full(shape, OTHER, dtype=object)
+    said = np.full(shape, gettext(OTHER), dtype=object)
     for cells, word in ((possible, POSSIBLE), (sure, SURE)):
         for query, key in cells:
             if not (0 <= query < shape[0] and 0 <= key < shape[1]):
@@ -35,13 +39,13 @@ def gold_cells(
                     f"need outlined cells (query, key) of a map of {shape[0]} x {shape[1]}, "
                     f"got ({query}, {key})"
                 )
-            said[query, key] = word
+            said[query, key] = gettext(word)
     return said
 
 
 def gold_table(links: np.ndarray) -> pa.Table:
     """The cells that are linked: ``q``, ``k``, ``gold``, of what :func:`gold_cells` says."""
-    query, key = np.nonzero(links != OTHER)
+    query, key = np.nonzero(links != gettext(OTHER))
     return pa.table({"q": query, "k": key, "gold": pa.array(links[query, key], pa.string())})
 
 
@@ -53,6 +57,7 @@ def outlines(cells: alt.Chart, small: bool) -> list[alt.Chart]:
         small: whether cells have no room for thick lines.
     """
     thick = 1 if small else 2
+    sure, possible, other = (quoted(gettext(word)) for word in (SURE, POSSIBLE, OTHER))
     return [
         cells.transform_filter(f"datum.gold {which}")
         .mark_rect(
@@ -61,8 +66,8 @@ def outlines(cells: alt.Chart, small: bool) -> list[alt.Chart]:
         )
         .properties(name=name)
         for name, which, stroke, wide, dash in (
-            ("edges", f"!== '{OTHER}'", theme.GOLD_EDGE, thick + _EDGE, alt.Undefined),
-            ("gold", f"=== '{SURE}'", theme.GOLD, thick, alt.Undefined),
-            ("possible", f"=== '{POSSIBLE}'", theme.GOLD, thick, _DASH),
+            ("edges", f"!== {other}", theme.GOLD_EDGE, thick + _EDGE, alt.Undefined),
+            ("gold", f"=== {sure}", theme.GOLD, thick, alt.Undefined),
+            ("possible", f"=== {possible}", theme.GOLD, thick, _DASH),
         )
     ]  # fmt: skip

@@ -26,6 +26,7 @@ from dashboard.charts.map_picture import hit_table, pointed_layers, pointed_titl
 from dashboard.charts.places import at
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
+from dashboard.language import gettext
 
 _SIDE = 54  # px, the height of a small map
 _LABEL, _GAP = 13, 4  # px, above a small map for its name, and beside it
@@ -191,8 +192,10 @@ def _small_table(drawn: Sequence[HeadMap], values: np.ndarray, vmax: float) -> p
     rows = []
     for one, weights in zip(drawn, values, strict=True):
         urls, _ = pictures(weights, vmax)
-        long = MEAN if one.map.endswith(MEAN) else f"head {one.head}"
-        names = {"name": one.name, "layer": f"layer {one.layer}", "long": long, "short": one.short}
+        summary = one.map.endswith(MEAN)
+        long = gettext(MEAN) if summary else gettext("head {head}", head=one.head)
+        layer = gettext("layer {layer}", layer=one.layer)
+        names = {"name": one.name, "layer": layer, "long": long, "short": one.short}
         rows.append({"map": one.map, "row": one.row, "column": one.column, **names, **urls})
     return pa.Table.from_pylist(rows)
 
@@ -210,7 +213,10 @@ def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
     )
     source = source.transform_lookup("map", from_=alt.LookupData(data["maps"], "map", ["weights"]))
     source = looked_up(source, "datum.weights")
-    more = [alt.Tooltip("layer:N"), alt.Tooltip("head:N")]
+    more = [
+        alt.Tooltip("layer:N", title=gettext("layer")),
+        alt.Tooltip("head:N", title=gettext("head")),
+    ]
     return cell_layers(
         shape.plot, theme.sequential(VMAX), source=source, more=more, masked=shape.masked,
         gold=shape.gold,
@@ -260,7 +266,7 @@ def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:
         .encode(
             stroke=alt.condition(is_chosen, alt.value(theme.POINTER), alt.value(theme.QUIET)),
             strokeWidth=alt.condition(is_chosen, alt.value(2), alt.value(0.5)),
-            tooltip=alt.Tooltip("name:N", title="enlarge"),
+            tooltip=alt.Tooltip("name:N", title=gettext("enlarge")),
             description=alt.Description("name:N"),
         )
         .add_params(picked)

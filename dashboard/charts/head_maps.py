@@ -9,8 +9,9 @@ import numpy as np
 
 from dashboard.charts.frames import MapFrame
 from dashboard.charts.heatmap import masked_rows
+from dashboard.language import gettext, gettext_noop
 
-MEAN = "mean"
+MEAN = gettext_noop("mean")
 
 
 class HeadMap(NamedTuple):
@@ -46,7 +47,9 @@ def map_names(frames: Sequence[MapFrame]) -> list[str]:
 def map_title(name: str) -> str:
     """What ``1.2`` or ``1.mean`` stands for."""
     layer, _, head = name.partition(".")
-    return f"layer {layer} · " + (head if head == MEAN else f"head {head}")
+    if head == MEAN:
+        return gettext("layer {layer} · mean", layer=layer)
+    return gettext("layer {layer} · head {head}", layer=layer, head=head)
 
 
 def usual_map(frames: Sequence[MapFrame]) -> str:
@@ -62,13 +65,16 @@ def named_maps(frames: Sequence[MapFrame]) -> list[tuple[HeadMap, np.ndarray]]:
         layer, heads = f"{frame.layer + 1}", len(frame.weights)
         first = 0
         if heads > 1:
-            name = f"layer {layer} · mean of {heads} heads, a summary"
+            name = gettext(
+                "layer {layer} · mean of {heads} heads, a summary", layer=layer, heads=heads
+            )
             mean = frame.weights.astype(np.float64).mean(axis=0)
-            one = HeadMap(f"{layer}.{MEAN}", name, layer, f"mean of {heads}", MEAN, row, 0)
+            head = gettext("mean of {heads}", heads=heads)
+            one = HeadMap(f"{layer}.{MEAN}", name, layer, head, gettext(MEAN), row, 0)
             found.append((one, mean))
             first = 1
         for head, weights in enumerate(frame.weights, start=1):
-            name, place = f"layer {layer} · head {head}", first + head - 1
+            name, place = map_title(f"{layer}.{head}"), first + head - 1
             one = HeadMap(f"{layer}.{head}", name, layer, f"{head}", f"{head}", row, place)
             found.append((one, weights))
     return [(one, masked_rows(weights)) for one, weights in found]

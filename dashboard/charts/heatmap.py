@@ -20,6 +20,7 @@ from dashboard.charts.labels import MOST_ROOM, displayed, labels_of, room
 from dashboard.charts.large import LargeShape, draw_large, prepare_large
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
+from dashboard.language import gettext_noop
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
 TALLEST = 420  # px, of a plot; rows get lower above
@@ -222,7 +223,7 @@ def difference_heatmap(
         raise ValueError(f"need at most {theme.MAX_RECTS:,} differences, got {values.size:,}")
     plot, sizes = map_plot(
         values, (query_labels, key_labels), (query_room, key_room), cell,
-        title=title, width=width, columns=columns, quantity="difference",
+        title=title, width=width, columns=columns, quantity=gettext_noop("difference"),
     )  # fmt: skip
     values = values - subtracted
     return rects(
@@ -262,7 +263,7 @@ def map_plot(
     title: str = "",
     width: int = theme.WIDTH,
     columns: int = 1,
-    quantity: str = "weight",
+    quantity: str = gettext_noop("weight"),
 ) -> tuple[Plot, Sizes]:
     """What the layers of a heatmap of ``(heads, queries, keys)`` share: looks, labels and sizes.
 

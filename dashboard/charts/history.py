@@ -14,6 +14,7 @@ from dashboard.charts.lanes import OWN_SCALES, Lane, stacked
 from dashboard.charts.pointer import hover
 from dashboard.charts.summary import of_lines
 from dashboard.charts.template import Prepared, Sources, values_of
+from dashboard.language import gettext, gettext_noop, translated
 
 _LOSS, _LEARNED, _GAP = 130, 60, 34  # px
 _ROOM = 44  # px, for the labels at the left
@@ -39,7 +40,8 @@ class LossShape(NamedTuple):
     def titles(self) -> dict[str, str]:
         """Of the lanes, by column."""
         # Columns are numbered: a parameter's name may hold what a field name must not.
-        return {"loss": self.loss_title, **{f"p{i}": name for i, name in enumerate(self.names)}}
+        learned = {f"p{i}": translated(name) for i, name in enumerate(self.names)}
+        return {"loss": translated(self.loss_title), **learned}
 
 
 def loss_chart(
@@ -47,7 +49,7 @@ def loss_chart(
     *,
     colour: str = theme.PANEL_COLOURS["a"],
     log: bool = False,
-    loss_title: str = "loss",
+    loss_title: str = gettext_noop("loss"),
     width: int = theme.WIDTH,
 ) -> alt.LayerChart:
     """The loss by step, and a smaller plot under it for each learned parameter (the first three).
@@ -68,7 +70,7 @@ def prepare_loss(
     *,
     colour: str = theme.PANEL_COLOURS["a"],
     log: bool = False,
-    loss_title: str = "loss",
+    loss_title: str = gettext_noop("loss"),
     width: int = theme.WIDTH,
 ) -> Prepared[LossShape]:
     """What :func:`draw_loss` draws; arguments and errors as of :func:`loss_chart`."""
@@ -86,7 +88,7 @@ def prepare_loss(
         ends |= {f"{column}_low": low, f"{column}_high": high}
     columns = {name: pa.array(values, from_pandas=True) for name, values in drawn.items()}
     lines = {title: drawn[column] for column, title in shape.titles.items()}
-    summary = of_lines(drawn["step"], lines, x_title="step", y_title=loss_title)
+    summary = of_lines(drawn["step"], lines, x_title=gettext("step"), y_title=shape.titles["loss"])
     return Prepared({"history": pa.table(columns)}, shape, ends, summary)
 
 
@@ -97,11 +99,11 @@ def draw_loss(data: Sources, shape: LossShape) -> alt.LayerChart:
     pointed = hover("step", nearest=True)
     ends = [alt.ExprRef("first"), alt.ExprRef("last")]
     axis = alt.Axis(
-        title="step", grid=False, labelFlush=True, labelSeparation=8, tickCount=4,
+        title=gettext("step"), grid=False, labelFlush=True, labelSeparation=8, tickCount=4,
         format="~s", tickMinStep=1,
     )  # fmt: skip
     x = alt.X("step:Q", scale=alt.Scale(domain=ends, nice=False, zero=False), axis=axis)
-    tooltip = [alt.Tooltip("step:Q")]
+    tooltip = [alt.Tooltip("step:Q", title=gettext("step"))]
     tooltip += [alt.Tooltip(f"{c}:Q", format=".4~g", title=t) for c, t in titles.items()]
     layers = [
         _curve(base, x, column, lane, shape) for column, lane in zip(titles, lanes, strict=True)

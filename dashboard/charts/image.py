@@ -10,6 +10,7 @@ import zlib
 import numpy as np
 
 from dashboard.charts.theme import MASKED_OPACITY, ON_LIGHT, QUIET, SEQUENTIAL, Scheme
+from dashboard.language import gettext
 
 MAX_SIDE = 500  # pixels; a panel shows no more
 PICK = f"{ON_LIGHT} ? datum.light : datum.dark"
@@ -82,5 +83,7 @@ def summarised(weights: np.ndarray) -> tuple[np.ndarray, str]:
     low = np.where(np.isnan(weights), -np.inf, weights)
     low = np.maximum.reduceat(low, np.arange(0, low.shape[0], rows), axis=0)
     low = np.maximum.reduceat(low, np.arange(0, low.shape[1], columns), axis=1)
-    note = f"each pixel is the largest of {rows} × {columns} weights"
+    note = gettext(
+        "each pixel is the largest of {rows} × {columns} weights", rows=rows, columns=columns
+    )
     return np.where(np.isneginf(low), np.nan, low), note

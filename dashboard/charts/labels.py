@@ -12,6 +12,7 @@ MOST_ROOM = 96  # px, for the labels of one axis
 _TOKENS_KEPT = 4_096
 _LONGEST = 120  # characters, in a tooltip; an axis cuts by pixels
 _CHARACTER = 6.3  # px, the mean width of a letter at the charts' font size
+_SQUARE = 11.5  # px, the width of a Chinese character
 _STANDS_FOR = {"": "∅", " ": "␣", "\t": "⇥", "\n": "⏎", "\r": "⏎"}
 # Marks, embeddings, overrides and isolates of the Unicode bidirectional algorithm (UAX 9).
 _TURNS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
@@ -54,8 +55,16 @@ def _disturbs(character: str) -> bool:
 
 def room(labels: Sequence[str], limit: int) -> int:
     """Pixels that the widest label takes, at most ``limit``."""
-    widest = max((len(label) for label in labels), default=0)
-    return int(min(limit, np.ceil(widest * _CHARACTER) + 4))
+    widest = max(map(_width, labels), default=0)
+    return int(min(limit, np.ceil(widest) + 4))
+
+
+def _width(label: str) -> float:
+    """Px of a label; a Chinese character is a square."""
+    if label.isascii():
+        return len(label) * _CHARACTER
+    wide = sum(unicodedata.east_asian_width(character) in "WF" for character in label)
+    return wide * _SQUARE + (len(label) - wide) * _CHARACTER
 
 
 def thinned(count: int, available: float, each: float) -> list[int]:

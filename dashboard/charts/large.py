@@ -14,12 +14,20 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.cells import VMAX, Plot, Sizes, picture_layers
+from dashboard.charts.cells import (
+    VMAX,
+    Plot,
+    Sizes,
+    pair_tooltip,
+    picture_layers,
+    shown_weight,
+)
 from dashboard.charts.codes import SIGNS, looked_up, written
 from dashboard.charts.image import pictures
 from dashboard.charts.labels import MOST_ROOM, room
 from dashboard.charts.places import at
 from dashboard.charts.template import Data, Prepared, Sources, values_of
+from dashboard.language import gettext, translated
 
 WINDOW = 24  # rows and columns of the window, at most
 _TILES = 25  # in each direction, at most: each answers the pointer by itself
@@ -102,10 +110,10 @@ def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
         "row0": _corner("tq", "start_row", tall, rows, shape.queries),
         "column0": _corner("tk", "start_column", wide, columns, shape.keys),
     }
-    said = (
-        f"{shape.queries:,} × {shape.keys:,} weights; "
-        f"below, the {rows} × {columns} that the pointer is on"
-    )
+    said = gettext(
+        "{queries:,} × {keys:,} weights; below, the {rows} × {columns} that the pointer is on",
+        queries=shape.queries, keys=shape.keys, rows=rows, columns=columns,
+    )  # fmt: skip
     return theme.finished(
         alt.LayerChart(layer=layers),
         width=plot.width,
@@ -153,9 +161,14 @@ def _tiles(tiles: Data, shape: LargeShape) -> alt.Chart:
         .mark_rect(fill="white", fillOpacity=0, cursor="crosshair", aria=False)
         .encode(
             tooltip=[
-                alt.Tooltip("query:N", title="from query"),
-                alt.Tooltip("key:N", title="from key"),
-                alt.Tooltip("most:Q", title=f"largest of {tall} × {wide} weights"),
+                alt.Tooltip("query:N", title=gettext("from query")),
+                alt.Tooltip("key:N", title=gettext("from key")),
+                alt.Tooltip(
+                    "most:Q",
+                    title=gettext(
+                        "largest of {rows} × {columns} weights", rows=tall, columns=wide
+                    ),
+                ),
             ],
         )
         .add_params(selection)
@@ -184,7 +197,7 @@ def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
     source = alt.Chart(window).transform_calculate(q="row0 + datum.i", k="column0 + datum.j")
     cells = looked_up(source, "weights").transform_calculate(
         query="queries[datum.q]", key="keys[datum.k]",
-        shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
+        shown=shown_weight("datum.value"),
     )  # fmt: skip
     placed = at(
         cells,
@@ -194,9 +207,8 @@ def _window(window: Data, shape: LargeShape) -> list[alt.Chart]:
         f"top - {_GAP} + (datum.i + 1) * {_CELL}",
     ).encode(
         tooltip=[
-            alt.Tooltip("query:N"),
-            alt.Tooltip("key:N"),
-            alt.Tooltip("shown:N", title=shape.plot.quantity),
+            *pair_tooltip(),
+            alt.Tooltip("shown:N", title=translated(shape.plot.quantity)),
         ]
     )
     drawn = (

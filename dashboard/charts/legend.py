@@ -10,6 +10,7 @@ import pandas as pd
 from altair.typing import Optional
 
 from dashboard.charts import theme
+from dashboard.language import gettext_noop, translated
 
 _STEPS = 64
 _WIDTH, _THICKNESS = 160, 8  # px
@@ -17,7 +18,7 @@ _COLUMNS = "width < 420 ? 2 : 4"  # of names, in a Vega expression
 
 
 def weights_legend(
-    vmax: float = 1.0, *, title: str = "attention weight", difference: bool = False
+    vmax: float = 1.0, *, title: str = gettext_noop("attention weight"), difference: bool = False
 ) -> alt.Chart:
     """The scale from 0 to ``vmax``, or of differences from ``-vmax`` to ``vmax``."""
     low = -vmax if difference else 0.0
@@ -31,7 +32,7 @@ def weights_legend(
     )
     scale = theme.diverging(vmax) if difference else theme.sequential(vmax)
     axis = alt.Axis(
-        title=title, orient="bottom", grid=False, values=[low, (low + vmax) / 2, vmax],
+        title=translated(title), orient="bottom", grid=False, values=[low, (low + vmax) / 2, vmax],
         labelFlush=True, format=".3~g", labelPadding=3, titlePadding=2, titleAnchor="start",
     )  # fmt: skip
     chart = (

@@ -11,7 +11,7 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.cells import HEIGHT, Plot, picture_layers
+from dashboard.charts.cells import HEIGHT, Plot, picture_layers, shown_weight
 from dashboard.charts.codes import read
 from dashboard.charts.places import at
 from dashboard.charts.pointer import hover
@@ -57,7 +57,7 @@ def pointed_title(name: str, weights: str) -> alt.ExprRef:
     """
     place = "2 * (floor(hover.top[0]) * length(keys) + floor(hover.left[0]))"
     value = read(f"substring({weights}, {place}, {place} + 2)")
-    shown = f"isValid({value}) ? format({value}, '.3f') : 'masked'"
+    shown = shown_weight(value)
     weight = (
         f"queries[floor(hover.top[0])] + ' → ' + keys[floor(hover.left[0])] + ': ' + ({shown})"
     )

@@ -34,6 +34,8 @@ from dashboard.charts.weightlane import (
     weighed_points,
     weight_lane,
 )
+from dashboard.language import gettext
+from dashboard.language.joining import together
 
 _CURVE, _MAP, _GAP = 170, 150, 40  # px
 
@@ -118,17 +120,18 @@ def prepare_regression(
 
 def _summary(drawn: Problem, y_title: str) -> Summary:
     """The curve, and where its largest weights lie."""
-    curve = {name: drawn.curve[name] for name in ("prediction", "truth")}
+    curve = {gettext("prediction"): drawn.curve["prediction"],
+             gettext("truth"): drawn.curve["truth"]}  # fmt: skip
     curve = {name: values for name, values in curve.items() if np.isfinite(values).any()}
     said = of_lines(drawn.curve["x"], curve, x_title=drawn.x_title, y_title=y_title)
     if drawn.weights is None:
         return said
     queries = (drawn.edges[1:] + drawn.edges[:-1]) / 2
-    names = (f"query at {drawn.x_title}", "training point at")
+    names = (gettext("query at {x_title}", x_title=drawn.x_title), gettext("training point at"))
     weights = of_matrix(
         drawn.weights, [*map(number, queries)], [*map(number, drawn.inputs)], names=names
     )
-    return Summary(f"{said.words} {weights.words}", said.table)
+    return Summary(together((said.words, weights.words)), said.table)
 
 
 def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:

@@ -8,10 +8,13 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts.frames import Table, column_of, names_of, rounded
+from dashboard.language import gettext, gettext_noop
 
 Columns = dict[str, np.ndarray]
 
 MAX_MARKS = 1_500  # points or queries drawn; more say nothing more on so small a plot
+_QUERIES = gettext_noop("{drawn:,} of {count:,} queries drawn")
+_POINTS = gettext_noop("{drawn:,} of {count:,} training points drawn")
 
 
 class Problem(NamedTuple):
@@ -61,7 +64,10 @@ def problem(
         x = column_of(curve, "x0")[rows]
     else:
         x = np.arange(len(rows), dtype=float)
-        x_title = f"query, sorted by {x_title}, the first of {dimensions} inputs"
+        x_title = gettext(
+            "query, sorted by {x_title}, the first of {count} inputs",
+            x_title=x_title, count=dimensions,
+        )  # fmt: skip
     edges = _edges(x)
     drawn = {
         "q": np.arange(len(rows)),
@@ -78,8 +84,8 @@ def problem(
     }
     notes: list[str] = []
     return Problem(
-        curve=_thinned(drawn, "queries", notes),
-        points=_thinned(scatter if line else _none_of(scatter), "training points", notes),
+        curve=_thinned(drawn, _QUERIES, notes),
+        points=_thinned(scatter if line else _none_of(scatter), _POINTS, notes),
         weights=None if weights is None else _ordered(weights, rows, columns),
         edges=edges,
         inputs=inputs,
@@ -119,10 +125,10 @@ def _none_of(columns: Columns) -> Columns:
     return {name: column[:0] for name, column in columns.items()}
 
 
-def _thinned(columns: Columns, what: str, notes: list[str]) -> Columns:
+def _thinned(columns: Columns, said: str, notes: list[str]) -> Columns:
     count = len(next(iter(columns.values())))
     if count > MAX_MARKS:
-        notes.append(f"{MAX_MARKS:,} of {count:,} {what} drawn")
+        notes.append(gettext(said, drawn=MAX_MARKS, count=count))
         kept = np.linspace(0, count - 1, MAX_MARKS).round().astype(int)
         columns = {name: column[kept] for name, column in columns.items()}
     return {

@@ -14,6 +14,7 @@ from dashboard.charts.heatmap import attention_heatmap
 from dashboard.charts.history import loss_chart
 from dashboard.charts.regression import regression_chart
 from dashboard.charts.theme import PANEL_COLOURS
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.result import Result
 
 Make = Callable[[], alt.TopLevelMixin]
@@ -25,7 +26,7 @@ _MOST_MAPS, _MOST_HEADS, _MOST_LABELS = 48, 64, 2_000
 def run_charts(
     result: Result, *, colour: str = PANEL_COLOURS["a"], vmax: float | None = None
 ) -> dict[str, Make]:
-    """Functions that draw what the tables hold, by the chart's name.
+    """Functions that draw what the tables hold, by the chart's name in English.
 
     A curve with its points is drawn over its weights; other maps are heatmaps, a grid where
     there are several heads; a history is a learning curve. Other tables have no chart.
@@ -41,10 +42,12 @@ def run_charts(
     tables = result.tables
     charts: dict[str, Make] = {}
     if {"curve", "points"} <= tables.keys():
-        charts["curve and weights"] = partial(_curve, result, colour, vmax)
+        charts[gettext_noop("curve and weights")] = partial(_curve, result, colour, vmax)
     else:
         for frame in _frames(result):
-            name = f"attention {frame.kind} layer {frame.layer}"
+            name = gettext_noop(
+                "attention {kind} layer {layer}", kind=frame.kind, layer=frame.layer
+            )
             charts[name] = partial(
                 attention_heatmap,
                 frame.weights,
@@ -54,8 +57,10 @@ def run_charts(
                 legend=True,
             )
     if "history" in tables:
-        loss = "loss, points left out" if "curve" in tables else "loss"
-        charts["learning"] = partial(loss_chart, tables["history"], colour=colour, loss_title=loss)
+        loss = gettext("loss, points left out") if "curve" in tables else gettext("loss")
+        charts[gettext_noop("learning")] = partial(
+            loss_chart, tables["history"], colour=colour, loss_title=loss
+        )
     return charts
 
 

@@ -19,6 +19,7 @@ from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
 from dashboard.charts.summary import of_series
 from dashboard.charts.template import Prepared, Sources, values_of
+from dashboard.language import gettext
 
 _ROOM = 48  # px, for the labels at the left
 _MANY_POWERS = 3  # of ten, on a logarithmic axis
@@ -125,7 +126,7 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     stroke = named_strokes("series", dict(shape.names), legend=shape.legend)
     pointed = hover("x", "series", nearest=True)
     tooltip = [
-        alt.Tooltip("series:N"),
+        alt.Tooltip("series:N", title=gettext("series")),
         alt.Tooltip("x:Q", title=x_title, format=",~r"),
         alt.Tooltip("y:Q", title=y_title, format=shape.y_format),
     ]

@@ -15,19 +15,17 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-_FIRST = "The largest {quantity} is {number}, at {place}."
-_FARTHEST = "The {quantity} farthest from 0 is {number}, at {place}."
-_THEN = "Next come {others}."
-_PLACE = "{row_name} {row}, {column_name} {column}"
-_OTHER = "{number} at {place}"
-_WITHOUT = "Cells without a number: {count:,} of {all:,}."
-_EQUAL = "The {quantity} is {number} in every cell that has one."
-_EMPTY = "None of the {all:,} cells has a number."
-_LINE = "{name} is lowest at {x_title} {low_x} with {low}, and highest at {high_x} with {high}."
-_LEVEL = "{name} is {low} throughout."
-_LINES = "{y_title} against {x_title}. {lines}"
-_MORE_LINES = "{lines} The table has {count} more lines."
-_RANKED = (
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language.joining import listed, together
+
+_FIRST = gettext_noop("The largest {quantity} is {number}, at {place}.")
+_FARTHEST = gettext_noop("The {quantity} farthest from 0 is {number}, at {place}.")
+_EMPTY = gettext_noop("None of the {all:,} cells has a number.")
+_LINE = gettext_noop(
+    "{name} is lowest at {x_title} {low_x} with {low}, and highest at {high_x} with {high}."
+)
+_LEVEL = gettext_noop("{name} is {low} throughout.")
+_RANKED = gettext_noop(
     "Of {count} values of {what} the highest is {high} ({highest}), the lowest {low} ({lowest})."
 )
 _MOST_NAMED = 3  # cells
@@ -53,8 +51,8 @@ def of_matrix(
     rows: Sequence[object] | None = None,
     columns: Sequence[object] | None = None,
     *,
-    quantity: str = "weight",
-    names: tuple[str, str] = ("query", "key"),
+    quantity: str = gettext_noop("weight"),
+    names: tuple[str, str] = (gettext_noop("query"), gettext_noop("key")),
 ) -> Summary:
     """A heatmap: its largest cells, by their distance from 0 where some are below it.
 
@@ -67,8 +65,9 @@ def of_matrix(
     grid = np.asarray(values, dtype=np.float64)
     down = [*map(str, range(grid.shape[0]) if rows is None else rows)]
     across = [*map(str, range(grid.shape[1]) if columns is None else columns)]
-    words = _matrix_words(grid, down, across, quantity, names)
-    return Summary(words, partial(_matrix_table, grid, down, across, names[0]))
+    row, column = map(translated, names)
+    words = _matrix_words(grid, down, across, translated(quantity), (row, column))
+    return Summary(words, partial(_matrix_table, grid, down, across, row))
 
 
 def _matrix_words(
@@ -77,9 +76,13 @@ def _matrix_words(
 ) -> str:  # fmt: skip
     finite = np.isfinite(grid)
     if not finite.any():
-        return _EMPTY.format(all=grid.size)
+        return gettext(_EMPTY, all=grid.size)
     if np.ptp(grid[finite]) == 0 and finite.sum() > 1:
-        return _EQUAL.format(quantity=quantity, number=number(grid[finite][0]))
+        value = number(grid[finite][0])
+        return gettext(
+            "The {quantity} is {number} in every cell that has one.",
+            quantity=quantity, number=value,
+        )  # fmt: skip
     signed = bool((grid[finite] < 0).any())
     sizes = np.where(finite, np.abs(grid) if signed else grid, -np.inf).ravel()
     count = min(_MOST_NAMED, int(finite.sum()))
@@ -88,17 +91,21 @@ def _matrix_words(
     found = []
     for at in largest:
         row, column = divmod(int(at), grid.shape[1])
-        place = _PLACE.format(
-            row_name=names[0], row=_quoted(rows[row]), column_name=names[1],
-            column=_quoted(columns[column]),
+        place = gettext(
+            "{row_name} {row}, {column_name} {column}", row_name=names[0],
+            row=_quoted(rows[row]), column_name=names[1], column=_quoted(columns[column]),
         )  # fmt: skip
         found.append({"number": number(grid[row, column]), "place": place})
-    said = [(_FARTHEST if signed else _FIRST).format(quantity=quantity, **found[0])]
+    said = [gettext(_FARTHEST if signed else _FIRST, quantity=quantity, **found[0])]
     if found[1:]:
-        said.append(_THEN.format(others=", ".join(_OTHER.format(**one) for one in found[1:])))
+        others = listed(gettext("{number} at {place}", **one) for one in found[1:])
+        said.append(gettext("Next come {others}.", others=others))
     if not finite.all():
-        said.append(_WITHOUT.format(count=int((~finite).sum()), all=grid.size))
-    return " ".join(said)
+        masked = int((~finite).sum())
+        said.append(
+            gettext("Cells without a number: {count:,} of {all:,}.", count=masked, all=grid.size)
+        )
+    return together(said)
 
 
 def _matrix_table(
@@ -150,15 +157,17 @@ def _line_words(
             continue
         low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
         said.append(
-            (_LINE if values[low] < values[high] else _LEVEL).format(
-                name=name[:_LONGEST], x_title=x_title, low_x=number(x[low]),
-                low=number(values[low]), high_x=number(x[high]), high=number(values[high]),
+            gettext(
+                _LINE if values[low] < values[high] else _LEVEL, name=name[:_LONGEST],
+                x_title=x_title, low_x=number(x[low]), low=number(values[low]),
+                high_x=number(x[high]), high=number(values[high]),
             )
         )  # fmt: skip
-    lines = " ".join(said)
-    if len(series) > _MOST_LINES:
-        lines = _MORE_LINES.format(lines=lines, count=len(series) - _MOST_LINES)
-    return _LINES.format(y_title=y_title, x_title=x_title, lines=lines).strip()
+    if (more := len(series) - _MOST_LINES) > 0:
+        said.append(gettext("The table has {count} more lines.", count=more))
+    return together(
+        [gettext("{y_title} against {x_title}.", y_title=y_title, x_title=x_title), *said]
+    )
 
 
 def of_ranked(frame: pd.DataFrame, *, name: str, value: str, what: str) -> Summary:
@@ -170,10 +179,10 @@ def of_ranked(frame: pd.DataFrame, *, name: str, value: str, what: str) -> Summa
     """
     held = frame.dropna(subset=[value])
     if held.empty:
-        return Summary(_EMPTY.format(all=len(frame)), partial(_table, frame))
+        return Summary(gettext(_EMPTY, all=len(frame)), partial(_table, frame))
     high, low = held.loc[held[value].idxmax()], held.loc[held[value].idxmin()]
-    words = _RANKED.format(
-        count=len(held), what=what, high=number(high[value]), low=number(low[value]),
+    words = gettext(
+        _RANKED, count=len(held), what=what, high=number(high[value]), low=number(low[value]),
         highest=str(high[name])[:_LONGEST], lowest=str(low[name])[:_LONGEST],
     )  # fmt: skip
     return Summary(words, partial(_table, frame))

@@ -16,6 +16,7 @@ from dashboard.charts.grid import boxes, gaps, inset, middles, positions
 from dashboard.charts.labels import MOST_ROOM, labels_of, room, thinned
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, values_of
+from dashboard.language import gettext
 
 MOST_CELLS = 5_000  # as many rows as Altair takes; a browser repaints them in a fifth of a second
 _LINE = theme.FONT_SIZE + 3  # px, of a level label
@@ -96,8 +97,8 @@ def prepare_values(
         cell=cell, room=left, width=width,
     )  # fmt: skip
     summary = of_matrix(
-        matrix, labels[0], labels[1], quantity="value",
-        names=(row_title or "row", column_title or "column"),
+        matrix, labels[0], labels[1], quantity=gettext("value"),
+        names=(row_title or gettext("row"), column_title or gettext("column")),
     )  # fmt: skip
     told = {"rows": labels[0], "columns": labels[1], "end": end or 1.0}
     return Prepared(tables, shape, told, summary)
@@ -128,9 +129,9 @@ def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
         ),
     )  # fmt: skip
     tooltip = [
-        alt.Tooltip("row:N", title=row_title or "row"),
-        alt.Tooltip("column:N", title=column_title or "column"),
-        alt.Tooltip("value:Q", format=".4~g"),
+        alt.Tooltip("row:N", title=row_title or gettext("row")),
+        alt.Tooltip("column:N", title=column_title or gettext("column")),
+        alt.Tooltip("value:Q", format=".4~g", title=gettext("value")),
     ]
     colour = theme.diverging(end) if shape.signed else theme.sequential(end)
     layers = [

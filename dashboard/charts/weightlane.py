@@ -20,6 +20,8 @@ from dashboard.charts.labels import thinned
 from dashboard.charts.lanes import Lane
 from dashboard.charts.regression_tables import Columns, Problem
 from dashboard.charts.template import Data
+from dashboard.charts.vega_text import vega_text
+from dashboard.language import gettext
 
 LARGEST = "largest"  # the name of the mark that tells the largest weight
 MOST_TOLD = 40_000  # weights that travel as text, so that the pointer finds each
@@ -85,8 +87,9 @@ def map_tables(drawn: Problem, vmax: float, told: bool) -> tuple[Columns, dict[s
 
 def weight_lane(picture: Data, axes: Axes, shape: MapShape, lane: Lane) -> list[alt.Chart]:
     """The map in its lane, as a picture."""
+    weights_of_x = gettext("weights of the training x")
     axis = lane.axis(
-        f"weights of the training {'x' if axes.line else 'points'}",
+        weights_of_x if axes.line else gettext("weights of the training points"),
         ROOM,
         values=[i * shape.step + 0.5 for i in range(len(shape.labels))],
         count=len(shape.labels),
@@ -116,9 +119,10 @@ def weight_lane(picture: Data, axes: Axes, shape: MapShape, lane: Lane) -> list[
 
 def largest_weight(picture: Data, lane: Lane) -> alt.Chart:
     """The largest weight of the map, in words above the right end of its lane."""
+    said = vega_text(gettext("largest {weight}"), weight="format(datum.largest, '.3~g')")
     return (
         alt.Chart(picture)
-        .transform_calculate(said="'largest ' + format(datum.largest, '.3~g')")
+        .transform_calculate(said=said)
         .mark_text(
             align="right", baseline="bottom", fontSize=theme.FONT_SIZE,
             color=alt.ExprRef(theme.INK), x=alt.ExprRef("width"), y=lane.top - 6,
@@ -143,8 +147,8 @@ def hovered_cells(
             y2=alt.Y2("high:Q"),
             tooltip=[
                 alt.Tooltip("x:Q", format=".4~g", title=axes.x_title),
-                alt.Tooltip("input:Q", format=".4~g", title="training x"),
-                alt.Tooltip("weight:Q", format=".3f"),
+                alt.Tooltip("input:Q", format=".4~g", title=gettext("training x")),
+                alt.Tooltip("weight:Q", format=".3f", title=gettext("weight")),
             ],
         )
         .properties(name="cells")

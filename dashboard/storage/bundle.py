@@ -67,10 +67,17 @@ class Bundle:
     versions: Mapping[str, str] = field(default_factory=dict)
 
 
-def slug(name: str) -> str:
-    """Return a name that a bundle allows: ``"Curve, of a"`` becomes ``"curve-of-a"``."""
+def slug(name: str, instead: str = "chart") -> str:
+    """Return a name that a bundle allows: ``"Curve, of a"`` becomes ``"curve-of-a"``.
+
+    Args:
+        instead: for a name most of whose letters are none of these, such as one in Chinese.
+    """
+    letters = [letter for letter in name if letter.isalnum()]
+    if 2 * sum(map(str.isascii, letters)) < len(letters):
+        name = instead
     words = re.sub(r"[^a-z0-9_]+", "-", name.lower()).strip("-_")[:60].strip("-_")
-    return words or "chart"
+    return words or instead
 
 
 @functools.cache

@@ -166,12 +166,21 @@ def _check(held: Mapping[str, object]) -> None:
         if type(held[name]) is not kind:
             raise BundleError(f"{_PAGE}: {name} is of another kind than it should be")
     name, note, link = (str(held[field]) for field in ("name", "note", "link"))
+    check_words(name, note)
+    if len(link) > LONGEST_LINK or not _LINK.match(link):
+        raise BundleError(f"need a link to a page of this dashboard, got {link[:60]!a}")
+
+
+def check_words(name: str, note: str) -> None:
+    """See that a page may have that name and that note.
+
+    Raises:
+        BundleError: it may not.
+    """
     if not 0 < len(name) <= LONGEST_NAME or not name.isprintable():
         raise BundleError(f"need a name of one line and at most {LONGEST_NAME} characters")
     if len(note) > LONGEST_NOTE or not note.replace("\n", "").isprintable():
         raise BundleError(f"need a note of plain text and at most {LONGEST_NOTE:,} characters")
-    if len(link) > LONGEST_LINK or not _LINK.match(link):
-        raise BundleError(f"need a link to a page of this dashboard, got {link[:60]!a}")
 
 
 def _check_size(first: bytes) -> None:

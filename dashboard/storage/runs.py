@@ -1,7 +1,8 @@
 """The store of runs: a record each in a database, and the page that it names in a file.
 
-A stored run never changes. A file is whole and on the disk before a record names it, so what is
-said to be kept survives a crash and a power loss.
+What was seen in a stored run never changes; its record may get another name and note, which then
+count instead of those in the file. A file is whole and on the disk before a record names it, so
+what is said to be kept survives a crash and a power loss.
 
 Import this module where it is used: SQLAlchemy takes a while.
 """
@@ -185,7 +186,7 @@ class Runs:
         return [run_rows.read_panel(row) for row in rows]
 
     def packed(self, id: str) -> bytes:
-        """Return the file of a run.
+        """Return the file of a run, with the name and the note that it was stored with.
 
         Raises:
             KeyError: no such run.
@@ -206,10 +207,30 @@ class Runs:
             KeyError: no such run.
             StorageError: its file is missing, was changed, or cannot be read.
         """
+        run = self.find(id)
         try:
-            return page_run.read(self.packed(id))
+            page = page_run.read(self._contents.read(run.digest))
+            return replace(page, name=run.name, note=run.note)
         except BundleError as error:
             raise StorageError(f"this run cannot be read: {error}") from error
+
+    def rename(self, id: str, *, name: str, note: str, owner: str | None = None) -> None:
+        """Give a run another name and note.
+
+        Args:
+            owner: who asks; None for somebody who may change any run.
+
+        Raises:
+            KeyError: no such run.
+            BundleError: a name or a note that no run may have.
+            StorageError: it belongs to somebody else, or the store cannot be written.
+        """
+        page_run.check_words(name, note)
+        if owner not in (None, self.find(id).owner):
+            raise StorageError("this run belongs to somebody else")
+        changed = sa.update(runs).where(runs.c.id == id).values(name=name, note=note)
+        with self._database.writing() as connection:
+            connection.execute(changed)
 
     def copy(self, id: str, *, name: str, note: str, owner: str = "") -> Run:
         """Add a copy of a run with another name and note; the run itself stays as it is.

@@ -8,6 +8,8 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language.joining import together
 from dashboard.links.attending import HELP, TITLE, brings_own, normalisers, parameters_of
 from dashboard.records.attending import Attending, Normalised, with_softmax
 from dashboard.records.catalogue import Catalogue
@@ -19,7 +21,9 @@ Chosen = TypeVar("Chosen", bound=Normalised)
 View = TypeVar("View", bound=Normalised)
 Width = int | Literal["stretch"]
 
-_OWN_WAY = "This scoring makes its weights in its own way, so it takes no other normaliser."
+_OWN_WAY = gettext_noop(
+    "This scoring makes its weights in its own way, so it takes no other normaliser."
+)
 
 
 def draw_normaliser(
@@ -36,12 +40,12 @@ def draw_normaliser(
             :func:`~dashboard.ui.widgets.draw_parameter`; as wide as the box where None.
     """
     if isinstance(chosen, Attending) and brings_own(chosen, catalogue):
-        st.caption(_OWN_WAY, width=width)
+        st.caption(gettext(_OWN_WAY), width=width)
         return with_softmax(chosen)
     name = choose(
-        TITLE, normalisers(catalogue), chosen.normaliser, f"{key}-name", fresh,
+        translated(TITLE), normalisers(catalogue), chosen.normaliser, f"{key}-name", fresh,
         title=lambda name: normaliser_title(name, catalogue), width=width,
-        help=" ".join((HELP, _described(chosen.normaliser, catalogue))),
+        help=together((translated(HELP), _described(chosen.normaliser, catalogue))),
     )  # fmt: skip
     if name not in normalisers(catalogue):
         return chosen

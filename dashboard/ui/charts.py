@@ -20,6 +20,7 @@ from dashboard import language
 from dashboard.charts import weights_legend
 from dashboard.charts.summary import Summary
 from dashboard.charts.template import Draw, Prepared, built, template
+from dashboard.language import gettext
 from dashboard.ui import shown
 from dashboard.ui.figure_parts import LEGEND
 
@@ -35,7 +36,9 @@ class Drawn(NamedTuple):
 
 def legend(vmax: float) -> None:
     """What the colours of all maps mean."""
-    show(f"legend {vmax}", lambda: weights_legend(vmax), f"{LEGEND} 0 to {vmax:g}")
+    alt = gettext("Colours from weight 0 to {end:g}", end=vmax)
+    spec = specification(f"legend {vmax}", lambda: weights_legend(vmax))
+    shown.chart(spec, alt, name=LEGEND)
 
 
 def show(

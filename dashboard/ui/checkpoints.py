@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.language import gettext, translated
 from dashboard.links import panels
 from dashboard.links.checkpoints import references
 from dashboard.links.fields import LETTERS, MOST_PANELS, Choice, Text
@@ -41,10 +43,13 @@ def nothing_trained(catalogue: Catalogue) -> bool:
     if catalogue.checkpoints:
         return False
     with st.container(border=True, key="nothing-trained"):
-        st.markdown(":material/model_training: **No trained model yet**")
+        title = gettext("No trained model yet")
+        st.markdown(f":material/model_training: **{title}**")
         st.text(
-            "This page needs a checkpoint. The command below trains one on the built-in "
-            "phrasebook, without a network; when it is done, press “Reload plugins”."
+            gettext(
+                "This page needs a checkpoint. The command below trains one on the built-in "
+                "phrasebook, without a network; when it is done, press “Reload plugins”."
+            )
         )
         st.code(_TRAIN, language="bash", wrap_lines=True)
     return True
@@ -83,7 +88,7 @@ def draw_examples(
             session.change(replace(session.view, **{text.name: sentence, target.name: ""}))
 
     st.pills(
-        "Examples",
+        gettext("Examples"),
         sentences,
         key=place(key, given if given in sentences else None, fresh=True),
         on_change=use,
@@ -140,7 +145,7 @@ def _choose(
     with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
         layout.badge(letter)
         chosen = choose(
-            f"Model of panel {letter}",
+            gettext("Model of panel {letter}", letter=letter),
             list(names),
             panel,
             session.key(letter),
@@ -158,7 +163,9 @@ def add_panel(session: Session[panels.View], catalogue: Catalogue) -> None:
     """The button that adds a panel, while there may be more."""
     names = tuple(references(catalogue, session.view.corpus))
     if len(session.view.panels) < MOST_PANELS:
-        st.button("Add a panel", icon=":material/add:", on_click=_add, args=(session, names))
+        st.button(
+            gettext("Add a panel"), icon=":material/add:", on_click=_add, args=(session, names)
+        )
 
 
 def _add(session: Session[panels.View], names: Sequence[str]) -> None:
@@ -186,17 +193,39 @@ def origin(checkpoint: Checkpoint) -> str:
     Of an adopted one: where it is from, and that its scoring cannot be swapped.
     """
     if adopted := checkpoint.adopted:
-        at = f" at {adopted['revision'][:7]}" if adopted["revision"] else ""
         where = plain(adopted["repository"] or checkpoint.name)
-        more = f" · {plain(adopted['addition'])}" if adopted["addition"] else ""
-        return (f"trained elsewhere: {where}{at}, with the Hugging Face library · its scoring "
-                f"is its own and cannot be swapped{more}")  # fmt: skip
-    words = [f"trained on {checkpoint.card['corpus']['trained_on']:,} pairs"]
+        if revision := adopted["revision"]:
+            where = gettext("{repository} at {revision}", repository=where, revision=revision[:7])
+        words = [
+            gettext("trained elsewhere: {where}, with the Hugging Face library", where=where),
+            gettext("its scoring is its own and cannot be swapped"),
+            plain(translated(adopted["addition"])),
+        ]
+        return " · ".join(filter(None, words))
+    pairs = checkpoint.card["corpus"]["trained_on"]
+    words = [gettext("trained on {count:,} pairs", count=pairs)]
     for name, score in checkpoint.card["scores"].items():
-        parts = f": {said(found)}" if (found := parts_of(score)) else ""
         if own := score.get("metric"):
-            value = f"{float(own['value']):.1f} {own.get('unit', '')}".rstrip()
-            words.append(f"{plain(own['title'])} {plain(value)} ({plain(name)}){parts}")
+            unit = translated(own.get("unit", ""))
+            value = plain(f"{float(own['value']):.1f} {unit}".rstrip())
+            words.append(_scored(plain(translated(own["title"])), value, name, score))
         elif "bleu" in score:
-            words.append(f"BLEU {score['bleu']:.1f} ({plain(name)}){parts}")
+            words.append(_scored("BLEU", f"{score['bleu']:.1f}", name, score))
     return " · ".join(words)
+
+
+def _set(name: str) -> str:
+    """What a score is of, as ``evaluate`` writes it into a card."""
+    if name == "held out, greedy":
+        return gettext("held out, greedy")
+    if beam := re.fullmatch(r"held out, beam (\d+)", name):
+        return gettext("held out, beam {width}", width=beam[1])
+    return translated(name)
+
+
+def _scored(metric: str, value: str, name: str, score: Mapping[str, Any]) -> str:
+    """A score with the set that it is of, and with its parts where these are known."""
+    told = {"metric": metric, "value": value, "of": plain(_set(name))}
+    if parts := said(parts_of(score)):
+        return gettext("{metric} {value} ({of}): {parts}", parts=parts, **told)
+    return gettext("{metric} {value} ({of})", **told)

@@ -1,9 +1,16 @@
-"""A button that copies a link with one click, and the same link as text and as a QR code."""
+"""A button that copies a link with one click, and the same link as text and as a QR code.
+
+Every page has it, so it also begins every page at its top: Streamlit leaves the scroll position as
+it was on the page before.
+"""
 
 from __future__ import annotations
 
 import streamlit as st
 from streamlit.components.v2 import component
+
+from dashboard import navigation
+from dashboard.language import gettext
 
 _LONGEST_CODE = 1200  # characters; a camera reads no finer QR code from a screen
 
@@ -31,6 +38,13 @@ button:focus-visible {
 # one's own can be copied on any.
 _JS = """
 const shown = 2500;  // milliseconds
+let page = null;
+
+function beginAtTop(opened) {
+  if (page !== null && page !== opened)
+    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
+  page = opened;
+}
 
 async function copied(text) {
   try { await navigator.clipboard.writeText(text); return true; } catch { /* the other way */ }
@@ -44,6 +58,7 @@ async function copied(text) {
 }
 
 export default function ({ parentElement, data }) {
+  beginAtTop(data.page);
   const button = parentElement.querySelector("button");
   const label = button.querySelector("span");
   const told = parentElement.querySelector(".told");
@@ -68,21 +83,27 @@ def copy_button(link: str) -> None:
     _button(
         key="copy-link", width="content", height="content",
         data={
-            "text": link, "label": "Copy link", "done": "Link copied",
-            "failed": "Not copied: take it from the QR code's menu",
+            "page": navigation.current().name, "text": link, "label": gettext("Copy link"),
+            "done": gettext("Link copied"),
+            "failed": gettext("Not copied: take it from the QR code's menu"),
         },
     )  # fmt: skip
     shared = st.popover(
-        "QR code", icon=":material/qr_code_2:", type="tertiary", key="share", on_change="rerun"
-    )
+        gettext("QR code"), icon=":material/qr_code_2:", type="tertiary", key="share",
+        on_change="rerun",
+    )  # fmt: skip
     if shared.open:
         with shared:
-            st.caption("Whoever opens this link sees this page as it is now.")
+            st.caption(gettext("Whoever opens this link sees this page as it is now."))
             st.code(link, language=None, wrap_lines=True)
             if len(link) <= _LONGEST_CODE:
                 st.image(_code(link), width=240)
             else:
-                st.caption("The link is too long for a QR code. Keep the page, and share the run.")
+                st.caption(
+                    gettext(
+                        "The link is too long for a QR code. Keep the page, and share the run."
+                    )
+                )
 
 
 def _code(link: str) -> str:

@@ -18,15 +18,21 @@ from dashboard import navigation
 from dashboard.charts import PANEL_COLOURS, export, tidy
 from dashboard.charts.run_charts import run_charts
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle, slug
 from dashboard.storage.entries import fitting
+from dashboard.ui.speaking import spoken_now
 from dashboard.ui.widgets import plain
 
 _ICON = ":material/download:"
-_HELP = "Export"
+_HELP = gettext_noop("Export")
+_TABLES = {  # what tables are called that most results have
+    "maps": gettext_noop("weights"), "curve": gettext_noop("curve"),
+    "points": gettext_noop("points"), "history": gettext_noop("history"),
+}  # fmt: skip
 
 
 Chart = export.AnySpec | Callable[[], export.AnySpec]
@@ -46,7 +52,8 @@ class _Panel:
     @property
     def file(self) -> str:
         """The beginning of every file's name."""
-        return slug(f"{self.title} {self.request.key[:8]}" if self.request else self.title)
+        name = slug(self.title, navigation.current().path)
+        return slug(f"{name} {self.request.key[:8]}") if self.request else name
 
     def bundle(self, request: Request) -> Bundle:
         """The whole panel, without pictures."""
@@ -121,14 +128,21 @@ def panel_menu(
 
 def waiting(key: str) -> None:
     """The same button while there is no result yet, so that nothing moves when it comes."""
-    st.button(_HELP, icon=_ICON, type="tertiary", disabled=True, key=f"{key}-export-waiting")
+    st.button(
+        gettext(_HELP), icon=_ICON, type="tertiary", disabled=True, key=f"{key}-export-waiting"
+    )
 
 
 @st.fragment
 def _menu(contents: _Panel) -> None:
-    what = contents.key.replace("-", " ")
+    letter = contents.key.removeprefix("panel-")
+    if letter != contents.key:
+        label = gettext("Export panel {letter}: {title}", letter=letter, title=contents.title)
+    else:
+        what = contents.key.replace("-", " ")
+        label = gettext("Export {what}: {title}", what=translated(what), title=contents.title)
     opened = st.popover(
-        plain(f"Export {what}: {contents.title}"), icon=_ICON, type="tertiary", help=_HELP,
+        plain(label), icon=_ICON, type="tertiary", help=gettext(_HELP),
         key=f"{contents.key}-export", on_change="rerun",
     )  # fmt: skip
     if not opened.open:
@@ -145,31 +159,36 @@ def _menu(contents: _Panel) -> None:
 def _pictures(contents: _Panel) -> None:
     chosen = next(iter(contents.charts))
     if len(contents.charts) > 1:
-        chosen = st.selectbox("Chart", list(contents.charts), key=f"{contents.key}-export-chart")
+        chosen = st.selectbox(
+            gettext("Chart"), list(contents.charts), format_func=translated,
+            key=f"{contents.key}-export-chart",
+        )  # fmt: skip
     else:
-        st.caption("Chart")
-    chart, heading = contents.charts[chosen], f"{contents.title}: {chosen}"
+        st.caption(gettext("Chart"))
+    chart, heading = contents.charts[chosen], f"{contents.title}: {translated(chosen)}"
     with _buttons(f"{contents.key}-export-pictures"):
         for kind in export.FORMATS:
             file = f"{contents.file}-{slug(chosen)}{kind.suffix}"
-            make = partial(_made, kind, chart, heading)
+            make = spoken_now(partial(_made, kind, chart, heading))
             _download(kind.label, make, file, kind.mime, contents.key)
 
 
 def _tables(contents: _Panel) -> None:
-    st.caption("Tables as CSV, one fact a row")
+    st.caption(gettext("Tables as CSV, one fact a row"))
     with _buttons(f"{contents.key}-export-tables"):
         for name, table in sorted(contents.result.tables.items()):
-            label = "weights" if name == "maps" else name
+            label = _TABLES.get(name, name)
             file = f"{contents.file}-{slug(label)}.csv"
-            _download(label, partial(tidy.table_csv, table), file, "text/csv", contents.key)
+            _download(
+                translated(label), partial(tidy.table_csv, table), file, "text/csv", contents.key
+            )
 
 
 def _bundle(contents: _Panel, request: Request) -> None:
-    st.caption("The whole panel, for another dashboard")
+    st.caption(gettext("The whole panel, for another dashboard"))
     with _buttons(f"{contents.key}-export-run"):
         make = partial(packed, partial(contents.bundle, request))
-        _download("Bundle", make, f"{contents.file}.zip", "application/zip", contents.key)
+        _download(gettext("Bundle"), make, f"{contents.file}.zip", "application/zip", contents.key)
 
 
 def packed(make: Callable[[], Bundle]) -> bytes:

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from dashboard.language import translated
 from dashboard.links.fields import AUTO, Choice, Setting, Settings, Text
 from dashboard.links.link import View
 from dashboard.records.catalogue import Catalogue
@@ -75,10 +76,10 @@ def draw_choice(
         visible: whether its title stands above it.
     """
     value = choose(
-        plain(field.title), [*field.options(session.view, catalogue), *more],
+        plain(translated(field.title)), [*field.options(session.view, catalogue), *more],
         field.of(session.view), session.key(field.name), session.fresh,
-        title=titles or (lambda name: field.titles(name, catalogue)),
-        help=plain(field.help) or None, width=width,
+        title=titles or (lambda name: translated(field.titles(name, catalogue))),
+        help=plain(translated(field.help)) or None, width=width,
         label_visibility="visible" if visible else "collapsed",
     )  # fmt: skip
     session.update(**{field.name: value})
@@ -95,15 +96,15 @@ def draw_device(session: Session[View], catalogue: Catalogue, field: Choice[View
 def draw_text(session: Session[View], field: Text[View], *, width: Width = "stretch") -> str:
     """The field of one line of text; its value, tidy."""
     given = st.text_input(
-        plain(field.title),
+        plain(translated(field.title)),
         key=place(session.key(field.name), field.of(session.view), session.fresh),
         max_chars=LONGEST_LINE,
-        placeholder=field.placeholder or None,
-        help=plain(field.help) or None,
+        placeholder=translated(field.placeholder) or None,
+        help=plain(translated(field.help)) or None,
         width=width,
     )
     value = one_line(given)
     if value:
-        shown.setting(field.title, value)
+        shown.setting(translated(field.title), value)
     session.update(**{field.name: value})
     return value

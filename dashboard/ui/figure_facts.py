@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from datetime import date
 
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language.joining import ended, listed, together
 from dashboard.records import citation
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.citation import Cited
@@ -32,62 +34,73 @@ class Made:
         link: the whole address of what is seen.
         results: what it was drawn from.
         catalogue: what is installed.
+        english: the title for BibTeX, where ``title`` is in another language.
+        installed: the catalogue in English, where ``catalogue`` is in another language.
     """
 
     title: str
     link: str
     results: Sequence[tuple[Request, Result]]
     catalogue: Catalogue
+    english: str = ""
+    installed: Catalogue | None = None
 
 
 def caption(made: Made, part: FigurePart) -> str:
     """What is seen, of which data, what computed it, and where it can be seen again."""
-    sentences = [f"{made.title}."]
+    sentences = [ended(made.title)]
     if len(part.panels) == 1:
-        sentences = [f"{made.title}: {_stopped(part.panels[0].said)}"]
+        shown = _stopped(part.panels[0].said)
+        sentences = [gettext("{title}: {shown}", title=made.title, shown=shown)]
     for number, panel in enumerate(part.panels if len(part.panels) > 1 else ()):
         sentences.append(f"({chr(ord('a') + number % 26)}) {_stopped(panel.said)}")
     names = dict.fromkeys(request.data for request, _ in made.results if request.data)
-    data = ", ".join(_data(name, made.catalogue) for name in names)
+    data = listed(_data(name, made.catalogue) for name in names)
     seeds = ", ".join(map(str, sorted({request.seed for request, _ in made.results})))
     if data:
-        sentences.append(f"Data: {data}.")
+        sentences.append(gettext("Data: {data}.", data=data))
     if seeds:
-        sentences.append(f"Seed: {seeds}.")
-    sentences.append(computed_with(made))
-    if len(made.link) <= _LONGEST_LINK:
-        sentences.append(made.link)
-    return " ".join(sentences)
+        sentences.append(gettext("Seed: {seeds}.", seeds=seeds))
+    sentences.append(translated(computed_with(made)))
+    link = made.link if len(made.link) <= _LONGEST_LINK else ""
+    return " ".join(filter(None, (together(sentences), link)))
 
 
 def computed_with(made: Made) -> str:
-    """The sentence that names versions and commit, as far as results say them."""
+    """The sentence that names versions and commit, as far as results say them; in English."""
     version, found = versions().get("attention-workbench", ""), _environment(made)
-    programs = [f"{citation.TITLE} {version}".rstrip()]
+    program = f"{citation.TITLE} {version}".rstrip()
     if commit := found.get("commit"):
-        programs[0] += f" (commit {commit})"
+        program = gettext_noop("{program} (commit {commit})", program=program, commit=commit)
     if torch := found.get("torch"):
-        programs.append(f"torch {torch}")
-    return f"Computed with {' and '.join(programs)}."
+        return gettext_noop(
+            "Computed with {program} and torch {version}.", program=program, version=torch
+        )
+    return gettext_noop("Computed with {program}.", program=program)
 
 
 def bibtex(made: Made, part: FigurePart | None = None, day: date | None = None) -> str:
     """Entries of the workbench, of what is seen, of checkpoints, and of what plugins cite.
+
+    They are in English, and without the titles of panels where these are in another language.
 
     Args:
         part: what of the page is meant; all of it where None.
         day: on which it was seen; today where None.
     """
     version = versions().get("attention-workbench", "")
-    titles = dict.fromkeys(panel.title for panel in part.panels if panel.title) if part else {}
-    title = f"{made.title}: {', '.join(titles)}" if titles else made.title
+    own = not made.english or made.english == made.title
+    panels = part.panels if part and own else ()
+    titles = dict.fromkeys(panel.title for panel in panels if panel.title)
+    title = made.english or made.title
+    title = f"{title}: {', '.join(titles)}" if titles else title
     title = title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
     key = hashlib.sha256(made.link.encode()).hexdigest()[:8]
     note, seen = computed_with(made), day or date.today()
     entries = [citation.software(version, str(_environment(made).get("commit", "")))]
     entries.append(citation.shown(title, made.link, key, seen, note))
     names = dict.fromkeys(request.data for request, _ in made.results)
-    found = map(made.catalogue.checkpoints.get, names)
+    found = map((made.installed or made.catalogue).checkpoints.get, names)
     entries += [_trained(checkpoint) for checkpoint in found if checkpoint]
     return "\n".join([*entries, *citation.cited(dict.fromkeys(_used(made)))])
 
@@ -110,14 +123,15 @@ def _trained(checkpoint: Checkpoint) -> str:
 
 def _used(made: Made) -> Iterator[Cited]:
     """Everything with a reference that the requests name, themselves or by a checkpoint."""
+    installed = made.installed or made.catalogue
     for request, _ in made.results:
         names = {request.model, request.scoring, request.data}
         names |= {value for _, value in request.options if isinstance(value, str)}
-        if checkpoint := made.catalogue.checkpoints.get(request.data):
+        if checkpoint := installed.checkpoints.get(request.data):
             names |= {checkpoint.model, checkpoint.scoring, checkpoint.corpus}
             names.add(str(checkpoint.card.get("normaliser", "")))
         for kind, word in _KINDS:
-            for name, entry in getattr(made.catalogue, kind).items():
+            for name, entry in getattr(installed, kind).items():
                 if name in names:
                     yield Cited(kind=word, title=entry.short_title, reference=entry.reference)
 
@@ -131,4 +145,4 @@ def _data(name: str, catalogue: Catalogue) -> str:
 
 
 def _stopped(words: str) -> str:
-    return words if words.endswith(".") else f"{words}."
+    return words if words.endswith((".", "。")) else ended(words)

@@ -7,11 +7,16 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from dashboard.language import gettext
+from dashboard.language.joining import listed
 from dashboard.storage.seen import Chart, Group, Text, Value, whole
+from dashboard.ui.shown import is_off
 
-LEGEND = "Colours from weight"  # begins what a page says of its legend, which a figure has anyway
+LEGEND = "colours-from-weight"  # begins the name of a page's legend, which a figure has anyway
 _ESCAPED = re.compile(r"\\([^a-zA-Z0-9\s])")  # as `plain` of widgets.py writes it
 _MOST_SETTINGS = 4  # of a panel, in the caption
+# In English and in Chinese: a run may have been kept in another language than it is read in.
+_AFTER_SENTENCE, _AFTER_TITLE = re.compile(r"\. |。"), re.compile(r": |：")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -52,10 +57,10 @@ def figure_parts(seen: Group) -> list[FigurePart]:
     if len(letters) < 2:  # a letter that has no other beside it
         found = [one._replace(panel=None) for one in found]
     compared = [one for one in found if one.panel]
-    several = [("All panels", compared), *_alike(compared)]
+    several = [(gettext("All panels"), compared), *_alike(compared)]
     sections = dict.fromkeys(one.section for one in found if one.section)
     several += [(name, [one for one in found if one.section == name]) for name in sections]
-    several.append(("All charts", found))
+    several.append((gettext("All charts"), found))
     parts: dict[tuple[FigurePanel, ...], str] = {}
     for title, charts in several:
         panels = tuple(_panels(charts))
@@ -70,10 +75,16 @@ def _alike(compared: list[_Found]) -> Iterator[tuple[str, list[_Found]]]:
     kinds: dict[str, list[_Found]] = {}
     for one in compared:
         assert one.panel
-        kind = _first(one.chart.alt).replace(f" of panel {one.panel.letter}", "")
-        kinds.setdefault(kind, []).append(one)
+        kinds.setdefault(_kind(one.chart, one.panel.letter), []).append(one)
     for kind, charts in kinds.items():
-        yield f"All panels: {kind}", charts
+        yield gettext("All panels: {kind}", kind=kind), charts
+
+
+def _kind(chart: Chart, letter: str) -> str:
+    """What a chart of a panel shows, whichever panel it is of."""
+    form = gettext("{what} of panel {letter}", what="\n", letter=letter)
+    before, _, after = form.partition("\n")
+    return _first(chart.alt).removeprefix(before).removesuffix(after)
 
 
 def _charts(group: Group, panel: Group | None = None, section: str = "") -> Iterator[_Found]:
@@ -83,7 +94,7 @@ def _charts(group: Group, panel: Group | None = None, section: str = "") -> Iter
             section = _ESCAPED.sub(r"\1", block.text)
         elif isinstance(block, Group):
             yield from _charts(block, block if block.letter else panel, section)
-        elif isinstance(block, Chart) and not block.alt.startswith(LEGEND):
+        elif isinstance(block, Chart) and not block.name.startswith(LEGEND):
             yield _Found(block, panel, section)
 
 
@@ -106,23 +117,26 @@ def _panels(found: list[_Found]) -> Iterator[FigurePanel]:
 def _alone(found: _Found) -> FigurePart:
     shown = said = _sentence(found.chart.alt)
     if found.panel:
-        said = f"{shown}: {_described(found.panel)}"
-    title = f"{found.section}: {shown}" if found.section else shown
+        said = gettext("{title}: {shown}", title=shown, shown=_described(found.panel))
+    title = shown
+    if found.section:
+        title = gettext("{title}: {shown}", title=found.section, shown=shown)
     return FigurePart(title=title, panels=(FigurePanel(charts=(found.chart.name,), said=said),))
 
 
 def _described(panel: Group) -> str:
-    """A panel's title with what its controls are set to."""
-    settings = [block for block in whole(panel.blocks) if isinstance(block, Value)]
-    words = [f"{one.label} {one.value}" for one in settings if one.kind == "setting"]
-    return ", ".join([panel.title, *words[:_MOST_SETTINGS]])
+    """A panel's title with what its controls are set to; without switches that are off."""
+    values = [block for block in whole(panel.blocks) if isinstance(block, Value)]
+    settings = [one for one in values if one.kind == "setting" and not is_off(one.value)]
+    words = [f"{one.label} {one.value}" for one in settings]
+    return listed([panel.title, *words[:_MOST_SETTINGS]])
 
 
 def _sentence(alt: str) -> str:
     """What a chart shows, without how it is used."""
-    return alt.partition(". ")[0]
+    return _AFTER_SENTENCE.split(alt, maxsplit=1)[0]
 
 
 def _first(alt: str) -> str:
     """What a chart shows, without how it is read."""
-    return _sentence(alt).partition(": ")[0]
+    return _AFTER_TITLE.split(_sentence(alt), maxsplit=1)[0]

@@ -15,6 +15,8 @@ from typing import Any, Literal
 
 import streamlit as st
 
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language.joining import ended, listed, together
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.formula import LONGEST, Formula, Problem
 from dashboard.records.request import FORMULA, is_formula
@@ -27,21 +29,23 @@ Width = int | Literal["stretch"]
 
 _PAUSE = "0ms"  # each key is sent, as a slider sends each step; a run gives way to the next
 _PLACEHOLDER = "-|q - k|^2 / (2 w^2)"
-_HELP = (
+_HELP = gettext_noop(
     "Of the query q and the key k, vectors of d numbers. Other letters are parameters, with a "
     "slider each. For example `q.k / sqrt(d)`, `-max(abs(q - k))`, `-|q - k| / w`."
 )
-TYPE = "Type a formula…"
+TYPE = gettext_noop("Type a formula…")
 _WORD = re.compile(r"[A-Za-z]+")
 _SHAPES = {
-    "(n_q, n_k)": "a score for each query and key",
-    "(1, n_k)": "a score for each key, alike for all queries",
-    "(n_q, 1)": "a score for each query, alike for all keys",
+    "(n_q, n_k)": gettext_noop("It gives a score for each query and key."),
+    "(1, n_k)": gettext_noop("It gives a score for each key, alike for all queries."),
+    "(n_q, 1)": gettext_noop("It gives a score for each query, alike for all keys."),
 }
 _NOT_IN = {  # by task, the names that mean nothing there, and why
-    "regression": ("[ij]", "points have no positions, so there is no"),
-    "translation": ("n", "padding changes how many keys there are, so there is no"),
-}
+    "regression": ("[ij]", gettext_noop("points have no positions, so there is no {name}")),
+    "translation": (
+        "n", gettext_noop("padding changes how many keys there are, so there is no {name}")
+    ),
+}  # fmt: skip
 
 
 def choose_scoring(
@@ -68,7 +72,7 @@ def choose_scoring(
 def choice_title(name: str, catalogue: Catalogue) -> str:
     """What a scoring is called among choices."""
     if name == FORMULA:
-        return TYPE
+        return gettext(TYPE)
     known = catalogue.scorings.get(name)
     return known.title if known else scoring_title(name, catalogue)
 
@@ -98,13 +102,15 @@ def formula_field(
         key=place(key, held, session.fresh and bool(scoring)),
         max_chars=LONGEST,
         placeholder=_PLACEHOLDER,
-        help=_HELP,
+        help=gettext(_HELP),
         live=_PAUSE,
     )
-    still = still or f"Below is still {plain(scoring_title(scoring, catalogue))}."
+    if not still:
+        title = plain(scoring_title(scoring, catalogue))
+        still = gettext("Below is still {scoring}.", scoring=title)
     text = formulas.typed(given)
     if not text:
-        st.caption(f"Type a formula of q and k. {still}")
+        st.caption(together((gettext("Type a formula of q and k."), still)))
         return None
     formula = catalogue.formulas.get(text)
     if formula is None:
@@ -126,7 +132,7 @@ def package_button(key: str, formula: Formula) -> None:
         key: begins the button's own.
     """
     st.download_button(
-        "Make it a package",
+        gettext("Make it a package"),
         data=partial(_zipped, formula.files),
         file_name=f"{formula.slug}.zip",
         mime="application/zip",
@@ -134,7 +140,7 @@ def package_button(key: str, formula: Formula) -> None:
         on_click="ignore",
         type="tertiary",
         icon=":material/deployed_code:",
-        help="A plugin with this scoring and its test, to install and to change.",
+        help=gettext("A plugin with this scoring and its test, to install and to change."),
     )
 
 
@@ -146,7 +152,7 @@ def _elsewhere(formula: Formula, task: str, text: str) -> Problem | None:
     names, why = _NOT_IN[task]
     found = re.search(rf"(?<![A-Za-z]){names}(?![A-Za-z0-9])", text)
     start, end = found.span() if found else (0, len(text))
-    return Problem(sentence=f"{why} {text[start:end]}", start=start, end=end)
+    return Problem(sentence=gettext(why, name=text[start:end]), start=start, end=end)
 
 
 def _completions(key: str, text: str, formula: Formula) -> None:
@@ -156,7 +162,8 @@ def _completions(key: str, text: str, formula: Formula) -> None:
     with st.container(horizontal=True, gap="xsmall", key=f"{key}-completions"):
         for each in formula.completions:
             st.button(
-                plain(each.word), key=f"{key}-{each.word}", type="tertiary", help=plain(each.help),
+                plain(each.word), key=f"{key}-{each.word}", type="tertiary",
+                help=plain(translated(each.help)),
                 on_click=_complete, args=(key, text + each.insert),
             )  # fmt: skip
 
@@ -170,15 +177,19 @@ def _given(formula: Formula, names: Mapping[str, str]) -> None:
     if formula.entry is None:
         return
     words = {*_WORD.findall(formula.entry.name)}
-    found = [f"{name} is {what}" for name, what in names.items() if name in words]
-    gives = f"It gives {_SHAPES.get(formula.shape, 'one score for all')}"
-    said = [", ".join(found), gives, formula.entry.description]
-    shown.caption(plain(". ".join(filter(None, said))))
+    found = [gettext("{name} is {what}", name=name, what=translated(what))
+             for name, what in names.items() if name in words]  # fmt: skip
+    gives = _SHAPES.get(formula.shape, gettext_noop("It gives one score for all."))
+    said = [ended(listed(found)) if found else "", gettext(gives)]
+    shown.caption(plain(together([*said, translated(formula.entry.description)])))
 
 
 def _wrong(text: str, problem: Problem, still: str) -> None:
-    meant = f" Did you mean {problem.suggestion}?" if problem.suggestion else ""
-    st.error(plain(f"{problem.sentence[:1].upper()}{problem.sentence[1:]}.{meant}"))
+    wrong = translated(problem.sentence)
+    said = [ended(f"{wrong[:1].upper()}{wrong[1:]}")]
+    if problem.suggestion:
+        said.append(gettext("Did you mean {suggestion}?", suggestion=problem.suggestion))
+    st.error(plain(together(said)))
     st.code(problem.marked(text), language=None)
     st.caption(still)
 

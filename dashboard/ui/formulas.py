@@ -15,6 +15,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext
 from dashboard.links.fields import LETTERS
 from dashboard.links.reader import Query
 from dashboard.records.catalogue import Catalogue
@@ -68,7 +69,8 @@ def waiting(page: str) -> None:
     def place() -> None:
         if jobs.settled():
             st.rerun()
-        st.caption(":material/hourglass_top: Reading the formula …")
+        said = gettext("Reading the formula …")
+        st.caption(f":material/hourglass_top: {said}")
 
     st.fragment(run_every=jobs.pace(results.POLL))(place)()
 

@@ -8,6 +8,8 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, ngettext, translated
+from dashboard.language.joining import together
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.work import about
@@ -88,12 +90,14 @@ def actions(
         speaking.language_button(draw_anew)
         if catalogue is not None and visitor().administers:
             st.button(
-                "Reload plugins",
+                gettext("Reload plugins"),
                 icon=":material/refresh:",
                 type="tertiary",
                 on_click=reload,
-                help="Starts new workers, which find plugins that were installed meanwhile. "
-                "Until they are ready, all pages go on with the present ones.",
+                help=gettext(
+                    "Starts new workers, which find plugins that were installed meanwhile. "
+                    "Until they are ready, all pages go on with the present ones."
+                ),
             )
 
 
@@ -102,11 +106,12 @@ def notice(problems: Sequence[str]) -> None:
     if not problems:
         return
     with st.container(border=True, key="link-problems", gap="xsmall"):
-        st.markdown(":material/info: **Parts of this link were changed**")
+        title = gettext("Parts of this link were changed")
+        st.markdown(f":material/info: **{title}**")
         for sentence in problems[:_PROBLEMS_SHOWN]:
-            st.text(sentence)
+            st.text(translated(sentence))
         if len(problems) > _PROBLEMS_SHOWN:
-            st.caption(f"and {len(problems) - _PROBLEMS_SHOWN:,} more")
+            st.caption(gettext("and {count:,} more", count=len(problems) - _PROBLEMS_SHOWN))
 
 
 def offer(jobs: Jobs, words: Callable[[Sequence[Request]], str]) -> None:
@@ -115,7 +120,12 @@ def offer(jobs: Jobs, words: Callable[[Sequence[Request]], str]) -> None:
     if not held:
         return
     seconds = jobs.estimate_held()
-    label = words(held) if seconds is None else f"{words(held)}, {about(seconds)}"
+    label = words(held)
+    said = [gettext("Opening a page does not start work of this size.")]
+    if seconds is not None:
+        duration = translated(about(seconds))
+        label = gettext("{clause}, {duration}", clause=label, duration=duration)
+        said.append(gettext("How long it takes is measured on this server."))
     with st.container(
         border=True, horizontal=True, vertical_alignment="center", key="held-work"
     ):  # fmt: skip
@@ -123,21 +133,21 @@ def offer(jobs: Jobs, words: Callable[[Sequence[Request]], str]) -> None:
             plain(label), icon=":material/play_arrow:", type="primary", key="begin-held",
             on_click=jobs.approve,
         )  # fmt: skip
-        measured = "" if seconds is None else " How long it takes is measured on this server."
-        st.caption(f"Opening a page does not start work of this size.{measured}")
+        st.caption(together(said))
 
 
 def _faults(catalogue: Catalogue) -> None:
     """Plugins that could not be loaded; everything else works without them."""
     count = len(catalogue.failures)
-    label = f"{count} plugin problem{'s' if count > 1 else ''}"
+    label = ngettext("{count} plugin problem", "{count} plugin problems", count)
     with st.popover(label, icon=":material/extension_off:", type="tertiary"):
         for failure in catalogue.failures[:_FAULTS_SHOWN]:
-            st.text(f"{failure['plugin']}: {failure['message']}")
-            if failure.get("advice"):
-                st.caption(plain(f"What to do: {failure['advice']}"))
+            st.text(f"{failure['plugin']}: {translated(failure['message'])}")
+            if advice := translated(failure.get("advice", "")):
+                st.caption(plain(gettext("What to do: {advice}", advice=advice)))
         if count > _FAULTS_SHOWN:
-            st.caption(f"and {count - _FAULTS_SHOWN:,} more: see the page Plugins")
+            more = count - _FAULTS_SHOWN
+            st.caption(gettext("and {count:,} more: see the page Plugins", count=more))
 
 
 def catalogue_or_wait(panels: int, height: int) -> Catalogue | None:
@@ -155,7 +165,8 @@ def catalogue_or_wait(panels: int, height: int) -> Catalogue | None:
 def _starting(panels: int, height: int) -> None:
     if workbench().catalogue() is not None:
         st.rerun()
-    st.caption(":material/hourglass_top: Starting the workers and loading the plugins …")
+    said = gettext("Starting the workers and loading the plugins …")
+    st.caption(f":material/hourglass_top: {said}")
     with st.container(key="starting"), grid(panels):
         for _ in range(panels):
             st.skeleton(height)
@@ -163,8 +174,9 @@ def _starting(panels: int, height: int) -> None:
 
 def _no_catalogue(event: Event) -> None:
     with st.container(border=True, key="no-catalogue"):
-        st.markdown(":material/error: **The plugins could not be listed**")
-        st.text(event.note)
+        title = gettext("The plugins could not be listed")
+        st.markdown(f":material/error: **{title}**")
+        st.text(translated(event.note))
         details(event)
         again = reload if visitor().administers else workbench().refresh
-        st.button("Try again", icon=":material/refresh:", on_click=again)
+        st.button(gettext("Try again"), icon=":material/refresh:", on_click=again)

@@ -10,6 +10,7 @@ from dataclasses import replace
 
 from dashboard import latency
 from dashboard.jobs.backend import FINAL, Event, JobBackend, Wait
+from dashboard.language import gettext, translated
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.work import about
@@ -215,7 +216,9 @@ class Jobs:
         try:
             event = self._backend.wait(job, patience)
         except KeyError:
-            event = Event(number=1, stage="failed", note="This job was forgotten; ask again.")
+            event = Event(
+                number=1, stage="failed", note=gettext("This job was forgotten; ask again.")
+            )
         if event is None or event.stage not in FINAL:
             return None
         with self._lock:
@@ -232,5 +235,11 @@ class Jobs:
 
 
 def _place_in_line(wait: Wait) -> str:
-    words = f"{wait.before:,} before you" if wait.before else "waiting for a free worker"
-    return words if wait.seconds is None else f"{words}, {about(wait.seconds)}"
+    if not wait.before:
+        words = gettext("waiting for a free worker")
+    else:
+        words = gettext("{count:,} before you", count=wait.before)
+    if wait.seconds is None:
+        return words
+    duration = translated(about(wait.seconds))
+    return gettext("{clause}, {duration}", clause=words, duration=duration)

@@ -10,6 +10,7 @@ from typing import Any, Literal
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard.language import gettext
 from dashboard.records.catalogue import Entry
 from dashboard.ui import shown
 from dashboard.ui.shown import Place
@@ -62,12 +63,13 @@ def badge(letter: str) -> None:
 
 def remove(letter: str, action: Callable[..., None], *arguments: Any) -> None:
     """The button that takes a panel away."""
+    label = gettext("Remove panel {letter}", letter=letter)
     st.button(
-        f"Remove panel {letter}",
+        label,
         icon=":material/close:",
         type="tertiary",
         key=f"panel-{letter}-remove",
-        help=f"Remove panel {letter}",
+        help=label,
         on_click=action,
         args=arguments,
     )

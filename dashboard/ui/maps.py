@@ -27,6 +27,7 @@ from dashboard.charts import (
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.head_maps import map_title
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
+from dashboard.language import gettext
 from dashboard.records.result import Result
 from dashboard.ui import shown
 from dashboard.ui.charts import Drawn, filled, show_filled
@@ -127,10 +128,10 @@ def attention_maps(
     """
     found = marked(result, kind)
     layout = _layout([frame for one in shared for frame in marked(one, kind)])
-    described = f"Attention of panel {letter}: queries down, keys across"
+    described = gettext("Attention of panel {letter}: queries down, keys across", letter=letter)
     key = f"{kind} {result.digest} {layout} {gold}"
     if len(map_names(found)) == 1:
-        title = "one layer, one head" if has_grid(shared, kind) else ""
+        title = gettext("one layer, one head") if has_grid(shared, kind) else ""
         prepare = partial(_only, prepare_heatmap, found[0], gold, layout, title)
         show_filled(f"{key} {title}", draw_heatmap, prepare, described)
         return
@@ -152,8 +153,8 @@ def attention_maps(
     )  # fmt: skip
     choice = f"maps-{letter}-{kind}-choice"
     st.selectbox(
-        f"Large map of panel {letter}", map_names(found), format_func=map_title,
-        key=place(choice, wanted, fresh=True), label_visibility="collapsed",
+        gettext("Large map of panel {letter}", letter=letter), map_names(found),
+        format_func=map_title, key=place(choice, wanted, fresh=True), label_visibility="collapsed",
         on_change=picked(choice, lambda chosen: select("" if chosen == usual else chosen)),
     )  # fmt: skip
 

@@ -10,6 +10,8 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.jobs.own_trainings import OwnTrainings
+from dashboard.language import translated
+from dashboard.language.joining import ended
 from dashboard.settings import settings
 from dashboard.ui.workbench import workbench
 from dashboard.visitors import Browser, NotAllowed, Visitor, identify
@@ -36,7 +38,7 @@ def refusal(what: str) -> str:
     try:
         visitor().see_that_it_makes(what)
     except NotAllowed as error:
-        return f"{error}."
+        return ended(translated(str(error)))
     return ""
 
 

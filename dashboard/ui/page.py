@@ -91,12 +91,12 @@ class Page(Generic[View, Places]):
         title = gettext(self.title)
         frame.name_tab(title)
         buttons = frame.heading(title, gettext(self.explanation), alone=self.buttons_below)
-        catalogue = _NOTHING_INSTALLED
+        catalogue = english = _NOTHING_INSTALLED
         if self.catalogue:
             found = frame.catalogue_or_wait(self.panels, self.height)
             if found is None:
                 return
-            catalogue = localised(found)
+            catalogue, english = localised(found), found
         if self.empty(catalogue):
             frame.actions(buttons, {}, catalogue)
             return
@@ -138,13 +138,13 @@ class Page(Generic[View, Places]):
                 page_menu.menu(title, link, session.jobs, record)
         if record.charts:
             with figure:
-                self._figure(title, session, catalogue, record, address(link))
+                self._figure(title, session, catalogue, english, record, address(link))
         with notices:
             frame.notice(session.problems)
 
     def _figure(
-        self, title: str, session: Session[View], catalogue: Catalogue, record: noting.Record,
-        link: str,
+        self, title: str, session: Session[View], catalogue: Catalogue, english: Catalogue,
+        record: noting.Record, link: str,
     ) -> None:  # fmt: skip
         """The menu that makes a figure of the page, once all of it is there."""
         ends = session.jobs.ends()
@@ -155,8 +155,9 @@ class Page(Generic[View, Places]):
         def made() -> Made:
             own = [(request, event.result) for request, event in ends if event and event.result]
             return Made(
-                title=title, link=link, results=[*own, *record.results], catalogue=catalogue
-            )
+                title=title, link=link, results=[*own, *record.results], catalogue=catalogue,
+                english=self.title, installed=english,
+            )  # fmt: skip
 
         figure_menu.menu(lambda: record.seen, record.charts, made)
 

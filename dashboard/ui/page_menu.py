@@ -11,6 +11,8 @@ import streamlit as st
 from dashboard import navigation
 from dashboard.charts import export
 from dashboard.charts.export import ExportError
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language.joining import listed
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.text import lines, one_line
@@ -29,7 +31,7 @@ _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
 _PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px
 _PICTURED = 3  # charts of a page without panels
 _ICON = ":material/bookmark_add:"
-_HELP = "Keep this page as it is seen, or take it out as a file"
+_HELP = gettext_noop("Keep this page as it is seen, or take it out as a file")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -65,40 +67,48 @@ def menu(title: str, link: Mapping[str, str], jobs: Jobs, record: Record) -> Non
     """
     ends = jobs.ends()
     if record.incomplete or any(event is None for _, event in ends):
-        st.button("Keep", icon=_ICON, type="tertiary", disabled=True, key=f"{_KEY}-waiting")
+        st.button(
+            gettext("Keep"), icon=_ICON, type="tertiary", disabled=True, key=f"{_KEY}-waiting"
+        )
         return
     made = [(request, event.result) for request, event in ends if event and event.result]
     if results := [*made, *record.results]:
-        usual = ", ".join(record.titles)
-        usual = one_line(f"{title}: {usual}"[:LONGEST_NAME] if usual else title)
+        usual = title
+        if record.titles:
+            shows = listed(record.titles)
+            usual = gettext("{title}: {shown}", title=title, shown=shows)[:LONGEST_NAME]
         address = navigation.address(navigation.current(), link)
-        _menu(_Seen(link=address, usual=usual, results=results, record=record))
+        _menu(_Seen(link=address, usual=one_line(usual), results=results, record=record))
 
 
 @st.fragment
 def _menu(page: _Seen) -> None:
     opened = st.popover(
-        "Keep", icon=_ICON, type="tertiary", help=_HELP, key=_KEY, on_change="rerun"
-    )
+        gettext("Keep"), icon=_ICON, type="tertiary", help=gettext(_HELP), key=_KEY,
+        on_change="rerun",
+    )  # fmt: skip
     if not opened.open:
         return
     state, usual = page.state, page.usual
     kept, problem = st.session_state.get(state, ("", ""))
     with opened:
-        st.text_input("Name", placeholder=usual, max_chars=LONGEST_NAME, key=_NAME)
-        st.text_area("Note", max_chars=LONGEST_NOTE, key=_NOTE)
+        st.text_input(gettext("Name"), placeholder=usual, max_chars=LONGEST_NAME, key=_NAME)
+        st.text_area(gettext("Note"), max_chars=LONGEST_NOTE, key=_NOTE)
         with st.container(horizontal=True, gap="xsmall", key=f"{_KEY}-buttons"):
             if kept:
-                st.link_button("Kept: open it", f"runs?id={kept}", icon=":material/bookmark:")
+                st.link_button(
+                    gettext("Kept: open it"), f"runs?id={kept}", icon=":material/bookmark:"
+                )
             else:
                 st.button(
-                    "Keep this page", icon=_ICON, key=f"{_KEY}-now", on_click=_keep,
+                    gettext("Keep this page"), icon=_ICON, key=f"{_KEY}-now", on_click=_keep,
                     args=(page, state),
                 )  # fmt: skip
             texts = _texts(usual)
             st.download_button(
-                "Page", data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
-                file_name=f"{slug(usual)}.zip", mime="application/zip", on_click="ignore",
+                gettext("Page"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
+                file_name=f"{slug(usual, navigation.current().path)}.zip", mime="application/zip",
+                on_click="ignore",
             )  # fmt: skip
         if problem:
             st.text(problem)
@@ -154,7 +164,7 @@ def _keep(seen: _Seen, state: str) -> None:
     try:
         page = _page(seen, *_texts(seen.usual))
         visitor = owner.visitor()
-        visitor.see_that_it_makes("Keeping")
+        visitor.see_that_it_makes(gettext_noop("Keeping"))
         kept = run_store().keep(
             replace(page, picture=_picture(page)),
             source=navigation.current().path,
@@ -162,7 +172,8 @@ def _keep(seen: _Seen, state: str) -> None:
         )
         st.session_state[state] = (kept.id, "")
     except (BundleError, StorageError, ValueError) as error:
-        st.session_state[state] = ("", f"Not kept: {error}")
+        reason = translated(str(error))
+        st.session_state[state] = ("", gettext("Not kept: {reason}", reason=reason))
 
 
 def _picture(page: PageRun) -> bytes:

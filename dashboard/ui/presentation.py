@@ -7,6 +7,7 @@ from contextlib import contextmanager
 
 import streamlit as st
 
+from dashboard.language import gettext
 from dashboard.ui import layout
 from dashboard.ui.owner import visitor
 
@@ -21,7 +22,7 @@ def folded() -> Iterator[None]:
     They are drawn all the same, since a page's view is what its widgets say. Nothing is hidden
     unless the setting ``classroom`` is on, nor from an administrator.
     """
-    if not visitor().presents or st.toggle("Show the controls", key=_SHOW):
+    if not visitor().presents or st.toggle(gettext("Show the controls"), key=_SHOW):
         yield
         return
     st.html(_HIDDEN)

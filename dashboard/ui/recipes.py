@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import streamlit as st
 
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.links.recipes import (
     CORPUS,
@@ -36,19 +37,19 @@ DIGITS = "%g"  # a learning rate may be very small
 
 _NAMES = {  # of formulas, by task
     "translation": {
-        "q": "what the model has at the word that asks",
-        "k": "what it has at a word that is looked at",
-        "d": "their size in one head",
-        "i": "the place of the word that asks",
-        "j": "the place of the word that is looked at",
-        "h": "the head",
-        "H": "how many heads there are",
+        "q": gettext_noop("what the model has at the word that asks"),
+        "k": gettext_noop("what it has at a word that is looked at"),
+        "d": gettext_noop("their size in one head"),
+        "i": gettext_noop("the place of the word that asks"),
+        "j": gettext_noop("the place of the word that is looked at"),
+        "h": gettext_noop("the head"),
+        "H": gettext_noop("how many heads there are"),
     },
     "regression": {
-        "q": "the point to predict at",
-        "k": "a training point",
-        "d": "how many numbers a point has",
-        "n": "how many training points there are",
+        "q": gettext_noop("the point to predict at"),
+        "k": gettext_noop("a training point"),
+        "d": gettext_noop("how many numbers a point has"),
+        "n": gettext_noop("how many training points there are"),
     },
 }
 
@@ -88,9 +89,11 @@ def draw_scorings(session: Session[View], catalogue: Catalogue, title: str, task
     chosen = st.multiselect(
         title,
         [*offered, *others, FORMULA],
-        placeholder="Choose scorings, or type to search",
+        placeholder=gettext("Choose scorings, or type to search"),
         key=place(key, [*before, *typing], session.fresh),
-        format_func=lambda name: TYPE if name == FORMULA else scoring_title(name, catalogue),
+        format_func=lambda name: (
+            gettext(TYPE) if name == FORMULA else scoring_title(name, catalogue)
+        ),
     )
     kept = [name for name in before if name in chosen]
     new = (name for name in chosen if name not in kept and name != FORMULA)
@@ -103,8 +106,8 @@ def draw_scorings(session: Session[View], catalogue: Catalogue, title: str, task
 def _type_scoring(session: Session[View], catalogue: Catalogue, task: str) -> None:
     """The field in which another scoring is typed, and the button that adds it."""
     formula = formula_field(
-        session, catalogue, "", "", label="Formula of another scoring", names=_NAMES[task],
-        task=task, still="Nothing is added yet.",
+        session, catalogue, "", "", label=gettext("Formula of another scoring"),
+        names=_NAMES[task], task=task, still=gettext("Nothing is added yet."),
     )  # fmt: skip
     if formula is None or formula.entry is None:
         return
@@ -112,15 +115,20 @@ def _type_scoring(session: Session[View], catalogue: Catalogue, task: str) -> No
     formula_text(formula.entry.formula)
     with st.container(horizontal=True, gap="small", vertical_alignment="center"):
         st.button(
-            "Add this scoring", icon=":material/add:", key=session.key("add-formula"),
+            gettext("Add this scoring"), icon=":material/add:", key=session.key("add-formula"),
             on_click=_add_formula, args=(session, name),
             disabled=name in scorings or len(scorings) >= MOST_SCORINGS,
         )  # fmt: skip
         package_button(session.page, formula)
         if name in scorings:
-            st.caption("It is among the scorings above.")
+            st.caption(gettext("It is among the scorings above."))
         elif len(scorings) >= MOST_SCORINGS:
-            st.caption(f"There are {MOST_SCORINGS} scorings already: take one away first.")
+            st.caption(
+                gettext(
+                    "There are {count} scorings already: take one away first.",
+                    count=MOST_SCORINGS,
+                )
+            )
 
 
 def _add_formula(session: Session[View], name: str) -> None:

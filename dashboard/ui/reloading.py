@@ -5,6 +5,7 @@ from __future__ import annotations
 import streamlit as st
 
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.catalogue_diff import describe_changes
 from dashboard.ui.owner import visitor
@@ -23,7 +24,7 @@ def reload() -> None:
     Raises:
         NotAllowed: the visitor does not administer this server.
     """
-    visitor().see_that_it_administers("Reloading plugins")
+    visitor().see_that_it_administers(gettext_noop("Reloading plugins"))
     before = workbench().catalogue()
     if isinstance(before, Catalogue):
         st.session_state[_BEFORE] = before
@@ -66,21 +67,24 @@ def _under_way() -> None:
     if events is None:
         st.rerun()
     latest = events[-1] if events else None
-    note = latest.note if latest and latest.note else "starting new workers"
+    note = latest.note if latest and latest.note else gettext_noop("starting new workers")
+    said = gettext("Reloading plugins: {note}", note=translated(note))
     with st.container(border=True, key="reloading", gap="xsmall"):
         fraction = latest.fraction if latest and latest.fraction else 0.0
-        st.progress(fraction, text=plain(f"Reloading plugins: {note}"))
-        st.caption("Until new workers are ready, all pages go on with the present ones.")
+        st.progress(fraction, text=plain(said))
+        st.caption(gettext("Until new workers are ready, all pages go on with the present ones."))
 
 
 def _given_up(failure: Event) -> None:
     st.session_state.pop(_BEFORE, None)
     with st.container(border=True, key="reload-failed", gap="xsmall"):
-        st.markdown(":material/error: **Plugins were not reloaded**")
-        st.text(failure.note or "New workers were stopped before they were ready.")
-        st.caption("All pages go on with the plugins and the workers that they had.")
+        title = gettext("Plugins were not reloaded")
+        st.markdown(f":material/error: **{title}**")
+        stopped = gettext("New workers were stopped before they were ready.")
+        st.text(translated(failure.note) or stopped)
+        st.caption(gettext("All pages go on with the plugins and the workers that they had."))
         details(failure)
-        st.button("Close", key="reload-failed-close", type="tertiary", on_click=_close)
+        st.button(gettext("Close"), key="reload-failed-close", type="tertiary", on_click=_close)
 
 
 def _close() -> None:
@@ -89,9 +93,9 @@ def _close() -> None:
 
 def _pop_up(sentences: tuple[str, ...]) -> None:
     """One message for all changes, which goes away by itself."""
-    words = [plain(sentence) for sentence in sentences[:_MOST_SAID]]
+    words = [plain(translated(sentence)) for sentence in sentences[:_MOST_SAID]]
     if (more := len(sentences) - _MOST_SAID) > 0:
-        words.append(f"and {more:,} more: see the page Plugins")
+        words.append(gettext("and {count:,} more: see the page Plugins", count=more))
     if len(sentences) > 1:
-        words.insert(0, f"**{len(sentences):,} changes**")
+        words.insert(0, gettext("**{count:,} changes**", count=len(sentences)))
     st.toast("\n\n".join(words), icon=":material/extension:", duration="short")

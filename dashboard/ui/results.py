@@ -7,6 +7,7 @@ from collections.abc import Callable, Sequence
 import streamlit as st
 
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import shown
@@ -38,7 +39,8 @@ def results(
     """
     if jobs.holds(request):
         with st.container(height=height, border=False, key=key):
-            st.caption(":material/pause_circle: Not begun: the button above begins it.")
+            said = gettext("Not begun: the button above begins it.")
+            st.caption(f":material/pause_circle: {said}")
         return
     pending = jobs.final(request) is None
 
@@ -66,34 +68,38 @@ def waiting(events: Sequence[Event], height: int) -> None:
     """How far a job is, above the grey place that its result will take."""
     latest = events[-1] if events else None
     fraction = latest.fraction if latest and latest.fraction is not None else 0.0
-    note = latest.note if latest and latest.note else "waiting for a free worker"
-    st.progress(min(1.0, max(0.0, fraction)), text=plain(note))
+    note = latest.note if latest and latest.note else gettext_noop("waiting for a free worker")
+    st.progress(min(1.0, max(0.0, fraction)), text=plain(translated(note)))
     st.skeleton(height - 60)
 
 
 def failure(event: Event, key: str) -> bool:
     """What went wrong with one job, for its reader; whether to try again."""
     refused = bool(event.facts.get("refused"))
-    title = "This cannot be computed" if refused else "This panel failed"
+    title = gettext("This cannot be computed") if refused else gettext("This panel failed")
     with shown.container(border=True):
         shown.markdown(f":material/error: **{title}**")
-        shown.text(event.note or "The job was stopped before it was done.")
+        shown.text(translated(event.note) or gettext("The job was stopped before it was done."))
         if culprit := event.facts.get("culprit"):
-            shown.caption(plain(f"It happened in {culprit}."))
+            where = gettext("It happened in {culprit}.", culprit=translated(str(culprit)))
+            shown.caption(plain(where))
         details(event)
-        return not refused and st.button("Try again", key=f"{key}--retry", type="tertiary")
+        return not refused and st.button(
+            gettext("Try again"), key=f"{key}--retry", type="tertiary"
+        )
 
 
 def absent(sentence: str, height: int, key: str) -> None:
     """The place of a panel that needs something which is not installed."""
     with st.container(height=height, border=False, key=key), shown.container(border=True):
-        shown.markdown(":material/extension_off: **Not installed here**")
-        shown.text(sentence)
+        title = gettext("Not installed here")
+        shown.markdown(f":material/extension_off: **{title}**")
+        shown.text(translated(sentence))
 
 
 def details(event: Event) -> None:
     """The traceback or error output of a job that failed, folded."""
     text = event.facts.get("traceback") or event.facts.get("stderr")
     if text:
-        with st.expander("Details"):
+        with st.expander(gettext("Details")):
             st.code(str(text), language=None, wrap_lines=True)

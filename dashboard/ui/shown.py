@@ -17,7 +17,10 @@ import pyarrow as pa
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
+from dashboard import navigation
 from dashboard.charts.summary import Summary
+from dashboard.language import gettext
+from dashboard.language.joining import ended, together
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage.bundle import slug
@@ -88,8 +91,13 @@ def setting(label: str, value: Any) -> None:
     """Say what a control is set to."""
     words = f"{value:g}" if isinstance(value, float) else str(value)
     if isinstance(value, bool):
-        words = "on" if value else "off"
+        words = gettext("on") if value else gettext("off")
     noting.note(Value(kind="setting", label=label[:300], value=words))
+
+
+def is_off(words: str) -> bool:
+    """Whether :func:`setting` said so of a switch, in this language or in English."""
+    return words in ("off", gettext("off"))
 
 
 def header(text: str) -> None:
@@ -136,7 +144,7 @@ def metric(label: str, value: str, **more: Any) -> None:
 
 def chart(
     spec: Spec, alt: str, *, stretch: bool = True, kept: Callable[[], Spec] | None = None,
-    summary: Summary | None = None, **more: Any,
+    summary: Summary | None = None, name: str = "", **more: Any,
 ) -> None:  # fmt: skip
     """A chart.
 
@@ -146,15 +154,16 @@ def chart(
         stretch: whether it is as wide as its place.
         kept: makes what the page is kept with, where the reader changed the chart itself.
         summary: the chart in words and numbers; its words belong to what a screen reader says.
+        name: under which it is kept; one made of ``alt`` where empty.
     """
-    said = f"{alt}. {summary.words}" if summary else alt
+    said = together((ended(alt), summary.words)) if summary else alt
     st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=said, **more)
     if record := noting.current():
         if summary:
             record.summaries.append((alt, summary))
-        name = _free(alt, record.charts)
-        record.charts[name] = kept or spec
-        noting.note(Chart(name=name, alt=said[:LONGEST_TEXT], stretch=stretch))
+        free = _free(name or alt, record.charts)
+        record.charts[free] = kept or spec
+        noting.note(Chart(name=free, alt=said[:LONGEST_TEXT], stretch=stretch))
 
 
 def table(data: pd.DataFrame | pa.Table, **more: Any) -> None:
@@ -165,7 +174,7 @@ def table(data: pd.DataFrame | pa.Table, **more: Any) -> None:
     """
     st.dataframe(data, **more)
     note_table(
-        data, alt=more.get("alt") or "table", index=not more.get("hide_index"),
+        data, alt=more.get("alt") or gettext("table"), index=not more.get("hide_index"),
         column_config=more.get("column_config"), stretch=more.get("width") != "content",
     )  # fmt: skip
 
@@ -208,8 +217,8 @@ def incomplete() -> None:
 
 
 def _free(words: str, taken: Mapping[str, Any]) -> str:
-    """A name made of these words that is not taken."""
-    name = slug(words)[:_LONGEST_NAME]
+    """A name made of these words, or of the page's, that is not taken."""
+    name = slug(words, navigation.current().path)[:_LONGEST_NAME]
     more = (f"{name}-{number}" for number in range(2, len(taken) + 2))
     return name if name not in taken else next(one for one in more if one not in taken)
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from functools import partial
+from typing import ParamSpec, TypeVar
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
@@ -12,22 +13,27 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dashboard.language import ENGLISH, LANGUAGES, follow, gettext
 from dashboard.records.text import shown
 
+P = ParamSpec("P")
+T = TypeVar("T")
+
 PARAMETER = "lang"  # of every page's link
-_SPOKEN, _CHOSEN, _ASKED = "language", "language chosen", "language asked"
+_SPOKEN, _CHOSEN = "language", "language chosen"
 _run = threading.local()  # the run that this thread makes, and the language it is made in
 
 
 def begin() -> None:
     """Find the language of this run, before anything is drawn.
 
-    A link that names one decides, then what the visitor chose, then the browser.
+    The link that was opened, or gone back to, decides if it names one; then what the visitor
+    chose, then the browser. What the address says otherwise may be older than that choice.
     """
     follow(_of_this_run)
     state = st.session_state
     asked = st.query_params.get(PARAMETER)
-    if asked in LANGUAGES and asked != state.get(_ASKED):
+    context = get_script_run_ctx(suppress_warning=True)
+    opened = _SPOKEN not in state or (context is not None and context.is_history_navigation)
+    if opened and asked in LANGUAGES:
         state[_SPOKEN], state[_CHOSEN] = asked, True
-    state[_ASKED] = asked
     if _SPOKEN not in state:
         state[_SPOKEN] = preferred(st.context.locale)
     _run.context = None
@@ -78,11 +84,29 @@ def _switch(language: str, changed: Callable[[], None]) -> None:
     changed()
 
 
+def spoken_now(make: Callable[P, T]) -> Callable[P, T]:
+    """The function in the language of this run, for a thread that belongs to no run.
+
+    Files are made on such threads, when they are downloaded.
+    """
+    language = _of_this_run()
+
+    def made(*given: P.args, **named: P.kwargs) -> T:
+        before = getattr(_run, "lent", ENGLISH)
+        _run.lent = language
+        try:
+            return make(*given, **named)
+        finally:
+            _run.lent = before
+
+    return made
+
+
 def _of_this_run() -> str:
     """The language of the run that this thread makes; it is asked for at every text."""
     context = get_script_run_ctx(suppress_warning=True)
     if context is None:
-        return ENGLISH
+        return getattr(_run, "lent", ENGLISH)
     if getattr(_run, "context", None) is not context:
         _run.context, _run.spoken = context, st.session_state.get(_SPOKEN, ENGLISH)
     return _run.spoken

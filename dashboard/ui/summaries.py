@@ -7,9 +7,10 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard.charts.summary import Summary
+from dashboard.language import gettext, gettext_noop
 from dashboard.ui.widgets import plain
 
-_TITLE = "The charts of this page in words and numbers"
+_TITLE = gettext_noop("The charts of this page in words and numbers")
 
 
 def section(found: Sequence[tuple[str, Summary]]) -> None:
@@ -24,7 +25,9 @@ def section(found: Sequence[tuple[str, Summary]]) -> None:
 
 @st.fragment
 def _section(found: Sequence[tuple[str, Summary]]) -> None:
-    opened = st.expander(_TITLE, icon=":material/notes:", key="charts-in-words", on_change="rerun")
+    opened = st.expander(
+        gettext(_TITLE), icon=":material/notes:", key="charts-in-words", on_change="rerun"
+    )
     if not opened.open:
         return
     with opened:

@@ -8,6 +8,8 @@ from typing import Any
 import streamlit as st
 
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language.joining import listed
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.records.result import Result
 from dashboard.records.table_columns import Columns
@@ -19,8 +21,11 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
 
 _WIDTH, _INPUTS_WIDTH = 170, 300  # px
-_SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
-_DECIMALS = {",": "comma", ".": "point"}
+_SEPARATORS = {
+    ",": gettext_noop("commas"), ";": gettext_noop("semicolons"), "\t": gettext_noop("tabs"),
+    "|": gettext_noop("vertical bars"),
+}  # fmt: skip
+_DECIMALS = {",": gettext_noop("a decimal comma"), ".": gettext_noop("a decimal point")}
 
 
 def table_format(data: str) -> TableFormat | None:
@@ -42,22 +47,23 @@ def draw_columns(session: Session[Any]) -> None:
     try:
         chosen = form.choose(view.columns)
     except ValueError as error:
-        chosen, problem = form.usual(), f"{error}; the usual choice is shown"
+        chosen = form.usual()
+        problem = gettext("{problem}; the usual choice is shown", problem=translated(str(error)))
     key = session.key("columns", view.data.removeprefix(UPLOAD)[:8])
     target = int(choose(
-        "Predict", [*map(str, form.numeric)], str(chosen.target), f"{key}-target", session.fresh,
-        title=lambda column: form.name(int(column)), width=_WIDTH,
+        gettext("Predict"), [*map(str, form.numeric)], str(chosen.target), f"{key}-target",
+        session.fresh, title=lambda column: form.name(int(column)), width=_WIDTH,
     ))  # fmt: skip
     given = [one for one in chosen.inputs if one != target] or [chosen.target]
     options = [one for one in form.numeric if one != target]
     # Another target offers other inputs, and so has another widget.
     widget = place(f"{key}-inputs-{target}", given, session.fresh)
     inputs = st.multiselect(
-        "From", options, key=widget, format_func=form.name, max_selections=MOST_INPUTS,
+        gettext("From"), options, key=widget, format_func=form.name, max_selections=MOST_INPUTS,
         width=_INPUTS_WIDTH,
     )  # fmt: skip
     used = Columns(inputs=tuple(sorted(inputs or given)), target=target)
-    shown.setting("From", ", ".join(map(form.name, used.inputs)))
+    shown.setting(gettext("From"), listed(map(form.name, used.inputs)))
     session.update(columns="" if used == form.usual() else used.write())
     if problem:
         session.problems = (*session.problems, problem)
@@ -67,20 +73,18 @@ def described(data: str, columns: str) -> str:
     """What is predicted from what, and how the table is written; in Markdown."""
     form = table_format(data)
     if form is None:
-        return "A table: one column is predicted from others."
+        return gettext("A table: one column is predicted from others.")
     try:
         used = form.choose(columns)
     except ValueError:
         used = form.usual()
-    text = (
+    return gettext(
         "A table: {target} is predicted from {inputs}. Found: columns separated by {separator}, "
-        "a decimal {decimal}, {numeric} of {columns} columns with numbers."
-    )
-    return text.format(
+        "{decimal}, {numeric} of {columns} columns with numbers.",
         target=f"*{plain(form.name(used.target))}*",
-        inputs=", ".join(f"*{plain(form.name(each))}*" for each in used.inputs),
-        separator=_SEPARATORS[form.delimiter],
-        decimal=_DECIMALS[form.decimal],
+        inputs=listed(f"*{plain(form.name(each))}*" for each in used.inputs),
+        separator=gettext(_SEPARATORS[form.delimiter]),
+        decimal=gettext(_DECIMALS[form.decimal]),
         numeric=len(form.numeric),
         columns=len(form.names),
     )
@@ -92,11 +96,12 @@ def skipped(result: Result) -> str:
     total = sum(reasons.values())
     if not total:
         return ""
-    text = (
-        "{total:,} of {rows:,} rows are skipped: in {missing:,} a value is missing, in {text:,} "
-        "text stands in place of a number, {ragged:,} have another number of columns."
-    )
-    return text.format(total=total, rows=total + result.tables["points"].num_rows, **reasons)
+    return gettext(
+        "{total:,} of {rows:,} rows are skipped: in {missing:,} a value is missing, in {words:,} "
+        "text stands in place of a number, {ragged:,} have another number of columns.",
+        total=total, rows=total + result.tables["points"].num_rows, words=reasons["text"],
+        missing=reasons["missing"], ragged=reasons["ragged"],
+    )  # fmt: skip
 
 
 def refusal(jobs: Jobs, requests: Iterable[Request]) -> Event | None:
@@ -113,7 +118,11 @@ def draw_refusal(event: Event, name: str, instead: str, use: Callable[[], None])
         instead: the title of what ``use`` shows in its place.
     """
     with shown.container(border=True, key="table-refused"):
-        shown.markdown(f":material/error: **The table {plain(name)} cannot be used**")
-        shown.text(event.note)
-        st.caption("Choose other columns, take another file under *Your data*, or go back:")
-        st.button(f"Back to {plain(instead)}", icon=":material/undo:", on_click=use)
+        title = gettext("The table {name} cannot be used", name=plain(name))
+        shown.markdown(f":material/error: **{title}**")
+        shown.text(translated(event.note))
+        st.caption(
+            gettext("Choose other columns, take another file under *Your data*, or go back:")
+        )
+        back = gettext("Back to {title}", title=plain(instead))
+        st.button(back, icon=":material/undo:", on_click=use)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dashboard.language import gettext, translated
 from dashboard.records.attending import SOFTMAX, Attending
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.request import is_formula, is_upload
@@ -23,7 +24,7 @@ def scoring_title(name: str, catalogue: Catalogue) -> str:
 def normaliser_title(name: str, catalogue: Catalogue) -> str:
     """A normaliser's title without what stands in brackets."""
     if name == SOFTMAX and name not in catalogue.normalisers:
-        return "Softmax"
+        return translated("Softmax")
     return _title(name, catalogue.normalisers)
 
 
@@ -52,7 +53,7 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
         checkpoint: what it stands for; None if that is not here.
     """
     if checkpoint is None:
-        return f"{name} (not here)"
+        return gettext("{name} (not here)", name=name)
     model = catalogue.models.get(checkpoint.model)
     scoring = checkpoint.typed or catalogue.scorings.get(checkpoint.scoring)
     made_of = scoring.title if scoring else checkpoint.scoring.removeprefix("=")
@@ -64,11 +65,13 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
     if len(models) > 1:
         made_of += f" · {model.title if model else checkpoint.model}"
     if checkpoint.card.get("tokeniser") == "pieces":
-        return f"{made_of} · pieces of words"
+        return gettext("{scoring} · pieces of words", scoring=made_of)
     return made_of if name.count(".") else f"{made_of} · {checkpoint.name}"
 
 
 def _title(name: str, entries: Mapping[str, Entry]) -> str:
     if is_formula(name):  # a formula needs no plugin
         return name[1:]
-    return entries[name].short_title if name in entries else f"{name} (not installed)"
+    if name in entries:
+        return entries[name].short_title
+    return gettext("{name} (not installed)", name=name)

@@ -8,6 +8,8 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language.joining import listed
 from dashboard.links.fields import Text
 from dashboard.links.panels import Reading
 from dashboard.links.sides import NEUTRAL
@@ -19,28 +21,34 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
 
 AXES = {
-    "cross": "Down: the words being written. Across: the words of the sentence.",
-    "encoder": "Self-attention. Down and across: the words of the sentence, each looking at all.",
-    "decoder": "Self-attention. Down: the words being written. Across: the words written before. "
-    "What comes later is masked, grey and crossed out.",
+    "cross": gettext_noop("Down: the words being written. Across: the words of the sentence."),
+    "encoder": gettext_noop(
+        "Self-attention. Down and across: the words of the sentence, each looking at all."
+    ),
+    "decoder": gettext_noop(
+        "Self-attention. Down: the words being written. Across: the words written before. "
+        "What comes later is masked, grey and crossed out."
+    ),
 }
-PIECES = "A label that begins with · goes on with the word of the label before it."
-KIND_TITLES = {"cross": "Cross-attention", "encoder": "Encoder", "decoder": "Decoder"}
-_NAMES = {
-    "cross": "cross-attention",
-    "encoder": "self-attention in its encoder",
-    "decoder": "self-attention in its decoder",
+PIECES = gettext_noop("A label that begins with · goes on with the word of the label before it.")
+KIND_TITLES = {
+    "cross": gettext_noop("Cross-attention"), "encoder": gettext_noop("Encoder"),
+    "decoder": gettext_noop("Decoder"),
+}  # fmt: skip
+_WITHOUT = {
+    "cross": gettext_noop("This model has no cross-attention."),
+    "encoder": gettext_noop("This model has no self-attention in its encoder."),
+    "decoder": gettext_noop("This model has no self-attention in its decoder."),
 }
 
-_OTHER_LANGUAGE = (
-    ":orange[:material/translate:] This sentence looks like {target}, but this model reads "
-    "{source}."
-)
+_OTHER_LANGUAGE = gettext_noop("This sentence looks like {target}, but this model reads {source}.")
 _UNKNOWN = {
-    "unknown": ":orange[:material/warning:] Not in this model's vocabulary, so their translation "
-    "is a guess: {words}.",
-    "target_unknown": ":orange[:material/warning:] Words of the translation that are not in this "
-    "model's vocabulary: {words}.",
+    "unknown": gettext_noop(
+        "Not in this model's vocabulary, so their translation is a guess: {words}."
+    ),
+    "target_unknown": gettext_noop(
+        "Words of the translation that are not in this model's vocabulary: {words}."
+    ),
 }
 
 View = TypeVar("View", bound=Reading)
@@ -52,19 +60,22 @@ def draw_sentences(
     text: Text[Any],
     target: Text[Any],
     *,
-    placeholder: str = "optional: {target}",
+    placeholder: str = gettext_noop("optional: {target}"),
 ) -> None:
     """The fields of the sentence and of what the models are made to write.
 
     Args:
         sides: what the models read and write, see :mod:`dashboard.links.sides`.
         text, target: the fields.
-        placeholder: of the second one.
+        placeholder: of the second one, in English.
     """
     source, written = sides
-    known = "" if source == NEUTRAL[0] else f": {source}"
-    draw_text(session, replace(text, title=f"{text.title}{known}"))
-    draw_text(session, replace(target, placeholder=placeholder.format(target=written)))
+    title = translated(text.title)
+    if source != NEUTRAL[0]:
+        title = gettext("{field}: {language}", field=title, language=translated(source))
+    written = translated(written)
+    draw_text(session, replace(text, title=title))
+    draw_text(session, replace(target, placeholder=gettext(placeholder, target=written)))
 
 
 def show_sentences(session: Session[Any], view: Any) -> None:
@@ -88,7 +99,7 @@ def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
     if len({*kinds, session.view.kind}) < 2:
         return False
     key = session.key("kind")
-    shown.setting("Kind of attention", KIND_TITLES[session.view.kind])
+    shown.setting(gettext("Kind of attention"), gettext(KIND_TITLES[session.view.kind]))
 
     def show() -> None:
         kind = st.session_state[key]
@@ -96,10 +107,10 @@ def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
             session.change(replace(session.view, kind=kind, selected=()))
 
     st.segmented_control(
-        "Kind of attention",
+        gettext("Kind of attention"),
         [kind for kind in KINDS if kind in (*kinds, session.view.kind)],
         key=place(key, session.view.kind, fresh=True),
-        format_func=lambda kind: KIND_TITLES[kind],
+        format_func=lambda kind: gettext(KIND_TITLES[kind]),
         on_change=show,
         label_visibility="collapsed",
     )
@@ -108,12 +119,13 @@ def draw_kind(session: Session[View], results: Sequence[Result]) -> bool:
 
 def without(kind: str) -> str:
     """What is said of a model that has no such attention."""
-    return f"This model has no {_NAMES[kind]}."
+    return gettext(_WITHOUT[kind])
 
 
 def likelihood(result: Result) -> str:
     """How likely the model finds the words, in nats."""
-    return f"log-probability {result.facts['log_probability']:.2f}".replace(" -", " −")
+    value = f"{result.facts['log_probability']:.2f}".replace("-", "−")
+    return gettext("log-probability {value}", value=value)
 
 
 def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
@@ -126,8 +138,10 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
     """
     facts = result.facts
     if facts.get("reads_as_target"):
-        source, target = map(plain, sides)
-        shown.markdown(_OTHER_LANGUAGE.format(source=source, target=target))
+        source, target = (plain(translated(side)) for side in sides)
+        said = gettext(_OTHER_LANGUAGE, source=source, target=target)
+        shown.markdown(f":orange[:material/translate:] {said}")
     for known, text in _UNKNOWN.items():
         if words := dict.fromkeys(facts[known]):
-            shown.markdown(text.format(words=", ".join(map(plain, words))))
+            said = gettext(text, words=listed(map(plain, words)))
+            shown.markdown(f":orange[:material/warning:] {said}")

@@ -11,6 +11,7 @@ from pathlib import Path
 
 import streamlit as st
 
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links import fits
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.settings import settings, variable
@@ -27,7 +28,7 @@ _SHOWN = 10  # of the uploads before
 
 @dataclass(frozen=True)
 class Wanted:
-    """What kind of file a page asks for, and how it says so.
+    """What kind of file a page asks for, and how it says so, in English.
 
     Args:
         check: raises ValueError for a file that cannot be one, after a look at its beginning.
@@ -46,33 +47,38 @@ class Wanted:
 
 TABLE = Wanted(
     key="regression-upload",
-    file="CSV file",
-    heading="A CSV file with two or more columns of numbers",
-    explanation="Choose afterwards which column is predicted from which. Text and missing values "
-    "are skipped. Separators and decimal commas are found. For example:",
+    file=gettext_noop("CSV file"),
+    heading=gettext_noop("A CSV file with two or more columns of numbers"),
+    explanation=gettext_noop(
+        "Choose afterwards which column is predicted from which. Text and missing values "
+        "are skipped. Separators and decimal commas are found. For example:"
+    ),
     example="city;weekday;temperature;visitors\nParis;Mon;12,5;310\nRome;Tue;n/a;420",
-    unnamed="Table",
+    unnamed=gettext_noop("Table"),
     check=find_format,
     sample="sample_table.csv",
 )
 SENTENCES = Wanted(
     key="train-upload",
-    file="TSV file",
-    heading="A text file with a pair of sentences on each line",
-    explanation="A source and its target, such as two languages, with a tab between them. "
-    "For example:",
+    file=gettext_noop("TSV file"),
+    heading=gettext_noop("A text file with a pair of sentences on each line"),
+    explanation=gettext_noop(
+        "A source and its target, such as two languages, with a tab between them. For example:"
+    ),
     example="Go.\tVa !\nI lost.\tJ'ai perdu.\nHe's calm.\tIl est calme.",
-    unnamed="Pairs",
+    unnamed=gettext_noop("Pairs"),
 )
 ALIGNED = Wanted(
     key="alignment-upload",
-    file="TSV file",
-    heading="A text file with a pair of sentences and its word links on each line",
-    explanation="Tabs between the columns. 1-2 is a sure link: source token 1 stands for target "
-    "token 2, counted from 0; 1?2 is one that is possible only. Punctuation and the parts of "
-    "I'm and j'ai are tokens of their own. For example:",
+    file=gettext_noop("TSV file"),
+    heading=gettext_noop("A text file with a pair of sentences and its word links on each line"),
+    explanation=gettext_noop(
+        "Tabs between the columns. 1-2 is a sure link: source token 1 stands for target "
+        "token 2, counted from 0; 1?2 is one that is possible only. Punctuation and the parts of "
+        "I'm and j'ai are tokens of their own. For example:"
+    ),
     example="Go.\tVa !\t0-0 1-1\nI lost.\tJ'ai perdu.\t0-0 1?1 1-2 2-3",
-    unnamed="Aligned pairs",
+    unnamed=gettext_noop("Aligned pairs"),
 )
 
 
@@ -102,13 +108,15 @@ def fit_work(request: Request) -> float:
 
 def title(data: str, wanted: Wanted = TABLE) -> str:
     """What a file is called: its own name, if this session uploaded it."""
-    return _names(wanted).get(data, f"{wanted.unnamed} {data.removeprefix(UPLOAD)[:8]}…")
+    digest = data.removeprefix(UPLOAD)[:8]
+    return _names(wanted).get(data) or f"{gettext(wanted.unnamed)} {digest}…"
 
 
 def any_title(data: str) -> str:
     """What a file of any kind is called: its own name, if this session uploaded it."""
     found = (_names(wanted).get(data) for wanted in (TABLE, SENTENCES, ALIGNED))
-    return next(filter(None, found), f"the file {data.removeprefix(UPLOAD)[:8]}…")
+    unnamed = gettext("the file {digest}…", digest=data.removeprefix(UPLOAD)[:8])
+    return next(filter(None, found), unnamed)
 
 
 def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
@@ -120,22 +128,24 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
     if not visitor().makes:
         return
     opened = st.popover(
-        "Your data", icon=":material/upload_file:", key=f"{wanted.key} popover", on_change="rerun"
-    )
+        gettext("Your data"), icon=":material/upload_file:", key=f"{wanted.key} popover",
+        on_change="rerun",
+    )  # fmt: skip
     if not opened.open:
         return
     with opened:
-        st.markdown(f"**{wanted.heading}**")
-        st.caption(wanted.explanation)
+        st.markdown(f"**{gettext(wanted.heading)}**")
+        st.caption(gettext(wanted.explanation))
         st.code(wanted.example, language=None)
         if wanted.sample:
             st.download_button(
-                "Download a sample file", Path(__file__).with_name(wanted.sample).read_bytes(),
-                file_name=wanted.sample, mime="text/csv", icon=":material/download:",
+                gettext("Download a sample file"),
+                Path(__file__).with_name(wanted.sample).read_bytes(), file_name=wanted.sample,
+                mime="text/csv", icon=":material/download:",
                 type="tertiary", on_click="ignore", key=f"{wanted.key} sample",
             )  # fmt: skip
         st.file_uploader(
-            wanted.file,
+            gettext(wanted.file),
             type=["csv", "tsv", "txt"],
             key=wanted.key,
             max_upload_size=settings().upload_megabytes,
@@ -145,7 +155,8 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
         )
         if problem := st.session_state.get(f"{wanted.key} problem"):
             st.text(problem)
-        st.caption(plain("Kept on this server only; a link to it works where the file is kept."))
+        kept = gettext("Kept on this server only; a link to it works where the file is kept.")
+        st.caption(plain(kept))
         _earlier(use, wanted)
 
 
@@ -159,7 +170,7 @@ def _take(use: Callable[[str], None], wanted: Wanted) -> None:
         wanted.check(content)
         data = _stored(file.name, content, wanted)
     except (ValueError, OSError) as error:
-        st.session_state[f"{wanted.key} problem"] = f"{file.name}: {error}"
+        st.session_state[f"{wanted.key} problem"] = f"{file.name}: {translated(str(error))}"
         return
     _names(wanted)[data] = file.name
     _close(wanted)
@@ -172,7 +183,7 @@ def _stored(name: str, content: bytes, wanted: Wanted) -> str:
     Raises:
         ValueError: the visitor may not upload, a limit of this server, or it cannot be stored.
     """
-    visitor().see_that_it_makes("Uploading")
+    visitor().see_that_it_makes(gettext_noop("Uploading"))
     _within_limits(content)
     digest = hashlib.sha256(content).hexdigest()
     new = Upload(digest, name, wanted.key, len(content))
@@ -193,9 +204,9 @@ def _earlier(use: Callable[[str], None], wanted: Wanted) -> None:
         key = f"{wanted.key} {one.digest[:8]}"
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
             st.text(one.name)
-            st.button("Use", type="tertiary", key=f"{key} use", on_click=_use,
+            st.button(gettext("Use"), type="tertiary", key=f"{key} use", on_click=_use,
                       args=(use, one, wanted))  # fmt: skip
-            st.button("Remove", type="tertiary", key=f"{key} remove", on_click=_remove,
+            st.button(gettext("Remove"), type="tertiary", key=f"{key} remove", on_click=_remove,
                       args=(one,))  # fmt: skip
 
 
@@ -226,8 +237,11 @@ def _within_limits(content: bytes) -> None:
     most, found = settings().data_rows, _lines(content)
     if found > most:
         raise ValueError(
-            f"need a file of at most {most:,} lines ({variable('data_rows')}), got {found:,}"
-        )
+            gettext(
+                "need a file of at most {most:,} lines ({setting}), got {found:,}",
+                most=most, setting=variable("data_rows"), found=found,
+            )
+        )  # fmt: skip
 
 
 def _lines(content: bytes) -> int:

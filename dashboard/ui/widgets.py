@@ -13,10 +13,12 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard.language import translated
 from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
 from dashboard.records.text import LONGEST_FORMULA, can_be_set
 from dashboard.ui import shown
+from dashboard.ui.localised import parameter_told
 
 # A comma, an apostrophe, a hyphen in a word and a colon before a space mean nothing in Markdown.
 # They stay bare: the name that a screen reader speaks is a label's source, backslashes and all.
@@ -102,8 +104,10 @@ def draw_parameter(
     Args:
         typed: a number field for every number.
     """
+    spec = parameter_told(spec)
     given = _widget(spec, value, key, fresh, typed, more)
-    shown.setting(spec.title, f"{given} {spec.unit}" if spec.unit else given)
+    said = translated(given) if isinstance(given, str) else given
+    shown.setting(spec.title, f"{said} {spec.unit}" if spec.unit else said)
     return given
 
 
@@ -117,7 +121,7 @@ def _widget(
     if isinstance(spec.default, bool):
         return st.toggle(label, **shared)
     if isinstance(spec.default, str):
-        return st.selectbox(label, spec.choices, **shared)
+        return st.selectbox(label, spec.choices, format_func=translated, **shared)
     low, high = spec.bounds
     kind = int if spec.whole else float
     step = kind(spec.step or (1 if spec.whole else (high - low) / 100))

@@ -8,7 +8,9 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
+from dashboard.features.plugins.kinds import heading
 from dashboard.features.plugins.search import Names, description_of, title_of
+from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -45,7 +47,7 @@ def cards(jobs: Jobs, names: Names, catalogue: Catalogue, key: str) -> None:
         key: of the distribution, for the widgets' keys.
     """
     for number, (kind, own) in enumerate(names.items()):
-        label = f"{catalogue.kinds[kind].capitalize()}s · {len(own):,}"
+        label = heading(kind, catalogue.kinds[kind], len(own))
         with st.expander(label, expanded=number == 0, key=f"{key}-{kind}"):
             drawn = own
             if len(own) > _MOST_CARDS:
@@ -62,14 +64,15 @@ def cards(jobs: Jobs, names: Names, catalogue: Catalogue, key: str) -> None:
 def _table(kind: str, names: Sequence[str], catalogue: Catalogue) -> None:
     entries = {name: catalogue.entry(kind, name) for name in names}
     rows = [
-        {"Name": name, "Title": title_of(entry, name), "What it is": description_of(entry)}
+        {gettext("Name"): name, gettext("Title"): title_of(entry, name),
+         gettext("What it is"): description_of(entry)}
         for name, entry in entries.items()
-    ]
+    ]  # fmt: skip
     st.dataframe(
         pd.DataFrame(rows),
         hide_index=True,
         height=min(_TABLE_HEIGHT, _ROW_HEIGHT * (len(rows) + 1) + 3),
-        alt=f"Every {catalogue.kinds[kind]} of this package",
+        alt=gettext("Every {kind} of this package", kind=catalogue.kinds[kind]),
     )
 
 
@@ -78,10 +81,10 @@ def _one_of(names: Sequence[str], kind: str, catalogue: Catalogue, key: str) -> 
     if st.session_state.get(key) not in names:  # a search has left it out
         st.session_state[key] = None
     return st.selectbox(
-        f"Formula, paper and rules of one {catalogue.kinds[kind]}",
+        gettext("Formula, paper and rules of one {kind}", kind=catalogue.kinds[kind]),
         names,
         index=None,
-        placeholder="Choose one, or type to search",
+        placeholder=gettext("Choose one, or type to search"),
         key=key,
         format_func=lambda name: f"{title_of(catalogue.entry(kind, name), name)} · {name}",
     )
@@ -94,7 +97,7 @@ def _card(entry: Entry | Checkpoint | None, name: str) -> None:
     if description := description_of(entry):
         st.caption(plain(description))
     if isinstance(entry, Entry) and entry.reference:
-        st.caption(plain(f"Reference: {entry.reference}"))
+        st.caption(plain(gettext("Reference: {reference}", reference=entry.reference)))
 
 
 def _conformance(jobs: Jobs, kind: str, name: str) -> None:
@@ -102,13 +105,13 @@ def _conformance(jobs: Jobs, kind: str, name: str) -> None:
     asked = st.session_state[_CHECKED]
     if (kind, name) not in asked:
         st.button(
-            "Check",
+            gettext("Check"),
             key=key,
             icon=":material/fact_check:",
             type="tertiary",
             on_click=_ask,
             args=(kind, name),
-            help="Whether it keeps every rule of the conformance kit, in a worker",
+            help=gettext("Whether it keeps every rule of the conformance kit, in a worker"),
         )
         return
     request = _request(kind, name)
@@ -127,21 +130,33 @@ def _findings(result: Result) -> None:
     findings: Sequence[Mapping[str, Any]] = result.facts["findings"]
     broken = [each for each in findings if not each["passed"]]
     if broken:
-        count = f"{len(broken)} of {len(findings)} rules broken"
+        count = gettext(
+            "{broken} of {count} rules broken", broken=len(broken), count=len(findings)
+        )
         st.markdown(f":material/cancel: **{count}**")
     else:
-        st.markdown(f":material/check_circle: **{len(findings)} rules kept**")
+        count = gettext("{count} rules kept", count=len(findings))
+        st.markdown(f":material/check_circle: **{count}**")
     for finding in broken:
         with st.container(gap=None):
             st.markdown(f":material/close: {_sentence(finding)}")
-            st.text(finding["message"])
+            st.text(translated(finding["message"]))
     kept = [each for each in findings if each["passed"]]
     if kept:
-        with st.expander(f"The {len(kept)} rules that it keeps"):
+        with st.expander(gettext("The {count} rules that it keeps", count=len(kept))):
             for finding in kept:
-                waived = f" (expected to fail: {finding['waived']})" if finding["waived"] else ""
-                st.caption(plain(f"✓ {_sentence(finding)}{waived}, {finding['seconds']:.2f} s"))
+                st.caption(plain(f"✓ {_kept(finding)}"))
+
+
+def _kept(finding: Mapping[str, Any]) -> str:
+    told = {"rule": _sentence(finding), "seconds": finding["seconds"]}
+    if waived := finding["waived"]:
+        return gettext(
+            "{rule} (expected to fail: {reason}), {seconds:.2f} s",
+            reason=translated(waived), **told,
+        )  # fmt: skip
+    return gettext("{rule}, {seconds:.2f} s", **told)
 
 
 def _sentence(finding: Mapping[str, Any]) -> str:
-    return plain(finding["rule"].replace("_", " "))
+    return plain(translated(finding["rule"].replace("_", " ")))

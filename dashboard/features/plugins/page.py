@@ -9,9 +9,12 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.features.plugins.cards import cards, checks
+from dashboard.features.plugins.kinds import counted
 from dashboard.features.plugins.own import write_your_own
 from dashboard.features.plugins.search import found
 from dashboard.features.plugins.view import FIND, LINK, PluginsView, chosen
+from dashboard.language import gettext, gettext_noop, ngettext, translated
+from dashboard.language.joining import ended, listed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.distributions import Distribution, Source, safe_address
 from dashboard.records.text import not_installed, shown
@@ -23,17 +26,17 @@ from dashboard.ui.widgets import picked, plain
 
 _HEIGHT = 420  # px, of the page in waiting
 _STAGES = {
-    "blocked": "Blocked by the allow-list",
-    "quarantine": "In quarantine",
-    "import": "Not imported",
-    "contract": "Another contract",
-    "hooks": "Wrong hooks",
-    "call": "A hook failed",
-    "record": "No record",
-    "clash": "Name taken",
-    "duplicate": "Offered twice",
-    "describe": "Unreadable record",
-    "checkpoint": "Unusable checkpoint",
+    "blocked": gettext_noop("Blocked by the allow-list"),
+    "quarantine": gettext_noop("In quarantine"),
+    "import": gettext_noop("Not imported"),
+    "contract": gettext_noop("Another contract"),
+    "hooks": gettext_noop("Wrong hooks"),
+    "call": gettext_noop("A hook failed"),
+    "record": gettext_noop("No record"),
+    "clash": gettext_noop("Name taken"),
+    "duplicate": gettext_noop("Offered twice"),
+    "describe": gettext_noop("Unreadable record"),
+    "checkpoint": gettext_noop("Unusable checkpoint"),
 }
 _SHOWN = 6  # distributions with a box of their own
 _FAILURES_SHOWN, _CHANGES_SHOWN = 8, 8
@@ -57,13 +60,16 @@ def _changes(sentences: Sequence[str]) -> None:
     if not sentences:
         return
     with st.container(border=True, key="plugins-changes", gap="xsmall"):
-        st.markdown(":material/extension: **Plugins were reloaded**")
+        title = gettext("Plugins were reloaded")
+        st.markdown(f":material/extension: **{title}**")
         for sentence in sentences[:_CHANGES_SHOWN]:
-            st.text(sentence)
+            st.text(translated(sentence))
         if len(sentences) > _CHANGES_SHOWN:
-            with st.expander(f"All {len(sentences):,} changes"):
-                every = pd.DataFrame({"Change": sentences})
-                st.dataframe(every, hide_index=True, height=_TABLE_HEIGHT, alt="Every change")
+            with st.expander(gettext("All {count:,} changes", count=len(sentences))):
+                every = pd.DataFrame({gettext("Change"): [*map(translated, sentences)]})
+                st.dataframe(
+                    every, hide_index=True, height=_TABLE_HEIGHT, alt=gettext("Every change")
+                )
 
 
 def _found(session: Session[PluginsView], catalogue: Catalogue) -> None:
@@ -74,7 +80,8 @@ def _found(session: Session[PluginsView], catalogue: Catalogue) -> None:
         if (names := found(one, catalogue, session.view.find))
     }
     count = sum(len(own) for names in matching.values() for own in names.values())
-    st.caption(plain(f"{count:,} found for {shown(session.view.find)}."))
+    words = shown(session.view.find)
+    st.caption(plain(gettext("{count:,} found for {words}.", count=count, words=words)))
     for number, name in enumerate([*matching][:_SHOWN]):
         one = catalogue.distributions[name]
         with st.container(border=True, key=f"found-{number}", gap="small"):
@@ -84,7 +91,7 @@ def _found(session: Session[PluginsView], catalogue: Catalogue) -> None:
             cards(session.jobs, matching[name], catalogue, f"found-{one.name}")
     if len(matching) > _SHOWN:
         rest = len(matching) - _SHOWN
-        st.caption(f"and in {rest:,} more packages: search for more words.")
+        st.caption(gettext("and in {count:,} more packages: search for more words.", count=rest))
 
 
 def _list(session: Session[PluginsView], catalogue: Catalogue) -> None:
@@ -92,8 +99,10 @@ def _list(session: Session[PluginsView], catalogue: Catalogue) -> None:
     whole = chosen(session.view, catalogue)
     if session.view.show and whole is None:
         with st.container(border=True, key="plugins-missing"):
-            st.markdown(":material/extension_off: **Not installed here**")
-            st.text(not_installed("distribution", session.view.show))
+            title = gettext("Not installed here")
+            st.markdown(f":material/extension_off: **{title}**")
+            missing = not_installed(gettext_noop("distribution"), session.view.show)
+            st.text(translated(missing))
     every = list(catalogue.distributions.values())
     drawn = [one for at, one in enumerate(every) if at < _SHOWN or one is whole]
     for one in drawn:
@@ -104,7 +113,8 @@ def _list(session: Session[PluginsView], catalogue: Catalogue) -> None:
             for failure in one.failures[:most]:
                 _failure(failure)
             if len(one.failures) > most:
-                st.caption(f"and {len(one.failures) - most:,} more problems")
+                more = len(one.failures) - most
+                st.caption(gettext("and {count:,} more problems", count=more))
             if one is whole:
                 _origins(one, catalogue)
                 cards(session.jobs, found(one, catalogue, ""), catalogue, one.name)
@@ -119,22 +129,26 @@ def _others(
         return
     rows = [
         {
-            "Package": one.name, "Version": one.version, "Offers": _counted(one, catalogue.kinds),
-            "Problems": len(one.failures), "What it is": one.summary,
+            gettext("Package"): one.name, gettext("Version"): one.version,
+            gettext("Offers"): _counted(one, catalogue.kinds),
+            gettext("Problems"): len(one.failures), gettext("What it is"): translated(one.summary),
         }
         for one in others
     ]  # fmt: skip
-    st.markdown(f"**{len(others):,} more packages**")
+    st.markdown(gettext("**{count:,} more packages**", count=len(others)))
     st.dataframe(
-        pd.DataFrame(rows), hide_index=True, height=_TABLE_HEIGHT, alt="Every other package"
+        pd.DataFrame(rows),
+        hide_index=True,
+        height=_TABLE_HEIGHT,
+        alt=gettext("Every other package"),
     )
     key = "plugins-others"
     st.session_state[key] = None
     st.selectbox(
-        "Show one of them",
+        gettext("Show one of them"),
         [one.name for one in others],
         index=None,
-        placeholder="Choose one, or type to search",
+        placeholder=gettext("Choose one, or type to search"),
         key=key,
         on_change=picked(key, lambda name: session.change(PluginsView(show=name))),
     )
@@ -149,50 +163,50 @@ def _head(
         st.space("stretch")
         if one is not chosen(session.view, catalogue):
             st.button(
-                "Show",
+                gettext("Show"),
                 key=f"distribution-{number}-show",
                 type="tertiary",
                 icon=":material/unfold_more:",
                 on_click=session.change,
                 args=(PluginsView(show=one.name),),
-                help="What it offers, and whether it keeps the rules",
+                help=gettext("What it offers, and whether it keeps the rules"),
             )
     with st.container(gap=None):
         if one.summary:
-            st.caption(plain(one.summary))
+            st.caption(plain(translated(one.summary)))
         st.caption(_counted(one, catalogue.kinds))
 
 
 def _badges(one: Distribution) -> None:
     stages = {failure["stage"] for failure in one.failures}
     if one.built_in:
-        st.badge("built-in", color="gray")
+        st.badge(gettext("built-in"), color="gray")
     if "blocked" in stages:
-        st.badge("blocked", color="gray", icon=":material/block:")
+        st.badge(gettext("blocked"), color="gray", icon=":material/block:")
     if "quarantine" in stages:
-        st.badge("quarantined", color="red", icon=":material/shield:")
+        st.badge(gettext("quarantined"), color="red", icon=":material/shield:")
     count = sum(failure["stage"] not in ("blocked", "quarantine") for failure in one.failures)
     if count:
-        st.badge(f"{count} problem{'s' if count > 1 else ''}", color="orange")
+        st.badge(ngettext("{count} problem", "{count} problems", count), color="orange")
 
 
 def _counted(one: Distribution, nouns: Mapping[str, str]) -> str:
-    counts = [
-        f"{len(names)} {nouns[kind]}{'s' if len(names) > 1 else ''}"
-        for kind, names in one.offers().items()
-    ]
-    return f"Offers {', '.join(counts)}." if counts else "Offers nothing."
+    counts = [counted(kind, nouns[kind], len(names)) for kind, names in one.offers().items()]
+    if not counts:
+        return gettext("Offers nothing.")
+    return gettext("Offers {records}.", records=listed(counts))
 
 
 def _failure(failure: Mapping[str, Any]) -> None:
     blocked = failure["stage"] == "blocked"
     icon = ":material/block:" if blocked else ":material/error:"
     with st.container(gap=None):
-        title = _STAGES.get(failure["stage"], "Problem")
+        title = gettext(_STAGES.get(failure["stage"], gettext_noop("Problem")))
         st.markdown(f"{icon} **{title}** · {plain(failure['plugin'])}")
-        st.text(failure["message"])
+        st.text(translated(failure["message"]))
         if failure.get("advice"):
-            st.caption(plain(f"What to do: {failure['advice']}."))
+            advice = gettext("What to do: {advice}", advice=translated(failure["advice"]))
+            st.caption(plain(ended(advice)))
 
 
 def _origins(one: Distribution, catalogue: Catalogue) -> None:
@@ -204,12 +218,22 @@ def _origins(one: Distribution, catalogue: Catalogue) -> None:
 
 
 def _origin(source: Source, catalogue: Catalogue, built_in: bool) -> str:
-    words = f"{source.name}: imported from {source.module}"
+    told = {"name": source.name, "module": source.module}
     if source.contract:
-        words += f", needs contract {source.contract}; {catalogue.contract} is here"
-    elif not built_in:
-        words += f", names no contract; {catalogue.contract} is here"
-    return plain(f"{words}.")
+        return plain(
+            gettext(
+                "{name}: imported from {module}, needs contract {needed}; {here} is here.",
+                needed=source.contract, here=catalogue.contract, **told,
+            )
+        )  # fmt: skip
+    if built_in:
+        return plain(gettext("{name}: imported from {module}.", **told))
+    return plain(
+        gettext(
+            "{name}: imported from {module}, names no contract; {here} is here.",
+            here=catalogue.contract, **told,
+        )
+    )  # fmt: skip
 
 
 def _link(label: str, url: str) -> None:

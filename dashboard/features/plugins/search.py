@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from dashboard.language import gettext
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.distributions import Distribution
 
@@ -32,9 +33,12 @@ def title_of(entry: Entry | Checkpoint | None, name: str) -> str:
 def description_of(entry: Entry | Checkpoint | None) -> str:
     """A sentence on a record."""
     if entry is None:
-        return "It cannot be used; see above."
+        return gettext("It cannot be used; see above.")
     if isinstance(entry, Checkpoint):
-        return f"{entry.model} with {entry.scoring}, trained on {entry.corpus}"
+        return gettext(
+            "{model} with {scoring}, trained on {corpus}", model=entry.model,
+            scoring=entry.scoring, corpus=entry.corpus,
+        )  # fmt: skip
     return entry.description
 
 

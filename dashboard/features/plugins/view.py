@@ -6,6 +6,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import Text
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
@@ -42,7 +43,11 @@ class DistributionName(Field[PluginsView, str]):
         given = reader.take(self.name) or ""
         if given and not _NAME.match(given):
             reader.problem(
-                f"{self.name}={shown(given)}: need the name of a distribution, so it is left out"
+                gettext(
+                    "{name}={given}: need the name of a distribution, so it is left out",
+                    name=self.name,
+                    given=shown(given),
+                )
             )
             return ""
         known = {_canonical(name): name for name in catalogue.distributions}
@@ -66,7 +71,7 @@ def _canonical(name: str) -> str:
 
 FIND: Text[PluginsView] = Text(
     name="find",
-    title="Search",
-    placeholder="a name, a word of the title, an author, a package",
+    title=gettext_noop("Search"),
+    placeholder=gettext_noop("a name, a word of the title, an author, a package"),
 )
 LINK = Link(default=lambda _: PluginsView(), fields=(DistributionName(name="show"), FIND))

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 import pyarrow as pa
 
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, translated
 from dashboard.records.request import UPLOAD, Request
 from dashboard.records.result import Result
 from dashboard.records.text import one_line
@@ -68,8 +69,10 @@ def add_run(runs: Runs, request: Request, event: Event, source: str, owner: str 
     with suppress(OSError):
         Blobs().remove(request.data.removeprefix(UPLOAD))
     if event.result is None:
-        refused = event.facts.get("refused")
-        raise BundleError(event.note if refused else f"a worker failed to read it ({event.note})")
+        note = translated(event.note)
+        if not event.facts.get("refused"):
+            note = gettext("a worker failed to read it ({reason})", reason=note)
+        raise BundleError(note)
     table = event.result.tables[_TABLE]
     return runs.add(
         table["packed"][0].as_py(),

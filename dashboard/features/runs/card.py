@@ -7,8 +7,11 @@ import time
 
 import streamlit as st
 
+from dashboard import navigation
 from dashboard.features.runs.view import RunsView
+from dashboard.language import ENGLISH, current, gettext, gettext_noop, translated
 from dashboard.records.text import lines, one_line
+from dashboard.storage import page_run
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE
 from dashboard.storage.run import Run
@@ -19,7 +22,9 @@ from dashboard.ui.widgets import plain
 from dashboard.visitors import NotAllowed
 
 PROBLEM = "runs problem"
-_ORIGINS = {"kept": "kept from", "imported": "imported from"}
+_ORIGINS = {
+    "kept": gettext_noop("kept from {source}"), "imported": gettext_noop("imported from {source}"),
+}  # fmt: skip
 _DATE = "%Y-%m-%d %H:%M UTC"
 
 
@@ -27,10 +32,19 @@ def title(run: Run) -> None:
     """Its name, when it was kept and where it came from."""
     st.markdown(f"**{plain(run.name)}**")
     when = time.strftime(_DATE, time.gmtime(run.created))
-    parts = [when, f"{_ORIGINS[run.origin]} {plain(run.source) or 'a page'}"]
+    parts = [when, gettext(_ORIGINS[run.origin], source=_source(run))]
     if run.expires is not None:
-        parts.append(f"expires {time.strftime(_DATE, time.gmtime(run.expires))}")
+        end = time.strftime(_DATE, time.gmtime(run.expires))
+        parts.append(gettext("expires {time}", time=end))
     st.caption(" · ".join(parts))
+
+
+def _source(run: Run) -> str:
+    """The page, or the file, that a run is from; a page is translated by its title."""
+    pages = {entry.path: entry.title for entry in navigation.PAGES}
+    if run.origin == "kept" and current() != ENGLISH and run.source in pages:
+        return gettext(pages[run.source])
+    return plain(run.source) or gettext("a page")
 
 
 def picture(run: Run) -> None:
@@ -45,9 +59,9 @@ def data_address(png: bytes) -> str:
 
 
 def buttons(session: Session[RunsView], run: Run) -> None:
-    """Save it as a file, copy it under another name, or delete it."""
+    """Save it as a file, give it or a copy of it another name, or delete it."""
     st.download_button(
-        "Page",
+        gettext("Page"),
         data=lambda: _packed(run),
         file_name=f"run-{run.id[:8]}.zip",
         mime="application/zip",
@@ -55,55 +69,87 @@ def buttons(session: Session[RunsView], run: Run) -> None:
         on_click="ignore",
     )
     visitor = owner.visitor()
+    own = visitor.administers or (visitor.makes and visitor.owner == run.owner)
     if visitor.makes:
-        _rename(session, run)
-    if not (visitor.administers or (visitor.makes and visitor.owner == run.owner)):
+        _edit(session, run, own=own)
+    if not own:
         return
-    label = plain(f"Delete {run.name}")
+    label = plain(gettext("Delete {name}", name=run.name))
     with st.popover(label, icon=":material/delete:", type="tertiary", key=f"run-{run.id}-delete"):
-        st.caption("Deleted runs cannot be brought back, and links to them end.")
+        st.caption(gettext("Deleted runs cannot be brought back, and links to them end."))
         st.button(
-            "Delete this run", key=f"run-{run.id}-gone", on_click=_delete, args=(session, run)
-        )
+            gettext("Delete this run"), key=f"run-{run.id}-gone", on_click=_delete,
+            args=(session, run),
+        )  # fmt: skip
 
 
-def _rename(session: Session[RunsView], run: Run) -> None:
+def _edit(session: Session[RunsView], run: Run, *, own: bool) -> None:
+    """Another name and note: for the run itself, if it is the visitor's, or for a copy."""
     key = f"run-{run.id}-copy"
-    help = "Another name or note"
-    label = plain(f"Edit the name or note of {run.name}")
-    with st.popover(label, icon=":material/edit:", type="tertiary", key=key, help=help):
-        st.caption("A run never changes: this makes a copy, and leaves this one as it is.")
-        st.text_input("Name", value=run.name, max_chars=LONGEST_NAME, key=f"{key}-name")
-        st.text_area("Note", value=run.note, max_chars=LONGEST_NOTE, key=f"{key}-note")
-        st.button("Make a copy", key=f"{key}-now", on_click=_copy, args=(session, run, key))
+    help = gettext("Another name or note")
+    label = plain(gettext("Edit the name or note of {name}", name=run.name))
+    with st.popover(label, icon=":material/edit:", type="tertiary", key=key, help=help,
+                    on_change="rerun"):  # fmt: skip
+        if not own:
+            st.caption(gettext("This run is somebody else's: only a copy can be changed."))
+        st.text_input(gettext("Name"), value=run.name, max_chars=LONGEST_NAME, key=f"{key}-name")
+        st.text_area(gettext("Note"), value=run.note, max_chars=LONGEST_NOTE, key=f"{key}-note")
+        with st.container(horizontal=True, gap="xsmall", key=f"{key}-buttons"):
+            if own:
+                st.button(gettext("Save"), key=f"{key}-save", on_click=_rename, args=(run, key))
+            st.button(
+                gettext("Make a copy"), key=f"{key}-now", on_click=_copy,
+                args=(session, run, key),
+            )  # fmt: skip
+
+
+def _words(run: Run, key: str) -> tuple[str, str]:
+    """The name and the note that were written."""
+    name = one_line(st.session_state[f"{key}-name"]) or run.name
+    return name, lines(st.session_state[f"{key}-note"])
+
+
+def _rename(run: Run, key: str) -> None:
+    st.session_state.pop(PROBLEM, None)
+    name, note = _words(run, key)
+    try:
+        visitor = owner.visitor()
+        visitor.see_that_it_owns(run.owner, gettext_noop("This run"))
+        asks = None if visitor.administers else visitor.owner
+        run_store().rename(run.id, name=name, note=note, owner=asks)
+        st.session_state[key] = False  # closes the popover
+    except (KeyError, NotAllowed, BundleError, StorageError) as error:
+        reason = translated(str(error.args[0]))
+        st.session_state[PROBLEM] = gettext("Not renamed: {reason}.", reason=reason)
 
 
 def _packed(run: Run) -> bytes:
     """With pictures where the charts are our own: a stranger's are never painted here."""
     if run.origin == "imported":
-        return run_store().packed(run.id)
+        return page_run.write(run_store().open(run.id))
     return page_menu.packed(run_store().open(run.id))
 
 
 def _copy(session: Session[RunsView], run: Run, key: str) -> None:
     st.session_state.pop(PROBLEM, None)
-    name = one_line(st.session_state[f"{key}-name"]) or run.name
-    note = lines(st.session_state[f"{key}-note"])
+    name, note = _words(run, key)
     try:
         visitor = owner.visitor()
-        visitor.see_that_it_makes("Copying")
+        visitor.see_that_it_makes(gettext_noop("Copying"))
         copy = run_store().copy(run.id, name=name, note=note, owner=visitor.owner)
         session.change(RunsView(id=copy.id))
     except (KeyError, NotAllowed, BundleError, StorageError) as error:
-        st.session_state[PROBLEM] = f"Not copied: {error.args[0]}."
+        reason = translated(str(error.args[0]))
+        st.session_state[PROBLEM] = gettext("Not copied: {reason}.", reason=reason)
 
 
 def _delete(session: Session[RunsView], run: Run) -> None:
     st.session_state.pop(PROBLEM, None)
     try:
         visitor = owner.visitor()
-        visitor.see_that_it_owns(run.owner, "This run")
+        visitor.see_that_it_owns(run.owner, gettext_noop("This run"))
         run_store().delete(run.id, None if visitor.administers else visitor.owner)
         session.change(RunsView())
     except (NotAllowed, StorageError) as error:
-        st.session_state[PROBLEM] = f"Not deleted: {error}."
+        reason = translated(str(error))
+        st.session_state[PROBLEM] = gettext("Not deleted: {reason}.", reason=reason)

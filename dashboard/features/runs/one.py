@@ -8,12 +8,14 @@ from typing import Any
 
 import streamlit as st
 
+from dashboard import language
 from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.features.runs import card
 from dashboard.features.runs.bundle_import import LEFT_OUT
 from dashboard.features.runs.origin import origin
 from dashboard.features.runs.replay import replay
 from dashboard.features.runs.view import RunsView
+from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.storage.bundle import Bundle
@@ -22,6 +24,7 @@ from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import Run
 from dashboard.ui import export, figure_menu, layout
 from dashboard.ui.figure_facts import Made
+from dashboard.ui.localised import localised
 from dashboard.ui.run_store import run_store
 from dashboard.ui.session import Session, address
 from dashboard.ui.widgets import plain
@@ -35,7 +38,7 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
         link: parameters of the link to it.
     """
     st.button(
-        "All runs",
+        gettext("All runs"),
         icon=":material/arrow_back:",
         type="tertiary",
         on_click=session.change,
@@ -46,9 +49,10 @@ def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
         page, made = _opened(id, run.digest), run_store().panels(id)
     except (KeyError, StorageError) as error:
         with st.container(border=True, key="run-missing"):
-            st.markdown(":material/error: **This run cannot be shown**")
-            st.text(str(error.args[0]))
-            st.caption("Whoever has it can export it, to be imported here.")
+            title = gettext("This run cannot be shown")
+            st.markdown(f":material/error: **{title}**")
+            st.text(translated(str(error.args[0])))
+            st.caption(gettext("Whoever has it can export it, to be imported here."))
         return
     foreign = run.origin == "imported"
     words, buttons = st.columns([3, 2], vertical_alignment="center")
@@ -77,27 +81,30 @@ def _made(run: Run, page: PageRun, link: str) -> Made:
     """What the run's figures and BibTeX are made of; references are those that are known here."""
     results = [(panel.request, panel.result) for panel in page.panels]
     known = workbench().catalogue()
-    catalogue = known if isinstance(known, Catalogue) else Catalogue()
-    return Made(title=run.name, link=link, results=results, catalogue=catalogue)
+    installed = known if isinstance(known, Catalogue) else Catalogue()
+    return Made(
+        title=run.name, link=link, results=results, catalogue=localised(installed),
+        installed=installed,
+    )  # fmt: skip
 
 
 @st.cache_resource(max_entries=4, show_spinner=False)  # each may have 128 MB
 def _opened(id: str, digest: str) -> PageRun:
-    """A run as it was read, once: it never changes."""
+    """A run as it was read, once: what was seen never changes, and name and note are not used."""
     return run_store().open(id)
 
 
 def _drawn_anew(run: Run, page: PageRun) -> None:
     """What the tables of an imported file hold, drawn here; its own charts never are."""
-    found = {number: _redrawn(run.id, number, panel)
+    found = {number: _redrawn(run.id, number, language.current(), panel)
              for number, panel in enumerate(page.panels, start=1)}  # fmt: skip
     seen = bool(page.seen.blocks)
     if seen and not any(found.values()):
         return
     alone = len(page.panels) == 1
-    with st.expander("Drawn anew from its tables") if seen else st.container():
+    with st.expander(gettext("Drawn anew from its tables")) if seen else st.container():
         if not seen:
-            st.caption("Drawn here from the tables of the imported file.")
+            st.caption(gettext("Drawn here from the tables of the imported file."))
         with st.container() if alone else layout.grid(len(page.panels)):
             for number, panel in enumerate(page.panels, start=1):
                 with st.container(key=f"run-panel-{number}"):
@@ -111,17 +118,18 @@ def _panel(number: int, panel: Bundle, charts: Mapping[str, Any], alone: bool) -
             export.menu(None, Result(), charts, f"run-anew-{number}", title=panel.title)
     left_out = panel.result.facts.get(LEFT_OUT)
     for name in left_out if isinstance(left_out, Mapping) else ():
-        st.caption(f":material/warning: The picture {plain(name)} was no PNG and was left out.")
+        said = gettext("The picture {name} was no PNG and was left out.", name=plain(name))
+        st.caption(f":material/warning: {said}")
     if charts:
         _draw(number, charts, alone)
     elif panel.pictures:
         _pictures(panel)
     else:
-        st.caption("This panel has tables, but nothing to be drawn from them here.")
+        st.caption(gettext("This panel has tables, but nothing to be drawn from them here."))
 
 
 @st.cache_resource(max_entries=16, show_spinner=False)
-def _redrawn(id: str, number: int, _panel: Bundle) -> dict[str, Any]:
+def _redrawn(id: str, number: int, spoken: str, _panel: Bundle) -> dict[str, Any]:
     try:
         check_drawable(_panel.result)
         made = run_charts(_panel.result)
@@ -135,9 +143,10 @@ def _draw(number: int, charts: Mapping[str, Any], alone: bool) -> None:
     with layout.grid(2) if alone else st.container():
         for name, spec in charts.items():
             with st.container(key=f"run-chart-{number}-{export.slug(name)}"):
-                st.caption(plain(name))
+                st.caption(plain(translated(name)))
                 stretch = "width" in spec and "facet" not in spec
-                st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=name)
+                st.vega_lite_chart(spec, width="stretch" if stretch else "content",
+                                     alt=translated(name))  # fmt: skip
 
 
 def _pictures(panel: Bundle) -> None:

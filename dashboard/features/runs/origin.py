@@ -9,6 +9,7 @@ from urllib.parse import urlsplit
 import pandas as pd
 import streamlit as st
 
+from dashboard.language import gettext
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import PanelRecord
@@ -26,21 +27,21 @@ def origin(page: PageRun, made: Sequence[PanelRecord], seen: str) -> None:
         made: the records of the panels.
         seen: the whole link to the run.
     """
-    st.header("Where it came from", anchor=False)
+    st.header(gettext("Where it came from"), anchor=False)
     alone = len(page.panels) == 1
     for number, panel in enumerate(page.panels):
         record = made[number] if number < len(made) else None
         with st.expander(plain(panel.title) or plain(panel.request.task), expanded=alone):
             asked, came = st.columns(2, gap="medium")
             with asked:
-                _facts("What was asked", _asked(panel))
+                _facts(gettext("What was asked"), _asked(panel))
             with came:
-                _facts("What came of it", _came(panel, record))
+                _facts(gettext("What came of it"), _came(panel, record))
             export.menu(None, panel.result, {}, f"run-{number + 1}", title=panel.title)
-    st.caption("This run, as it was seen")
+    st.caption(gettext("This run, as it was seen"))
     st.code(seen, language=None, wrap_lines=True)
     if page.link:
-        st.caption("The request, to be computed again where the plugins are installed")
+        st.caption(gettext("The request, to be computed again where the plugins are installed"))
         st.code(_page_address(page.link), language=None, wrap_lines=True)
 
 
@@ -80,7 +81,7 @@ def _facts(title: str, facts: Iterable[tuple[str, Any]]) -> None:
         if isinstance(value, bool | int | float | str) and (text := _text(value))
     ]
     # A data frame shows texts as they stand; a table would read them as Markdown.
-    table = pd.DataFrame(rows, columns=[title, "is"])
+    table = pd.DataFrame(rows, columns=[title, gettext("is")])
     st.dataframe(table, hide_index=True, alt=title)
 
 

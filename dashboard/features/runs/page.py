@@ -8,6 +8,7 @@ from dashboard.features.runs import card
 from dashboard.features.runs.bundle_import import add_run, store_upload
 from dashboard.features.runs.one import one
 from dashboard.features.runs.view import LINK, RunsView
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB
 from dashboard.storage.errors import BundleError, StorageError
@@ -32,10 +33,10 @@ def _results(session: Session[RunsView], catalogue: Catalogue, _: None) -> None:
 
 
 def _import(session: Session[RunsView]) -> None:
-    with st.popover("Import a run", icon=":material/upload_file:", type="tertiary"):
-        st.caption("A zip of a page or of a panel that a dashboard like this one wrote.")
+    with st.popover(gettext("Import a run"), icon=":material/upload_file:", type="tertiary"):
+        st.caption(gettext("A zip of a page or of a panel that a dashboard like this one wrote."))
         st.file_uploader(
-            "File",
+            gettext("File"),
             type=["zip"],
             key=_UPLOAD,
             max_upload_size=LARGEST_ARCHIVE // MB,
@@ -51,6 +52,10 @@ def _problem() -> None:
             st.text(problem)
 
 
+def _refused(error: Exception) -> str:
+    return gettext("Refused: {reason}.", reason=translated(str(error)))
+
+
 def _start_import() -> None:
     file = st.session_state[_UPLOAD]
     for key in (_PENDING, card.PROBLEM):
@@ -58,10 +63,10 @@ def _start_import() -> None:
     if file is None:
         return
     try:
-        owner.visitor().see_that_it_makes("Importing")
+        owner.visitor().see_that_it_makes(gettext_noop("Importing"))
         st.session_state[_PENDING] = (store_upload(file.getvalue()), file.name)
     except ValueError as error:
-        st.session_state[card.PROBLEM] = f"Refused: {error}."
+        st.session_state[card.PROBLEM] = _refused(error)
 
 
 def _finish_import(session: Session[RunsView]) -> None:
@@ -71,10 +76,12 @@ def _finish_import(session: Session[RunsView]) -> None:
     request, source = st.session_state[_PENDING]
     session.jobs.want([request])
     status = st.empty()
-    with st.spinner("A worker reads the file"):
+    with st.spinner(gettext("A worker reads the file")):
         while not session.jobs.wait(results.POLL):
             if events := session.jobs.progress(request):
-                status.caption(plain(events[-1].note))  # also lets this run be interrupted
+                status.caption(
+                    plain(translated(events[-1].note))
+                )  # also lets this run be interrupted
     event = session.jobs.final(request)
     del st.session_state[_PENDING]
     session.jobs.want([])  # forget the result
@@ -83,7 +90,7 @@ def _finish_import(session: Session[RunsView]) -> None:
             taken = add_run(run_store(), request, event, source, owner.owner())
             session.change(RunsView(id=taken.id))
     except (BundleError, StorageError) as error:
-        st.session_state[card.PROBLEM] = f"Refused: {error}."
+        st.session_state[card.PROBLEM] = _refused(error)
     st.rerun()
 
 
@@ -93,17 +100,23 @@ def _all(session: Session[RunsView]) -> None:
         kept, damaged = run_store().scan(None if visitor.administers else visitor.owner)
     except StorageError as error:
         with st.container(border=True, key="runs-unreadable"):
-            st.markdown(":material/error: **The stored runs cannot be read**")
-            st.text(str(error))
+            title = gettext("The stored runs cannot be read")
+            st.markdown(f":material/error: **{title}**")
+            st.text(translated(str(error)))
         return
     for id, reason in damaged[:_DAMAGED_SHOWN]:
-        st.caption(f":material/warning: The run {plain(id)} is not shown: {plain(reason)}.")
+        said = gettext(
+            "The run {id} is not shown: {reason}.", id=plain(id), reason=plain(translated(reason))
+        )
+        st.caption(f":material/warning: {said}")
     if len(damaged) > _DAMAGED_SHOWN:
-        st.caption(f":material/warning: and {len(damaged) - _DAMAGED_SHOWN:,} more.")
+        said = gettext("and {count:,} more.", count=len(damaged) - _DAMAGED_SHOWN)
+        st.caption(f":material/warning: {said}")
     if not kept:
         with st.container(border=True, key="runs-none"):
-            st.markdown(":material/bookmark: **No run yet**")
-            st.text("Press “Keep” on a page whose panels are computed, or import a run.")
+            title = gettext("No run yet")
+            st.markdown(f":material/bookmark: **{title}**")
+            st.text(gettext("Press “Keep” on a page whose panels are computed, or import a run."))
         return
     shown = kept[: st.session_state.get("runs-shown", _ROWS)]
     for run in shown:
@@ -117,14 +130,15 @@ def _all(session: Session[RunsView]) -> None:
                     st.text(run.note.partition("\n")[0][:_NOTE_SHOWN])
             with buttons, st.container(horizontal=True, horizontal_alignment="right"):
                 st.button(
-                    "Open",
+                    gettext("Open"),
                     key=f"run-{run.id}-open",
                     on_click=session.change,
                     args=(RunsView(id=run.id),),
                 )
                 card.buttons(session, run)
     if len(kept) > len(shown):
-        st.button(f"Show {len(kept) - len(shown):,} more", on_click=_show_more)
+        more = gettext("Show {count:,} more", count=len(kept) - len(shown))
+        st.button(more, key="runs-more", on_click=_show_more)
 
 
 def _show_more() -> None:

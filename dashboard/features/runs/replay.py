@@ -17,6 +17,7 @@ import streamlit as st
 
 from dashboard.charts.export import SCREEN
 from dashboard.features.runs import card
+from dashboard.language import gettext
 from dashboard.records.text import can_be_set
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.seen import Chart, Group, Table, Text, Value
@@ -94,7 +95,8 @@ class _Replay:
         elif picture := self._page.pictures.get(f"{block.name}.png"):
             st.image(card.data_address(picture), width=_width(picture))
         else:
-            st.caption(f":material/image_not_supported: No picture: {plain(block.alt)}")
+            said = gettext("No picture: {title}", title=plain(block.alt))
+            st.caption(f":material/image_not_supported: {said}")
 
     def _group(self, group: Group) -> None:
         if group.layout == "row" and group.blocks:
@@ -151,7 +153,8 @@ def _settings(values: Sequence[Any]) -> None:
 
 def _table(held: pa.Table, block: Table) -> None:
     if (values := count_values(held)) > _MOST_VALUES:
-        st.caption(f":material/warning: A table of {values:,} values is too large to be shown.")
+        said = gettext("A table of {count:,} values is too large to be shown.", count=values)
+        st.caption(f":material/warning: {said}")
         return
     data: Any = held
     if block.bold:

@@ -10,6 +10,7 @@ from PIL import Image
 from dashboard.features.runs.bundle_import import LEFT_OUT, to_result
 from dashboard.jobs import limits
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
 from dashboard.records.request import UPLOAD, Request
 from dashboard.records.result import Result
 from dashboard.storage import page_run
@@ -50,7 +51,7 @@ def _with_pictures_anew(run: Bundle, context: Context) -> Bundle:
     """The panel with its pictures encoded anew; those that are none are named in its facts."""
     pictures, left_out = {}, {}
     for number, (name, picture) in enumerate(run.pictures.items()):
-        context.report(number / len(run.pictures), f"Reading {name}")
+        context.report(number / len(run.pictures), gettext_noop("Reading {name}", name=name))
         try:
             pictures[name] = _encoded_anew(picture, name)
         except _NOT_DECODED as error:

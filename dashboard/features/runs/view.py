@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dashboard.language import gettext
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
 from dashboard.records.catalogue import Catalogue
@@ -28,8 +29,12 @@ class RunId(Field[RunsView, str]):
         given = reader.take(self.name) or ""
         if given and not ID.match(given):
             reader.problem(
-                f"{self.name}={shown(given)}: need the 32 hexadecimal digits of a run, "
-                "so all runs are shown"
+                gettext(
+                    "{name}={given}: need the 32 hexadecimal digits of a run, so all runs are "
+                    "shown",
+                    name=self.name,
+                    given=shown(given),
+                )
             )
             return ""
         return given

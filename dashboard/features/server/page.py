@@ -12,6 +12,7 @@ from pydantic import SecretStr
 
 from dashboard import navigation
 from dashboard.features.server.view import LINK, ServerView
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.settings import Settings, settings, variable
 from dashboard.storage.home import home
@@ -27,11 +28,21 @@ _POLL = 2.0  # seconds
 _DIGITS = 8  # of an owner
 _MB = 2**20
 _ROLES = {
-    "visitor": "You may open every link. Who has logged in may also train and upload.",
-    "author": "You may train and upload. What you make is yours; links show it to others.",
-    "administrator": "You may also reload plugins, and see and stop the work of all.",
+    "visitor": gettext_noop(
+        "You may open every link. Who has logged in may also train and upload."
+    ),
+    "author": gettext_noop(
+        "You may train and upload. What you make is yours; links show it to others."
+    ),
+    "administrator": gettext_noop(
+        "You may also reload plugins, and see and stop the work of all."
+    ),
 }
-_NOT_NAMED = (
+_CALLED = {
+    "visitor": gettext_noop("You are: visitor"), "author": gettext_noop("You are: author"),
+    "administrator": gettext_noop("You are: administrator"),
+}  # fmt: skip
+_NOT_NAMED = gettext_noop(
     "You may open every link. To train and upload as well, ask who runs this server to name your "
     "e-mail address."
 )
@@ -40,10 +51,11 @@ _NOT_NAMED = (
 def _controls(_session: Session[ServerView], _catalogue: Catalogue) -> None:
     visitor = owner.visitor()
     role = visitor.role
-    st.markdown(f"**You are: {role}**")
-    st.caption(_NOT_NAMED if visitor.logged_in and role == "visitor" else _ROLES[role])
+    st.markdown(f"**{gettext(_CALLED[role])}**")
+    unnamed = visitor.logged_in and role == "visitor"
+    st.caption(gettext(_NOT_NAMED if unnamed else _ROLES[role]))
     if visitor.presents:
-        st.caption("This server shows only: nothing is trained or uploaded here.")
+        st.caption(gettext("This server shows only: nothing is trained or uploaded here."))
     _login()
     if settings().administrator_token.get_secret_value() and not visitor.administers:
         _token()
@@ -56,18 +68,24 @@ def _login() -> None:
         return
     if user["is_logged_in"]:
         st.text(str(user.get("email") or user.get("name") or ""))
-        st.button("Log out", icon=":material/logout:", key="server-logout", on_click=st.logout)
+        st.button(
+            gettext("Log out"), icon=":material/logout:", key="server-logout", on_click=st.logout
+        )
     else:
-        st.button("Log in", icon=":material/login:", key="server-login", on_click=st.login)
+        st.button(
+            gettext("Log in"), icon=":material/login:", key="server-login", on_click=st.login
+        )
 
 
 def _token() -> None:
     with st.form("server-token", border=False, enter_to_submit=True):
-        given = st.text_input("Administrator's token", type="password", key="server-token-text")
-        if st.form_submit_button("Administer this server"):
+        given = st.text_input(
+            gettext("Administrator's token"), type="password", key="server-token-text"
+        )
+        if st.form_submit_button(gettext("Administer this server")):
             if owner.give_token(given):
                 st.rerun()
-            st.text("This is not the token.")
+            st.text(gettext("This is not the token."))
 
 
 def _results(_session: Session[ServerView], _catalogue: Catalogue, _: None) -> None:
@@ -83,69 +101,86 @@ def _results(_session: Session[ServerView], _catalogue: Catalogue, _: None) -> N
 def _work() -> None:
     backend = workbench().backend
     capacity, loads = backend.capacity(), backend.loads()
-    st.header("Computations", anchor=False)
+    st.header(gettext("Computations"), anchor=False)
     st.caption(
-        f"{capacity.running} of {capacity.workers} workers busy, {capacity.queued:,} waiting, "
-        f"{len(backend.clients()):,} sessions"
-    )
+        gettext(
+            "{running} of {workers} workers busy, {waiting:,} waiting, {sessions:,} sessions",
+            running=capacity.running, workers=capacity.workers, waiting=capacity.queued,
+            sessions=len(backend.clients()),
+        )
+    )  # fmt: skip
     rows = [
-        {"Computation": each.name, "Sessions": each.clients,
-         "Runs for": "waits" if each.seconds is None else f"{each.seconds:.0f} s"}
+        {gettext("Computation"): each.name, gettext("Sessions"): each.clients,
+         gettext("Runs for"): _running(each.seconds)}
         for each in loads
     ]  # fmt: skip
     if rows:
-        _table(rows, "What runs and what waits")
+        _table(rows, gettext("What runs and what waits"))
+
+
+def _running(seconds: float | None) -> str:
+    if seconds is None:
+        return gettext("waits")
+    return gettext("{seconds:.0f} s", seconds=seconds)
 
 
 def _trainings(visitor: Visitor) -> None:
-    st.header("Trainings of all", anchor=False)
+    st.header(gettext("Trainings of all"), anchor=False)
     rows = [
-        {"Training": one.facts.get("title", ""), "State": one.state,
-         "Owner": _who(one.owner, visitor), "Note": one.note}
+        {gettext("Training"): translated(one.facts.get("title", "")),
+         gettext("State"): translated(one.state),
+         gettext("Owner"): _who(one.owner, visitor), gettext("Note"): translated(one.note)}
         for one in owner.trainings().list()
     ]  # fmt: skip
     if rows:
-        _table(rows, "The trainings of all owners")
+        _table(rows, gettext("The trainings of all owners"))
     else:
-        st.caption("None.")
-    navigation.link_to("training", {}, "Pause, cancel or remove them")
+        st.caption(gettext("None."))
+    navigation.link_to("training", {}, gettext("Pause, cancel or remove them"))
 
 
 def _who(name: str, visitor: Visitor) -> str:
     if name == visitor.owner:
-        return "you"
-    return name.rpartition("-")[2][:_DIGITS] or "this machine"
+        return gettext("you")
+    return name.rpartition("-")[2][:_DIGITS] or gettext("this machine")
 
 
 def _limits() -> None:
-    st.header("Settings", anchor=False)
+    st.header(gettext("Settings"), anchor=False)
     chosen = settings()
     rows = [
-        {"Variable": variable(name), "Value": _shown(getattr(chosen, name)),
-         "Sets": (one.description or "").replace("`", "")}
+        {gettext("Variable"): f"`{variable(name)}`",
+         gettext("Value"): plain(_shown(getattr(chosen, name))),
+         gettext("Sets"): translated(one.description or "")}
         for name, one in Settings.model_fields.items()
     ]  # fmt: skip
-    _table(rows, "Every setting of this server")
-    st.caption("They are read from the environment when the server starts.")
+    # Its texts are long: a table wraps them, a data frame cuts them off.
+    with st.container(key="server-settings"):
+        st.table(
+            pd.DataFrame(rows), border="horizontal", hide_index=True,
+            alt=gettext("Every setting of this server"),
+        )  # fmt: skip
+    st.caption(gettext("They are read from the environment when the server starts."))
 
 
 def _shown(value: Any) -> str:
     if isinstance(value, SecretStr):
-        return "set" if value.get_secret_value() else "not set"
+        return gettext("set") if value.get_secret_value() else gettext("not set")
     return "" if value is None else str(value)
 
 
 def _disk() -> None:
-    st.header("Disk", anchor=False)
+    st.header(gettext("Disk"), anchor=False)
     folder = home()
     st.caption(plain(str(folder)))
     rows = [
-        {"Folder": path.name, "Files": len(sizes), "MB": round(sum(sizes) / _MB, 1)}
+        {gettext("Folder"): path.name, gettext("Files"): len(sizes),
+         "MB": round(sum(sizes) / _MB, 1)}
         for path in _folders(folder)
         for sizes in [list(_sizes(path))]
-    ]
+    ]  # fmt: skip
     if rows:
-        _table(rows, "What lies in the data folder")
+        _table(rows, gettext("What lies in the data folder"))
 
 
 def _folders(folder: Path) -> list[Path]:

@@ -355,6 +355,12 @@ def test_slugs_may_stand_in_a_bundle(name, expected):
     assert read(write(replace(run(), charts={slug(name): {}}))).charts == {expected: {}}
 
 
+def test_a_name_in_another_script_gives_way():
+    assert slug("面板 a 的注意力", "translation") == "translation"
+    assert slug("Größe der Köpfe", "translation") == "gr-e-der-k-pfe"
+    assert slug("", "translation") == "translation"
+
+
 positions = st.integers(0, len(BYTES) - 1)
 
 

@@ -123,6 +123,23 @@ def test_a_copy_has_another_name_and_leaves_the_run_as_it_was(runs):
     assert len(runs.all()) == 2
 
 
+def test_a_run_may_get_another_name_and_note_from_its_owner(runs):
+    first = runs.keep(page(), source="regression", owner="ada")
+    other = runs.keep(page(), owner="ada")
+    runs.rename(first.id, name="two", note="why", owner="ada")
+    renamed = first.model_copy(update={"name": "two", "note": "why"})
+    assert {one.id: one for one in runs.all()} == {first.id: renamed, other.id: other}
+    assert runs.open(first.id) == replace(page(), name="two", note="why")
+    runs.rename(first.id, name="three", note="")
+    with pytest.raises(StorageError, match="somebody else"):
+        runs.rename(first.id, name="mine", note="", owner="bob")
+    with pytest.raises(BundleError, match="name of one line"):
+        runs.rename(first.id, name="two\nlines", note="", owner="ada")
+    with pytest.raises(KeyError, match="no run"):
+        runs.rename("0" * 32, name="two", note="", owner="ada")
+    assert runs.find(first.id).name == "three"
+
+
 def test_a_copy_of_an_imported_run_stays_imported(runs):
     added = runs.add(
         page_run.write(page()), Description.of(page()), origin="imported", source="a.zip"

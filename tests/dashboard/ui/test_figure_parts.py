@@ -1,7 +1,9 @@
 from __future__ import annotations
 
+import pytest
+
 from dashboard.storage.seen import Chart, Group, Text, Value
-from dashboard.ui.figure_parts import figure_parts
+from dashboard.ui.figure_parts import LEGEND, figure_parts
 
 
 def chart(name, alt=""):
@@ -24,7 +26,7 @@ def heading(text):
 def test_panels_and_sections_come_before_single_charts():
     page = Group(
         blocks=(
-            chart("legend", "Colours from weight 0 to 1"),
+            chart(f"{LEGEND}-0-to-1", "Colours from weight 0 to 1"),
             Group(layout="grid", blocks=(panel("a", chart("one")), panel("b", chart("two")))),
             heading(r"Side by side\, all"),
             chart("three"),
@@ -70,3 +72,32 @@ def test_a_letter_alone_is_no_comparison():
     (runs, *alone) = figure_parts(page)
     assert (runs.title, [one.title for one in runs.panels]) == ("Runs", ["one", "two"])
     assert [part.panels[0].said for part in alone] == ["one: as lines", "two: as lines"]
+
+
+def test_switches_that_are_off_are_not_said():
+    page = Group(blocks=(panel("a", chart("one"), learn="off", average="on"),))
+    (part,) = figure_parts(page)
+    assert part.panels[0].said == "one: as lines"
+    both = Group(blocks=(*page.blocks, panel("b", chart("two"), learn="off", width="3")))
+    assert [one.said for one in figure_parts(both)[0].panels] == [
+        "Scoring a, average on", "Scoring b, width 3",
+    ]  # fmt: skip
+
+
+@pytest.mark.usefixtures("chinese")
+def test_charts_of_a_chinese_page_stand_beside_their_like():
+    page = Group(
+        blocks=tuple(
+            panel(
+                letter,
+                chart(f"map-{letter}", f"面板 {letter} 的注意力：纵向为查询。最大的权重为 1。"),
+                chart(f"loss-{letter}", f"面板 {letter} 的学习曲线：按步。"),
+            )
+            for letter in "ab"
+        )
+    )
+    assert [*named(figure_parts(page))][:3] == [
+        "所有面板",
+        "所有面板：注意力",
+        "所有面板：学习曲线",
+    ]

@@ -108,3 +108,12 @@ def test_what_is_noted_is_also_drawn():
     assert [one.value for one in app.columns[1].caption] == ["right"]
     assert [one.value for one in app.columns[0].metric] == ["0.125"]
     assert app.get("vega_lite_chart")[0].proto.alt == "a chart"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_chart_with_chinese_words_is_named_by_its_page(record):
+    for _ in range(2):
+        shown.chart(SPEC, "面板 a 的注意力")
+    shown.chart(SPEC, "颜色", name="colours-from-weight")
+    assert [*record.charts] == ["start", "start-2", "colours-from-weight"]
+    assert record.seen.blocks[0].alt == "面板 a 的注意力"

@@ -109,3 +109,26 @@ def test_pages_do_not_see_the_language_among_their_parameters(monkeypatch):
 
     monkeypatch.setattr("streamlit.query_params", Query(lang="zh", a="x"))
     assert asked_for() == {"a": ["x"]}
+
+
+def lender():
+    """A page that has a text made in another thread, with its language and without."""
+    from concurrent.futures import ThreadPoolExecutor
+
+    import streamlit as st
+
+    from dashboard.language import gettext
+    from dashboard.ui import speaking
+
+    speaking.begin()
+    make = speaking.spoken_now(lambda: gettext("Copy link"))
+    with ThreadPoolExecutor(1) as elsewhere:
+        st.text(elsewhere.submit(make).result())
+        st.text(elsewhere.submit(lambda: gettext("Copy link")).result())
+
+
+@pytest.mark.parametrize(("lang", "said"), [("zh", "复制链接"), ("en", "Copy link")])
+def test_a_file_is_made_in_the_language_of_its_page(lang, said):
+    app = AppTest.from_function(lender, default_timeout=120)
+    app.query_params["lang"] = lang
+    assert texts(app.run()) == [said, "Copy link"]

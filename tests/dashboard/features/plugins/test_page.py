@@ -1,5 +1,7 @@
 import pytest
 
+from attention_plugins.hookspecs import HOOKS
+from dashboard.features.plugins import kinds
 from dashboard.jobs.backend import Event
 from dashboard.records.result import Result
 from dashboard.ui.widgets import plain
@@ -205,3 +207,11 @@ def test_a_search_shows_what_has_all_its_words_wherever_it_is_from(shop, opened)
     none = opened("plugins", find="<b>")
     assert not none.exception
     assert plain("0 found for ‘<b>’.") in texts(none)
+
+
+def test_every_kind_of_record_has_its_words():
+    assert [*kinds._TITLES] == [*HOOKS]
+    assert kinds.heading("datasets", "data set", 1234) == "Data sets · 1,234"
+    assert [kinds.counted(kind, "odd word", 2) for kind in (*HOOKS, "words")] == [
+        *(f"2 {hook.noun}s" for hook in HOOKS.values()), "2 odd words",
+    ]  # fmt: skip

@@ -437,6 +437,25 @@ def test_a_copy_with_another_name_is_opened_and_the_run_stays(runs, opened):
     assert "second" in words(app)
 
 
+def test_a_run_gets_another_name_from_its_owner_alone(runs, opened, seen_by):
+    kept = runs.keep(page(name="first"), owner="ada")
+    seen_by("ada")
+    app = opened("runs", id=kept.id)
+    app.text_input(f"run-{kept.id}-copy-name").set_value("second")
+    app.text_area(f"run-{kept.id}-copy-note").set_value("why")
+    app.button(f"run-{kept.id}-copy-save").click().run()
+    assert not app.exception
+    assert [(one.id, one.name, one.note) for one in runs.all()] == [(kept.id, "second", "why")]
+    assert "**second**" in words(app)
+    assert "why" in words(app)
+    app.text_input(f"run-{kept.id}-copy-name").set_value("third")
+    seen_by("bob")
+    app.button(f"run-{kept.id}-copy-save").click().run()
+    assert "Not renamed: This run belongs to somebody else" in words(app)
+    assert runs.find(kept.id).name == "second"
+    assert f"run-{kept.id}-copy-save" not in keys(app)
+
+
 def test_a_copy_that_cannot_be_made_is_said(runs, opened, monkeypatch):
     kept = runs.keep(page())
     app = opened("runs", id=kept.id)

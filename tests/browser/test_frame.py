@@ -1,0 +1,33 @@
+"""What stands around every page: its beginning, and its language."""
+
+from __future__ import annotations
+
+import pytest
+
+pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
+
+
+def test_another_page_begins_at_its_top(window):
+    seen = window("normalisation", width=390, height=844, touch=True)
+    seen.until(lambda: len(seen.views()) >= 10, "the charts").settle()
+    main = seen.page.get_by_test_id("stMain")
+    main.evaluate("main => main.scrollTo(0, 700)")
+    assert main.evaluate("main => main.scrollTop") == 700
+    seen.page.get_by_test_id("stExpandSidebarButton").click()
+    seen.page.get_by_test_id("stSidebarNavLink").get_by_text("Positional encoding").click()
+    seen.until(lambda: "for 50 points" in seen.text() or len(seen.views()) >= 5, "the page")
+    seen.until(lambda: "positions" in seen.page.url, "the address").settle()
+    assert main.evaluate("main => main.scrollTop") == 0
+
+
+def test_a_page_speaks_chinese_and_its_link_says_so(window):
+    seen = window("server?lang=zh")
+    seen.until(lambda: "你的身份" in seen.text(), "the role").settle()
+    assert "ATTENTION_WORKERS" in seen.text()
+    seen.screenshot("server-zh-1280-light")
+    seen.page.get_by_role("button", name="English").click()
+    seen.until(lambda: "You are: administrator" in seen.text(), "English").settle()
+    assert "lang=en" in seen.page.url
+    seen.page.get_by_role("button", name="简体中文").click()
+    seen.until(lambda: "工作进程数" in seen.text(), "Chinese").settle()
+    assert "lang=zh" in seen.page.url

@@ -1,0 +1,24 @@
+"""Finished texts put together."""
+
+import pytest
+
+from dashboard.language.joining import ended, listed, together
+
+
+def test_english_has_commas_and_spaces():
+    assert listed(each for each in "abc") == "a, b, c"
+    assert listed([]) == ""
+    assert together(["One.", "", "Two."]) == "One. Two."
+    assert together([]) == together([""]) == ""
+    assert ended("so it is") == "so it is."
+
+
+@pytest.mark.usefixtures("chinese")
+def test_chinese_has_signs_of_its_own():
+    assert listed(["a", "b", "c"]) == "a、b、c"
+    assert together(["一。", "", "二。"]) == "一。二。"
+    assert ended("是") == "是。"
+
+
+def test_braces_in_what_is_joined_stay():
+    assert listed(["{a}", "b"]) == "{a}, b"
