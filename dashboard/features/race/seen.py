@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from dashboard.features.race.verdicts import FAILED
 from dashboard.features.race.view import Choices, RaceView
+from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -34,8 +35,12 @@ class Seen:
     @property
     def metric(self) -> str:
         """The task's metric with its unit."""
-        facts = self.result.facts
-        return f"{facts['metric']}, {facts['unit']}" if facts["unit"] else facts["metric"]
+        metric, unit = self.fact("metric"), self.fact("unit")
+        return gettext("{metric}, {unit}", metric=metric, unit=unit) if unit else metric
+
+    def fact(self, name: str) -> str:
+        """A fact of the result that is a text, in the visitor's language."""
+        return translated(self.result.facts[name])
 
     @property
     def arrow(self) -> str:
@@ -78,6 +83,19 @@ class Seen:
     def name(self, key: str) -> str:
         """What a contestant is called on this page."""
         return self.by_key[key]["name"] if key in self.by_key else key.partition(".")[2]
+
+    def problem(self, row: Row) -> str:
+        """Why trainings of a contestant failed, and how many where others did not."""
+        if not row["problem"]:
+            return ""
+        problems = [one["problem"] for one in self.of("trials", row["key"]) if not one["tuning"]]
+        failed = [problem for problem in problems if problem]
+        if not 0 < len(failed) < len(problems):
+            return translated(row["problem"])
+        return gettext(
+            "{failed} of {count} trainings: {problem}",
+            failed=len(failed), count=len(problems), problem=translated(failed[0]),
+        )  # fmt: skip
 
     def of(self, table: str, key: str) -> Sequence[Row]:
         """The rows of one contestant in a table of the result."""

@@ -464,7 +464,7 @@ def test_of_equal_trainings_the_furthest_counts(catalogue):
     cells = trainings(view, asked, known, catalogue)
     assert [cell.state for cell in cells] == ["done", "running", *["missing"] * 4]
     assert cells[0].training.id == "2" * 32
-    assert summary(cells[:1]) == "1 run: 1 done"
+    assert summary(cells[:1]) == "1 run: 1 done."
 
 
 def test_a_training_made_with_other_code_is_missing_and_says_so(catalogue, opened):
@@ -479,7 +479,7 @@ def test_a_training_made_with_other_code_is_missing_and_says_so(catalogue, opene
     cells = trainings(view, asked, known, catalogue)
     assert [cell.state for cell in cells[:2]] == ["done", "missing"]
     assert not cells[1].figures
-    assert cells[1].note == "Trained before the code of additive changed."
+    assert cells[1].outdated_by == ("additive",)
     # What is trained again counts, whichever is newer.
     again = training(asked["additive", 1], 3, code=[*code, ["scorings", "additive", now]])
     for order in ([*known, again], [again, *known]):
