@@ -1,23 +1,29 @@
-"""Parts put one after the other as a language does it; each is in that language already."""
+"""Puts finished texts together as the visitor's language does."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from functools import reduce
+import functools
+from collections.abc import Iterable
 
 from dashboard.language import gettext
 
 
-def listed(parts: Iterable[str]) -> str:
-    """Parts of a list, such as ``4 done, 1 running``; empty for none."""
-    return _joined(parts, lambda some, more: gettext("{some}, {more}", some=some, more=more))
+def listed(items: Iterable[str]) -> str:
+    """The items of a list in one line: ``a, b, c``."""
+    return functools.reduce(
+        lambda first, second: gettext("{first}, {second}", first=first, second=second),
+        [*items] or [""],
+    )
 
 
-def sentences(parts: Iterable[str]) -> str:
-    """Whole sentences; empty for none."""
-    return _joined(parts, lambda some, more: gettext("{some} {more}", some=some, more=more))
+def together(sentences: Iterable[str]) -> str:
+    """Whole sentences one after the other; those that are empty are left out."""
+    return functools.reduce(
+        lambda before, sentence: gettext("{before} {sentence}", before=before, sentence=sentence),
+        [each for each in sentences if each] or [""],
+    )
 
 
-def _joined(parts: Iterable[str], both: Callable[[str, str], str]) -> str:
-    found = list(parts)
-    return reduce(both, found) if found else ""
+def ended(clause: str) -> str:
+    """A clause, such as the message of an error, as a whole sentence."""
+    return gettext("{clause}.", clause=clause)

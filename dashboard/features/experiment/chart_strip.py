@@ -92,6 +92,7 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     space = room(names, _MOST_ROOM)
     y = alt.Y(
         "scoring:N",
+        title=gettext("scoring"),
         sort=None,
         scale=alt.Scale(domain=names, paddingInner=0.15, paddingOuter=0.1),
         axis=alt.Axis(
@@ -101,6 +102,7 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     )  # fmt: skip
     x = alt.X(
         "value:Q",
+        title=title,
         scale=alt.Scale(
             domain=[alt.ExprRef("low"), alt.ExprRef("high")], zero=False, nice=True, padding=8
         ),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import streamlit as st
 
@@ -74,17 +74,24 @@ def show(
     with scale:
         charts.legend(vmax)
     sizes = _sizes(found)
-    height = _NAME + (_WORDS if view.task == TRANSLATION else 0) + sizes.key_room + _SIDE
-    if view.task != TRANSLATION:
-        height = _NAME + _CURVE_AND_MAP
+    height: int | Literal["content"] = _height(view, sizes)
+    if not found and not any(cell.state in AT_WORK for cell in chosen):
+        height = "content"  # nothing is on its way
     with layout.grid(len(chosen)):
         for cell in chosen:
             with shown.container(
-                height=height + _BELOW,
+                height=height,
                 border=False,
                 key=f"experiment-map-{short_name(cell.scoring)}",
             ):
                 _panel(cell, drawn[cell.scoring], sizes, vmax, catalogue)
+
+
+def _height(view: Experiment, sizes: _Sizes) -> int:
+    """px that a map takes with all that belongs to it, so that nothing moves when it comes."""
+    if view.task == TRANSLATION:
+        return _NAME + _WORDS + sizes.key_room + _SIDE + _BELOW
+    return _NAME + _CURVE_AND_MAP + _BELOW
 
 
 def shown_seed(view: Experiment) -> int:

@@ -39,7 +39,7 @@ from dashboard.features.experiment.view import (
 )
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, ngettext
-from dashboard.language.joining import sentences
+from dashboard.language.joining import together
 from dashboard.links import fits as fits_link
 from dashboard.links.fits import DATA
 from dashboard.links.recipes import formulas, in_charts
@@ -176,7 +176,7 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         if view.task == TRANSLATION:
             steering.buttons(state.requests, cells)
         with shown.container(width="stretch"):
-            shown.caption(plain(sentences([summary(cells), *outdated(cells)])))
+            shown.caption(plain(together([summary(cells), *outdated(cells)])))
     steering.refusal()
     for training in (cell.training for cell in cells):
         if training:

@@ -12,7 +12,7 @@ from dashboard.features.experiment.cells import Cell
 from dashboard.features.experiment.chart_strip import draw_strip, prepare_strip, strip_chart
 from dashboard.features.experiment.summary import Spread, Spreads
 from dashboard.features.experiment.view import FIGURE, Experiment
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.records.result import Result
@@ -65,7 +65,7 @@ def chart(
         tables = {"seeds": pa.Table.from_pylist(rows), "means": pa.Table.from_pylist(means)}
         whole = partial(strip_chart, rows, means, tuple(titles.values()), title=metric.heading)
         export.menu(
-            None, Result(tables=tables), {metric.title: whole}, "experiment",
+            None, Result(tables=tables), {metric.title: whole}, gettext_noop("experiment"),
             title=gettext("Experiment"),
         )  # fmt: skip
 

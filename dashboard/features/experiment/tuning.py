@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from dashboard.features.experiment.view import (
     TRANSLATION,
@@ -13,7 +14,7 @@ from dashboard.features.experiment.view import (
     tunes,
 )
 from dashboard.language import gettext, gettext_noop
-from dashboard.language.joining import listed, sentences
+from dashboard.language.joining import listed, together
 from dashboard.links.fits import LEARN
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Pairs, Request, is_upload
@@ -96,21 +97,32 @@ def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
         seeds=len(TUNING_SEEDS), most=max(tuning.combinations.values(), default=0),
     )  # fmt: skip
     if chosen := _chosen(view, tuning, catalogue):
-        return sentences([words, gettext("Chosen: {values}.", values=chosen)])
+        return together([words, gettext("Chosen: {values}.", values=chosen)])
     return words
 
 
 def _chosen(view: Experiment, tuning: Tuned, catalogue: Catalogue) -> str:
     """The values of each scoring that has any."""
-    return "; ".join(
+    found = [
         gettext(
             "{scoring}: {values}", scoring=scoring_title(name, catalogue),
-            values=listed(f"{_named(parameter)} {value:.3g}" for parameter, value in found),
+            values=listed(
+                f"{_named(parameter, name, catalogue)} {value:.3g}" for parameter, value in values
+            ),
         )
         for name in view.scorings
-        if (found := tuning.values.get(name))
-    )  # fmt: skip
+        if (values := tuning.values.get(name))
+    ]  # fmt: skip
+    if not found:
+        return ""
+    return reduce(lambda some, more: gettext("{some}; {more}", some=some, more=more), found)
 
 
-def _named(parameter: str) -> str:
-    return gettext(_TITLES[parameter]) if parameter in _TITLES else parameter
+def _named(parameter: str, scoring: str, catalogue: Catalogue) -> str:
+    """A parameter within a sentence."""
+    if parameter in _TITLES:
+        return gettext(_TITLES[parameter])
+    entry = catalogue.scorings.get(scoring)
+    titles = {one.name: one.title for one in entry.parameters} if entry else {}
+    title = titles.get(parameter, parameter)
+    return title[:1].lower() + title[1:]

@@ -10,6 +10,7 @@ import streamlit as st
 from dashboard.features.race.view import RaceView, import_request
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, ngettext, translated
+from dashboard.language.joining import ended
 from dashboard.records.request import UPLOAD, Request
 from dashboard.settings import settings
 from dashboard.storage import race_import
@@ -26,10 +27,10 @@ _NAMED = 8  # lines that were left out
 
 
 def importer(session: Session[RaceView]) -> None:
-    """Asks for a race's file."""
+    """The button that asks for a race's file."""
     if not owner.visitor().makes:
         return
-    with st.popover(gettext("Import a race"), icon=":material/upload_file:", type="tertiary"):
+    with st.popover(gettext("Import a race"), icon=":material/upload_file:"):
         st.caption(
             gettext(
                 "A zip of a race's folder, as “The whole race” downloads it here or elsewhere: "
@@ -142,7 +143,7 @@ def _remove(session: Session[RaceView], name: str) -> None:
     try:
         race_import.remove(name)
     except (ValueError, StorageError) as error:
-        st.session_state[_SAID] = [gettext("{problem}.", problem=translated(str(error)))]
+        st.session_state[_SAID] = [ended(translated(str(error)))]
         return
     st.session_state[_SAID] = [gettext("The race {race} was removed.", race=plain(name))]
     session.change(RaceView())

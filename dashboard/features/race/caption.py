@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from dashboard.features.race.seen import Seen
 from dashboard.language import gettext, ngettext
-from dashboard.language.joining import sentences
+from dashboard.language.joining import together
 
 
 def caption(seen: Seen) -> str:
@@ -31,7 +31,7 @@ def caption(seen: Seen) -> str:
             "all pairs, Benjamini-Hochberg at 5 %); ties share one."
         )
     )
-    return sentences(said)
+    return together(said)
 
 
 def _measured(seen: Seen) -> str:

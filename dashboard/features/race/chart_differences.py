@@ -76,22 +76,23 @@ def prepare_differences(
 def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_differences` makes it, or names it."""
     rows = data["differences"]
+    titles = {column: gettext(title) for column, title in _TITLES.items()}
     space = room(shape.names, _MOST_ROOM)
     y = alt.Y(
-        "name:N", sort=None, scale=alt.Scale(domain=list(shape.names)),
+        "name:N", title=titles["name"], sort=None, scale=alt.Scale(domain=list(shape.names)),
         axis=alt.Axis(
             title=None, minExtent=space, maxExtent=space, labelLimit=space - 4, grid=True
         ),
     )  # fmt: skip
     x = alt.X(
         "difference:Q",
+        title=titles["difference"],
         scale=alt.Scale(zero=True, nice=True, padding=6),
         axis=alt.Axis(title=shape.title, grid=False, tickCount=6, format=theme.NUMBER),
     )
     colours = {said(verdict): colour for verdict, colour in COLOURS.items()}
-    stroke = named_strokes("verdict", colours)
+    stroke = named_strokes("verdict", colours).title(titles["verdict"])
     pointed = hover("name")
-    titles = {column: gettext(title) for column, title in _TITLES.items()}
     tooltip = [
         *(alt.Tooltip(f"{text}:N", title=titles[text]) for text in ("name", "verdict")),
         *(

@@ -93,14 +93,15 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
     x_title, y_title = shape.titles
     x = alt.X(
         "x:Q",
+        title=x_title,
         scale=alt.Scale(
             domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False, zero=False, clamp=True
         ),
         axis=alt.Axis(title=x_title, grid=False, tickCount=6, format=theme.NUMBER),
     )
     scale = lane.scale(alt.ExprRef("bottom"), alt.ExprRef("top"))
-    y = alt.Y("y:Q", scale=scale, axis=lane.axis(y_title, _ROOM, form=".3~g"))
-    stroke = named_strokes("name", dict(shape.names))
+    y = alt.Y("y:Q", title=y_title, scale=scale, axis=lane.axis(y_title, _ROOM, form=".3~g"))
+    stroke = named_strokes("name", dict(shape.names)).title(gettext("name"))
     standing_out = alt.FieldOneOfPredicate(field="name", oneOf=[name for name, _ in shape.names])
     pointed = hover("name", "x", nearest=True)
     tooltip = [

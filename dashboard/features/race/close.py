@@ -115,7 +115,7 @@ def _fits(seen: Seen) -> None:
 def details(seen: Seen) -> None:
     """Every training of contestant a on this task, and the page on which it can be tried."""
     row = seen.by_key[seen.a]
-    shown.header(plain(gettext("{name} on {task}", name=row["name"], task=seen.fact("task"))))
+    shown.header(plain(gettext("{name} on {task}", name=row["name"], task=seen.task)))
     if problem := seen.problem(row):
         shown.text(problem)
     _facts(row)

@@ -12,7 +12,7 @@ from dashboard.features.race.chart_differences import draw_differences, prepare_
 from dashboard.features.race.chart_lines import draw_lines, prepare_lines
 from dashboard.features.race.seen import Seen
 from dashboard.features.race.verdicts import COLOURS
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.result import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain
@@ -60,15 +60,15 @@ def menu(seen: Seen) -> None:
     """The charts of the task as files, and its tables."""
     found: dict[str, Callable[[], Any]] = {}
     for name, draw, prepare in (
-        (gettext("differences"), draw_differences, _differences(seen)),
-        (gettext("beyond the trained sizes"), draw_lines, _sizes(seen)),
-        (gettext("while learning"), draw_lines, _learning(seen)),
+        (gettext_noop("differences"), draw_differences, _differences(seen)),
+        (gettext_noop("beyond the trained sizes"), draw_lines, _sizes(seen)),
+        (gettext_noop("while learning"), draw_lines, _learning(seen)),
     ):
         if prepare is not None:
             found[name] = partial(_chart, draw, prepare)
     tables = {name: seen.result.tables[name] for name in _TABLES}
-    title = gettext("Race, {task}", task=seen.fact("task"))
-    export.menu(None, Result(tables=tables), found, "race", title=title)
+    title = gettext("Race, {task}", task=seen.task)
+    export.menu(None, Result(tables=tables), found, gettext_noop("race"), title=title)
 
 
 def _chart(draw: Callable[..., Any], prepare: Callable[[], Prepared]) -> Any:
@@ -85,7 +85,8 @@ def _differences(seen: Seen) -> Callable[[], Prepared] | None:
     ]  # fmt: skip
     if not rows:
         return None
-    unit = seen.fact("unit") or seen.fact("metric").lower()
+    metric = seen.fact("metric")
+    unit = seen.fact("unit") or (metric if metric.isupper() else metric.lower())
     return partial(
         prepare_differences, rows, title=gettext("better by, in {unit} →", unit=unit), width=640
     )

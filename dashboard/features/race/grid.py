@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard.charts.template import Prepared, chart_of
 from dashboard.features.race.chart_matrix import SELECTED, draw_matrix, prepare_matrix
 from dashboard.features.race.view import ALL, Choices, RaceView, another
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop
 from dashboard.language.joining import listed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
@@ -20,6 +20,7 @@ from dashboard.ui import charts, export, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
+_MENU = gettext_noop("race matrix")
 _BETWEEN = " | "  # a task and a contestant's key, in what a click tells
 
 
@@ -36,14 +37,15 @@ def matrix(
         columns=list(dict.fromkeys(cell["column"] for cell in cells)),
         farthest=result.facts["farthest"], width=760,
     )  # fmt: skip
-    heading, menu = shown.columns([8, 1], vertical_alignment="center")
+    with shown.container(horizontal=True, vertical_alignment="center", key="race-all-heading"):
+        heading, menu = shown.container(), shown.container(width="content")
     with heading:
         shown.header(gettext("Every contestant on every task"))
     with menu:
         export.menu(
             None, Result(tables=dict(result.tables)),
-            {gettext("matrix"): partial(_chart, prepare)},
-            "race-matrix", title=gettext("Race, every task"),
+            {gettext_noop("matrix"): partial(_chart, prepare)},
+            _MENU.replace(" ", "-"), title=gettext("Race, every task"),
         )  # fmt: skip
     _drawn(session, choices, result, prepare)
     shown.caption(

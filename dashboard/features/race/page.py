@@ -54,6 +54,7 @@ def _controls(session: Session[RaceView], catalogue: Catalogue) -> Choices | Non
         _draw_race(session, race)
         race = _race(session.view)[0] or race
         _draw(session, catalogue, race)
+        bringing.importer(session)
     if fresh:  # what the link named; the widgets have replaced it by now
         session.problems = (*refused, *filter(None, named))
     return chosen(session.view, race, catalogue)
@@ -139,6 +140,7 @@ def _results(session: Session[RaceView], catalogue: Catalogue, choices: Choices 
         with st.container(border=True, key="race-none"):
             st.markdown(f":material/flag: **{gettext('No race yet')}**")
             making.own()
+            bringing.importer(session)
         return
     making.made(session, choices.race)
     standings, matrix = requests(choices)
@@ -161,11 +163,12 @@ def _task(
 ) -> None:  # fmt: skip
     seen = Seen(session, catalogue, choices, request, result)
     making.progress(result)
-    heading, menu = shown.columns([8, 1], vertical_alignment="center")
+    with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
+        heading, menu = shown.container(), shown.container(width="content")
     with heading:
         title = gettext(
             "{task}: {metric} {arrow}",
-            task=seen.fact("task"), metric=seen.metric, arrow=seen.arrow,
+            task=seen.task, metric=seen.metric, arrow=seen.arrow,
         )  # fmt: skip
         shown.header(plain(title))
     with menu:
@@ -188,6 +191,5 @@ PAGE = Page(
     controls=_controls,
     requests=_requests,
     results=_results,
-    buttons=bringing.importer,
     height=_HEIGHT,
 )

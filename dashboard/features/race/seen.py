@@ -33,6 +33,12 @@ class Seen:
     result: Result
 
     @property
+    def task(self) -> str:
+        """The task's title, as it is where data are chosen."""
+        entry = self.catalogue.datasets.get(self.choices.task)
+        return entry.short_title if entry else self.fact("task")
+
+    @property
     def metric(self) -> str:
         """The task's metric with its unit."""
         metric, unit = self.fact("metric"), self.fact("unit")
@@ -112,6 +118,7 @@ def number(value: float | None) -> str:
     """To four significant digits, ``–`` for none."""
     if value is None:
         return "–"
+    value += 0.0  # no minus sign before 0
     if value and not 1e-3 <= abs(value) < 1e6:
         return f"{value:.3g}"
     return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"

@@ -1,24 +1,32 @@
-"""Lists and sentences, joined as a language joins them."""
+"""Finished texts put together."""
 
 import pytest
 
 from dashboard import language
-from dashboard.language.joining import listed, sentences
+from dashboard.language.joining import ended, listed, together
 
 
 @pytest.fixture
-def chinese(monkeypatch):
-    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+def chinese():
+    language.follow(lambda: "zh")
+    yield
+    language.follow(lambda: "en")
 
 
-def test_english_puts_a_space_between():
-    assert listed(["4 done", "1 running", "1 missing"]) == "4 done, 1 running, 1 missing"
-    assert sentences(["One.", "Two."]) == "One. Two."
-    assert listed([]) == sentences([]) == ""
-    assert listed(["one"]) == sentences(["one"]) == "one"
+def test_english_has_commas_and_spaces():
+    assert listed(each for each in "abc") == "a, b, c"
+    assert listed([]) == ""
+    assert together(["One.", "", "Two."]) == "One. Two."
+    assert together([]) == together([""]) == ""
+    assert ended("so it is") == "so it is."
 
 
 @pytest.mark.usefixtures("chinese")
-def test_chinese_puts_none():
-    assert listed(["甲", "乙", "丙"]) == "甲，乙，丙"
-    assert sentences(["甲。", "乙。"]) == "甲。乙。"
+def test_chinese_has_signs_of_its_own():
+    assert listed(["a", "b", "c"]) == "a、b、c"
+    assert together(["一。", "", "二。"]) == "一。二。"
+    assert ended("是") == "是。"
+
+
+def test_braces_in_what_is_joined_stay():
+    assert listed(["{a}", "b"]) == "{a}, b"
