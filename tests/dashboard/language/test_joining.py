@@ -2,15 +2,7 @@
 
 import pytest
 
-from dashboard import language
 from dashboard.language.joining import ended, listed, together
-
-
-@pytest.fixture
-def chinese():
-    language.follow(lambda: "zh")
-    yield
-    language.follow(lambda: "en")
 
 
 def test_english_has_commas_and_spaces():
