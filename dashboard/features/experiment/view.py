@@ -231,7 +231,7 @@ FITTING: Settings[Experiment] = Settings(
 )
 FIGURE: Choice[Experiment] = Choice(
     name="figure",
-    title=gettext_noop("Figure"),
+    title=gettext_noop("Metric in the chart"),
     options=lambda view, catalogue: tuple(one.name for one in metrics(view, catalogue)),
 )
 DEVICE = device()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dashboard.language import gettext, gettext_noop
 
 _TITLES = {
-    "Contestant": gettext_noop("Contestant"), "Rank": gettext_noop("Rank"),
+    "Contestant": gettext_noop("Contestant"), "Rank": gettext_noop("rank"),
     "Difference": gettext_noop("Difference"), "p": "p", "Verdict": gettext_noop("Verdict"),
     "Near": gettext_noop("Near"), "Far": gettext_noop("Far"),
     "Parameters": gettext_noop("Parameters"), "Operations": gettext_noop("Operations"),
@@ -38,7 +38,10 @@ _HELP = {
 
 def title(name: str) -> str:
     """What a column is called; that of the metric is its own title."""
-    return gettext(_TITLES[name]) if name in _TITLES else name
+    if name not in _TITLES:
+        return name
+    said = gettext(_TITLES[name])
+    return said.capitalize() if name == "Rank" else said  # "Rank" is that of a matrix elsewhere
 
 
 def help_of(name: str) -> str | None:
