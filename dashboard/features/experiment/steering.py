@@ -36,7 +36,8 @@ def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
             "Train the {count} that is missing", "Train the {count} that are missing", count
         )
     st.button(
-        words, icon=":material/play_arrow:", type="primary", key="experiment-train",
+        words, icon=":material/play_arrow:", type="primary" if count else "secondary",
+        key="experiment-train",
         disabled=bool(refused) or not count, help=plain(translated(refused)) or None,
         on_click=_each, args=(service.start, absent),
     )  # fmt: skip

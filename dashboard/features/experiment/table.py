@@ -16,6 +16,7 @@ from dashboard.language.joining import listed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.ui import shown
+from dashboard.ui.column_width import column_width
 from dashboard.ui.titles import scoring_title
 
 _RUNS_WIDTH = 260  # px
@@ -66,17 +67,30 @@ def table(
     for metric, column in found.items():
         frame[metric.heading] = pd.Series([one.mean for one in column], dtype="float64")
     frame["Runs"] = [_runs(name, cells) for name in view.scorings]
-    help_of = {metric.heading: metric.help for metric in metrics}
-    help_of["Weights"] = gettext("How many numbers the whole model has that learning changes.")
+    texts = frame.assign(
+        **{
+            metric.heading: [mean_text(one, metric.digits) for one in column]
+            for metric, column in found.items()
+        }
+    )
+    weights_help = gettext("How many numbers the whole model has that learning changes.")
     titles = {name: gettext(title) for name, title in _TITLES.items()}
     st.dataframe(
         _styled(frame, found),
         hide_index=True,
         column_config={
             "Scoring": st.column_config.TextColumn(titles["Scoring"], pinned=True),
+            "Weights": st.column_config.Column(
+                titles["Weights"],
+                help=weights_help,
+                width=column_width(titles["Weights"], (f"{one or 0:,}" for one in weights)),
+            ),
             **{
-                name: st.column_config.Column(titles.get(name, name), help=words)
-                for name, words in help_of.items()
+                metric.heading: st.column_config.Column(
+                    help=metric.help,
+                    width=column_width(metric.heading, texts[metric.heading]),
+                )
+                for metric in found
             },
             # A width of its own: the words change while trainings run.
             "Runs": st.column_config.TextColumn(
@@ -88,12 +102,6 @@ def table(
         placeholder="–",
         key="experiment-table",
         alt=gettext(_ALT),
-    )
-    texts = frame.assign(
-        **{
-            metric.heading: [mean_text(one, metric.digits) for one in column]
-            for metric, column in found.items()
-        }
     )
     bold = [
         (row, metric.heading)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from functools import partial
@@ -21,6 +20,7 @@ from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.storage.archive import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
+from dashboard.ui.column_width import column_width
 from dashboard.ui.widgets import plain
 
 COPIED = gettext_noop("copying the nearest neighbour")
@@ -29,7 +29,6 @@ _ALT = gettext_noop(
 )
 _ROWS, _TALLEST = 18, 620  # more rows scroll, in a table of so many px
 _VERDICT = 140  # px, of the longest verdict
-_DIGIT, _PADDING = 6, 24  # px of a cell, by character and around them
 _PROBLEMS = 8  # that are told below the table
 _FILES = (("csv", "CSV", "text/csv"), ("tex", "LaTeX", "text/x-tex"),
           ("md", "Markdown", "text/markdown"))  # fmt: skip
@@ -84,17 +83,9 @@ def table(seen: Seen) -> None:
 
 
 def _width(title: str, texts: Iterable[str]) -> int | None:
-    """px that hold the longest interval and the heading; None where there is no interval.
-
-    Streamlit measures the first rows alone, and a number that is cut at its left reads as another.
-    """
-    longest = max((len(text) for text in texts if "[" in text), default=0)
-    return _DIGIT * max(longest, _letters(title)) + _PADDING if longest else None
-
-
-def _letters(text: str) -> int:
-    """How many letters wide a text is; a Chinese character is two."""
-    return sum(1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
+    """px that hold the longest interval and the heading; None where there is no interval."""
+    found = [text for text in texts if "[" in text]
+    return column_width(title, found) if found else None
 
 
 def downloads(seen: Seen) -> None:
