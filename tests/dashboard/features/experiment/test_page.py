@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import statistics
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 import streamlit as st
 from support.pages import maps
 
+from dashboard import language
 from dashboard.features.experiment import runs
 from dashboard.features.experiment.cells import Cell, summary, trainings
 from dashboard.features.experiment.view import LINK, metrics, requests
@@ -604,3 +606,16 @@ def test_a_table_has_columns_to_choose_and_is_refused_once(opened, backend):
     assert [one.value for one in app.text].count("bad table") == 1
     (back,) = [one for one in app.button if one.label.startswith("Back to")]
     assert "data" not in back.click().run().query_params
+
+
+def test_it_speaks_chinese(opened, monkeypatch):
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    app = opened("experiment", seeds="2")
+    assert not app.exception
+    assert "共 8 次运行：8 次已完成。" in words(app)
+    assert "每种评分函数都用表中没有的随机种子生成 3 个问题来调参" in words(app)
+    table = app.dataframe[0]
+    assert [*table.value["Runs"]] == ["2 / 2 次已完成"] * 4
+    assert json.loads(table.proto.columns)["Runs"]["label"] == "运行情况"
+    assert [*app.dataframe[1].value.columns[-2:]] == ["随机种子数", "结论"]
+    assert link(app) == {"seeds": "2"}
