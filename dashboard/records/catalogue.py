@@ -6,7 +6,6 @@ formulas and helps are texts of strangers, to be shown as text only.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -21,7 +20,6 @@ from dashboard.records.request import FORMULA, Scalar, is_formula
 if TYPE_CHECKING:
     from dashboard.records.formula import Formula
 
-_BRACKET = re.compile(r" \(|（")  # in English and in Chinese
 Sides = tuple[str, str]
 
 
@@ -59,7 +57,7 @@ class Entry:
     @property
     def short_title(self) -> str:
         """The title without what stands in brackets; of a formula all of it."""
-        return self.title if is_formula(self.name) else _BRACKET.split(self.title)[0]
+        return self.title if is_formula(self.name) else self.title.partition(" (")[0]
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Entry:

@@ -116,7 +116,7 @@ def details(seen: Seen) -> None:
     """Every training of contestant a on this task, and the page on which it can be tried."""
     row = seen.by_key[seen.a]
     shown.header(plain(gettext("{name} on {task}", name=row["name"], task=seen.task)))
-    if problem := seen.problem(row):
+    if problem := translated(row["problem"]):
         shown.text(problem)
     _facts(row)
     link = link_of(seen, row)

@@ -90,19 +90,6 @@ class Seen:
         """What a contestant is called on this page."""
         return self.by_key[key]["name"] if key in self.by_key else key.partition(".")[2]
 
-    def problem(self, row: Row) -> str:
-        """Why trainings of a contestant failed, and how many where others did not."""
-        if not row["problem"]:
-            return ""
-        problems = [one["problem"] for one in self.of("trials", row["key"]) if not one["tuning"]]
-        failed = [problem for problem in problems if problem]
-        if not 0 < len(failed) < len(problems):
-            return translated(row["problem"])
-        return gettext(
-            "{failed} of {count} trainings: {problem}",
-            failed=len(failed), count=len(problems), problem=translated(failed[0]),
-        )  # fmt: skip
-
     def of(self, table: str, key: str) -> Sequence[Row]:
         """The rows of one contestant in a table of the result."""
         held = self.result.tables[table]

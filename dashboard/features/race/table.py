@@ -16,7 +16,7 @@ from dashboard.features.race.caption import caption
 from dashboard.features.race.columns import help_of, title
 from dashboard.features.race.seen import Row, Seen, interval, number
 from dashboard.features.race.verdicts import said
-from dashboard.language import gettext, gettext_noop, ngettext
+from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.storage.archive import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
@@ -198,7 +198,7 @@ def _text_of(known: Mapping[Any, str], value: Any) -> str:
 def _problems(seen: Seen) -> None:
     """Why contestants did not run, or not always, in a sentence each."""
     said_of = [
-        gettext("{name}: {problem}", name=row["name"], problem=seen.problem(row))
+        gettext("{name}: {problem}", name=row["name"], problem=translated(row["problem"]))
         for row in seen.rows
         if row["problem"]
     ]

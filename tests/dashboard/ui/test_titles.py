@@ -27,10 +27,3 @@ def test_a_typed_scoring_is_its_formula_and_needs_no_plugin(catalogue):
     assert attending_title(Attending(scoring="=dot(q, k)"), catalogue) == "dot(q, k)"
     typed = replace(catalogue.checkpoints["one"], name="typed", scoring="=dot(q, k)")
     assert checkpoint_title("typed", typed, catalogue) == "dot(q, k) · typed"
-
-
-def test_what_stands_in_brackets_of_either_language_is_left_out(catalogue):
-    entry = catalogue.scorings["additive"]
-    titles = ("Additive (Bahdanau)", "加性（Bahdanau）", "加性")
-    shortened = [replace(entry, title=title).short_title for title in titles]
-    assert shortened == ["Additive", "加性", "加性"]
