@@ -616,6 +616,6 @@ def test_it_speaks_chinese(opened, monkeypatch):
     assert "每种评分函数都用表中没有的随机种子生成 3 个问题来调参" in words(app)
     table = app.dataframe[0]
     assert [*table.value["Runs"]] == ["2 / 2 次已完成"] * 4
-    assert json.loads(table.proto.columns)["Runs"]["label"] == "运行情况"
+    assert json.loads(table.proto.columns)["Runs"]["label"] == "运行记录"
     assert [*app.dataframe[1].value.columns[-2:]] == ["随机种子数", "结论"]
     assert link(app) == {"seeds": "2"}

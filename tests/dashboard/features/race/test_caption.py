@@ -1,6 +1,7 @@
 """What stands under the standings."""
 
 from types import SimpleNamespace
+from typing import Any
 
 import pyarrow as pa
 
@@ -21,11 +22,12 @@ def seen(*, seeds=(7, 7), **facts):
         for name, count, difference in zip("ab", seeds, (None, 0.5), strict=True)
     ]  # fmt: skip
     tables = {"standings": pa.Table.from_pylist(rows)}
-    choices = SimpleNamespace(
+    choices: Any = SimpleNamespace(
         task="reverse", reference=Entrant("m", "a"), title=lambda entrant: entrant.name
     )
     result = Result(tables=tables, facts=FACTS | facts)
-    return Seen(None, Catalogue(), choices, None, result)
+    nothing: Any = None
+    return Seen(nothing, Catalogue(), choices, nothing, result)
 
 
 def test_it_says_what_was_measured_and_how_it_was_tested():
