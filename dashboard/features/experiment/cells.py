@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from functools import reduce
 from typing import Any
 
-from dashboard.features.experiment.tuning import Tuned
+from dashboard.features.experiment.tuning import STOPPED, Tuned
 from dashboard.features.experiment.view import Experiment, Place
+from dashboard.language import gettext, gettext_noop, ngettext
+from dashboard.language.joining import listed
 from dashboard.links.recipes import SCORE
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.request import Request
@@ -16,7 +19,7 @@ from dashboard.records.result import Result
 from dashboard.records.training import Training
 from dashboard.ui.jobs import Jobs
 
-MISSING, ABSENT = "missing", "not installed"
+MISSING, ABSENT = "missing", gettext_noop("not installed")
 AT_WORK = ("running", "queued")
 # In the order in which a summary counts them. Of equal trainings the first in it stands for all.
 STATES = ("done", "running", "queued", "paused", "failed", MISSING, ABSENT)
@@ -34,6 +37,8 @@ class Cell:
             None where not measured.
         weights: how many the model has, where known.
         facts: of a failure: ``culprit``, ``traceback``.
+        outdated_by: plugins whose code changed since the run was trained, so that it counts as
+            missing.
         training, result: what there is of it.
     """
 
@@ -44,6 +49,7 @@ class Cell:
     figures: Mapping[str, Any] = field(default_factory=dict)
     weights: int | None = None
     facts: Mapping[str, Any] = field(default_factory=dict)
+    outdated_by: tuple[str, ...] = ()
     training: Training | None = None
     result: Result | None = None
 
@@ -94,19 +100,41 @@ def trainings(
 
 
 def summary(cells: Sequence[Cell]) -> str:
-    """Such as ``6 runs: 4 done, 1 running, 1 missing``."""
+    """Such as ``6 runs: 4 done, 1 running, 1 missing.``"""
     counts = Counter(cell.state for cell in cells)
-    words = [f"{counts[state]} {state}" for state in STATES if counts[state]]
-    return f"{len(cells)} run{'s' * (len(cells) != 1)}: {', '.join(words)}"
+    states = listed(counted(state, counts[state]) for state in STATES if counts[state])
+    return ngettext("{count} run: {states}.", "{count} runs: {states}.", len(cells), states=states)
+
+
+def counted(state: str, count: int) -> str:
+    """How many runs stand so, such as ``4 done``."""
+    words = {
+        "done": ngettext("{count} done", "{count} done", count),
+        "running": ngettext("{count} running", "{count} running", count),
+        "queued": ngettext("{count} queued", "{count} queued", count),
+        "paused": ngettext("{count} paused", "{count} paused", count),
+        "failed": ngettext("{count} failed", "{count} failed", count),
+        MISSING: ngettext("{count} missing", "{count} missing", count),
+        ABSENT: ngettext("{count} not installed", "{count} not installed", count),
+    }
+    return words[state]
 
 
 def outdated(cells: Sequence[Cell]) -> list[str]:
     """A sentence for each reason why runs that were trained count as missing."""
-    counts = Counter(cell.note for cell in cells if cell.state == MISSING and cell.note)
+    counts = Counter(cell.outdated_by for cell in cells if cell.outdated_by)
     return [
-        f"{n} of them {'were' if n > 1 else 'was'} {note[0].lower()}{note[1:]}"
-        for note, n in counts.items()
-    ]
+        ngettext(
+            "{count} of them was trained before the code of {plugins} changed.",
+            "{count} of them were trained before the code of {plugins} changed.",
+            count, plugins=_both(plugins),
+        )
+        for plugins, count in counts.items()
+    ]  # fmt: skip
+
+
+def _both(names: Sequence[str]) -> str:
+    return reduce(lambda some, more: gettext("{some} and {more}", some=some, more=more), names)
 
 
 def _places(view: Experiment) -> list[Place]:
@@ -125,7 +153,11 @@ def _untuned(place: Place, jobs: Jobs, tuning: Tuned | None) -> Cell:
     cell = Cell(scoring=place[0], seed=place[1], state=MISSING)
     if note := tuning.failed.get(place[0]):
         return replace(cell, state="failed", note=note)
-    return cell if jobs.holds(request) else replace(cell, state="queued", note="Tuning.")
+    return (
+        cell
+        if jobs.holds(request)
+        else replace(cell, state="queued", note=gettext_noop("Tuning."))
+    )
 
 
 def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
@@ -139,7 +171,7 @@ def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
         note = events[-1].note if events else ""
         return replace(cell, state="running" if begun else "queued", note=note)
     if event.result is None:
-        note = event.note or "The job was stopped before it was done."
+        note = event.note or STOPPED
         return replace(cell, state="failed", note=note, facts=event.facts)
     facts = event.result.facts
     figures = {"seconds": facts.get("work_seconds"), **facts["metrics"]}
@@ -158,8 +190,7 @@ def _changed(training: Training, catalogue: Catalogue) -> list[str]:
 
 
 def _outdated(place: Place, changed: Sequence[str]) -> Cell:
-    note = f"Trained before the code of {' and '.join(changed)} changed."
-    return Cell(scoring=place[0], seed=place[1], state=MISSING, note=note)
+    return Cell(scoring=place[0], seed=place[1], state=MISSING, outdated_by=tuple(changed))
 
 
 def _training(place: Place, training: Training) -> Cell:

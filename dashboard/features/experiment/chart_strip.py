@@ -13,6 +13,7 @@ from dashboard.charts.labels import displayed, room
 from dashboard.charts.pointer import hover
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
+from dashboard.language import gettext
 
 DATA, MEANS = "seeds", "means"  # the data sets
 _DOTS = pa.schema([("scoring", pa.string()), ("seed", pa.int64()), ("value", pa.float64())])
@@ -77,8 +78,10 @@ def prepare_strip(
     names = tuple(dict.fromkeys(displayed(scorings)))
     shape = StripShape(names, title, number, colour, width)
     alone = abs(low) or 1.0 if low == high else 0.0
+    scoring, value = gettext("scoring"), gettext("value")
+    means_told = tables[MEANS].to_pandas().rename(columns={"scoring": scoring, "value": value})
     summary = of_ranked(
-        tables[MEANS].to_pandas(), name="scoring", value="value", what=f"the mean {title}"
+        means_told, name=scoring, value=value, what=gettext("the mean {quantity}", quantity=title)
     )
     return Prepared(tables, shape, {"low": low - alone / 2, "high": high + alone / 2}, summary)
 
@@ -89,6 +92,7 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     space = room(names, _MOST_ROOM)
     y = alt.Y(
         "scoring:N",
+        title=gettext("scoring"),
         sort=None,
         scale=alt.Scale(domain=names, paddingInner=0.15, paddingOuter=0.1),
         axis=alt.Axis(
@@ -98,14 +102,15 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     )  # fmt: skip
     x = alt.X(
         "value:Q",
+        title=title,
         scale=alt.Scale(
             domain=[alt.ExprRef("low"), alt.ExprRef("high")], zero=False, nice=True, padding=8
         ),
         axis=alt.Axis(title=title, tickCount=5, format=number, grid=False),
     )
     tooltip = [
-        alt.Tooltip("scoring:N"),
-        alt.Tooltip("seed:Q", format="d"),
+        alt.Tooltip("scoring:N", title=gettext("scoring")),
+        alt.Tooltip("seed:Q", title=gettext("seed"), format="d"),
         alt.Tooltip("value:Q", title=title, format=number),
     ]
     pointed = hover("scoring", "seed")

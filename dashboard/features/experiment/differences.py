@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import pandas as pd
 
-from dashboard.features.experiment.summary import Gain, number
+from dashboard.features.experiment.summary import FEW, Gain, number
 from dashboard.features.experiment.view import Experiment, metrics, reference_of
+from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.ui import shown
@@ -15,7 +16,7 @@ from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import plain
 
 _DIGITS = 2  # of a difference and of its interval
-_RULE = (
+_RULE = gettext_noop(
     "Differences are taken seed by seed, since a seed gives all scorings the same problem; "
     "positive is better. In brackets their 95 % bootstrap interval. The p is that of a paired "
     "permutation test, corrected by Holm for all scorings in this table."
@@ -32,17 +33,18 @@ def show(view: Experiment, catalogue: Catalogue, gains: Mapping[tuple[str, str],
     if metric is None or not metric.better or len(view.scorings) < 2:
         return
     reference = scoring_title(reference_of(view), catalogue)
-    shown.header(f"Differences from {plain(reference)}")
+    shown.header(plain(gettext("Differences from {reference}", reference=reference)))
     found = {
         name: gain
         for name in view.scorings
         if (gain := gains.get((metric.name, name))) is not None
     }
     if not found:
-        shown.caption("Appears once two scorings have a run of the same seed.")
+        shown.caption(gettext("Appears once two scorings have a run of the same seed."))
         return
-    shown.table(_frame(found, metric, catalogue), hide_index=True, alt="Paired differences")
-    shown.caption(_RULE)
+    frame = _frame(found, metric, catalogue)
+    shown.table(frame, hide_index=True, alt=gettext("Paired differences"))
+    shown.caption(gettext(_RULE))
     if words := _too_few(found, view.seeds):
         shown.caption(plain(words))
 
@@ -50,11 +52,13 @@ def show(view: Experiment, catalogue: Catalogue, gains: Mapping[tuple[str, str],
 def _frame(found: Mapping[str, Gain], metric: Metric, catalogue: Catalogue) -> pd.DataFrame:
     return pd.DataFrame(
         {
-            "Scoring": [scoring_title(name, catalogue) for name in found],
-            f"Better by ({metric.label})": [_interval(gain) for gain in found.values()],
+            gettext("Scoring"): [scoring_title(name, catalogue) for name in found],
+            gettext("Better by ({metric})", metric=metric.label): [
+                _interval(gain) for gain in found.values()
+            ],
             "p": ["–" if gain.p is None else f"{gain.p:.3g}" for gain in found.values()],
-            "Seeds": [gain.pairs for gain in found.values()],
-            "Verdict": [gain.verdict or "–" for gain in found.values()],
+            gettext("Seeds"): [gain.pairs for gain in found.values()],
+            gettext("Verdict"): [gettext(gain.verdict) or "–" for gain in found.values()],
         }
     )
 
@@ -75,16 +79,14 @@ def _signed(value: float) -> str:
 
 def _too_few(found: Mapping[str, Gain], seeds: int) -> str:
     """How many seeds would do, where there are too few for any verdict."""
-    few = [gain for gain in found.values() if gain.verdict == "too few seeds"]
+    few = [gain for gain in found.values() if gain.verdict == FEW]
     needed = next((gain.seeds_needed for gain in few), None)
     if not few or needed is None or needed <= seeds:
         return ""
-    if len(found) == 1:
-        return (
-            f"With so few seeds not even the largest difference could be told from chance at "
-            f"5 %; {needed} seeds can do that for one comparison."
-        )
-    return (
-        f"With so few seeds not even the largest difference could be told from chance at 5 %; "
-        f"{needed} seeds can do that for {len(found)} comparisons."
-    )
+    return ngettext(
+        "With so few seeds not even the largest difference could be told from chance at "
+        "5 %; {needed} seeds can do that for one comparison.",
+        "With so few seeds not even the largest difference could be told from chance at 5 %; "
+        "{needed} seeds can do that for {count} comparisons.",
+        len(found), needed=needed,
+    )  # fmt: skip

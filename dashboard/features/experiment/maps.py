@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import streamlit as st
 
@@ -13,6 +13,7 @@ from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.charts.template import Prepared
 from dashboard.features.experiment.cells import AT_WORK, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.scorings import short_name
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
@@ -26,10 +27,10 @@ _SIDE, _LARGEST_CELL = 260, 34  # px
 _NAME, _WORDS, _BELOW = 44, 76, 20  # px, above a map its scoring and its translation, and below
 _CURVE_AND_MAP = 430  # px, of a regression's chart
 _ABSENT = {
-    "queued": "Waits for its turn.",
-    "missing": "Not begun yet.",
-    "paused": "Paused before its first epoch ended.",
-    "not installed": "This scoring is not installed here.",
+    "queued": gettext_noop("Waits for its turn."),
+    "missing": gettext_noop("Not begun yet."),
+    "paused": gettext_noop("Paused before its first epoch ended."),
+    "not installed": gettext_noop("This scoring is not installed here."),
 }
 
 
@@ -73,17 +74,24 @@ def show(
     with scale:
         charts.legend(vmax)
     sizes = _sizes(found)
-    height = _NAME + (_WORDS if view.task == TRANSLATION else 0) + sizes.key_room + _SIDE
-    if view.task != TRANSLATION:
-        height = _NAME + _CURVE_AND_MAP
+    height: int | Literal["content"] = _height(view, sizes)
+    if not found and not any(cell.state in AT_WORK for cell in chosen):
+        height = "content"  # nothing is on its way
     with layout.grid(len(chosen)):
         for cell in chosen:
             with shown.container(
-                height=height + _BELOW,
+                height=height,
                 border=False,
                 key=f"experiment-map-{short_name(cell.scoring)}",
             ):
                 _panel(cell, drawn[cell.scoring], sizes, vmax, catalogue)
+
+
+def _height(view: Experiment, sizes: _Sizes) -> int:
+    """px that a map takes with all that belongs to it, so that nothing moves when it comes."""
+    if view.task == TRANSLATION:
+        return _NAME + _WORDS + sizes.key_room + _SIDE + _BELOW
+    return _NAME + _CURVE_AND_MAP + _BELOW
 
 
 def shown_seed(view: Experiment) -> int:
@@ -93,11 +101,11 @@ def shown_seed(view: Experiment) -> int:
 
 def _seeds(view: Experiment, seed: int, choose: Callable[[int], None]) -> None:
     if view.seeds == 1:
-        shown.caption("These maps are of seed 0.")
+        shown.caption(gettext("These maps are of seed 0."))
         return
     key = "experiment-maps"
     st.segmented_control(
-        "Seed of the maps",
+        gettext("Seed of the maps"),
         list(range(view.seeds)),
         key=place(key, seed, fresh=st.session_state.get(key) != seed),
         on_change=picked(key, choose),
@@ -128,9 +136,13 @@ def _probe(cell: Cell) -> Drawn | None:
     if not cross:
         return None
     frame = max(cross, key=lambda frame: frame.layer)
-    heads = len(frame.weights)
-    of = f", layer {frame.layer + 1}, mean of {heads} heads" if heads > 1 else ""
-    words = f"After epoch {last.epoch:,}{of}: {last.probe or '—'}"
+    heads, said = len(frame.weights), last.probe or "—"
+    words = gettext("After epoch {epoch:,}: {words}", epoch=last.epoch, words=said)
+    if heads > 1:
+        words = gettext(
+            "After epoch {epoch:,}, layer {layer}, mean of {heads} heads: {words}",
+            epoch=last.epoch, layer=frame.layer + 1, heads=heads, words=said,
+        )  # fmt: skip
     return Drawn(frame, words, Result(tables={"maps": probe}).digest)
 
 
@@ -151,7 +163,8 @@ def _panel(
         if cell.state in AT_WORK and cell.state != "queued":
             st.skeleton(_SIDE)
         else:
-            shown.caption(plain(_ABSENT.get(cell.state) or cell.note or "No map is kept."))
+            absent = translated(_ABSENT.get(cell.state) or cell.note)
+            shown.caption(plain(absent or gettext("No map is kept.")))
         return
     if cell.training is None:
         _curve(cell, drawn, vmax)
@@ -168,7 +181,10 @@ def _panel(
 
     charts.show_filled(
         f"experiment {drawn.digest} {vmax} {tuple(sizes)}", draw_heatmap, prepare,
-        f"Attention of {cell.scoring}, seed {cell.seed}: queries down, keys across",
+        gettext(
+            "Attention of {scoring}, seed {seed}: queries down, keys across",
+            scoring=cell.scoring, seed=cell.seed,
+        ),
     )  # fmt: skip
 
 
@@ -186,6 +202,9 @@ def _curve(cell: Cell, drawn: Drawn, vmax: float) -> None:
 
     charts.show_filled(
         f"experiment {drawn.digest} {vmax}", draw_regression, prepare,
-        f"Prediction and attention of {cell.scoring}, seed {cell.seed}: queries across, "
-        "training points down",
+        gettext(
+            "Prediction and attention of {scoring}, seed {seed}: queries across, "
+            "training points down",
+            scoring=cell.scoring, seed=cell.seed,
+        ),
     )  # fmt: skip

@@ -38,6 +38,8 @@ from dashboard.features.experiment.view import (
     tunes,
 )
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, gettext_noop, ngettext
+from dashboard.language.joining import together
 from dashboard.links import fits as fits_link
 from dashboard.links.fits import DATA
 from dashboard.links.recipes import formulas, in_charts
@@ -57,14 +59,17 @@ _HEIGHT = 420  # px, of the page in waiting
 _POLL = 1.0  # seconds between two looks at trainings
 _LAST = "experiment summary"
 _FAIR = {
-    "regression": "Every row sees the same problems: a seed draws points, noise and starting "
-    "weights anew, alike for all scorings. Only the scoring differs, and with it the number of "
-    "weights, which stands beside the figures.",
-    "translation": "Every row sees the same sentences, held-out sentences and recipe; a seed "
-    "draws starting weights, the order of the sentences and dropout. Only the scoring differs, "
-    "and with it the number of weights, which stands beside the figures.",
+    "regression": gettext_noop(
+        "Every row sees the same problems: a seed draws points, noise and starting weights anew, "
+        "alike for all scorings. Only the scoring differs, and with it the number of weights, "
+        "which stands beside the figures."
+    ),
+    "translation": gettext_noop(
+        "Every row sees the same sentences, held-out sentences and recipe; a seed draws starting "
+        "weights, the order of the sentences and dropout. Only the scoring differs, and with it "
+        "the number of weights, which stands beside the figures."
+    ),
 }
-_SAME_DATA = "These data are the same for every seed, so the spread is of starting weights alone."
 
 
 class _State(NamedTuple):
@@ -171,7 +176,7 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         if view.task == TRANSLATION:
             steering.buttons(state.requests, cells)
         with shown.container(width="stretch"):
-            shown.caption(plain(" ".join([summary(cells) + ".", *outdated(cells)])))
+            shown.caption(plain(together([summary(cells), *outdated(cells)])))
     steering.refusal()
     for training in (cell.training for cell in cells):
         if training:
@@ -180,16 +185,24 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
     measured = experiment_table.measured(cells, columns)
     experiment_table.table(view, cells, measured, found, catalogue)
     _failure(session, state.request, state.event)
-    shown.caption(_FAIR[view.task])
+    shown.caption(gettext(_FAIR[view.task]))
     shown.caption(plain(set_by(view, state.tuning, catalogue)))
     if view.normaliser != SOFTMAX:
-        title = normaliser_title(view.normaliser, catalogue)
-        shown.caption(plain(f"Every row makes weights of its scores by the normaliser {title}."))
+        words = gettext(
+            "Every row makes weights of its scores by the normaliser {normaliser}.",
+            normaliser=normaliser_title(view.normaliser, catalogue),
+        )
+        shown.caption(plain(words))
     if _same_data(cells):
-        shown.caption(_SAME_DATA)
+        shown.caption(
+            gettext(
+                "These data are the same for every seed, so the spread is of starting weights "
+                "alone."
+            )
+        )
     # Not right above the table, whose own tools appear there.
     st.download_button(
-        "Every run as CSV",
+        gettext("Every run as CSV"),
         partial(runs.file, view, cells, columns),  # made when it is asked for
         file_name=f"experiment-{view.task}.csv",
         mime="text/csv",
@@ -199,13 +212,13 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         on_click="ignore",
     )
     runs.failures(cells, catalogue)
-    shown.header("Every seed")
+    shown.header(gettext("Every seed"))
     seeds.chart(
         view, cells, measured, found, catalogue,
         lambda name: session.change(replace(session.view, figure=name)),
     )  # fmt: skip
     differences.show(view, catalogue, gains(state.result))
-    shown.header("Where each scoring looks")
+    shown.header(gettext("Where each scoring looks"))
     maps.show(
         view, cells, catalogue, lambda seed: session.change(replace(session.view, maps=seed))
     )
@@ -225,7 +238,7 @@ def _curves(cells: Sequence[Cell], seed: int) -> None:
     """The way to the page that shows how these trainings went, epoch by epoch."""
     found = [cell.training.id for cell in cells if cell.training and cell.seed == seed]
     if found:
-        navigation.link_to("training", in_charts(found), "Their learning curves")
+        navigation.link_to("training", in_charts(found), gettext("Their learning curves"))
 
 
 def _work(request: Request) -> float:
@@ -252,7 +265,7 @@ PAGE = Page(
     requests=_fits,
     follow_ups=_tuned_fits,
     work=_work,
-    offer=lambda fits: f"Make {len(fits)} fit{'s' * (len(fits) > 1)}",
+    offer=lambda fits: ngettext("Make {count} fit", "Make {count} fits", len(fits)),
     formulas=formulas,
     results=_results,
     panels=2,

@@ -9,6 +9,7 @@ import pyarrow as pa
 from dashboard.charts.tidy import table_csv
 from dashboard.features.experiment.cells import Cell
 from dashboard.features.experiment.view import Experiment
+from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.ui import shown
@@ -36,14 +37,21 @@ def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:
     if not broken:
         return
     with shown.container(border=True, key="experiment-failures", gap="xsmall"):
-        shown.markdown(f":material/error: **{len(broken)} of {len(cells)} runs failed**")
+        words = gettext("{failed} of {count} runs failed", failed=len(broken), count=len(cells))
+        shown.markdown(f":material/error: **{words}**")
         for cell in broken[:_FAILURES_SHOWN]:
-            shown.text(f"{scoring_title(cell.scoring, catalogue)}, seed {cell.seed}: {cell.note}")
+            words = gettext(
+                "{scoring}, seed {seed}: {problem}",
+                scoring=scoring_title(cell.scoring, catalogue), seed=cell.seed,
+                problem=translated(cell.note),
+            )  # fmt: skip
+            shown.text(words)
             if culprit := cell.facts.get("culprit"):
-                shown.caption(plain(f"It happened in {culprit}."))
+                words = gettext("It happened in {culprit}.", culprit=translated(culprit))
+                shown.caption(plain(words))
         if len(broken) > _FAILURES_SHOWN:
             more = len(broken) - _FAILURES_SHOWN
-            shown.caption(f"and {more} more, all in the file of every run")
+            shown.caption(gettext("and {count} more, all in the file of every run", count=more))
 
 
 def file(view: Experiment, cells: Sequence[Cell], metrics: Sequence[Metric]) -> bytes:

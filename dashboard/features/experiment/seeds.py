@@ -12,6 +12,7 @@ from dashboard.features.experiment.cells import Cell
 from dashboard.features.experiment.chart_strip import draw_strip, prepare_strip, strip_chart
 from dashboard.features.experiment.summary import Spread, Spreads
 from dashboard.features.experiment.view import FIGURE, Experiment
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.records.result import Result
@@ -53,9 +54,10 @@ def chart(
     prepared = prepare_strip(rows, means, tuple(titles.values()), title=metric.heading)
     with shown.container(key="experiment-chart"):
         charts.show_prepared(
-            draw_strip, prepared, f"{metric.title} of every seed, a lane per scoring"
-        )
-    shown.caption("A dot for every seed, a tick at the scoring's mean.")
+            draw_strip, prepared,
+            gettext("{metric} of every seed, a lane per scoring", metric=metric.title),
+        )  # fmt: skip
+    shown.caption(gettext("A dot for every seed, a tick at the scoring's mean."))
     with menu:
         if not rows:
             export.waiting("experiment")
@@ -63,8 +65,9 @@ def chart(
         tables = {"seeds": pa.Table.from_pylist(rows), "means": pa.Table.from_pylist(means)}
         whole = partial(strip_chart, rows, means, tuple(titles.values()), title=metric.heading)
         export.menu(
-            None, Result(tables=tables), {metric.title: whole}, "experiment", title="Experiment"
-        )
+            None, Result(tables=tables), {metric.title: whole}, gettext_noop("experiment"),
+            title=gettext("Experiment"),
+        )  # fmt: skip
 
 
 def _chosen(view: Experiment, metrics: Sequence[Metric], choose: Callable[[str], None]) -> Metric:
@@ -72,7 +75,7 @@ def _chosen(view: Experiment, metrics: Sequence[Metric], choose: Callable[[str],
     chosen = view.figure if view.figure in known else metrics[0].name
     key = f"experiment-{view.task}-figure"
     st.pills(
-        FIGURE.title,
+        gettext(FIGURE.title),
         list(known),
         key=place(key, chosen, fresh=st.session_state.get(key) != chosen),
         format_func=lambda name: known[name].heading,

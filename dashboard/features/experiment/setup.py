@@ -24,6 +24,7 @@ from dashboard.features.experiment.view import (
     reference_of,
     usual_view,
 )
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import is_upload
@@ -33,18 +34,20 @@ from dashboard.ui.session import Session
 from dashboard.ui.titles import data_title, model_title, scoring_title
 from dashboard.ui.widgets import place
 
-_TITLES = dict(zip(TASKS, ("Kernel regression", "Translation"), strict=True))
+_TITLES = dict(
+    zip(TASKS, (gettext_noop("Kernel regression"), gettext_noop("Translation")), strict=True)
+)
 _SLIDER_WIDTH = 170  # px
-_PROBE_HELP = "Translated after every epoch; its maps are those compared below."
+_PROBE_HELP = gettext_noop("Translated after every epoch; its maps are those compared below.")
 
 
 def setup(session: Session[Experiment], catalogue: Catalogue) -> None:
     """Draw the controls."""
     task = st.segmented_control(
-        TASK.title,
+        gettext(TASK.title),
         TASKS,
         key=place(session.key(TASK.name), session.view.task, session.fresh),
-        format_func=lambda name: _TITLES[name],
+        format_func=lambda name: gettext(_TITLES[name]),
         label_visibility="collapsed",
         required=True,
     )
@@ -65,7 +68,7 @@ def setup(session: Session[Experiment], catalogue: Catalogue) -> None:
             lambda file: _use_file(session, catalogue, file),
             upload.SENTENCES if trains else upload.TABLE,
         )
-    title = f"Scorings: a row each, at most {MOST_SCORINGS}"
+    title = gettext("Scorings: a row each, at most {most}", most=MOST_SCORINGS)
     recipes.draw_scorings(session, catalogue, title, session.view.task)
     with layout.row("experiment-normaliser"):
         recipes.draw_normaliser(session, catalogue)
@@ -129,7 +132,8 @@ def _problem(session: Session[Experiment], catalogue: Catalogue) -> None:
     by_hand = PARAMETERS.parameters(session.view, catalogue) and not (tune and not learn)
     if not learn and not by_hand:
         return
-    with st.expander("More: the scorings' parameters, how they learn", icon=":material/tune:"):
+    more = gettext("More: the scorings' parameters, how they learn")
+    with st.expander(more, icon=":material/tune:"):
         if by_hand:
             with layout.row("experiment-parameters"):
                 draw_settings(session, catalogue, PARAMETERS, width=_SLIDER_WIDTH)
@@ -141,8 +145,9 @@ def _problem(session: Session[Experiment], catalogue: Catalogue) -> None:
 def _recipe(session: Session[Experiment], catalogue: Catalogue) -> None:
     """How the translation models are trained."""
     with layout.row("experiment-recipe"):
-        recipes.draw_main(session, catalogue, _PROBE_HELP)
-    with st.expander("More: schedule, vocabulary, parts and parameters", icon=":material/tune:"):
+        recipes.draw_main(session, catalogue, gettext(_PROBE_HELP))
+    more = gettext("More: schedule, vocabulary, parts and parameters")
+    with st.expander(more, icon=":material/tune:"):
         with layout.row("experiment-more"):
             recipes.draw_rest(session, catalogue, of_model=False)
             recipes.draw_rest(session, catalogue, of_model=True)

@@ -9,6 +9,7 @@ import streamlit as st
 
 from dashboard.features.experiment.cells import AT_WORK, MISSING, Cell
 from dashboard.features.experiment.view import Place
+from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.records.request import Request
 from dashboard.ui import owner
 from dashboard.ui.widgets import plain
@@ -29,13 +30,15 @@ def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
     # In the order of the requests: the first seed of every scoring first.
     absent = [request for place, request in asked.items() if state[place].state == MISSING]
     count = len(absent)
-    words = "Nothing is missing"
+    words = gettext("Nothing is missing")
     if count:
-        are = "are" if count > 1 else "is"
-        words = f"Train the {count} that {are} missing"
+        words = ngettext(
+            "Train the {count} that is missing", "Train the {count} that are missing", count
+        )
     st.button(
-        words, icon=":material/play_arrow:", type="primary", key="experiment-train",
-        disabled=bool(refused) or not count, help=plain(refused) or None,
+        words, icon=":material/play_arrow:", type="primary" if count else "secondary",
+        key="experiment-train",
+        disabled=bool(refused) or not count, help=plain(translated(refused)) or None,
         on_click=_each, args=(service.start, absent),
     )  # fmt: skip
 
@@ -44,21 +47,22 @@ def buttons(asked: Mapping[Place, Request], cells: Sequence[Cell]) -> None:
         ids = [training.id for training in own if service.owns(training)]
         if ids:
             st.button(
-                label.format(len(ids)), icon=f":material/{icon}:", type="tertiary",
+                gettext(label, count=len(ids)), icon=f":material/{icon}:", type="tertiary",
                 key=f"experiment-{icon}", on_click=_each, args=(action, ids),
             )  # fmt: skip
 
-    button("Go on with {} paused", "resume", ("paused",), service.resume)
-    button("Try {} failed again", "refresh", ("failed",), service.resume)
-    button("Cancel all {}", "stop", (*AT_WORK, "paused"), service.cancel)
+    button(gettext_noop("Go on with {count} paused"), "resume", ("paused",), service.resume)
+    button(gettext_noop("Try {count} failed again"), "refresh", ("failed",), service.resume)
+    button(gettext_noop("Cancel all {count}"), "stop", (*AT_WORK, "paused"), service.cancel)
 
 
 def refusal() -> None:
     """Why the last press of a button did not do all that it should."""
     if refused := st.session_state.get(_REFUSED):
         with st.container(border=True, key="experiment-refused", gap="xsmall"):
-            st.markdown(":material/error: **Not everything was started**")
-            st.text(refused)
+            words = gettext("Not everything was started")
+            st.markdown(f":material/error: **{words}**")
+            st.text(translated(refused))
 
 
 def _each(action: Callable[[_One], object], ones: Sequence[_One]) -> None:

@@ -8,11 +8,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from dashboard.features.experiment.cells import Cell
+from dashboard.language import gettext_noop
 from dashboard.records.metric import Metric
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
 TASK = "experiment"
+FEW = gettext_noop("too few seeds")
+VERDICTS = (
+    gettext_noop("better"),
+    gettext_noop("worse"),
+    gettext_noop("no difference found"),
+    FEW,
+)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -39,8 +47,7 @@ class Gain:
         low, high: the ends of their 95 % bootstrap interval; None for fewer than two pairs.
         p: of the paired permutation test, corrected for all that are compared.
         pairs: seeds that both have.
-        verdict: ``better``, ``worse``, ``no difference found``, ``too few seeds``; empty without
-            a pair.
+        verdict: one of :data:`VERDICTS`; empty without a pair.
         seeds_needed: how many would do for a verdict; None where no number does.
     """
 

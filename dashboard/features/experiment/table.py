@@ -8,17 +8,24 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell
+from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell, counted
 from dashboard.features.experiment.summary import Spread, Spreads, mean_text
 from dashboard.features.experiment.view import Experiment
+from dashboard.language import gettext, gettext_noop
+from dashboard.language.joining import listed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.ui import shown
+from dashboard.ui.column_width import column_width
 from dashboard.ui.titles import scoring_title
 
 _RUNS_WIDTH = 260  # px
-_ALT = "Mean and spread of every figure, a row per scoring"
-_RULE = (
+_ALT = gettext_noop("Mean and spread of every figure, a row per scoring")
+_TITLES = {
+    "Scoring": gettext_noop("Scoring"), "Weights": gettext_noop("Weights"),
+    "Runs": gettext_noop("Runs"),
+}  # fmt: skip
+_RULE = gettext_noop(
     "Mean ± standard deviation over the seeds (n − 1); ↑ more is better, ↓ less is. Bold is the "
     "best mean of a column where its differences from all others, paired by seed, are beyond "
     "chance: a permutation test corrected by Holm gives each a p of at most 0.05. "
@@ -60,29 +67,41 @@ def table(
     for metric, column in found.items():
         frame[metric.heading] = pd.Series([one.mean for one in column], dtype="float64")
     frame["Runs"] = [_runs(name, cells) for name in view.scorings]
-    help_of = {metric.heading: metric.help for metric in metrics}
-    help_of["Weights"] = "How many numbers the whole model has that learning changes."
-    st.dataframe(
-        _styled(frame, found),
-        hide_index=True,
-        column_config={
-            "Scoring": st.column_config.TextColumn(pinned=True),
-            **{name: st.column_config.Column(help=words) for name, words in help_of.items()},
-            # A width of its own: the words change while trainings run.
-            "Runs": st.column_config.TextColumn(
-                help="How many of the seeds are done, and how far the others are.",
-                width=_RUNS_WIDTH,
-            ),
-        },
-        placeholder="–",
-        key="experiment-table",
-        alt=_ALT,
-    )
     texts = frame.assign(
         **{
             metric.heading: [mean_text(one, metric.digits) for one in column]
             for metric, column in found.items()
         }
+    )
+    weights_help = gettext("How many numbers the whole model has that learning changes.")
+    titles = {name: gettext(title) for name, title in _TITLES.items()}
+    st.dataframe(
+        _styled(frame, found),
+        hide_index=True,
+        column_config={
+            "Scoring": st.column_config.TextColumn(titles["Scoring"], pinned=True),
+            "Weights": st.column_config.Column(
+                titles["Weights"],
+                help=weights_help,
+                width=column_width(titles["Weights"], (f"{one or 0:,}" for one in weights)),
+            ),
+            **{
+                metric.heading: st.column_config.Column(
+                    help=metric.help,
+                    width=column_width(metric.heading, texts[metric.heading]),
+                )
+                for metric in found
+            },
+            # A width of its own: the words change while trainings run.
+            "Runs": st.column_config.TextColumn(
+                titles["Runs"],
+                help=gettext("How many of the seeds are done, and how far the others are."),
+                width=_RUNS_WIDTH,
+            ),
+        },
+        placeholder="–",
+        key="experiment-table",
+        alt=gettext(_ALT),
     )
     bold = [
         (row, metric.heading)
@@ -90,27 +109,32 @@ def table(
         for row, one in enumerate(column)
         if one.best
     ]
-    shown.note_table(texts, alt=_ALT, bold=bold)
-    shown.caption(_RULE)
+    shown.note_table(texts.rename(columns=titles), alt=gettext(_ALT), bold=bold)
+    shown.caption(gettext(_RULE))
 
 
 def _runs(scoring: str, cells: Sequence[Cell]) -> str:
     own = [cell for cell in cells if cell.scoring == scoring]
     if own[0].state == ABSENT:
-        return ABSENT
-    words = [f"{sum(cell.state == 'done' for cell in own)} of {len(own)} done"]
+        return gettext(ABSENT)
+    done = sum(cell.state == "done" for cell in own)
+    words = [gettext("{done} of {count} done", done=done, count=len(own))]
     for state in ("running", "queued", "paused", "failed"):
         found = [cell for cell in own if cell.state == state]
         if found:
-            words.append(f"{len(found)} {state}{_how_far(found)}")
-    return ", ".join(words)
+            words.append(_how_far(state, found))
+    return listed(words)
 
 
-def _how_far(cells: Sequence[Cell]) -> str:
-    """How far those at work are; each has its own share of the whole."""
+def _how_far(state: str, cells: Sequence[Cell]) -> str:
+    """How many stand so, and how far those at work are: each has its own share of the whole."""
+    words = counted(state, len(cells))
     live = [cell.training.live.get("fraction") for cell in cells if cell.training]
     known = [fraction for fraction in live if fraction is not None]
-    return f" ({', '.join(f'{100 * fraction:.0f} %' for fraction in known)})" if known else ""
+    if not known:
+        return words
+    shares = listed(f"{100 * fraction:.0f} %" for fraction in known)
+    return gettext("{runs} ({shares})", runs=words, shares=shares)
 
 
 def _weights(scoring: str, cells: Sequence[Cell]) -> int | None:

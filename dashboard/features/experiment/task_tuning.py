@@ -15,6 +15,7 @@ from attention_plugins.registry import installed
 from dashboard.features.experiment.view import TUNING_SEEDS, VALIDATION
 from dashboard.jobs import tasks
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
 from dashboard.links import fits
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -57,7 +58,7 @@ def tune(request: Request, context: Context) -> Result:
         except ValueError as error:
             refused = error
             errors.append(None)
-        context.report((number + 1) / len(combinations), "tuning on other seeds")
+        context.report((number + 1) / len(combinations), gettext_noop("tuning on other seeds"))
     tried = [(error, n) for n, error in enumerate(errors) if error is not None]
     if not tried and refused:
         raise refused

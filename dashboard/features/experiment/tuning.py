@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import reduce
 
 from dashboard.features.experiment.view import (
     TRANSLATION,
@@ -12,14 +13,17 @@ from dashboard.features.experiment.view import (
     requests,
     tunes,
 )
+from dashboard.language import gettext, gettext_noop
+from dashboard.language.joining import listed, together
 from dashboard.links.fits import LEARN
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Pairs, Request, is_upload
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.titles import scoring_title
 
+STOPPED = gettext_noop("The job was stopped before it was done.")
 _TASK = "experiment"
-_TITLES = {"lr": "learning rate"}
+_TITLES = {"lr": gettext_noop("learning rate")}
 _COMBINATIONS, _RATES = 8, 3  # of a scoring with one parameter, and of one that learns
 
 
@@ -63,7 +67,7 @@ def tuned(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Tuned:
             values[scoring] = tuple(sorted(event.result.facts["chosen"].items()))
             combinations[scoring] = int(event.result.facts["combinations"])
         elif event:
-            failed[scoring] = event.note or "The job was stopped before it was done."
+            failed[scoring] = event.note or STOPPED
     return Tuned(requests=asked, values=values, combinations=combinations, failed=failed)
 
 
@@ -76,28 +80,49 @@ def tuning_fits(request: Request) -> int:
 def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     """How the scorings got their values: tuned, and to which ones, or by hand."""
     if view.task == TRANSLATION:
-        return (
+        return gettext(
             "No scoring is tuned here: all train with the learning rate and the parameters that "
             "are set above, and one that wants others is at a disadvantage."
         )
     if tuning is None:
         if is_upload(view.data):
-            return (
+            return gettext(
                 "No scoring is tuned here: a file has no other points to tune on. All have the "
                 "parameters that are set above."
             )
-        return "No scoring is tuned: all have the parameters that are set above."
-    chosen = "; ".join(
-        f"{scoring_title(name, catalogue)}: "
-        + ", ".join(
-            f"{_TITLES.get(parameter, parameter)} {value:.3g}" for parameter, value in found
+        return gettext("No scoring is tuned: all have the parameters that are set above.")
+    words = gettext(
+        "Every scoring is tuned on {seeds} problems of other seeds than those in the table, by "
+        "the leave-one-out error, over a grid of up to {most:,} combinations.",
+        seeds=len(TUNING_SEEDS), most=max(tuning.combinations.values(), default=0),
+    )  # fmt: skip
+    if chosen := _chosen(view, tuning, catalogue):
+        return together([words, gettext("Chosen: {values}.", values=chosen)])
+    return words
+
+
+def _chosen(view: Experiment, tuning: Tuned, catalogue: Catalogue) -> str:
+    """The values of each scoring that has any."""
+    found = [
+        gettext(
+            "{scoring}: {values}", scoring=scoring_title(name, catalogue),
+            values=listed(
+                f"{_named(parameter, name, catalogue)} {value:.3g}" for parameter, value in values
+            ),
         )
         for name in view.scorings
-        if (found := tuning.values.get(name))
-    )
-    most = max(tuning.combinations.values(), default=0)
-    words = (
-        f"Every scoring is tuned on {len(TUNING_SEEDS)} problems of other seeds than those in the "
-        f"table, by the leave-one-out error, over a grid of up to {most:,} combinations."
-    )
-    return f"{words} Chosen: {chosen}." if chosen else words
+        if (values := tuning.values.get(name))
+    ]  # fmt: skip
+    if not found:
+        return ""
+    return reduce(lambda some, more: gettext("{some}; {more}", some=some, more=more), found)
+
+
+def _named(parameter: str, scoring: str, catalogue: Catalogue) -> str:
+    """A parameter within a sentence."""
+    if parameter in _TITLES:
+        return gettext(_TITLES[parameter])
+    entry = catalogue.scorings.get(scoring)
+    titles = {one.name: one.title for one in entry.parameters} if entry else {}
+    title = titles.get(parameter, parameter)
+    return title[:1].lower() + title[1:]

@@ -15,6 +15,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.features.experiment.of_task import OfTask
+from dashboard.language import gettext_noop
 from dashboard.links import fits, recipes
 from dashboard.links.attending import normaliser_fields
 from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, device
@@ -204,12 +205,12 @@ def _scoring_key(name: str) -> str:
 
 
 TASK: Choice[Experiment] = Choice(
-    name="task", title="What is compared", options=lambda _view, _catalogue: TASKS
+    name="task", title=gettext_noop("What is compared"), options=lambda _view, _catalogue: TASKS
 )
 SEEDS: Setting[Experiment] = Setting(name="seeds", parameter=_seeds)
 MODEL: Choice[Experiment] = Choice(
     name="model",
-    title="Model",
+    title=gettext_noop("Model"),
     options=lambda _, catalogue: tuple(catalogue.of_task("models", REGRESSION)),
     default=lambda _view, _catalogue: fits.MODEL,
     unknown=NAME,
@@ -230,17 +231,19 @@ FITTING: Settings[Experiment] = Settings(
 )
 FIGURE: Choice[Experiment] = Choice(
     name="figure",
-    title="Figure",
+    title=gettext_noop("Metric in the chart"),
     options=lambda view, catalogue: tuple(one.name for one in metrics(view, catalogue)),
 )
 DEVICE = device()
 TUNE: Setting[Experiment] = Setting(name="tune", parameter=_tune)
 REFERENCE = Reference(
     name="reference",
-    title="Compare with",
+    title=gettext_noop("Compare with"),
     options=lambda view, _: view.scorings,
     default=lambda view, _: _usual_reference(view),
-    help="The scoring from which the differences of the others are taken, seed by seed.",
+    help=gettext_noop(
+        "The scoring from which the differences of the others are taken, seed by seed."
+    ),
 )
 _OF_REGRESSION = (
     MODEL,

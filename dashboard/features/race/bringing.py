@@ -9,6 +9,8 @@ import streamlit as st
 
 from dashboard.features.race.view import RaceView, import_request
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, ngettext, translated
+from dashboard.language.joining import ended
 from dashboard.records.request import UPLOAD, Request
 from dashboard.settings import settings
 from dashboard.storage import race_import
@@ -25,16 +27,18 @@ _NAMED = 8  # lines that were left out
 
 
 def importer(session: Session[RaceView]) -> None:
-    """Asks for a race's file."""
+    """The button that asks for a race's file."""
     if not owner.visitor().makes:
         return
-    with st.popover("Import a race", icon=":material/upload_file:", type="tertiary"):
+    with st.popover(gettext("Import a race"), icon=":material/upload_file:"):
         st.caption(
-            "A zip of a race's folder, as “The whole race” downloads it here or elsewhere: "
-            "race.json and outcomes.jsonl."
+            gettext(
+                "A zip of a race's folder, as “The whole race” downloads it here or elsewhere: "
+                "race.json and outcomes.jsonl."
+            )
         )
         st.file_uploader(
-            "File",
+            gettext("File"),
             type=["zip"],
             key=_UPLOAD,
             max_upload_size=min(LARGEST_ARCHIVE // MB, settings().upload_megabytes),
@@ -48,7 +52,7 @@ def finish(session: Session[RaceView]) -> None:
     if _PENDING in st.session_state:
         request, name = st.session_state[_PENDING]
         session.jobs.want([request])
-        with st.spinner("A worker reads the file"):
+        with st.spinner(gettext("A worker reads the file")):
             while not session.jobs.wait(results.POLL):
                 session.jobs.progress(request)
         event = session.jobs.final(request)
@@ -58,7 +62,7 @@ def finish(session: Session[RaceView]) -> None:
             if event is not None:
                 session.change(RaceView(race=_added(request, event, name)))
         except (ValueError, StorageError) as error:
-            st.session_state[_SAID] = [f"Refused: {error}."]
+            st.session_state[_SAID] = [_refused(error)]
         st.rerun()
     if said := st.session_state.get(_SAID):
         with st.container(border=True, key="race-import-said"):
@@ -72,7 +76,7 @@ def remover(session: Session[RaceView], race: RaceRecord) -> None:
     if race.owner is None or not (visitor.administers or race.owner == visitor.owner):
         return
     st.button(
-        "Remove this race", icon=":material/delete:", type="tertiary", key="race-remove",
+        gettext("Remove this race"), icon=":material/delete:", type="tertiary", key="race-remove",
         on_click=_remove, args=(session, race.name),
     )  # fmt: skip
 
@@ -87,7 +91,11 @@ def _begin() -> None:
         owner.visitor().see_that_it_makes("Importing")
         st.session_state[_PENDING] = _stored(file.getvalue()), PurePath(file.name).stem
     except ValueError as error:
-        st.session_state[_SAID] = [f"Refused: {error}."]
+        st.session_state[_SAID] = [_refused(error)]
+
+
+def _refused(error: Exception) -> str:
+    return gettext("Refused: {problem}.", problem=translated(str(error)))
 
 
 def _stored(data: bytes) -> Request:
@@ -112,17 +120,21 @@ def _added(request: Request, event: Event, name: str) -> str:
     with suppress(OSError):
         Blobs().remove(request.data.removeprefix(UPLOAD))
     if event.result is None:
-        refused = event.facts.get("refused")
-        raise BundleError(event.note if refused else f"a worker failed to read it ({event.note})")
+        if event.facts.get("refused"):
+            raise BundleError(event.note)
+        raise BundleError(
+            gettext("a worker failed to read it ({problem})", problem=translated(event.note))
+        )
     table, facts = event.result.tables["files"], event.result.facts
     chosen = settings()
     added = race_import.add(
         name, table["plan"][0].as_py(), table["outcomes"][0].as_py(), owner.owner(),
         megabytes=chosen.uploads_megabytes, total=chosen.uploads_total_megabytes,
     )  # fmt: skip
-    said = [f"{added}: {facts['kept']:,} trainings were taken in."]
+    said = [gettext("{race}: {count:,} trainings were taken in.", race=added, count=facts["kept"])]
     if count := facts["left_out"]:
-        said += [f"{count:,} line{'s' * (count > 1)} left out.", *facts["problems"][:_NAMED]]
+        said.append(ngettext("{count:,} line left out.", "{count:,} lines left out.", count))
+        said += map(translated, facts["problems"][:_NAMED])
     st.session_state[_SAID] = said
     return added
 
@@ -131,7 +143,7 @@ def _remove(session: Session[RaceView], name: str) -> None:
     try:
         race_import.remove(name)
     except (ValueError, StorageError) as error:
-        st.session_state[_SAID] = [f"{error}."]
+        st.session_state[_SAID] = [ended(translated(str(error)))]
         return
-    st.session_state[_SAID] = [f"The race {plain(name)} was removed."]
+    st.session_state[_SAID] = [gettext("The race {race} was removed.", race=plain(name))]
     session.change(RaceView())

@@ -14,10 +14,17 @@ from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources
-from dashboard.features.race.verdicts import COLOURS
+from dashboard.features.race.verdicts import COLOURS, said
+from dashboard.language import gettext, gettext_noop
 
 _LANE, _MOST_ROOM = 19, 190  # px: of a contestant, and for the names at the left
 _NUMBERS = ("difference", "low", "high", "p")
+# What the columns are called.
+_TITLES = {
+    "name": gettext_noop("name"), "verdict": gettext_noop("verdict"),
+    "difference": gettext_noop("difference"), "low": gettext_noop("low"),
+    "high": gettext_noop("high"), "p": gettext_noop("corrected p"),
+}  # fmt: skip
 
 
 class DifferencesShape(NamedTuple):
@@ -52,41 +59,48 @@ def prepare_differences(
     best_first = sorted(range(len(rows)), key=lambda i: -rows[i]["difference"])
     table: dict[str, Any] = {
         "name": [names[i] for i in best_first],
-        "verdict": [rows[i]["verdict"] for i in best_first],
+        "verdict": [said(rows[i]["verdict"]) for i in best_first],
     }
     for column in _NUMBERS:
         table[column] = pa.array([rows[i][column] for i in best_first], pa.float64())
     shape = DifferencesShape(tuple(table["name"]), title, width)
     made = pa.table(table)
-    what = "the difference to the reference"
-    summary = of_ranked(made.to_pandas(), name="name", value="difference", what=what)
+    titles = {column: gettext(title) for column, title in _TITLES.items()}
+    summary = of_ranked(
+        made.to_pandas().rename(columns=titles), name=titles["name"], value=titles["difference"],
+        what=gettext("the difference to the reference"),
+    )  # fmt: skip
     return Prepared({"differences": made}, shape, summary=summary)
 
 
 def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_differences` makes it, or names it."""
     rows = data["differences"]
+    titles = {column: gettext(title) for column, title in _TITLES.items()}
     space = room(shape.names, _MOST_ROOM)
     y = alt.Y(
-        "name:N", sort=None, scale=alt.Scale(domain=list(shape.names)),
+        "name:N", title=titles["name"], sort=None, scale=alt.Scale(domain=list(shape.names)),
         axis=alt.Axis(
             title=None, minExtent=space, maxExtent=space, labelLimit=space - 4, grid=True
         ),
     )  # fmt: skip
     x = alt.X(
         "difference:Q",
+        title=titles["difference"],
         scale=alt.Scale(zero=True, nice=True, padding=6),
         axis=alt.Axis(title=shape.title, grid=False, tickCount=6, format=theme.NUMBER),
     )
-    stroke = named_strokes("verdict", COLOURS)
+    colours = {said(verdict): colour for verdict, colour in COLOURS.items()}
+    stroke = named_strokes("verdict", colours).title(titles["verdict"])
     pointed = hover("name")
-    number = ".3~g"
     tooltip = [
-        alt.Tooltip("name:N"), alt.Tooltip("verdict:N"),
-        alt.Tooltip("difference:Q", format=number), alt.Tooltip("low:Q", format=number),
-        alt.Tooltip("high:Q", format=number),
-        alt.Tooltip("p:Q", title="corrected p", format=".2~g"),
-    ]  # fmt: skip
+        *(alt.Tooltip(f"{text}:N", title=titles[text]) for text in ("name", "verdict")),
+        *(
+            alt.Tooltip(f"{number}:Q", title=titles[number], format=".3~g")
+            for number in ("difference", "low", "high")
+        ),
+        alt.Tooltip("p:Q", title=titles["p"], format=".2~g"),
+    ]
     zero = (
         alt.Chart(alt.sequence(0, 1, as_="zero"))
         .mark_rule(color=theme.QUIET, strokeWidth=1.5, aria=False)

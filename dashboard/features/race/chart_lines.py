@@ -13,8 +13,9 @@ from dashboard.charts.labels import displayed
 from dashboard.charts.lanes import stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
-from dashboard.charts.summary import of_series
+from dashboard.charts.summary import Summary, of_series
 from dashboard.charts.template import Prepared, Sources, values_of
+from dashboard.language import gettext
 
 _ROOM = 48  # px, for the labels at the left
 _COLUMNS = ("x", "y", "low", "high")
@@ -75,9 +76,15 @@ def prepare_lines(
     values = {"left": min(xs), "right": max(xs), "bottom": low - margin, "top": high + margin}
     shape = LinesShape(tuple(known.items()), (x_title, y_title), width, height)
     told = {name: float(value) for name, value in values.items()}
-    frame = tables["curves"].to_pandas()
-    summary = of_series(frame, name="name", x="x", y="y", titles=(x_title, y_title))
+    summary = _summary(tables["curves"], x_title, y_title)
     return Prepared(tables, shape, told, summary)
+
+
+def _summary(curves: pa.Table, x_title: str, y_title: str) -> Summary:
+    name = gettext("name")
+    titles = {"name": name, "low": gettext("low"), "high": gettext("high")}
+    frame = curves.to_pandas().rename(columns=titles)
+    return of_series(frame, name=name, x="x", y="y", titles=(x_title, y_title))
 
 
 def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
@@ -86,18 +93,20 @@ def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:
     x_title, y_title = shape.titles
     x = alt.X(
         "x:Q",
+        title=x_title,
         scale=alt.Scale(
             domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False, zero=False, clamp=True
         ),
         axis=alt.Axis(title=x_title, grid=False, tickCount=6, format=theme.NUMBER),
     )
     scale = lane.scale(alt.ExprRef("bottom"), alt.ExprRef("top"))
-    y = alt.Y("y:Q", scale=scale, axis=lane.axis(y_title, _ROOM, form=".3~g"))
-    stroke = named_strokes("name", dict(shape.names))
+    y = alt.Y("y:Q", title=y_title, scale=scale, axis=lane.axis(y_title, _ROOM, form=".3~g"))
+    stroke = named_strokes("name", dict(shape.names)).title(gettext("name"))
     standing_out = alt.FieldOneOfPredicate(field="name", oneOf=[name for name, _ in shape.names])
     pointed = hover("name", "x", nearest=True)
     tooltip = [
-        alt.Tooltip("name:N"), alt.Tooltip("x:Q", title=x_title, format=",~r"),
+        alt.Tooltip("name:N", title=gettext("name")),
+        alt.Tooltip("x:Q", title=x_title, format=",~r"),
         alt.Tooltip("y:Q", title=y_title, format=".3~g"),
     ]  # fmt: skip
     curves = alt.Chart(data["curves"])

@@ -21,7 +21,9 @@ from dashboard.features.race.verdicts import (
     UNCOMPARED,
     WAITING,
     WORSE,
+    said,
 )
+from dashboard.language import gettext, gettext_noop, translated
 
 SELECTED = "cell"  # the selection of a cell, by its column and its row
 _CELL, _MOST_ROOM, _ABOVE = 20, 190, 110  # px: a side, and room for names left and above
@@ -29,6 +31,14 @@ _PALE = 0.3  # of a difference that may be chance
 # A sign where there is no difference to draw.
 _SIGNS = {REFERENCE: "●", FAILED: "×", UNCOMPARED: "–", WAITING: "…"}
 
+# What the tooltip calls the columns.
+_TITLES = {
+    "row": gettext_noop("contestant"), "column": gettext_noop("task"),
+    "verdict": gettext_noop("verdict"), "difference": gettext_noop("difference"),
+    "effect": gettext_noop("standard deviations"), "p": gettext_noop("corrected p"),
+    "rank": gettext_noop("rank"), "seeds": gettext_noop("seeds"),
+    "problem": gettext_noop("problem"),
+}  # fmt: skip
 _NUMBERS = {"difference": "+.3g", "effect": "+.2f", "p": ".2g", "rank": "d", "seeds": "d"}
 
 
@@ -68,7 +78,9 @@ def prepare_matrix(
     texts = {name: displayed([cell[name] for cell in cells]) for name in ("row", "column")}
     table: dict[str, Any] = {
         **texts,
-        **{name: [cell[name] for cell in cells] for name in ("key", "verdict", "problem")},
+        "key": [cell["key"] for cell in cells],
+        "verdict": [said(cell["verdict"]) for cell in cells],
+        "problem": [translated(cell["problem"]) for cell in cells],
         # A cell without a number would not be drawn, and could not be pointed at.
         "value": [float(cell["effect"] or 0.0) for cell in cells],
         **{name: [_text(cell[name], form) for cell in cells] for name, form in _NUMBERS.items()},
@@ -86,8 +98,10 @@ def _summary(
     for cell in cells:
         if cell["effect"] is not None:
             grid[rows.index(cell["row"]), columns.index(cell["column"])] = cell["effect"]
-    quantity = "difference to the reference in standard deviations"
-    return of_matrix(grid, rows, columns, quantity=quantity, names=("contestant", "task"))
+    return of_matrix(
+        grid, rows, columns, names=(gettext("contestant"), gettext("task")),
+        quantity=gettext("difference to the reference in standard deviations"),
+    )  # fmt: skip
 
 
 def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
@@ -110,7 +124,7 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         "value:Q",
         scale=theme.diverging(shape.farthest),
         legend=alt.Legend(
-            title="worse ← deviations over seeds → better", orient="bottom",
+            title=gettext("worse ← deviations over seeds → better"), orient="bottom",
             direction="horizontal", gradientLength=180, titleLimit=320,
             labelExpr="(datum.value > 0 ? '+' : '') + datum.label",
             values=[-shape.farthest, 0, shape.farthest],
@@ -119,12 +133,8 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
     pointed = hover("column", "row")
     chosen = alt.selection_point(name=SELECTED, fields=["column", "row", "key"], on="click")
     tooltip = [
-        alt.Tooltip("row:N", title="contestant"), alt.Tooltip("column:N", title="task"),
-        alt.Tooltip("verdict:N"), alt.Tooltip("difference:N"),
-        alt.Tooltip("effect:N", title="standard deviations"),
-        alt.Tooltip("p:N", title="corrected p"), alt.Tooltip("rank:N"), alt.Tooltip("seeds:N"),
-        alt.Tooltip("problem:N"),
-    ]  # fmt: skip
+        alt.Tooltip(f"{column}:N", title=gettext(title)) for column, title in _TITLES.items()
+    ]
     base = alt.Chart(data["cells"]).encode(x=x, y=y)
     cells = (
         base.mark_rect(stroke=theme.QUIET)

@@ -15,6 +15,8 @@ from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
 from dashboard.features.race.opening import link_of
 from dashboard.features.race.seen import Row, Seen, number
+from dashboard.features.race.verdicts import said
+from dashboard.language import gettext, ngettext, translated
 from dashboard.records.result import Result
 from dashboard.ui import charts, layout, shown
 from dashboard.ui.maps import attention_maps
@@ -37,7 +39,7 @@ def pickers(seen: Seen) -> None:
             with st.container(horizontal=True, vertical_alignment="center", width=_WIDTH):
                 layout.badge(letter)
                 choose(
-                    f"Contestant {letter}", list(seen.by_key), chosen, key,
+                    gettext("Contestant {letter}", letter=letter), list(seen.by_key), chosen, key,
                     st.session_state.get(key) != chosen, title=seen.name, on_change=picked,
                     label_visibility="collapsed",
                 )  # fmt: skip
@@ -46,28 +48,30 @@ def pickers(seen: Seen) -> None:
 def maps(seen: Seen) -> None:
     """The two contestants' maps of the same sentence, or their curves over the same points."""
     if seen.result.tables["fits"].num_rows:
-        shown.header("The curves of the first seed")
+        shown.header(gettext("The curves of the first seed"))
         _fits(seen)
         return
-    shown.header("Where each looks, at the same sentence")
+    shown.header(gettext("Where each looks, at the same sentence"))
     found = {letter: _maps_of(seen, key) for letter, key in (("a", seen.a), ("b", seen.b))}
     shared = [one for one in found.values() if one]
     if not shared:
-        shown.caption("No maps are kept of these two.")
+        shown.caption(gettext("No maps are kept of these two."))
         return
     for place, (letter, one) in zip(shown.columns(2, gap="large"), found.items(), strict=True):
         with place, shown.container(key=f"race-map-{letter}"):
             shown.markdown(f"**{plain(seen.name(getattr(seen, letter)))}**")
             if one is None:
-                shown.caption("No map is kept of this one.")
+                shown.caption(gettext("No map is kept of this one."))
                 continue
             attention_maps(
                 one, letter, shared, "cross", getattr(seen.session.view, f"{letter}_map"),
                 partial(_select, seen, letter),
             )  # fmt: skip
     shown.caption(
-        "The last layer's weights of the first seed, each token of the target over the tokens "
-        "that are read. The target is given, so that rows mean the same."
+        gettext(
+            "The last layer's weights of the first seed, each token of the target over the tokens "
+            "that are read. The target is given, so that rows mean the same."
+        )
     )
 
 
@@ -82,20 +86,18 @@ def _maps_of(seen: Seen, key: str) -> Result | None:
 
 
 def _fits(seen: Seen) -> None:
-    both = dict.fromkeys((seen.a, seen.b))
-    colours = {"truth": "#808a96"}
+    both, truth = dict.fromkeys((seen.a, seen.b)), gettext("truth")
+    colours = {truth: "#808a96"}
     colours |= dict(zip(map(seen.name, both), PANEL_COLOURS.values(), strict=False))
-    rows = [
-        {"x": row["x"], "y": row["truth"], "series": "truth"} for row in seen.of("fits", seen.a)
-    ]
+    rows = [{"x": row["x"], "y": row["truth"], "series": truth} for row in seen.of("fits", seen.a)]
     for key in both:
         rows += (
             {"x": row["x"], "y": row["predicted"], "series": seen.name(key)}
             for row in seen.of("fits", key)
         )
     known = {row["series"] for row in rows}
-    if known <= {"truth"}:
-        shown.caption("No curves are kept of these two.")
+    if known <= {truth}:
+        shown.caption(gettext("No curves are kept of these two."))
         return
     with shown.container(key="race-fits"):
         charts.show_filled(
@@ -105,17 +107,17 @@ def _fits(seen: Seen) -> None:
                 pd.DataFrame(rows), {name: c for name, c in colours.items() if name in known},
                 x_title="x", y_title="y", height=260,
             ),
-            "Predictions of the two contestants and the truth",
+            gettext("Predictions of the two contestants and the truth"),
         )  # fmt: skip
-    shown.caption("Both learned from the same points; inputs are standardised.")
+    shown.caption(gettext("Both learned from the same points; inputs are standardised."))
 
 
 def details(seen: Seen) -> None:
     """Every training of contestant a on this task, and the page on which it can be tried."""
     row = seen.by_key[seen.a]
-    shown.header(f"{plain(row['name'])} on {plain(seen.result.facts['task'])}")
-    if row["problem"]:
-        shown.text(row["problem"])
+    shown.header(plain(gettext("{name} on {task}", name=row["name"], task=seen.task)))
+    if problem := translated(row["problem"]):
+        shown.text(problem)
     _facts(row)
     link = link_of(seen, row)
     if link:
@@ -123,25 +125,26 @@ def details(seen: Seen) -> None:
         navigation.link_to(page, query, label)
     left, right = shown.columns(2, gap="large")
     with left:
-        shown.markdown("**Every seed**")
+        shown.markdown(f"**{gettext('Every seed')}**")
         _seeds(seen)
     with right:
-        shown.markdown("**Choosing the rate**")
+        shown.markdown(f"**{gettext('Choosing the rate')}**")
         _tuning(seen, row)
 
 
 def _facts(row: Row) -> None:
-    words = [
-        f"{row['verdict']}",
-        f"rank {row['rank']}" if row["rank"] else "",
-        f"{row['parameters']:,} parameter{'s' * (row['parameters'] > 1)}"
-        if row["parameters"]
-        else "",
-        f"{row['operations']:,} operations" if row["operations"] else "",
-        f"{number(row['milliseconds'])} ms a step" if row["milliseconds"] else "",
-        f"rate {number(row['rate'])}" if row["rate"] else "",
-    ]
-    shown.caption(plain(" · ".join(filter(None, words))))
+    words = [said(row["verdict"])]
+    if row["rank"]:
+        words.append(gettext("rank {rank}", rank=row["rank"]))
+    if row["parameters"]:
+        words.append(ngettext("{count:,} parameter", "{count:,} parameters", row["parameters"]))
+    if row["operations"]:
+        words.append(gettext("{count:,} operations", count=row["operations"]))
+    if row["milliseconds"]:
+        words.append(gettext("{number} ms a step", number=number(row["milliseconds"])))
+    if row["rate"]:
+        words.append(gettext("rate {rate}", rate=number(row["rate"])))
+    shown.caption(plain(" · ".join(words)))
 
 
 def _seeds(seen: Seen) -> None:
@@ -153,12 +156,13 @@ def _seeds(seen: Seen) -> None:
         both = None not in (own, other)
         rows.append(
             {
-                "Seed": row["seed"], seen.metric: own, "Reference": other,
-                "Better by": sign * (own - other) if both else None, "Seconds": row["seconds"],
-                "Problem": row["problem"],
+                gettext("Seed"): row["seed"], seen.metric: own, gettext("Reference"): other,
+                gettext("Better by"): sign * (own - other) if both else None,
+                gettext("Seconds"): row["seconds"],
+                gettext("Problem"): translated(row["problem"]),
             }
         )  # fmt: skip
-    _table(rows, "Every seed of the contestant")
+    _table(rows, gettext("Every seed of the contestant"))
 
 
 def _tuning(seen: Seen, row: Row) -> None:
@@ -171,13 +175,15 @@ def _tuning(seen: Seen, row: Row) -> None:
         problems[one["rate"]] = one["problem"]
     rows = [
         {
-            "Rate": rate, "Validation": sum(held) / len(held) if held else None,
-            "Chosen": "✓" if rate == row["rate"] else "", "Problem": problems[rate],
+            gettext("Rate"): rate,
+            gettext("Validation"): sum(held) / len(held) if held else None,
+            gettext("Chosen"): "✓" if rate == row["rate"] else "",
+            gettext("Problem"): translated(problems[rate]),
         }
         for rate, held in sorted(rates.items())
     ]  # fmt: skip
-    _table(rows, "Validation at every rate of the contestant")
-    shown.caption(plain(seen.result.facts["validation"]))
+    _table(rows, gettext("Validation at every rate of the contestant"))
+    shown.caption(plain(seen.fact("validation")))
 
 
 def _trials(seen: Seen, key: str, *, tuning: bool) -> Sequence[Row]:
@@ -189,12 +195,12 @@ def _trials(seen: Seen, key: str, *, tuning: bool) -> Sequence[Row]:
 
 def _table(rows: Sequence[Row], alt: str) -> None:
     if not rows:
-        shown.caption("None.")
+        shown.caption(gettext("None."))
         return
     frame = pd.DataFrame(rows)
-    if not any(frame["Problem"]):
-        frame = frame.drop(columns="Problem")
-    whole = {"Seed"}
+    problem, whole = gettext("Problem"), {gettext("Seed")}
+    if not any(frame[problem]):
+        frame = frame.drop(columns=problem)
     config = {
         name: st.column_config.NumberColumn(format="%.4g")
         for name in frame.select_dtypes("number").columns

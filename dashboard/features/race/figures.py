@@ -12,6 +12,7 @@ from dashboard.features.race.chart_differences import draw_differences, prepare_
 from dashboard.features.race.chart_lines import draw_lines, prepare_lines
 from dashboard.features.race.seen import Seen
 from dashboard.features.race.verdicts import COLOURS
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.result import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain
@@ -21,51 +22,53 @@ _TABLES = ("standings", "curves", "learning", "trials")
 
 def differences(seen: Seen) -> None:
     """Every contestant's difference to the reference, sorted, with its interval."""
-    shown.header(f"Differences to {plain(seen.name(seen.reference))}")
+    shown.header(plain(gettext("Differences to {name}", name=seen.name(seen.reference))))
     prepare = _differences(seen)
     if prepare is None:
-        shown.caption("Nobody else ran on this task yet.")
+        shown.caption(gettext("Nobody else ran on this task yet."))
         return
     with shown.container(key="race-differences"):
         charts.show_filled(
             f"race differences {_key(seen)}", draw_differences, prepare,
-            "Difference to the reference with its interval, a lane per contestant",
+            gettext("Difference to the reference with its interval, a lane per contestant"),
         )  # fmt: skip
     shown.caption(
-        "Right of the line is better. A dot is the mean of the paired differences over the "
-        "seeds, a bar its 95 % bootstrap interval, which is not corrected for many comparisons; "
-        "the colours are: they say what the corrected test found."
+        gettext(
+            "Right of the line is better. A dot is the mean of the paired differences over the "
+            "seeds, a bar its 95 % bootstrap interval, which is not corrected for many "
+            "comparisons; the colours are: they say what the corrected test found."
+        )
     )
 
 
 def curves(seen: Seen) -> None:
     """Where sizes grow beyond what was learned, and the loss while learning."""
     left, right = shown.columns(2, gap="large")
-    facts = seen.result.facts
     with left, shown.container(key="race-curves"):
-        shown.header("Beyond the trained sizes")
-        _lines(seen, _sizes(seen), f"{facts['metric']} over {facts['size']}")
+        shown.header(gettext("Beyond the trained sizes"))
+        metric, size = seen.fact("metric"), seen.fact("size")
+        alt = gettext("{metric} over the size: {size}", metric=metric, size=size)
+        _lines(seen, _sizes(seen), alt)
         shown.caption(_said_of_sizes(seen))
     with right, shown.container(key="race-learning"):
-        shown.header("While learning")
-        _lines(seen, _learning(seen), f"{facts['loss']} by epoch")
-        shown.caption("The mean over the seeds, at the rate that each contestant chose.")
+        shown.header(gettext("While learning"))
+        _lines(seen, _learning(seen), gettext("{loss} by epoch", loss=seen.fact("loss")))
+        shown.caption(gettext("The mean over the seeds, at the rate that each contestant chose."))
 
 
 def menu(seen: Seen) -> None:
     """The charts of the task as files, and its tables."""
     found: dict[str, Callable[[], Any]] = {}
     for name, draw, prepare in (
-        ("differences", draw_differences, _differences(seen)),
-        ("beyond the trained sizes", draw_lines, _sizes(seen)),
-        ("while learning", draw_lines, _learning(seen)),
+        (gettext_noop("differences"), draw_differences, _differences(seen)),
+        (gettext_noop("beyond the trained sizes"), draw_lines, _sizes(seen)),
+        (gettext_noop("while learning"), draw_lines, _learning(seen)),
     ):
         if prepare is not None:
             found[name] = partial(_chart, draw, prepare)
     tables = {name: seen.result.tables[name] for name in _TABLES}
-    export.menu(
-        None, Result(tables=tables), found, "race", title=f"Race, {seen.result.facts['task']}"
-    )
+    title = gettext("Race, {task}", task=seen.task)
+    export.menu(None, Result(tables=tables), found, gettext_noop("race"), title=title)
 
 
 def _chart(draw: Callable[..., Any], prepare: Callable[[], Prepared]) -> Any:
@@ -82,12 +85,11 @@ def _differences(seen: Seen) -> Callable[[], Prepared] | None:
     ]  # fmt: skip
     if not rows:
         return None
-    return partial(prepare_differences, rows, title=f"better by, in {_unit(seen)} →", width=640)
-
-
-def _unit(seen: Seen) -> str:
-    facts = seen.result.facts
-    return facts["unit"] or facts["metric"].lower()
+    metric = seen.fact("metric")
+    unit = seen.fact("unit") or (metric if metric.isupper() else metric.lower())
+    return partial(
+        prepare_differences, rows, title=gettext("better by, in {unit} →", unit=unit), width=640
+    )
 
 
 def _sizes(seen: Seen) -> Callable[[], Prepared] | None:
@@ -99,7 +101,11 @@ def _sizes(seen: Seen) -> Callable[[], Prepared] | None:
     ]  # fmt: skip
     learned = tuple(facts["trained"]) if facts["trained"] else None
     return _prepared(
-        seen, rows, x_title=facts["size"], y_title=f"{seen.metric} {seen.arrow}", learned=learned
+        seen,
+        rows,
+        x_title=seen.fact("size"),
+        y_title=f"{seen.metric} {seen.arrow}",
+        learned=learned,
     )
 
 
@@ -108,7 +114,7 @@ def _learning(seen: Seen) -> Callable[[], Prepared] | None:
         {"name": seen.name(row["key"]), "x": row["epoch"], "y": row["loss"]}
         for row in seen.result.tables["learning"].to_pylist()
     ]
-    return _prepared(seen, rows, x_title="epoch", y_title=seen.result.facts["loss"])
+    return _prepared(seen, rows, x_title=gettext("epoch"), y_title=seen.fact("loss"))
 
 
 def _prepared(
@@ -122,7 +128,7 @@ def _prepared(
 
 def _lines(seen: Seen, prepare: Callable[[], Prepared] | None, alt: str) -> None:
     if prepare is None:
-        shown.caption("Nothing was measured.")
+        shown.caption(gettext("Nothing was measured."))
         return
     charts.show_filled(f"race lines {alt} {_key(seen)}", draw_lines, prepare, alt)
 
@@ -130,17 +136,24 @@ def _lines(seen: Seen, prepare: Callable[[], Prepared] | None, alt: str) -> None
 def _said_of_sizes(seen: Seen) -> str:
     trained = seen.result.facts["trained"]
     if trained is None:
-        return "Held-out sentences by their length. All these lengths occur in training."
-    low, high = (f"{end:g}" for end in trained)
+        return gettext("Held-out sentences by their length. All these lengths occur in training.")
+    low, high = trained
     if low == high:
         return plain(
-            f"The line marks the {low} points that were learned with; elsewhere the same weights "
-            "read more or fewer. Bars are 95 % bootstrap intervals; everybody else is grey."
+            gettext(
+                "The line marks the {count:g} points that were learned with; elsewhere the same "
+                "weights read more or fewer. Bars are 95 % bootstrap intervals; everybody else "
+                "is grey.",
+                count=low,
+            )
         )
     return plain(
-        f"Shaded is what was learned, {low} to {high}. Bars are 95 % bootstrap intervals; "
-        "everybody else is grey."
-    )
+        gettext(
+            "Shaded is what was learned, {low:g} to {high:g}. Bars are 95 % bootstrap intervals; "
+            "everybody else is grey.",
+            low=low, high=high,
+        )
+    )  # fmt: skip
 
 
 def _key(seen: Seen) -> str:

@@ -12,12 +12,15 @@ import streamlit as st
 from dashboard.charts.template import Prepared, chart_of
 from dashboard.features.race.chart_matrix import SELECTED, draw_matrix, prepare_matrix
 from dashboard.features.race.view import ALL, Choices, RaceView, another
+from dashboard.language import gettext, gettext_noop
+from dashboard.language.joining import listed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
+_MENU = gettext_noop("race matrix")
 _BETWEEN = " | "  # a task and a contestant's key, in what a click tells
 
 
@@ -27,32 +30,43 @@ def matrix(
     """The matrix, whose cells open their task and contestant, and the mean ranks."""
     cells = _cells(choices, catalogue, result)
     if not cells:
-        shown.caption("Nothing has run yet.")
+        shown.caption(gettext("Nothing has run yet."))
         return
     prepare = partial(
         prepare_matrix, cells, rows=_rows(choices, cells),
         columns=list(dict.fromkeys(cell["column"] for cell in cells)),
         farthest=result.facts["farthest"], width=760,
     )  # fmt: skip
-    heading, menu = shown.columns([8, 1], vertical_alignment="center")
+    with shown.container(horizontal=True, vertical_alignment="center", key="race-all-heading"):
+        heading, menu = shown.container(), shown.container(width="content")
     with heading:
-        shown.header("Every contestant on every task")
+        shown.header(gettext("Every contestant on every task"))
     with menu:
         export.menu(
-            None, Result(tables=dict(result.tables)), {"matrix": partial(_chart, prepare)},
-            "race-matrix", title="Race, every task",
+            None, Result(tables=dict(result.tables)),
+            {gettext_noop("matrix"): partial(_chart, prepare)},
+            _MENU.replace(" ", "-"), title=gettext("Race, every task"),
         )  # fmt: skip
     _drawn(session, choices, result, prepare)
     shown.caption(
-        "Blue is better than the reference, orange worse. The colour is the paired difference in "
-        "standard deviations over the seeds, those of both pooled, since metrics of several "
-        f"tasks share no unit; beyond ±{result.facts['farthest']:g} all look alike. Pale: no "
-        "difference found, or too few seeds to find one. ● is the reference, × could not run, "
-        "– has no reference to compare with, … has not run yet; no cell: not for this model. p is "
-        "corrected for all comparisons of one column. A click on a cell opens it above."
+        gettext(
+            "Blue is better than the reference, orange worse. The colour is the paired difference "
+            "in standard deviations over the seeds, those of both pooled, since metrics of "
+            "several tasks share no unit; beyond ±{farthest:g} all look alike. Pale: no "
+            "difference found, or too few seeds to find one. ● is the reference, × could not run, "
+            "– has no reference to compare with, … has not run yet; no cell: not for this model. "
+            "p is corrected for all comparisons of one column. A click on a cell opens it above.",
+            farthest=result.facts["farthest"],
+        )
     )
     if left_out := result.facts["left_out"]:
-        shown.caption(plain(f"Left out, as they are not installed here: {', '.join(left_out)}."))
+        shown.caption(
+            plain(
+                gettext(
+                    "Left out, as they are not installed here: {tasks}.", tasks=listed(left_out)
+                )
+            )
+        )
     _overall(choices, result)
 
 
@@ -96,7 +110,8 @@ def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare
 
     drawn = charts.filled(f"race matrix {result.digest}", draw_matrix, prepare)
     shown.chart(
-        drawn.spec, "Every contestant on every task: standardised difference to the reference",
+        drawn.spec,
+        gettext("Every contestant on every task: standardised difference to the reference"),
         summary=drawn.summary,
         key=key, on_select=picked, selection_mode=SELECTED,
     )  # fmt: skip
@@ -125,19 +140,23 @@ def _overall(choices: Choices, result: Result) -> None:
     if not rows or max(row["tasks"] for row in rows) < 2:
         return
     tasks = max(row["tasks"] for row in rows)
-    shown.markdown("**Over several tasks**")
+    shown.markdown(f"**{gettext('Over several tasks')}**")
+    mean = gettext("Mean rank")
     frame = pd.DataFrame(
         {
-            "Contestant": row["name"], "Model": row["model"], "Place": row["place"],
-            "Mean rank": row["rank"], "Tasks": row["tasks"],
+            gettext("Contestant"): row["name"], gettext("Model"): row["model"],
+            gettext("Place"): row["place"], mean: row["rank"], gettext("Tasks"): row["tasks"],
         }
         for row in rows
     )  # fmt: skip
     shown.table(
-        frame, hide_index=True, alt="Mean rank over several tasks", width="content",
-        column_config={"Mean rank": st.column_config.NumberColumn(format="%.2f")},
+        frame, hide_index=True, alt=gettext("Mean rank over several tasks"), width="content",
+        column_config={mean: st.column_config.NumberColumn(format="%.2f")},
     )  # fmt: skip
     shown.caption(
-        f"Of those that ran on all tasks of their model, {tasks} at most. The mean rank says "
-        "nothing of how large differences are."
+        gettext(
+            "Of those that ran on all tasks of their model, {tasks} at most. The mean rank says "
+            "nothing of how large differences are.",
+            tasks=tasks,
+        )
     )

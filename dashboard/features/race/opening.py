@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from dashboard.features.race.seen import Row, Seen, entrant_of
+from dashboard.language import gettext
 from dashboard.links import fits
 from dashboard.links.attending import learns
 from dashboard.records.attending import SOFTMAX, Attending
@@ -47,8 +48,11 @@ def _regression(seen: Seen, row: Row, entrant: Entrant) -> Opening:
     for letter, (one, rate) in panels.items():
         query |= _panel(seen, letter, one, rate, budget)
     query |= {"data": seen.choices.task, "points": str(budget["examples"])}
-    names = "both" if len(panels) > 1 else "it"
-    return Opening("regression", query, f"Open {names} on Kernel regression")
+    if len(panels) > 1:
+        label = gettext("Open both on Kernel regression")
+    else:
+        label = gettext("Open it on Kernel regression")
+    return Opening("regression", query, label)
 
 
 def _panel(
@@ -81,4 +85,4 @@ def _training(seen: Seen, row: Row, entrant: Entrant) -> Opening:
         query["normaliser"] = entrant.normaliser
     sizes = seen.result.facts["sizes"].get(entrant.model, {})
     query |= {f"{_OWN}{name}": f"{value:g}" for name, value in sizes.items()}
-    return Opening("training", query, "Open it on Train, where a button trains it")
+    return Opening("training", query, gettext("Open it on Train, where a button trains it"))

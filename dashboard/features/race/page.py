@@ -11,7 +11,7 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard.features.race import bringing, close, figures, grid, table
+from dashboard.features.race import bringing, close, figures, grid, making, table
 from dashboard.features.race.seen import Seen
 from dashboard.features.race.view import (
     ALL,
@@ -23,12 +23,12 @@ from dashboard.features.race.view import (
     usual_reference,
     with_all,
 )
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage import races
-from dashboard.storage.home import home
-from dashboard.storage.races import FOLDER, SHIPPED, RaceRecord
+from dashboard.storage.races import SHIPPED, RaceRecord
 from dashboard.ui import layout, owner, results, shown
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -38,12 +38,9 @@ from dashboard.ui.widgets import choose, plain
 _HEIGHT, _MATRIX_HEIGHT = 640, 480  # px, of the places in waiting
 _WIDTH = 200  # px, of a control
 _SHIPPED_TITLES = {
-    SHIPPED: "shipped with the workbench", "shipped-phrasebook": "shipped: textbook scorings",
+    SHIPPED: gettext_noop("shipped with the workbench"),
+    "shipped-phrasebook": gettext_noop("shipped: textbook scorings"),
 }  # fmt: skip
-_DAMAGED_SHOWN = 4
-_MADE = ("commit", "machine", "torch", "python")  # facts that are told in one line
-_COMMAND = "python -m attention_plugins race --output {} --tasks sine reverse --seeds 12"
-_JOIN = "python -m attention_plugins race --output {} --join --scorings my_scoring"
 
 
 def _controls(session: Session[RaceView], catalogue: Catalogue) -> Choices | None:
@@ -57,6 +54,7 @@ def _controls(session: Session[RaceView], catalogue: Catalogue) -> Choices | Non
         _draw_race(session, race)
         race = _race(session.view)[0] or race
         _draw(session, catalogue, race)
+        bringing.importer(session)
     if fresh:  # what the link named; the widgets have replaced it by now
         session.problems = (*refused, *filter(None, named))
     return chosen(session.view, race, catalogue)
@@ -76,7 +74,8 @@ def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
     try:
         return races.read(view.race), ""
     except (ValueError, OSError) as error:
-        return first, f"race={view.race[:80]}: {error}"
+        problem = translated(str(error))
+        return first, gettext("race={race}: {problem}", race=view.race[:80], problem=problem)
 
 
 def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
@@ -85,7 +84,7 @@ def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
     if race.name not in names:
         names.append(race.name)
     picked = choose(
-        "Race", names, race.name, session.key("race"), session.fresh, title=_race_title,
+        gettext("Race"), names, race.name, session.key("race"), session.fresh, title=_race_title,
         width=_WIDTH,
     )  # fmt: skip
     # Which race comes first is another matter elsewhere, so a link names it.
@@ -93,7 +92,7 @@ def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
 
 
 def _race_title(name: str) -> str:
-    return _SHIPPED_TITLES.get(name, name)
+    return gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name
 
 
 def _draw(session: Session[RaceView], catalogue: Catalogue, race: RaceRecord) -> None:
@@ -101,24 +100,24 @@ def _draw(session: Session[RaceView], catalogue: Catalogue, race: RaceRecord) ->
     fresh = session.fresh
     now = chosen(session.view, race, catalogue)
     task = choose(
-        "Task", race.tasks, now.task, session.key("task"), fresh,
+        gettext("Task"), race.tasks, now.task, session.key("task"), fresh,
         title=lambda name: _task_title(name, catalogue), width=_WIDTH,
     )  # fmt: skip
     session.update(task="" if task == race.tasks[0] else task)
     now = chosen(session.view, race, catalogue)
     offered = with_all(now.models)
     model = choose(
-        "Model", offered, now.model, session.key("model"), fresh,
-        title=lambda name: "all models" if name == ALL else model_title(name, catalogue),
+        gettext("Model"), offered, now.model, session.key("model"), fresh,
+        title=lambda name: gettext("all models") if name == ALL else model_title(name, catalogue),
         width=_WIDTH,
     )  # fmt: skip
     session.update(model="" if model == offered[0] else model)
     now = chosen(session.view, race, catalogue)
     keys = {one.key: one for one in now.entrants}
     reference = choose(
-        "Reference", list(keys), now.reference.key, session.key("reference"), fresh,
+        gettext("Reference"), list(keys), now.reference.key, session.key("reference"), fresh,
         title=lambda key: now.title(keys[key]) if key in keys else key, width=_WIDTH,
-        help="Whom all others are compared with.",
+        help=gettext("Whom all others are compared with."),
     )  # fmt: skip
     usual = usual_reference(now.entrants).key
     session.update(reference="" if reference == usual else reference)
@@ -126,7 +125,7 @@ def _draw(session: Session[RaceView], catalogue: Catalogue, race: RaceRecord) ->
 
 def _task_title(name: str, catalogue: Catalogue) -> str:
     entry = catalogue.datasets.get(name)
-    return entry.short_title if entry else f"{name} (not installed)"
+    return entry.short_title if entry else gettext("{name} (not installed)", name=name)
 
 
 def _requests(view: RaceView, catalogue: Catalogue) -> Iterable[Request]:
@@ -136,13 +135,14 @@ def _requests(view: RaceView, catalogue: Catalogue) -> Iterable[Request]:
 
 def _results(session: Session[RaceView], catalogue: Catalogue, choices: Choices | None) -> None:
     bringing.finish(session)
-    _damaged()
+    making.damaged(_listed()[1])
     if choices is None:
         with st.container(border=True, key="race-none"):
-            st.markdown(":material/flag: **No race yet**")
-            _own()
+            st.markdown(f":material/flag: **{gettext('No race yet')}**")
+            making.own()
+            bringing.importer(session)
         return
-    _made(session, choices.race)
+    making.made(session, choices.race)
     standings, matrix = requests(choices)
     results.results(
         session.jobs, standings, partial(_task, session, catalogue, choices, standings),
@@ -153,8 +153,8 @@ def _results(session: Session[RaceView], catalogue: Catalogue, choices: Choices 
         _MATRIX_HEIGHT, "race-matrix-place", grows=True,
     )  # fmt: skip
     if not any(one.name not in _SHIPPED_TITLES for one in _listed()[0]):
-        with st.expander("Run a race of your own", icon=":material/flag:"):
-            _own()
+        with st.expander(gettext("Run a race of your own"), icon=":material/flag:"):
+            making.own()
 
 
 def _task(
@@ -162,10 +162,15 @@ def _task(
     result: Result,
 ) -> None:  # fmt: skip
     seen = Seen(session, catalogue, choices, request, result)
-    _progress(result)
-    heading, menu = shown.columns([8, 1], vertical_alignment="center")
+    making.progress(result)
+    with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
+        heading, menu = shown.container(), shown.container(width="content")
     with heading:
-        shown.header(f"{plain(result.facts['task'])}: {plain(seen.metric)} {seen.arrow}")
+        title = gettext(
+            "{task}: {metric} {arrow}",
+            task=seen.task, metric=seen.metric, arrow=seen.arrow,
+        )  # fmt: skip
+        shown.header(plain(title))
     with menu:
         figures.menu(seen)
     table.table(seen)
@@ -177,51 +182,6 @@ def _task(
     close.details(seen)
 
 
-def _made(session: Session[RaceView], race: RaceRecord) -> None:
-    """By what the race was made."""
-    words = [f"{name} {race.facts[name]}" for name in _MADE if race.facts.get(name)]
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        with st.container(width="stretch"):
-            count = f"{len(race.entrants):,} contestants, {len(race.tasks)} tasks"
-            shown.caption(plain(" · ".join([f"{count}, {race.seeds} seeds", *words])))
-        bringing.remover(session, race)
-    if command := race.facts.get("command"):
-        with st.expander("The command that made it", icon=":material/terminal:"):
-            st.code(command, language="bash", wrap_lines=True)
-
-
-def _progress(result: Result) -> None:
-    """How far a race is that is not complete, and lines that could not be read."""
-    facts = result.facts
-    if not facts["complete"]:
-        total = f" of {facts['total']:,}" if facts["total"] else ""
-        with st.container(horizontal=True, vertical_alignment="center", key="race-running"):
-            shown.text(f"{facts['done']:,}{total} trainings done; these are the rows so far.")
-            st.button("Refresh", icon=":material/refresh:", type="tertiary", key="race-refresh")
-    elif facts["minutes"]:
-        hours = facts["minutes"] / 60
-        shown.caption(f"{facts['done']:,} trainings, {hours:,.1f} hours of one core or device.")
-    for line in facts["skipped"][:_DAMAGED_SHOWN]:
-        shown.caption(plain(f"Left out, {line}"))
-
-
-def _damaged() -> None:
-    for name, reason in _listed()[1][:_DAMAGED_SHOWN]:
-        st.caption(f":material/warning: The race {plain(name)} is not shown: {plain(reason)}.")
-
-
-def _own() -> None:
-    """The commands that run a race."""
-    local = owner.visitor().administers
-    folder = str(home() / FOLDER / "my-race") if local else "my-race"
-    st.text("Every installed scoring on two tasks; it may be stopped, and goes on:")
-    st.code(_COMMAND.format(folder), language="bash", wrap_lines=True)
-    st.text("Your own plugin against what is shipped:")
-    st.code(_JOIN.format(folder), language="bash", wrap_lines=True)
-    if not local:
-        st.text("Then zip race.json and outcomes.jsonl of that folder, and import it here.")
-
-
 PAGE = Page(
     name="race",
     title="Race",
@@ -231,6 +191,5 @@ PAGE = Page(
     controls=_controls,
     requests=_requests,
     results=_results,
-    buttons=bringing.importer,
     height=_HEIGHT,
 )

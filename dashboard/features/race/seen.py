@@ -12,6 +12,7 @@ import pyarrow.compute as pc
 
 from dashboard.features.race.verdicts import FAILED
 from dashboard.features.race.view import Choices, RaceView
+from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -32,10 +33,20 @@ class Seen:
     result: Result
 
     @property
+    def task(self) -> str:
+        """The task's title, as it is where data are chosen."""
+        entry = self.catalogue.datasets.get(self.choices.task)
+        return entry.short_title if entry else self.fact("task")
+
+    @property
     def metric(self) -> str:
         """The task's metric with its unit."""
-        facts = self.result.facts
-        return f"{facts['metric']}, {facts['unit']}" if facts["unit"] else facts["metric"]
+        metric, unit = self.fact("metric"), self.fact("unit")
+        return gettext("{metric}, {unit}", metric=metric, unit=unit) if unit else metric
+
+    def fact(self, name: str) -> str:
+        """A fact of the result that is a text, in the visitor's language."""
+        return translated(self.result.facts[name])
 
     @property
     def arrow(self) -> str:
@@ -94,6 +105,7 @@ def number(value: float | None) -> str:
     """To four significant digits, ``–`` for none."""
     if value is None:
         return "–"
+    value += 0.0  # no minus sign before 0
     if value and not 1e-3 <= abs(value) < 1e6:
         return f"{value:.3g}"
     return f"{value:,.4g}" if abs(value) < 1e4 else f"{value:,.0f}"

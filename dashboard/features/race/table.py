@@ -12,32 +12,26 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
+from dashboard.features.race.caption import caption
+from dashboard.features.race.columns import help_of, title
 from dashboard.features.race.seen import Row, Seen, interval, number
+from dashboard.features.race.verdicts import said
+from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.storage.archive import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
+from dashboard.ui.column_width import column_width
 from dashboard.ui.widgets import plain
 
-COPIED = "copying the nearest neighbour"
-_ALT = "Standings: quality, difference to the reference, verdict and rank of every contestant"
+COPIED = gettext_noop("copying the nearest neighbour")
+_ALT = gettext_noop(
+    "Standings: quality, difference to the reference, verdict and rank of every contestant"
+)
 _ROWS, _TALLEST = 18, 620  # more rows scroll, in a table of so many px
 _VERDICT = 140  # px, of the longest verdict
-_DIGIT, _PADDING = 6, 24  # px of a cell, by character and around them
 _PROBLEMS = 8  # that are told below the table
 _FILES = (("csv", "CSV", "text/csv"), ("tex", "LaTeX", "text/x-tex"),
           ("md", "Markdown", "text/markdown"))  # fmt: skip
-_HELP = {
-    "Rank": "1 + the contestants that are better beyond chance: those that cannot be told apart "
-    "share a rank.",
-    "p": "Of the paired permutation test, corrected for all comparisons of this table.",
-    "Near": "Quality on unseen examples that are close to one that was learned: one token apart, "
-    "or the half of the queries nearest to a training point.",
-    "Far": "Quality on all other unseen examples.",
-    "Operations": "Multiplications and additions of matrix products, one example forward.",
-    "ms a step": "Of training, without the first epoch, on the machine that is named above.",
-    "Rate": "The learning rate that was chosen, by data that are never reported.",
-    "Seeds": "That the mean rests on.",
-}
 
 
 def table(seen: Seen) -> None:
@@ -56,11 +50,13 @@ def table(seen: Seen) -> None:
         hide_index=True,
         height="content" if len(frame) <= _ROWS else _TALLEST,
         column_config={
-            "Contestant": st.column_config.TextColumn(pinned=True),
-            "Verdict": st.column_config.TextColumn(width=_VERDICT),
+            "Contestant": st.column_config.TextColumn(title("Contestant"), pinned=True),
+            "Verdict": st.column_config.TextColumn(title("Verdict"), width=_VERDICT),
             **{
                 name: st.column_config.Column(
-                    help=_HELP.get(name), width=_width(name, texts[name])
+                    title(name),
+                    help=help_of(name),
+                    width=_width(title(name), texts[name]),
                 )
                 for name in texts.columns.drop(["Contestant", "Verdict"])
             },
@@ -69,25 +65,27 @@ def table(seen: Seen) -> None:
         key=key,
         on_select=picked,
         selection_mode="single-row",
-        alt=_ALT,
+        alt=gettext(_ALT),
     )
-    shown.note_table(texts, alt=_ALT)
-    shown.caption(plain(seen.result.facts["caption"]))
+    shown.note_table(texts.rename(columns=title), alt=gettext(_ALT))
+    shown.caption(plain(caption(seen)))
     if needed := seen.result.facts["needed"]:
         shown.caption(
-            f"Too few seeds: whatever came out, it could be chance. {needed} seeds would do."
+            gettext(
+                "Too few seeds: whatever came out, it could be chance. {count} seeds would do.",
+                count=needed,
+            )
         )
-    st.caption("A click on a row's box looks at that contestant below; one on a heading sorts.")
+    st.caption(
+        gettext("A click on a row's box looks at that contestant below; one on a heading sorts.")
+    )
     _problems(seen)
 
 
-def _width(name: str, texts: Iterable[str]) -> int | None:
-    """px that hold the longest interval and the heading; None where there is no interval.
-
-    Streamlit measures the first rows alone, and a number that is cut at its left reads as another.
-    """
-    longest = max((len(text) for text in texts if "[" in text), default=0)
-    return _DIGIT * max(longest, len(name)) + _PADDING if longest else None
+def _width(title: str, texts: Iterable[str]) -> int | None:
+    """px that hold the longest interval and the heading; None where there is no interval."""
+    found = [text for text in texts if "[" in text]
+    return column_width(title, found) if found else None
 
 
 def downloads(seen: Seen) -> None:
@@ -98,8 +96,9 @@ def downloads(seen: Seen) -> None:
         for kind, label, mime in _FILES:
             _button(label, files[kind], f"{name}.{kind}", mime)
         _button(
-            "The whole race", partial(bundle, race), f"{race.name}-race.zip", "application/zip"
-        )
+            "The whole race", partial(bundle, race), f"{race.name}-race.zip", "application/zip",
+            gettext("The whole race"),
+        )  # fmt: skip
 
 
 def bundle(race: RaceRecord) -> bytes:
@@ -113,10 +112,10 @@ def bundle(race: RaceRecord) -> bytes:
     return pack({name: path.read_bytes() for name, path in files.items() if path.is_file()})
 
 
-def _button(label: str, data: Any, file: str, mime: str) -> None:
+def _button(kind: str, data: Any, file: str, mime: str, label: str = "") -> None:
     st.download_button(
-        label, data, file_name=file, mime=mime, icon=":material/download:", type="tertiary",
-        key=f"race-download-{label}", on_click="ignore",
+        label or kind, data, file_name=file, mime=mime, icon=":material/download:",
+        type="tertiary", key=f"race-download-{kind}", on_click="ignore",
     )  # fmt: skip
 
 
@@ -127,8 +126,8 @@ def _frames(seen: Seen) -> tuple[pd.DataFrame, pd.DataFrame]:
     texts = [_texts(row, quality) for row in seen.rows]
     if copied := seen.result.facts["copied"]:
         row: Row = {"quality": copied[0], "quality_low": copied[1], "quality_high": copied[2]}
-        numbers.append({"Contestant": COPIED, quality: row["quality"]})
-        texts.append({"Contestant": COPIED, quality: interval(row, "quality")})
+        numbers.append({"Contestant": gettext(COPIED), quality: row["quality"]})
+        texts.append({"Contestant": gettext(COPIED), quality: interval(row, "quality")})
     frame, words = pd.DataFrame(numbers), pd.DataFrame(texts)
     for name in ("Rank", "Parameters", "Operations", "Seeds"):
         frame[name] = frame[name].astype("Int64")
@@ -138,7 +137,7 @@ def _frames(seen: Seen) -> tuple[pd.DataFrame, pd.DataFrame]:
 def _numbers(row: Row, quality: str) -> dict[str, Any]:
     return {
         "Contestant": row["name"], "Rank": row["rank"], quality: row["quality"],
-        "Difference": row["difference"], "p": row["p"], "Verdict": row["verdict"],
+        "Difference": row["difference"], "p": row["p"], "Verdict": said(row["verdict"]),
         "Near": row["near"], "Far": row["far"], "Parameters": row["parameters"],
         "Operations": row["operations"], "ms a step": row["milliseconds"], "Rate": row["rate"],
         "Seeds": row["seeds"],
@@ -149,7 +148,7 @@ def _texts(row: Row, quality: str) -> dict[str, str]:
     return {
         "Contestant": row["name"], "Rank": number(row["rank"]),
         quality: interval(row, "quality"), "Difference": interval(row, "difference"),
-        "p": p_text(row["p"]), "Verdict": row["verdict"],
+        "p": p_text(row["p"]), "Verdict": said(row["verdict"]),
         "Near": interval(row, "near"), "Far": interval(row, "far"),
         "Parameters": _whole(row["parameters"]), "Operations": _whole(row["operations"]),
         "ms a step": number(row["milliseconds"]), "Rate": number(row["rate"]),
@@ -198,10 +197,17 @@ def _text_of(known: Mapping[Any, str], value: Any) -> str:
 
 def _problems(seen: Seen) -> None:
     """Why contestants did not run, or not always, in a sentence each."""
-    failed = [row for row in seen.rows if row["problem"]]
-    for row in failed[:_PROBLEMS]:
-        shown.caption(plain(f"{row['name']}: {row['problem']}"))
-    if len(failed) > _PROBLEMS:
-        with st.expander(f"{len(failed) - _PROBLEMS} more that had a problem"):
-            for row in failed[_PROBLEMS:]:
-                st.text(f"{row['name']}: {row['problem']}")
+    said_of = [
+        gettext("{name}: {problem}", name=row["name"], problem=translated(row["problem"]))
+        for row in seen.rows
+        if row["problem"]
+    ]
+    for sentence in said_of[:_PROBLEMS]:
+        shown.caption(plain(sentence))
+    if more := said_of[_PROBLEMS:]:
+        label = ngettext(
+            "{count} more that had a problem", "{count} more that had a problem", len(more)
+        )
+        with st.expander(label):
+            for sentence in more:
+                st.text(sentence)

@@ -12,6 +12,7 @@ from attention_plugins.race.records import Plan
 from dashboard.features.race.task_checked import checked_outcome, checked_plan
 from dashboard.jobs import limits
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
 from dashboard.records.request import UPLOAD, Request
 from dashboard.records.result import Result
 from dashboard.storage.archive import unpack
@@ -38,7 +39,7 @@ def taken_in(request: Request, context: Context) -> Result:
         ValueError: what is wrong with the file, or it needs too much memory.
     """
     data = Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes()
-    context.report(0.3, "Reading the lines")
+    context.report(0.3, gettext_noop("Reading the lines"))
     try:
         with limits.extra_memory(_EXTRA_MEMORY):
             plan, outcomes, problems = read_race(data)
@@ -105,10 +106,17 @@ def _read(lines: Sequence[bytes], plan: Plan) -> tuple[list[bytes], list[str]]:
         try:
             outcome = checked_outcome(parse_object(line, f"line {number}"), plan, known)
         except ValueError as error:
-            problems.append(f"line {number} is left out: {error}")
+            problems.append(
+                gettext_noop("line {number} is left out: {error}", number=number, error=error)
+            )
             continue
         if outcome.trial.id in kept:
-            problems.append(f"line {number} is left out: the same training as an earlier line")
+            problems.append(
+                gettext_noop(
+                    "line {number} is left out: the same training as an earlier line",
+                    number=number,
+                )
+            )
             continue
         # Only ASCII: nothing in a name ends the line.
         kept[outcome.trial.id] = json.dumps(outcome.to_json(), allow_nan=False).encode() + b"\n"

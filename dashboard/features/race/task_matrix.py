@@ -24,6 +24,7 @@ from attention_plugins.race.statistics import (
 from attention_plugins.race.trials import higher_is_better
 from dashboard.features.race.task_race import entrant, known, race_of
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -67,7 +68,9 @@ def matrix(request: Request, context: Context) -> Result:
     by_model: dict[str, dict[str, list[Standing]]] = defaultdict(dict)
     left_out = []
     for number, task in enumerate(race.plan.tasks):
-        context.report(number / len(race.plan.tasks), f"Comparing on {task}")
+        context.report(
+            number / len(race.plan.tasks), gettext_noop("Comparing on {task}", task=task)
+        )
         try:
             higher = higher_is_better(task)
         except ContractError:

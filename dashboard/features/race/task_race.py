@@ -9,6 +9,7 @@ from attention_plugins.contract import DatasetSpec
 from attention_plugins.race.records import Contestant
 from attention_plugins.race.store import Race
 from attention_plugins.registry import installed
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.storage.races import Entrant, folder_of
 
@@ -59,15 +60,19 @@ def measured(task: str, examples: int) -> Measured:
     spec = registry.dataset(task)
     if spec.task == "regression":
         return Measured(
-            "Mean squared error to the truth", "", False,
-            "The leave-one-out error of the training points.", "leave-one-out error",
-            "training points", (examples, examples),
+            gettext_noop("Mean squared error to the truth"), "", False,
+            gettext_noop("The leave-one-out error of the training points."),
+            gettext_noop("leave-one-out error"), gettext_noop("training points"),
+            (examples, examples),
         )  # fmt: skip
     metric = registry.metric(spec.metric)
     return Measured(
         metric.title, metric.unit, metric.higher_is_better,
-        f"{metric.title} on a part of the data that is never reported.", "loss, nats per token",
-        "words in a sequence", _lengths(spec),
+        gettext_noop(
+            "{metric} on a part of the data that is never reported.", metric=metric.title
+        ),
+        gettext_noop("loss, nats per token"), gettext_noop("words in a sequence"),
+        _lengths(spec),
     )  # fmt: skip
 
 

@@ -19,6 +19,7 @@ from attention_plugins.race.trials import count, pending
 from attention_plugins.registry import installed
 from dashboard.features.race.task_race import Measured, entrant, known, measured, race_of
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -67,7 +68,7 @@ def of_task(request: Request, context: Context) -> Result:
         Tables ``standings`` (a row per contestant, by rank), ``curves``, ``learning``, ``trials``
         (each training), ``maps`` (see :class:`~dashboard.records.result.Result`; with ``key``) and
         ``fits``, all by ``key``; facts ``metric``, ``unit``, ``higher_is_better``, ``loss``,
-        ``validation``, ``size``, ``trained``, ``task``, ``caption``, ``needed`` (seeds that would
+        ``validation``, ``size``, ``trained``, ``task``, ``needed`` (seeds that would
         do where there are too few), ``copied`` (what copying the nearest
         learned example is worth: mean, low, high), ``files`` (by kind of file), ``done`` and
         ``total`` trainings of the whole race, ``complete``: whether none is left,
@@ -82,11 +83,12 @@ def of_task(request: Request, context: Context) -> Result:
     task, models = str(options["task"]), str(options["models"]).split(",")
     if task not in race.plan.tasks:
         raise ValueError(f"the race {request.data!r} has no task {task[:60]!r}")
-    context.report(0.0, "Reading the outcomes")
+    context.report(0.0, gettext_noop("Reading the outcomes"))
     every = list(race.outcomes())
     how = measured(task, race.plan.tasks[task].examples)
     own = [o for o in every if o.trial.task == task and o.trial.contestant.model in models]
-    context.report(0.1, f"Comparing {len({o.trial.contestant for o in own})} contestants")
+    count = len({o.trial.contestant for o in own})
+    context.report(0.1, gettext_noop("Comparing {contestants} contestants", contestants=count))
     rows = standings(
         own, task, reference=_reference(request), higher_is_better=how.higher_is_better,
         models=models,
@@ -154,7 +156,6 @@ def _facts(how: Measured, rows: Sequence[Standing], heading: Heading) -> dict[st
         **how._asdict(),
         "task": heading.task,
         "needed": next((one.seeds_needed for one in rows if one.verdict == "too few seeds"), None),
-        "caption": export.caption(rows, heading),
         "copied": None if copied is None else [known(copied[i]) for i in range(3)],
         "files": {
             "csv": export.as_csv(rows, heading),

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dashboard.charts import theme
+from dashboard.language import gettext, gettext_noop
 
-BETTER, WORSE, NOTHING = "better", "worse", "no difference found"
-REFERENCE, FEW, FAILED = "reference", "too few seeds", "could not run"
-UNCOMPARED, WAITING = "no reference", "not yet run"  # of a cell of the matrix
+BETTER, WORSE = gettext_noop("better"), gettext_noop("worse")
+NOTHING, FEW = gettext_noop("no difference found"), gettext_noop("too few seeds")
+REFERENCE, FAILED = gettext_noop("reference"), gettext_noop("could not run")
+# Of a cell of the matrix.
+UNCOMPARED, WAITING = gettext_noop("no reference"), gettext_noop("not yet run")
 
 COLOURS = {
     BETTER: theme.PANEL_COLOURS["a"],
@@ -14,3 +17,8 @@ COLOURS = {
     NOTHING: theme.QUIET,
     FEW: theme.QUIET,
 }
+
+
+def said(verdict: str) -> str:
+    """A verdict in the visitor's language."""
+    return gettext(verdict)

@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from dashboard.language import gettext
 from dashboard.links.fields import Text
 from dashboard.links.link import Link
 from dashboard.records.catalogue import Catalogue
@@ -82,7 +83,12 @@ def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
     key = _one_of("reference", view.reference, tuple(keys), usual.key, problems)
     for letter, given in (("a", view.a), ("b", view.b)):
         if given and given not in keys:
-            problems.append(f"{letter}={given[:80]}: nobody of that name races on this task")
+            problems.append(
+                gettext(
+                    "{parameter}={given}: nobody of that name races on this task",
+                    parameter=letter, given=given[:80],
+                )
+            )  # fmt: skip
     return Choices(race, task, models, model, entrants, keys[key], tuple(problems))
 
 
@@ -147,7 +153,12 @@ def another(view: RaceView, **changes: str) -> RaceView:
 
 def _one_of(what: str, given: str, offered: Sequence[str], usual: str, problems: list[str]) -> str:
     if given and given not in offered:
-        problems.append(f"{what}={given[:80]}: this race has none of that name; {usual} is shown")
+        problems.append(
+            gettext(
+                "{parameter}={given}: this race has none of that name; {usual} is shown",
+                parameter=what, given=given[:80], usual=usual,
+            )
+        )  # fmt: skip
     return given if given in offered else usual
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import csv
 import io
+import json
 import re
 import statistics
 from dataclasses import replace
@@ -14,6 +15,7 @@ import pytest
 import streamlit as st
 from support.pages import maps
 
+from dashboard import language
 from dashboard.features.experiment import runs
 from dashboard.features.experiment.cells import Cell, summary, trainings
 from dashboard.features.experiment.view import LINK, metrics, requests
@@ -464,7 +466,7 @@ def test_of_equal_trainings_the_furthest_counts(catalogue):
     cells = trainings(view, asked, known, catalogue)
     assert [cell.state for cell in cells] == ["done", "running", *["missing"] * 4]
     assert cells[0].training.id == "2" * 32
-    assert summary(cells[:1]) == "1 run: 1 done"
+    assert summary(cells[:1]) == "1 run: 1 done."
 
 
 def test_a_training_made_with_other_code_is_missing_and_says_so(catalogue, opened):
@@ -479,7 +481,7 @@ def test_a_training_made_with_other_code_is_missing_and_says_so(catalogue, opene
     cells = trainings(view, asked, known, catalogue)
     assert [cell.state for cell in cells[:2]] == ["done", "missing"]
     assert not cells[1].figures
-    assert cells[1].note == "Trained before the code of additive changed."
+    assert cells[1].outdated_by == ("additive",)
     # What is trained again counts, whichever is newer.
     again = training(asked["additive", 1], 3, code=[*code, ["scorings", "additive", now]])
     for order in ([*known, again], [again, *known]):
@@ -604,3 +606,16 @@ def test_a_table_has_columns_to_choose_and_is_refused_once(opened, backend):
     assert [one.value for one in app.text].count("bad table") == 1
     (back,) = [one for one in app.button if one.label.startswith("Back to")]
     assert "data" not in back.click().run().query_params
+
+
+def test_it_speaks_chinese(opened, monkeypatch):
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    app = opened("experiment", seeds="2")
+    assert not app.exception
+    assert "共 8 次运行：8 次已完成。" in words(app)
+    assert "每种评分函数都用表中没有的随机种子生成 3 个问题来调参" in words(app)
+    table = app.dataframe[0]
+    assert [*table.value["Runs"]] == ["2 / 2 次已完成"] * 4
+    assert json.loads(table.proto.columns)["Runs"]["label"] == "运行记录"
+    assert [*app.dataframe[1].value.columns[-2:]] == ["随机种子数", "结论"]
+    assert link(app) == {"seeds": "2"}

@@ -9,6 +9,7 @@ import pytest
 from support.catalogue import named, normaliser
 from support.races import FACTS, PLAN, PROBLEM, RATES, SEEDS, laid_down
 
+from dashboard import language
 from dashboard.jobs.backend import Event
 from dashboard.storage import race_import, races
 from dashboard.storage.archive import pack, unpack
@@ -278,3 +279,17 @@ def test_a_setting_limits_what_is_taken_in(opened, home, race, monkeypatch):
     app = upload(opened("race"), files(race))
     assert "imported races together" in words(app) or "need a file of at most" in words(app)
     assert [path.name for path in (home / "races").iterdir()] == ["mine"]
+
+
+def test_it_speaks_chinese(opened, race, monkeypatch):
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    app = opened("race")
+    assert not app.exception
+    table = app.dataframe[0].value  # its columns are named in the browser
+    assert [*table["Verdict"][:2]] == ["更好", "未发现差异"]
+    assert table["Contestant"].iloc[-1] == "照抄最近邻的答案"
+    assert json.loads(app.dataframe[0].proto.columns)["Verdict"]["label"] == "结论"
+    told = words(app)
+    assert "与 scaled_dot 的差异" in told
+    assert f"{SEEDS} 个随机种子的均值，附 95 % 自助法置信区间。" in told
+    assert link(app) == {"race": "mine"}

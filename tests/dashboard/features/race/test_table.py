@@ -27,7 +27,7 @@ def test_a_mean_is_as_exact_as_its_interval_is_wide(mean, low, high, text):
 
 @pytest.mark.parametrize(
     ("value", "text"),
-    [(None, "–"), (0, "0"), (0.03, "0.03"), (12345, "12,345"), (1.5e-7, "1.5e-07"),
+    [(None, "–"), (0, "0"), (-0.0, "0"), (0.03, "0.03"), (12345, "12,345"), (1.5e-7, "1.5e-07"),
      (123456789, "1.23e+08")],
 )  # fmt: skip
 def test_numbers_are_short(value, text):
