@@ -29,6 +29,8 @@ _QUANTITIES = {  # by tensor, what a cell is; a number by default
     "dropped": gettext_noop("weight"),
 }  # fmt: skip
 
+_NO_BREAK = "\N{NO-BREAK SPACE}"
+
 Pick = tuple[int | None, int | None]
 Drawn = Mapping[str, tuple[str, Pick]]  # titles of tensors, and what is framed
 
@@ -85,7 +87,8 @@ def _chart(
 ) -> None:
     stage, view = walk.tensors[name], walk.view
     values = walk.matrix(name)
-    shown.markdown(f"**{title}** `{stage.shape}`")
+    shape = stage.shape.replace(" ", _NO_BREAK)
+    shown.markdown(f"**{title}** `{shape}`")
 
     def prepare() -> Prepared[MatrixShape]:
         return prepare_matrix(

@@ -64,7 +64,7 @@ def curves(result: Result, columns: tuple[int, ...]) -> None:
         f"curves {result.digest} {columns}",
         draw_series,
         prepare,
-        gettext("Columns {columns} by position", columns=columns),
+        gettext("Columns {columns} by position", columns=listed(map(str, columns))),
     )
     lengths = result.facts["wavelengths"]
     repeats = listed(

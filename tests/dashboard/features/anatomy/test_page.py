@@ -55,7 +55,7 @@ def test_the_first_screen_is_a_finished_walk(opened, backend):
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-3)
     assert (weights[:, 4] == 0).all()
     np.testing.assert_allclose(output, weights @ values, atol=1e-2)
-    assert "`(B, n_q, n_k) = (2, 3, 5)`" in words(app)
+    assert "`(B, n_q, n_k) = (2, 3, 5)`" in words(app).replace("\N{NO-BREAK SPACE}", " ")
     assert link(app) == {}
     assert len(asked(backend)) == 1
 
