@@ -1,27 +1,29 @@
-"""Texts one after the other, as the visitor's language sets them."""
+"""Puts finished texts together as the visitor's language does."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
-from functools import reduce
 
 from dashboard.language import gettext
 
 
-def listed(texts: Iterable[str]) -> str:
-    """The texts with commas between; empty for none."""
-    return reduce(_comma, texts) if (texts := [*texts]) else ""
+def listed(items: Iterable[str]) -> str:
+    """The items of a list in one line: ``a, b, c``."""
+    return functools.reduce(
+        lambda first, second: gettext("{first}, {second}", first=first, second=second),
+        [*items] or [""],
+    )
 
 
-def sentences(*texts: str) -> str:
-    """Whole sentences in a row, without those that are empty."""
-    said = [text for text in texts if text]
-    return reduce(_after, said) if said else ""
+def together(sentences: Iterable[str]) -> str:
+    """Whole sentences one after the other; those that are empty are left out."""
+    return functools.reduce(
+        lambda before, sentence: gettext("{before} {sentence}", before=before, sentence=sentence),
+        [each for each in sentences if each] or [""],
+    )
 
 
-def _comma(before: str, text: str) -> str:
-    return gettext("{before}, {after}", before=before, after=text)
-
-
-def _after(before: str, sentence: str) -> str:
-    return gettext("{before} {sentence}", before=before, sentence=sentence)
+def ended(clause: str) -> str:
+    """A clause, such as the message of an error, as a whole sentence."""
+    return gettext("{clause}.", clause=clause)

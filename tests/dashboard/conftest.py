@@ -3,11 +3,13 @@
 from support.catalogue import catalogue, distributions_are_scanned_once, facts
 from support.charts import painted, rows, survives
 from support.pages import backend, chart_rows, opened
+from support.spoken import chinese
 
 __all__ = [
     "backend",
     "catalogue",
     "chart_rows",
+    "chinese",
     "distributions_are_scanned_once",
     "facts",
     "opened",

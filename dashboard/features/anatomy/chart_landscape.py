@@ -9,6 +9,7 @@ import pandas as pd
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_of, rounded
 from dashboard.charts.grid import boxes
+from dashboard.charts.vega_text import quoted
 from dashboard.language import gettext
 
 _STEEP = 0.02  # share of the keys that may be beyond the scale
@@ -68,7 +69,7 @@ def landscape_chart(
         right=f"datum.left + {step}", bottom=f"datum.top - {step}",
         x=f"datum.left + {step / 2}", y=f"datum.top - {step / 2}",
         shown="isValid(datum.value) ? format(datum.value, '.4~g') "
-        f": datum.ruled ? '{gettext('−∞, ruled out')}' : '{gettext('not finite')}'",
+        f": datum.ruled ? {quoted(gettext('−∞, ruled out'))} : {quoted(gettext('not finite'))}",
     )  # fmt: skip
     x, y = alt.X("left:Q", scale=across, axis=even), alt.Y("top:Q", scale=up, axis=even)
     tooltip = [

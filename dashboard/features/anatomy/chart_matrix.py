@@ -16,6 +16,7 @@ from dashboard.charts.labels import MOST_ROOM, displayed, thinned
 from dashboard.charts.labels import room as label_room
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, values_of
+from dashboard.charts.vega_text import quoted, vega_text
 from dashboard.language import gettext
 
 CELL, ROW = 46, 30  # px, of a cell that has room
@@ -127,7 +128,7 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         right="datum.c + 1", bottom="datum.r + 1", middle="datum.c + 0.5", centre="datum.r + 0.5",
         row="rows[datum.r]", column="columns[datum.c]",
         shown="isValid(datum.value) ? format(datum.value, '.4~g') "
-        f": datum.ruled ? '{gettext('−∞, ruled out')}' : '{gettext('not finite')}'",
+        f": datum.ruled ? {quoted(gettext('−∞, ruled out'))} : {quoted(gettext('not finite'))}",
         said=_said(shape),
     )  # fmt: skip
     across = middles("columns", shape.ticks[1], orient="top", room=_HEADER)
@@ -162,13 +163,13 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
 
 
 def _said(shape: MatrixShape) -> str:
-    """What a screen reader says of a cell, as an expression."""
-    values = {name: f"' + datum.{name} + '" for name in ("row", "column", "shown")}
-    sentence = gettext(
-        "{row_name} {row}, {column_name} {column}, {quantity} {shown}",
-        row_name=shape.names[0], column_name=shape.names[1], quantity=shape.quantity, **values,
+    """The Vega expression of what a screen reader says of a cell."""
+    row_name, column_name, quantity = map(quoted, (*shape.names, shape.quantity))
+    return vega_text(
+        gettext("{row_name} {row}, {column_name} {column}, {quantity} {shown}"),
+        row_name=row_name, column_name=column_name, quantity=quantity,
+        row="datum.row", column="datum.column", shown="datum.shown",
     )  # fmt: skip
-    return f"'{sentence}'"
 
 
 def _table(grid: np.ndarray, masked: np.ndarray | None) -> pa.Table:

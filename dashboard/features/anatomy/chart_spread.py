@@ -10,6 +10,7 @@ import numpy as np
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_of, rounded
 from dashboard.charts.legend import named_strokes
+from dashboard.charts.vega_text import quoted
 from dashboard.language import gettext
 
 _HEIGHT = 210  # px
@@ -86,5 +87,5 @@ def _by_scoring(expected: Mapping[str, str]) -> str:
     """One expression that is right for every scoring."""
     chosen = "null"
     for name, formula in expected.items():
-        chosen = f"datum.scoring == '{name}' ? {formula} : {chosen}"
+        chosen = f"datum.scoring == {quoted(name)} ? {formula} : {chosen}"
     return chosen

@@ -13,7 +13,7 @@ from dashboard.features.anatomy.state import Anatomy
 from dashboard.features.anatomy.tensors import lengths
 from dashboard.features.anatomy.walk import Drawn, Walk, download, explain, matrices
 from dashboard.language import gettext
-from dashboard.language.joining import sentences
+from dashboard.language.joining import together
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.request import Request
@@ -165,7 +165,7 @@ def _mask(walk: Walk) -> None:
         said = lengths.replace(",", ", ").replace("/", " / ")
         text = gettext("Valid lengths {lengths}: grey ones do not count.", lengths=said)
     if np.isneginf(walk.matrix("scores")).any():
-        text = sentences(text, gettext("A score of −∞ rules its key out as well."))
+        text = together((text, gettext("A score of −∞ rules its key out as well.")))
     explain(walk, gettext("Mask"), r"m_{ij} = [\,j < \mathrm{length}\,]", text)
     pick = (walk.view.query, walk.view.key)
     drawn = {"scores": (gettext("Scores that count"), pick)}
@@ -182,7 +182,7 @@ def _weights(walk: Walk) -> None:
             "exactly 0.",
             query=query, sum=weights[query].sum(),
         )  # fmt: skip
-    explain(walk, title, latex, sentences(text, sums))
+    explain(walk, title, latex, together((text, sums)))
     drawn = {"weights": (gettext("Weights"), (query, walk.view.key))}
     top = max(1.0, float(np.nanmax(weights)))
     matrices(walk, drawn, masked=_without_weight(walk), vmax=top)
@@ -201,10 +201,8 @@ def _normalisation(walk: Walk) -> tuple[str, str, str]:
     if walk.view.normaliser == SOFTMAX or walk.normaliser is None:
         latex = r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}"
         return "Softmax", latex, gettext("Scores become weights.")
-    text = sentences(
-        plain(walk.normaliser.description),
-        gettext("Over the scores s of the keys that count, for each query."),
-    )
+    said = gettext("Over the scores s of the keys that count, for each query.")
+    text = together((plain(walk.normaliser.description), said))
     latex = r"\alpha_i = " + walk.normaliser.formula
     return plain(walk.normaliser.short_title), latex, text
 

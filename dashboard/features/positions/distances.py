@@ -16,7 +16,7 @@ from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.positions.chart_circle import draw_circle, prepare_circle
 from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, ngettext
-from dashboard.language.joining import sentences
+from dashboard.language.joining import together
 from dashboard.records.result import Result
 from dashboard.ui import charts, shown
 
@@ -111,10 +111,12 @@ def similarity(result: Result, size: int) -> None:
             gettext("The dot product by distance"),
         )
         shown.caption(
-            sentences(
-                _spread(_power(result.facts["similarity_spread"]), odd=size % 2 == 1),
-                gettext("The dot product of two neighbouring positions is the largest."),
-                _thinned(step),
+            together(
+                (
+                    _spread(_power(result.facts["similarity_spread"]), odd=size % 2 == 1),
+                    gettext("The dot product of two neighbouring positions is the largest."),
+                    _thinned(step),
+                )
             )
         )
 

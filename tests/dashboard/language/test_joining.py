@@ -1,21 +1,24 @@
-"""Texts in a row."""
+"""Finished texts put together."""
 
-from dashboard import language
-from dashboard.language.joining import listed, sentences
+import pytest
+
+from dashboard.language.joining import ended, listed, together
 
 
-def test_texts_are_listed_with_commas():
-    assert listed(name for name in ("a", "b", "c")) == "a, b, c"
-    assert listed(["a"]) == "a"
+def test_english_has_commas_and_spaces():
+    assert listed(each for each in "abc") == "a, b, c"
     assert listed([]) == ""
+    assert together(["One.", "", "Two."]) == "One. Two."
+    assert together([]) == together([""]) == ""
+    assert ended("so it is") == "so it is."
 
 
-def test_sentences_follow_each_other_and_empty_ones_are_left_out():
-    assert sentences("One.", "", "Two.", "Three.") == "One. Two. Three."
-    assert sentences("", "") == ""
+@pytest.mark.usefixtures("chinese")
+def test_chinese_has_signs_of_its_own():
+    assert listed(["a", "b", "c"]) == "a、b、c"
+    assert together(["一。", "", "二。"]) == "一。二。"
+    assert ended("是") == "是。"
 
 
-def test_chinese_has_its_own_comma_and_no_space(monkeypatch):
-    monkeypatch.setattr(language, "_spoken", lambda: "zh")
-    assert listed(["甲", "乙", "丙"]) == "甲，乙，丙"
-    assert sentences("一。", "二。") == "一。二。"
+def test_braces_in_what_is_joined_stay():
+    assert listed(["{a}", "b"]) == "{a}, b"

@@ -22,8 +22,9 @@ def chinese(tmp_path, monkeypatch):
     made.save(str(tmp_path / "zh.po"))
     monkeypatch.setattr(catalogues, "files", lambda spoken: [tmp_path / f"{spoken}.po"])
     catalogues.catalogue.cache_clear()
-    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    language.follow(lambda: "zh")
     yield
+    language.follow(lambda: language.ENGLISH)
     catalogues.catalogue.cache_clear()
 
 

@@ -291,3 +291,21 @@ def test_a_normaliser_that_is_not_here_is_named(opened):
     app = opened("anatomy", normaliser="theirs")
     assert not app.exception
     assert "Normaliser ‘theirs’ is not installed here." in words(app)
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_reader_of_chinese_sees_the_same_numbers(opened, backend):
+    app = opened("anatomy", example="additive_steps", lengths="9")
+    assert not app.exception
+    headers = [one.value.split(" · ")[1] for one in app.header]
+    assert headers == [
+        "查询、键、值", "评分函数的投影", "分数", "掩码", "Softmax", "Dropout（暂退法）", "输出",
+    ]  # fmt: skip
+    assert "即查询 0 与键 0 的分数" in words(app)
+    assert "lengths=‘9’：每个样本需要一个长度，例如 1,1，或者每个查询一个" in words(app)
+    np.testing.assert_allclose(matrices(app)[-1], [[2, 3, 4, 5]], atol=1e-4)
+    (request,) = asked(backend)
+    assert dict(request.options)["lengths"] == "2,6"
+    assert link(app) == {"example": "additive_steps"}
+    spoken = json.dumps(charts(app), ensure_ascii=False)
+    assert "'−∞，已排除' : '不是有限值'" in spoken
