@@ -299,7 +299,7 @@ def test_a_reader_of_chinese_sees_the_same_numbers(opened, backend):
     assert not app.exception
     headers = [one.value.split(" · ")[1] for one in app.header]
     assert headers == [
-        "查询、键、值", "评分函数的投影", "分数", "掩码", "Softmax", "Dropout（暂退法）", "输出",
+        "查询、键、值", "评分函数的投影", "分数", "掩码", "Softmax", "dropout（暂退法）", "输出",
     ]  # fmt: skip
     assert "即查询 0 与键 0 的分数" in words(app)
     assert "lengths=‘9’：每个样本需要一个长度，例如 1,1，或者每个查询一个" in words(app)
