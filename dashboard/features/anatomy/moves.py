@@ -153,8 +153,8 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
         score = at["scores"][query, key]
         shown.caption(
             gettext(
-                "The last row sums to {score:.4f}, the score of query {query} and key {key}.",
-                score=score, query=query, key=key,
+                "The last row sums to {score}, the score of query {query} and key {key}.",
+                score=f"{score:.4f}".replace("-", "−"), query=query, key=key,
             )
         )  # fmt: skip
 

@@ -112,12 +112,12 @@ def _chart(
 
 def download(walk: Walk, name: str, values: np.ndarray, explanation: str) -> None:
     """A button for the matrix that is looked at as a table; empty where it is masked."""
-    stage = walk.tensors[name]
+    stage, file = walk.tensors[name], f"{name}.csv"
     with walk.numbers:
         st.download_button(
-            f"{name}.csv",
+            file,
             as_csv(values, stage.labels(-2), stage.labels(-1)),
-            file_name=f"{name}.csv",
+            file_name=file,
             mime="text/csv",
             icon=":material/download:",
             key=f"anatomy-{name}-csv",

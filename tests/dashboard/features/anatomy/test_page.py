@@ -121,8 +121,8 @@ def test_the_trace_of_an_additive_score_adds_up(opened):
     np.testing.assert_allclose(total, query + key, atol=1e-3)
     np.testing.assert_allclose(bent, np.tanh(total), atol=1e-3)
     np.testing.assert_allclose(product, vector * bent, atol=1e-3)
-    (said,) = re.findall(r"The last row sums to (-?[0-9.]+),", words(app))
-    assert float(said) == pytest.approx(product.sum(), abs=1e-3)
+    (said,) = re.findall(r"The last row sums to (−?[0-9.]+),", words(app))
+    assert float(said.replace("−", "-")) == pytest.approx(product.sum(), abs=1e-3)
 
 
 def test_heads_are_cut_and_joined_with_the_same_number_at_every_step(opened):
