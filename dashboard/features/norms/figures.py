@@ -132,7 +132,11 @@ def padded(result: Result, more: int) -> None:
             first=lengths[0], second=lengths[1], less=max(lengths), more=max(lengths) + more,
         )
     )  # fmt: skip
-    labels = [f"s{s + 1} t{t + 1}" for s, length in enumerate(lengths) for t in range(length)]
+    labels = [
+        gettext("s{sentence} t{token}", sentence=sentence, token=token)
+        for sentence, length in enumerate(lengths, start=1)
+        for token in range(1, length + 1)
+    ]
     changes = {name: matrix(result.tables[f"change_{name}"]) for name in _CHANGES}
     end = max(float(np.abs(change).max()) for change in changes.values())
     with layout.grid(len(_CHANGES)):
