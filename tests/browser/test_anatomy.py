@@ -54,6 +54,9 @@ def test_heads_fit_the_window(window, width, scheme):
     flows = seen.rows("step", "name", "label", key="stage-heads")
     assert {row["label"] for row in flows[0]} == {"B = 2", "n = 4", "H = 3", "d = 3"}
     assert seen.overflow() <= 0
+    parts = seen.page.locator(".st-key-anatomy-part button")
+    tops = {parts.nth(i).bounding_box()["y"] for i in range(parts.count())}
+    assert (parts.count(), len(tops)) == (4, 1)
     seen.screenshot(f"anatomy-heads-{width}")
 
 

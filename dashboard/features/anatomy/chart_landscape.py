@@ -9,6 +9,8 @@ import pandas as pd
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_of, rounded
 from dashboard.charts.grid import boxes
+from dashboard.charts.vega_text import quoted
+from dashboard.language import gettext
 
 _STEEP = 0.02  # share of the keys that may be beyond the scale
 _SIDE = 328  # px: whole pixels per key of a grid of 41, so that no seams show
@@ -67,12 +69,12 @@ def landscape_chart(
         right=f"datum.left + {step}", bottom=f"datum.top - {step}",
         x=f"datum.left + {step / 2}", y=f"datum.top - {step / 2}",
         shown="isValid(datum.value) ? format(datum.value, '.4~g') "
-        ": datum.ruled ? '−∞, ruled out' : 'not finite'",
+        f": datum.ruled ? {quoted(gettext('−∞, ruled out'))} : {quoted(gettext('not finite'))}",
     )  # fmt: skip
     x, y = alt.X("left:Q", scale=across, axis=even), alt.Y("top:Q", scale=up, axis=even)
     tooltip = [
-        alt.Tooltip("x:Q", format=".3~g", title="key, first"),
-        alt.Tooltip("y:Q", format=".3~g", title="key, second"),
+        alt.Tooltip("x:Q", format=".3~g", title=gettext("key, first")),
+        alt.Tooltip("y:Q", format=".3~g", title=gettext("key, second")),
         alt.Tooltip("shown:N", title=title),
     ]
     # Not the channel "color": its scale is the ramp, by which labels know the page they are on.
@@ -98,7 +100,7 @@ def landscape_chart(
             strokeWidth=2.5,
             opacity=1,
         )
-        .encode(x=x, y=y, tooltip=alt.value("the query"))
+        .encode(x=x, y=y, tooltip=alt.value(gettext("the query")))
     )
     layers = [
         theme.ramp(),

@@ -16,6 +16,8 @@ from dashboard.charts.labels import MOST_ROOM, displayed, thinned
 from dashboard.charts.labels import room as label_room
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, values_of
+from dashboard.charts.vega_text import quoted, vega_text
+from dashboard.language import gettext
 
 CELL, ROW = 46, 30  # px, of a cell that has room
 _LEAST = 31  # px, that a number needs
@@ -126,9 +128,8 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         right="datum.c + 1", bottom="datum.r + 1", middle="datum.c + 0.5", centre="datum.r + 0.5",
         row="rows[datum.r]", column="columns[datum.c]",
         shown="isValid(datum.value) ? format(datum.value, '.4~g') "
-        ": datum.ruled ? '−∞, ruled out' : 'not finite'",
-        said=f"'{row_name} ' + datum.row + ', {column_name} ' + datum.column "
-        f"+ ', {shape.quantity} ' + datum.shown",
+        f": datum.ruled ? {quoted(gettext('−∞, ruled out'))} : {quoted(gettext('not finite'))}",
+        said=_said(shape),
     )  # fmt: skip
     across = middles("columns", shape.ticks[1], orient="top", room=_HEADER)
     down = middles("rows", shape.ticks[0], room=shape.room, limit=shape.room)
@@ -159,6 +160,16 @@ def draw_matrix(data: Sources, shape: MatrixShape) -> alt.LayerChart:
         layers.append(_frame(data["picked"]))
     chart = alt.LayerChart(layer=layers)
     return theme.finished(chart, width=shape.width, height=count * height, params=values_of(data))
+
+
+def _said(shape: MatrixShape) -> str:
+    """The Vega expression of what a screen reader says of a cell."""
+    row_name, column_name, quantity = map(quoted, (*shape.names, shape.quantity))
+    return vega_text(
+        gettext("{row_name} {row}, {column_name} {column}, {quantity} {shown}"),
+        row_name=row_name, column_name=column_name, quantity=quantity,
+        row="datum.row", column="datum.column", shown="datum.shown",
+    )  # fmt: skip
 
 
 def _table(grid: np.ndarray, masked: np.ndarray | None) -> pa.Table:

@@ -12,6 +12,7 @@ import pandas as pd
 
 from dashboard.charts import theme
 from dashboard.charts.grid import boxes, positions
+from dashboard.language import gettext
 
 _BLOCK, _LABEL, _GAP = 26, 20, 22  # px: a block, what its step is called, the room above that
 _BETWEEN = 0.22  # of a block's width, between axes; blocks of one axis touch
@@ -57,7 +58,10 @@ def shape_flow(
     y = alt.Y("top:Q", scale=positions(height, height), axis=None)
     base = alt.Chart(pd.DataFrame(blocks)).encode(x=x, y=y)
     placed = boxes(base, x, y).encode(
-        tooltip=[alt.Tooltip("label:N", title="axis"), alt.Tooltip("shape:N")]
+        tooltip=[
+            alt.Tooltip("label:N", title=gettext("axis")),
+            alt.Tooltip("shape:N", title=gettext("shape")),
+        ]
     )
     layers = [
         theme.ramp(),
@@ -159,7 +163,10 @@ def _words(base: alt.Chart, colour: str | alt.ExprRef, weight: Literal[400, 600]
 def _said(steps: Sequence[Shape], blocks: Sequence[_Block]) -> alt.Chart:
     shapes = {block.step: block.shape for block in blocks}
     rows = [
-        {"top": _top(i) - _LABEL / 2, "text": f"{step.said}: {shapes[i]}"}
+        {
+            "top": _top(i) - _LABEL / 2,
+            "text": gettext("{step}: {shape}", step=step.said, shape=shapes[i]),
+        }
         for i, step in enumerate(steps)
     ]
     return (

@@ -10,6 +10,8 @@ import numpy as np
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_of, rounded
 from dashboard.charts.legend import named_strokes
+from dashboard.charts.vega_text import quoted
+from dashboard.language import gettext
 
 _HEIGHT = 210  # px
 _ROOM = 52  # px, for the labels at the left
@@ -60,7 +62,7 @@ def spread_chart(
     )
     stroke = named_strokes("scoring", colours)
     fill = alt.Fill("scoring:N", scale=stroke["scale"], legend=None)
-    tooltip = [alt.Tooltip("scoring:N"), alt.Tooltip("d:Q")]
+    tooltip = [alt.Tooltip("scoring:N", title=gettext("scoring")), alt.Tooltip("d:Q")]
     tooltip += [alt.Tooltip("value:Q", format=".4~g", title=title)]
     base = alt.Chart(drawn)
     layers = [
@@ -85,5 +87,5 @@ def _by_scoring(expected: Mapping[str, str]) -> str:
     """One expression that is right for every scoring."""
     chosen = "null"
     for name, formula in expected.items():
-        chosen = f"datum.scoring == '{name}' ? {formula} : {chosen}"
+        chosen = f"datum.scoring == {quoted(name)} ? {formula} : {chosen}"
     return chosen

@@ -21,6 +21,7 @@ from dashboard.features.anatomy.view import (
     SCORING,
     SEED_FIELD,
 )
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import FORMULA
 from dashboard.ui import layout, shown
@@ -34,14 +35,14 @@ from dashboard.ui.widgets import formula as draw_mathematics
 _CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
 
 _NAMES = {  # of formulas, as the stages call them
-    "q": "a row of the queries",
-    "k": "a row of the keys",
-    "d": "the size of a query",
-    "i": "the query's row",
-    "j": "the key's row",
-    "h": "the head",
-    "H": "how many heads there are",
-    "n": "how many keys there are",
+    "q": gettext_noop("a row of the queries"),
+    "k": gettext_noop("a row of the keys"),
+    "d": gettext_noop("the size of a query"),
+    "i": gettext_noop("the query's row"),
+    "j": gettext_noop("the key's row"),
+    "h": gettext_noop("the head"),
+    "H": gettext_noop("how many heads there are"),
+    "n": gettext_noop("how many keys there are"),
 }
 
 
@@ -52,7 +53,7 @@ def step_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
         _example(session, catalogue)
         _layout(session, catalogue)
     scoring_controls(session, catalogue, row)
-    shown.caption(EXAMPLES[session.view.example].caption)
+    shown.caption(gettext(EXAMPLES[session.view.example].caption))
     with layout.row("anatomy-numbers"):
         numbers.lengths(session, SLIDER_WIDTH)
         draw_setting(session, catalogue, DROPOUT_FIELD, width=SLIDER_WIDTH)
@@ -73,8 +74,8 @@ def scoring_controls(session: Session[Anatomy], catalogue: Catalogue, row: Delta
     before = session.view
     with row:
         scoring = choose_scoring(
-            SCORING.title, catalogue.scorings_for(), before.scoring, session.key(SCORING.name),
-            catalogue, session.fresh, width=_CHOICE_WIDTH,
+            gettext(SCORING.title), catalogue.scorings_for(), before.scoring,
+            session.key(SCORING.name), catalogue, session.fresh, width=_CHOICE_WIDTH,
         )  # fmt: skip
     if scoring == FORMULA:
         with layout.controls("anatomy-typed"):
@@ -92,8 +93,9 @@ def _typed(session: Session[Anatomy], catalogue: Catalogue) -> str:
     """The name of the formula; the scoring as it was while the formula cannot be used."""
     scoring = session.view.scoring
     formula = formula_field(
-        session, catalogue, "", scoring, label="Formula of the scoring", names=_NAMES
-    )
+        session, catalogue, "", scoring, label=gettext("Formula of the scoring"),
+        names={name: gettext(meaning) for name, meaning in _NAMES.items()},
+    )  # fmt: skip
     if not formula or not formula.entry:
         return scoring
     if session.view.part == state.ROOT:  # the others write the formula beside what comes of it
@@ -142,7 +144,7 @@ def _indices(session: Session[Anatomy]) -> None:
     if session.view.layout != HEADS:
         del counts["column"]
     with layout.row("anatomy-picks"):
-        st.caption("Look at", width="content")
+        st.caption(gettext("Look at"), width="content")
         for each in INDICES:
             if counts.get(each.name, 1) > 1:
                 index = draw_parameter(

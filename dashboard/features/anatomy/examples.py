@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from dashboard.features.anatomy.tensors import Tensor, rounded
+from dashboard.language import gettext_noop
 
 DRAWN, DOT, SELF = "drawn", "dot", "self"
 GIVEN, HEADS = "given", "heads"  # how queries and keys reach the scoring; else a model's name
@@ -87,26 +88,31 @@ def _tensor(kind: str, shape: tuple[int, int, int], source: random.Random) -> Te
 
 
 _EQUAL_KEYS = {"q": "normal", "k": "ones", "v": "counting"}
-_POOLED = "All keys are equal, so the weights are too, over as many keys as the lengths allow: "
-_TENS = (
-    _POOLED + "the output is 2, 3, 4, 5 in the first batch row and 10, 11, 12, 13 in the other."
+_TENS = gettext_noop(
+    "All keys are equal, so the weights are too, over as many keys as the lengths allow: the "
+    "output is 2, 3, 4, 5 in the first batch row and 10, 11, 12, 13 in the other."
 )
-_FIVES = _POOLED + "a length of 6 allows all five keys."
+_FIVES = gettext_noop(
+    "All keys are equal, so the weights are too, over as many keys as the lengths allow: a length "
+    "of 6 allows all five keys."
+)
 
 EXAMPLES: dict[str, Example] = {
     example.name: example
     for example in (
         Example(
             name=DRAWN,
-            title="Random numbers",
+            title=gettext_noop("Random numbers"),
             scoring="scaled_dot",
             sizes=Sizes(2, 3, 5, 4, 4, 3),
             lengths="4,3",
-            caption="Sizes and numbers are yours: change any of them, and every stage follows.",
+            caption=gettext_noop(
+                "Sizes and numbers are yours: change any of them, and every stage follows."
+            ),
         ),
         Example(
             name=DOT,
-            title="Equal keys, dot product",
+            title=gettext_noop("Equal keys, dot product"),
             scoring="scaled_dot",
             sizes=Sizes(2, 1, 10, 2, 2, 4),
             lengths="2,6",
@@ -115,7 +121,7 @@ EXAMPLES: dict[str, Example] = {
         ),
         Example(
             name="mlp",
-            title="Equal keys, MLP",
+            title=gettext_noop("Equal keys, MLP"),
             scoring="mlp",
             sizes=Sizes(2, 1, 10, 2, 2, 4),
             lengths="2,6",
@@ -124,7 +130,7 @@ EXAMPLES: dict[str, Example] = {
         ),
         Example(
             name="additive",
-            title="Additive, queries of 20 numbers",
+            title=gettext_noop("Additive, queries of 20 numbers"),
             scoring="additive",
             sizes=Sizes(2, 1, 10, 20, 2, 4),
             lengths="2,6",
@@ -133,7 +139,7 @@ EXAMPLES: dict[str, Example] = {
         ),
         Example(
             name="additive_steps",
-            title="Additive, step by step",
+            title=gettext_noop("Additive, step by step"),
             scoring="additive",
             sizes=Sizes(2, 1, 5, 6, 2, 4),
             lengths="2,6",
@@ -143,7 +149,7 @@ EXAMPLES: dict[str, Example] = {
         ),
         Example(
             name="scaled",
-            title="Scaled dot product",
+            title=gettext_noop("Scaled dot product"),
             scoring="scaled_dot",
             sizes=Sizes(2, 1, 10, 2, 2, 4),
             lengths="2,6",
@@ -152,7 +158,7 @@ EXAMPLES: dict[str, Example] = {
         ),
         Example(
             name="scaled_steps",
-            title="Scaled dot product, step by step",
+            title=gettext_noop("Scaled dot product, step by step"),
             scoring="scaled_dot",
             sizes=Sizes(2, 1, 5, 2, 2, 4),
             lengths="2,6",
@@ -161,19 +167,21 @@ EXAMPLES: dict[str, Example] = {
         ),
         Example(
             name="heads",
-            title="Multi-head, 9 hidden, 3 heads",
+            title=gettext_noop("Multi-head, 9 hidden, 3 heads"),
             scoring="scaled_dot",
             sizes=Sizes(2, 4, 5, 9, 9, 9),
             lengths="3,2",
             layout=HEADS,
             hidden=9,
             numbers=dict.fromkeys("qkv", "ones"),
-            caption="Three heads of three numbers each. Equal inputs make all rows alike; change "
-            "one number to tell them apart.",
+            caption=gettext_noop(
+                "Three heads of three numbers each. Equal inputs make all rows alike; change "
+                "one number to tell them apart."
+            ),
         ),
         Example(
             name="heads_100",
-            title="Multi-head, 100 hidden, 5 heads",
+            title=gettext_noop("Multi-head, 100 hidden, 5 heads"),
             scoring="scaled_dot",
             sizes=Sizes(2, 4, 6, 100, 100, 100),
             lengths="3,2",
@@ -181,11 +189,11 @@ EXAMPLES: dict[str, Example] = {
             heads=5,
             hidden=100,
             numbers=dict.fromkeys("qkv", "ones"),
-            caption="The output has the shape of the queries, (2, 4, 100).",
+            caption=gettext_noop("The output has the shape of the queries, (2, 4, 100)."),
         ),
         Example(
             name="self_heads",
-            title="Self-attention, 100 hidden, 5 heads",
+            title=gettext_noop("Self-attention, 100 hidden, 5 heads"),
             scoring="scaled_dot",
             sizes=Sizes(2, 4, 4, 100, 100, 100),
             lengths="3,2",
@@ -193,20 +201,23 @@ EXAMPLES: dict[str, Example] = {
             heads=5,
             hidden=100,
             numbers=dict.fromkeys("qkv", "ones"),
-            caption="One sequence as queries, keys and values: the output has its shape, "
-            "(2, 4, 100).",
+            caption=gettext_noop(
+                "One sequence as queries, keys and values: the output has its shape, (2, 4, 100)."
+            ),
         ),
         Example(
             name=SELF,
-            title="Self-attention of 3 padded sentences",
+            title=gettext_noop("Self-attention of 3 padded sentences"),
             scoring="dot",
             sizes=Sizes(3, 10, 10, 100, 100, 100),
             lengths="7,10,4",
             layout="self_attention",
             numbers=dict.fromkeys("qkv", "unit"),
-            caption="Sentences of 7, 10 and 4 words in a tensor of 10: no word looks at padding, "
-            "and the scores are divided by nothing. Scores and weights of a sentence can be "
-            "saved.",
+            caption=gettext_noop(
+                "Sentences of 7, 10 and 4 words in a tensor of 10: no word looks at padding, "
+                "and the scores are divided by nothing. Scores and weights of a sentence can be "
+                "saved."
+            ),
         ),
     )
 }

@@ -13,6 +13,8 @@ from dashboard.features.anatomy.chart_stages import Stage, stages
 from dashboard.features.anatomy.state import SCORES_SHAPE, Anatomy
 from dashboard.features.anatomy.tensor_fields import Lengths
 from dashboard.features.anatomy.view import PER_QUERY, PER_ROW
+from dashboard.language import gettext, gettext_noop
+from dashboard.language.joining import listed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -23,8 +25,8 @@ from dashboard.ui.widgets import formula, place
 _HEIGHT = 420  # px, of a place while it waits
 # A field, its title, and an example of what may be typed.
 _KINDS = (
-    (PER_ROW, "One length per batch row", "2, 3"),
-    (PER_QUERY, "One length per query", "1, 3 / 2, 4"),
+    (PER_ROW, gettext_noop("One length per batch row"), "2, 3"),
+    (PER_QUERY, gettext_noop("One length per query"), "1, 3 / 2, 4"),
 )
 
 
@@ -34,7 +36,7 @@ def controls(session: Session[Anatomy]) -> None:
         matrices = list(tensors.read(session.view.scores, SCORES_SHAPE))
         for row in range(SCORES_SHAPE[0]):
             given = st.text_area(
-                f"Scores of batch row {row}",
+                gettext("Scores of batch row {row}", row=row),
                 key=place(
                     f"anatomy-scores-{row}", tensors.write_lines(matrices[row]), session.fresh
                 ),
@@ -44,10 +46,10 @@ def controls(session: Session[Anatomy]) -> None:
             try:
                 matrices[row] = tensors.read_lines(given, SCORES_SHAPE[1:])
             except tensors.TensorError as error:
-                shown.text(f"Batch row {row}: {error}")
+                shown.text(gettext("Batch row {row}: {error}", row=row, error=error))
         session.update(scores=tensors.write(matrices))
         for field, title, example in _KINDS:
-            _lengths(session, field, title, example)
+            _lengths(session, field, gettext(title), example)
 
 
 def _lengths(session: Session[Anatomy], field: Lengths[Anatomy], title: str, example: str) -> None:
@@ -61,22 +63,24 @@ def _lengths(session: Session[Anatomy], field: Lengths[Anatomy], title: str, exa
     try:
         session.update(**{field.name: field.parse(given, session.view)})
     except tensors.TensorError as error:
-        shown.text(f"{title}: {error}")
+        shown.text(gettext("{field}: {error}", field=title, error=error))
 
 
 def draw(session: Session[Anatomy], _: Catalogue, asked: Sequence[Request]) -> None:
     """Both kinds beside each other."""
     formula(r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}")
     shown.caption(
-        "A key beyond the valid length must get no weight. Masking with 0 does not do that: "
-        "a score of 0 still counts as exp(0) = 1. Writing the mask into the scores destroys "
-        "numbers that the caller may need again."
+        gettext(
+            "A key beyond the valid length must get no weight. Masking with 0 does not do that: "
+            "a score of 0 still counts as exp(0) = 1. Writing the mask into the scores destroys "
+            "numbers that the caller may need again."
+        )
     )
     with layout.grid(len(_KINDS)):
         for (field, title, _example), request in zip(_KINDS, asked, strict=True):
             key = f"mask-{field.name}"
             with shown.container(border=True, key=key):
-                shown.header(title)
+                shown.header(gettext(title))
                 results.results(session.jobs, request, _ways, _HEIGHT, f"{key}-result", grows=True)
 
 
@@ -84,38 +88,44 @@ def _ways(result: Result) -> None:
     found = stages(result.tables["stages"])
     masked = _rows(found["allowed"]) == 0
     with layout.grid(2):
-        _chart(result, found, "scores", "Scores; grey ones do not count", masked)
-        _chart(result, found, "weights", "Right: masked softmax", masked, vmax=1.0)
-        _chart(result, found, "wrong", "Wrong: masked with 0", masked, vmax=1.0)
+        _chart(result, found, "scores", gettext("Scores; grey ones do not count"), masked)
+        _chart(result, found, "weights", gettext("Right: masked softmax"), masked, vmax=1.0)
+        _chart(result, found, "wrong", gettext("Wrong: masked with 0"), masked, vmax=1.0)
         with shown.container(gap="xsmall"):
-            shown.markdown("**What masking with 0 changed**")
+            shown.markdown(f"**{gettext('What masking with 0 changed')}**")
             charts.show_filled(
                 f"mask {result.digest} difference",
                 draw_matrix,
                 lambda: prepare_matrix(
                     _rows(found["wrong"]) - _rows(found["weights"]),
                     _labels(found["scores"]), found["scores"].labels(-1),
-                    quantity="difference", names=("query", "key"), vmax=1.0, signed=True,
+                    quantity=gettext("difference"), names=(gettext("query"), gettext("key")),
+                    vmax=1.0, signed=True,
                 ),
-                "Weights of masking with 0, less those of the masked softmax",
+                gettext("Weights of masking with 0, less those of the masked softmax"),
             )  # fmt: skip
     leak = np.array(result.facts["leak"])
     shown.caption(
-        f"Leaked to padding, row by row: {', '.join(f'{part:.1%}' for part in leak)}. "
-        f"On average {leak.mean():.1%} of the weight goes where nothing is."
-    )
-    shown.header("Overwriting the input")
+        gettext(
+            "Leaked to padding, row by row: {shares}. On average {mean:.1%} of the weight goes "
+            "where nothing is.",
+            shares=listed(f"{part:.1%}" for part in leak), mean=leak.mean(),
+        )
+    )  # fmt: skip
+    shown.header(gettext("Overwriting the input"))
     shown.caption(
-        "“X[~mask] = 0” on a view of the caller's scores changes the caller's own tensor. Whoever "
-        "asks once more, now for all keys, gets other weights."
+        gettext(
+            "“X[~mask] = 0” on a view of the caller's scores changes the caller's own tensor. "
+            "Whoever asks once more, now for all keys, gets other weights."
+        )
     )
     with layout.grid(2):
-        _chart(result, found, "scores", "The caller's scores before", None)
-        _chart(result, found, "callers", "The caller's scores after", masked)
-        _chart(result, found, "again", "Weights of all keys, as they were", None, vmax=1.0)
-        _chart(result, found, "again_wrong", "The same of what is left", None, vmax=1.0)
+        _chart(result, found, "scores", gettext("The caller's scores before"), None)
+        _chart(result, found, "callers", gettext("The caller's scores after"), masked)
+        _chart(result, found, "again", gettext("Weights of all keys, as they were"), None, 1.0)
+        _chart(result, found, "again_wrong", gettext("The same of what is left"), None, 1.0)
     lost = np.abs(_rows(found["again"]) - _rows(found["again_wrong"])).max()
-    shown.caption(f"The largest of these errors is {lost:.3f}.")
+    shown.caption(gettext("The largest of these errors is {lost:.3f}.", lost=lost))
 
 
 def _chart(
@@ -129,14 +139,20 @@ def _chart(
     with shown.container(gap="xsmall"):
         shown.markdown(f"**{title}**")
         charts.show_filled(
-            f"mask {result.digest} {title}",
+            f"mask {result.digest} {name} {masked is None}",
             draw_matrix,
             lambda: prepare_matrix(
                 _rows(found[name]), _labels(found[name]), found[name].labels(-1),
-                quantity=name.partition("_")[0], names=("query", "key"), masked=masked, vmax=vmax,
+                quantity=_quantity(name), names=(gettext("query"), gettext("key")), masked=masked,
+                vmax=vmax,
             ),
-            f"{title}: a row per query, a column per key",
+            gettext("{title}: a row per query, a column per key", title=title),
         )  # fmt: skip
+
+
+def _quantity(name: str) -> str:
+    """What a cell of a stage is."""
+    return gettext("score") if name in ("scores", "callers") else gettext("weight")
 
 
 def _rows(stage: Stage) -> np.ndarray:

@@ -12,12 +12,13 @@ from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy.examples import Sizes
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.features.anatomy.view import LENGTHS, sizes_by_name
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.parameter import pairs
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameters, place
 
-_TITLES = {"q": "Queries", "k": "Keys", "v": "Values"}
-_LENGTHS_HELP = (
+_TITLES = {"q": gettext_noop("Queries"), "k": gettext_noop("Keys"), "v": gettext_noop("Values")}
+_LENGTHS_HELP = gettext_noop(
     "How many keys each query may see: one number per batch row (2, 6), or one per query, batch "
     "rows parted by a slash (1, 3 / 2, 4). Empty: all of them."
 )
@@ -47,22 +48,26 @@ def lengths(session: Session[Anatomy], width: int) -> None:
     moved = st.session_state.get(_LENGTHS_OF) != written_for
     st.session_state[_LENGTHS_OF] = written_for
     given = st.text_input(
-        "Valid lengths",
+        gettext("Valid lengths"),
         key=place(session.key("lengths"), view.lengths, session.fresh or moved),
-        help=_LENGTHS_HELP,
+        help=gettext(_LENGTHS_HELP),
         width=width,
-        placeholder="all",
+        placeholder=gettext("all"),
     )
     try:
         session.update(lengths=LENGTHS.parse(given, view))
     except tensors.TensorError as error:
-        st.text(f"Valid lengths: {error}; {view.lengths or 'none'} is used")
+        st.text(
+            gettext("Valid lengths: {error}; {used} is used", error=error, used=view.lengths)
+            if view.lengths
+            else gettext("Valid lengths: {error}; none is used", error=error)
+        )
 
 
 def sizes(session: Session[Anatomy]) -> None:
     """The sizes of queries, keys and values, in a menu."""
     before = session.view
-    with st.popover("Sizes", icon=":material/straighten:"):
+    with st.popover(gettext("Sizes"), icon=":material/straighten:"):
         chosen = draw_parameters(
             bounds.SIZES, pairs(sizes_by_name(before)), session.key("size"), session.fresh
         )
@@ -75,17 +80,17 @@ def sizes(session: Session[Anatomy]) -> None:
 def editors(session: Session[Anatomy]) -> None:
     """The tensors of one batch row, in a menu."""
     names = [name for name in "qkv" if session.view.editable(name)]
-    with st.popover("Edit numbers", icon=":material/edit:", disabled=not names):
-        st.caption("A line per row, as it stands or as Python prints it.")
+    with st.popover(gettext("Edit numbers"), icon=":material/edit:", disabled=not names):
+        st.caption(gettext("A line per row, as it stands or as Python prints it."))
         rows = range(session.view.sizes.batch)
         lost = st.session_state.get("anatomy-edited") not in rows
         row = st.segmented_control(
-            "Batch row", rows, key=place("anatomy-edited", 0, session.fresh or lost)
+            gettext("Batch row"), rows, key=place("anatomy-edited", 0, session.fresh or lost)
         )
         for name in names:
             _editor(session, name, row or 0)
         if any(getattr(session.view, name) for name in names):
-            st.button("Back to the example's", on_click=_forget, args=(session,))
+            st.button(gettext("Back to the example's"), on_click=_forget, args=(session,))
 
 
 def _forget(session: Session[Anatomy]) -> None:
@@ -98,15 +103,16 @@ def _editor(session: Session[Anatomy], name: str, row: int) -> None:
     matrices = list(tensors.read(text, shape))
     # One field per batch row and example: what was typed elsewhere does not belong here.
     key = f"anatomy-{name}-{row}-{view.example}-{view.layout}-{view.seed}-{shape}"
+    title = gettext(_TITLES[name])
     given = st.text_area(
-        f"{_TITLES[name]}, {shape[1]} × {shape[2]}",
+        gettext("{title}, {rows} × {columns}", title=title, rows=shape[1], columns=shape[2]),
         key=place(key, tensors.write_lines(matrices[row]), session.fresh),
         height=min(40 + 26 * shape[1], 200),
     )
     try:
         matrices[row] = tensors.read_lines(given, shape[1:])
     except tensors.TensorError as error:
-        st.text(f"{_TITLES[name]}: {error}")
+        st.text(gettext("{field}: {error}", field=title, error=error))
         return
     written = tensors.write(matrices)
     if written != text:

@@ -18,6 +18,7 @@ from dashboard.features.anatomy.view import (
     Y_FIELD,
     formulas,
 )
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import Setting
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -28,10 +29,10 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
 
 _TITLES = {
-    STEP: "One step",
-    MASK: "Masked softmax",
-    ROOT: "Why divide by √d",
-    LANDSCAPE: "Landscape",
+    STEP: gettext_noop("One step"),
+    MASK: gettext_noop("Masked softmax"),
+    ROOT: gettext_noop("Why divide by √d"),
+    LANDSCAPE: gettext_noop("Landscape"),
 }
 _PLACES, _HEIGHT = 3, 300  # of a page in waiting
 _PLOTTED: dict[str, tuple[Setting[Anatomy], ...]] = {
@@ -58,15 +59,15 @@ def _controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
 
 def _part(session: Session[Anatomy]) -> None:
     chosen = st.segmented_control(
-        PART.title,
+        gettext(PART.title),
         state.PARTS,
-        format_func=_TITLES.__getitem__,
+        format_func=lambda part: gettext(_TITLES[part]),
         key=place(session.key(PART.name), session.view.part, session.fresh),
         label_visibility="collapsed",
     )
     # Pressed once more, a choice is taken back: the part stays.
     session.update(part=chosen or session.view.part)
-    shown.setting("Part", _TITLES[session.view.part])
+    shown.setting(gettext(PART.title), gettext(_TITLES[session.view.part]))
 
 
 def _results(session: Session[Anatomy], catalogue: Catalogue, _: None) -> None:

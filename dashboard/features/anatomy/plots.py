@@ -13,6 +13,7 @@ from dashboard.charts.summary import Summary, of_matrix, of_series
 from dashboard.features.anatomy.chart_landscape import landscape_chart
 from dashboard.features.anatomy.chart_spread import spread_chart
 from dashboard.features.anatomy.state import Anatomy
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import brings_own
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
@@ -24,8 +25,17 @@ from dashboard.ui.titles import normaliser_title
 from dashboard.ui.widgets import formula, plain
 
 _HEIGHT = 330  # px, of a place while it waits
-_WITHOUT, _WITH = "without the root", "with the root"
-_TITLES = {"dot": _WITHOUT, "scaled_dot": _WITH}
+_TITLES = {
+    "dot": gettext_noop("without the root"), "scaled_dot": gettext_noop("with the root"),
+}  # fmt: skip
+_LANDSCAPES = {  # a column's title, and what its chart shows
+    "score": (
+        gettext_noop("score"), gettext_noop("Score of every key for the query {x:g}, {y:g}")
+    ),
+    "weight": (
+        gettext_noop("weight"), gettext_noop("Weight of every key for the query {x:g}, {y:g}")
+    ),
+}  # fmt: skip
 
 
 def draw_root(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Request]) -> None:
@@ -36,9 +46,11 @@ def draw_root(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[R
         r"\mathrm{Var}\Big(\tfrac{1}{\sqrt d}\sum_{i=1}^{d} q_i k_i\Big) = 1"
     )
     shown.caption(
-        "Queries and keys are drawn from a standard normal. Without the root the scores spread "
-        "ever wider, one key takes all the weight, and next to nothing is left to learn from. "
-        "Dashed: what theory says."
+        gettext(
+            "Queries and keys are drawn from a standard normal. Without the root the scores "
+            "spread ever wider, one key takes all the weight, and next to nothing is left to "
+            "learn from. Dashed: what theory says."
+        )
     )
 
     def plots(result: Result) -> None:
@@ -49,10 +61,9 @@ def draw_root(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[R
 
 def _named(catalogue: Catalogue, view: Anatomy) -> dict[str, str]:
     """The scorings that are measured, by name; the chosen one where it is a third."""
-    return {
-        **_TITLES,
-        view.scoring: _TITLES.get(view.scoring, catalogue.scorings[view.scoring].title),
-    }
+    named = {name: gettext(title) for name, title in _TITLES.items()}
+    named.setdefault(view.scoring, catalogue.scorings[view.scoring].title)
+    return named
 
 
 def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
@@ -61,12 +72,14 @@ def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
     colours = dict(zip(names.values(), ("#ce6a1e", "#3284d0", PANEL_COLOURS["c"]), strict=False))
     plots = {
         "variance": (
-            "variance of the scores",
-            {"log": True, "expected": {_WITHOUT: "datum.d", _WITH: "1"}},
+            gettext("variance of the scores"),
+            {"log": True, "expected": {names["dot"]: "datum.d", names["scaled_dot"]: "1"}},
         ),
-        "largest": (f"largest of {view.count} weights, on average", {"top": 1.0}),
-        "entropy": ("entropy of the weights, nats", {"top": math.log(view.count)}),
-    }
+        "largest": (
+            gettext("largest of {count} weights, on average", count=view.count), {"top": 1.0}
+        ),
+        "entropy": (gettext("entropy of the weights, nats"), {"top": math.log(view.count)}),
+    }  # fmt: skip
     with layout.grid(len(plots)):
         for column, (title, more) in plots.items():
             charts.show(
@@ -74,26 +87,36 @@ def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
                 lambda column=column, title=title, more=more: spread_chart(
                     measured, column, title=title, colours=colours, **more
                 ),
-                f"{title} against d",
+                gettext("{title} against d", title=title),
                 summary=of_series(measured, name="scoring", x="d", y=column, titles=("d", title)),
             )
 
 
-def _plane(landscape: pa.Table, column: str) -> Summary:
+def _plane(landscape: pa.Table, column: str, quantity: str) -> Summary:
     """The largest of a column over the keys' two numbers."""
     held = landscape.to_pandas()
     grid = held.pivot(index="y", columns="x", values=column)
     y, x = ([f"{each:g}" for each in axis] for axis in (grid.index, grid.columns))
     return of_matrix(
-        np.asarray(grid), y, x, quantity=column, names=("second number", "first number")
-    )
+        np.asarray(grid), y, x, quantity=quantity,
+        names=(gettext("second number"), gettext("first number")),
+    )  # fmt: skip
 
 
-def _weighing(view: Anatomy, catalogue: Catalogue) -> str:
-    """What makes weights of the scores."""
+def _told(view: Anatomy, catalogue: Catalogue) -> str:
+    """What is seen, and what makes weights of the scores."""
     if brings_own(view, catalogue):
-        return "the scoring's own way"
-    return f"the normaliser {plain(normaliser_title(view.normaliser, catalogue))}"
+        return gettext(
+            "Every point is a key of two numbers, the ring is the query: what the scoring says of "
+            "each key, and the weight of each key if all of them were asked at once, by the "
+            "scoring's own way. Grey keys are ruled out by a score of −∞."
+        )
+    return gettext(
+        "Every point is a key of two numbers, the ring is the query: what the scoring says of "
+        "each key, and the weight of each key if all of them were asked at once, by the "
+        "normaliser {normaliser}. Grey keys are ruled out by a score of −∞.",
+        normaliser=plain(normaliser_title(view.normaliser, catalogue)),
+    )
 
 
 def draw_landscape(
@@ -102,26 +125,22 @@ def draw_landscape(
     """Scores and weights over all keys of two numbers."""
     (request,), view = asked, session.view
     formula("a(q, k) = " + catalogue.scorings[view.scoring].formula)
-    shown.caption(
-        "Every point is a key of two numbers, the ring is the query: what the scoring says of "
-        "each key, and the weight of each key if all of them were asked at once, by "
-        f"{_weighing(view, catalogue)}. Grey keys are ruled out by a score of −∞."
-    )
-
+    shown.caption(_told(view, catalogue))
     if (chosen := catalogue.normalisers.get(view.normaliser)) and view.normaliser != SOFTMAX:
         formula(r"\alpha_i = " + chosen.formula, description=chosen.description)
 
     def planes(result: Result) -> None:
         table = result.tables["landscape"]
         with layout.grid(2):
-            for column in ("score", "weight"):
+            for column, (quantity, said) in _LANDSCAPES.items():
+                title = gettext(quantity)
                 charts.show(
                     f"landscape {result.digest} {column} {view.x} {view.y}",
-                    lambda column=column: landscape_chart(
-                        table, column, (view.x, view.y), title=column
+                    lambda column=column, title=title: landscape_chart(
+                        table, column, (view.x, view.y), title=title
                     ),
-                    f"{column.capitalize()} of every key for the query {view.x:g}, {view.y:g}",
-                    summary=_plane(table, column),
+                    gettext(said, x=view.x, y=view.y),
+                    summary=_plane(table, column, title),
                 )
 
     results.results(session.jobs, request, planes, _HEIGHT, "anatomy-landscape", grows=True)

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 
 from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes, names
+from dashboard.language import gettext
 from dashboard.links.attending import absent_normaliser
 from dashboard.records.attending import Attending
 from dashboard.records.catalogue import Catalogue
@@ -85,8 +86,8 @@ def layouts(catalogue: Catalogue) -> dict[str, str]:
     """The titles of what an example may be walked through."""
     models = catalogue.of_task("models", "encoding")
     return {
-        GIVEN: "Q, K, V as given",
-        HEADS: "Multi-head: projected",
+        GIVEN: gettext("Q, K, V as given"),
+        HEADS: gettext("Multi-head: projected"),
         **{name: entry.title for name, entry in models.items()},
     }
 
@@ -129,10 +130,12 @@ def missing(catalogue: Catalogue, view: Anatomy) -> str:
     if view.part == MASK:
         return ""
     if view.scoring not in catalogue.scorings:
-        return not_installed("Scoring", view.scoring)
+        return not_installed(gettext("Scoring"), view.scoring)
     if view.part != ROOT and (absent := absent_normaliser(view, catalogue)):
         return absent
-    return "" if view.layout in layouts(catalogue) else not_installed("Model", view.layout)
+    return (
+        "" if view.layout in layouts(catalogue) else not_installed(gettext("Model"), view.layout)
+    )
 
 
 def scoring_of(example: str, catalogue: Catalogue) -> str:

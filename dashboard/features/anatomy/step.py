@@ -11,7 +11,9 @@ from dashboard.features.anatomy.chart_stages import stages
 from dashboard.features.anatomy.examples import HEADS
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.features.anatomy.tensors import lengths
-from dashboard.features.anatomy.walk import Walk, download, explain, matrices
+from dashboard.features.anatomy.walk import Drawn, Walk, download, explain, matrices
+from dashboard.language import gettext
+from dashboard.language.joining import together
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.request import Request
@@ -36,7 +38,9 @@ def draw(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Reques
 
 def _stages(result: Result, view: Anatomy, scoring: Entry, normaliser: Entry | None) -> None:
     if not result.facts["finite"]:
-        shown.text("Some of these numbers are not finite: the scoring cannot answer such inputs.")
+        shown.text(
+            gettext("Some of these numbers are not finite: the scoring cannot answer such inputs.")
+        )
     tensors = stages(result.tables["stages"])
     drawn = [_inputs, *([_heads] if view.layout == HEADS else [])]
     drawn += [_model] if "x" in tensors else []
@@ -62,19 +66,26 @@ def _stages(result: Result, view: Anatomy, scoring: Entry, normaliser: Entry | N
 
 def _inputs(walk: Walk) -> None:
     if "x" in walk.tensors:
+        title = gettext("Sequence")
         explain(
-            walk,
-            "Sequence",
-            r"X",
-            "One row per position; padding behind the valid length.",
+            walk, title, r"X", gettext("One row per position; padding behind the valid length.")
         )
-        return matrices(walk, {"x": ("Sequence", (walk.view.query, None))}, _padding(walk))
+        return matrices(walk, {"x": (title, (walk.view.query, None))}, _padding(walk))
     explain(
-        walk, "Queries, keys, values", r"Q,\;K,\;V",
-        "Every query asks, every key answers, every value is what is handed out.",
+        walk, gettext("Queries, keys, values"), r"Q,\;K,\;V",
+        gettext("Every query asks, every key answers, every value is what is handed out."),
     )  # fmt: skip
+    return matrices(walk, _threesome(walk, "q", "k", "v"))
+
+
+def _threesome(walk: Walk, queries: str, keys: str, values: str) -> Drawn:
+    """The tensors of those names as queries, keys and values, with the rows that are framed."""
     query, key = (walk.view.query, None), (walk.view.key, None)
-    return matrices(walk, {"q": ("Queries", query), "k": ("Keys", key), "v": ("Values", key)})
+    return {
+        queries: (gettext("Queries"), query),
+        keys: (gettext("Keys"), key),
+        values: (gettext("Values"), key),
+    }
 
 
 def _padding(walk: Walk) -> np.ndarray | None:
@@ -89,103 +100,109 @@ def _padding(walk: Walk) -> np.ndarray | None:
 
 def _model(walk: Walk) -> None:
     explain(
-        walk, "The model's queries, keys, values", r"Q = X W_q,\;K = X W_k,\;V = X W_v",
-        "What the model hands to the scoring, made of the sequence.",
+        walk, gettext("The model's queries, keys, values"),
+        r"Q = X W_q,\;K = X W_k,\;V = X W_v",
+        gettext("What the model hands to the scoring, made of the sequence."),
     )  # fmt: skip
-    query, key = (walk.view.query, None), (walk.view.key, None)
-    matrices(
-        walk,
-        {"model_q": ("Queries", query), "model_k": ("Keys", key), "model_v": ("Values", key)},
-    )
+    matrices(walk, _threesome(walk, "model_q", "model_k", "model_v"))
 
 
 def _heads(walk: Walk) -> None:
     explain(
-        walk, "Project and cut into heads", r"Q W_q,\quad K W_k,\quad V W_v",
-        "One matrix projects for all heads; each head then gets its own columns.",
+        walk, gettext("Project and cut into heads"), r"Q W_q,\quad K W_k,\quad V W_v",
+        gettext("One matrix projects for all heads; each head then gets its own columns."),
     )  # fmt: skip
+    head = walk.view.head
     query, key = (walk.view.query, None), (walk.view.key, None)
     matrices(
         walk,
         {
-            "linear_q": ("Q projected, all heads", (walk.view.query, walk.view.column)),
-            "split_q": (f"Queries of head {walk.view.head}", query),
-            "split_k": (f"Keys of head {walk.view.head}", key),
-            "split_v": (f"Values of head {walk.view.head}", key),
+            "linear_q": (gettext("Q projected, all heads"), (walk.view.query, walk.view.column)),
+            "split_q": (gettext("Queries of head {head}", head=head), query),
+            "split_k": (gettext("Keys of head {head}", head=head), key),
+            "split_v": (gettext("Values of head {head}", head=head), key),
         },
     )
     moves.heads(walk.view, walk.tensors)
 
 
 def _projections(walk: Walk) -> None:
-    text = "The scoring brings both into the space where it compares them."
+    text = gettext("The scoring brings both into the space where it compares them.")
     if walk.result.facts["as_they_are"]:
-        text = "This scoring compares queries and keys as they are: nothing to project."
-    explain(walk, "Projections of the scoring", r"\phi(q_i),\quad \psi(k_j)", text)
+        text = gettext("This scoring compares queries and keys as they are: nothing to project.")
+    title = gettext("Projections of the scoring")
+    explain(walk, title, r"\phi(q_i),\quad \psi(k_j)", text)
     if not walk.result.facts["as_they_are"]:
         matrices(
             walk,
             {
-                "projected_q": ("Queries", (walk.view.query, None)),
-                "projected_k": ("Keys", (walk.view.key, None)),
+                "projected_q": (gettext("Queries"), (walk.view.query, None)),
+                "projected_k": (gettext("Keys"), (walk.view.key, None)),
             },
         )
 
 
 def _scores(walk: Walk) -> None:
+    title = gettext("Scores")
     explain(
-        walk, "Scores", "a(q, k) = " + walk.scoring.formula,
-        "Every query against every key: how well the key answers the query.",
+        walk, title, "a(q, k) = " + walk.scoring.formula,
+        gettext("Every query against every key: how well the key answers the query."),
         walk.scoring.description,
     )  # fmt: skip
-    matrices(walk, {"scores": ("Scores", (walk.view.query, walk.view.key))})
+    matrices(walk, {"scores": (title, (walk.view.query, walk.view.key))})
     if "features" in walk.tensors:
         moves.broadcast(walk.result.digest, walk.view, walk.tensors)
     masked = np.where(walk.matrix("allowed") > 0, walk.matrix("scores"), np.nan)
-    download(walk, "scores", masked)
+    row = walk.view.row
+    said = gettext("Scores of batch row {row}, as they stand above.", row=row)
+    download(walk, "scores", masked, said)
 
 
 def _mask(walk: Walk) -> None:
     lengths = walk.view.lengths
-    text = "No lengths: every key counts."
+    text = gettext("No lengths: every key counts.")
     if lengths:
         said = lengths.replace(",", ", ").replace("/", " / ")
-        text = f"Valid lengths {said}: grey ones do not count."
+        text = gettext("Valid lengths {lengths}: grey ones do not count.", lengths=said)
     if np.isneginf(walk.matrix("scores")).any():
-        text += " A score of −∞ rules its key out as well."
-    explain(walk, "Mask", r"m_{ij} = [\,j < \mathrm{length}\,]", text)
+        text = together((text, gettext("A score of −∞ rules its key out as well.")))
+    explain(walk, gettext("Mask"), r"m_{ij} = [\,j < \mathrm{length}\,]", text)
     pick = (walk.view.query, walk.view.key)
-    matrices(walk, {"scores": ("Scores that count", pick)}, masked=_without_weight(walk))
+    drawn = {"scores": (gettext("Scores that count"), pick)}
+    matrices(walk, drawn, masked=_without_weight(walk))
 
 
 def _weights(walk: Walk) -> None:
     title, latex, text = _normalisation(walk)
-    weights = walk.matrix("weights")
-    if walk.result.facts["sums_to_one"]:
-        text += " Each row sums to 1; a masked key gets exactly 0."
-    else:
-        row = weights[walk.view.query].sum()
-        text += (
-            " Rows need not sum to 1: that of query "
-            f"{walk.view.query} sums to {row:.4g}. A masked key gets exactly 0."
-        )
-    explain(walk, title, latex, text)
-    pick, top = (walk.view.query, walk.view.key), max(1.0, float(np.nanmax(weights)))
-    matrices(walk, {"weights": ("Weights", pick)}, masked=_without_weight(walk), vmax=top)
-    download(walk, "weights", weights)
+    weights, query = walk.matrix("weights"), walk.view.query
+    sums = gettext("Each row sums to 1; a masked key gets exactly 0.")
+    if not walk.result.facts["sums_to_one"]:
+        sums = gettext(
+            "Rows need not sum to 1: that of query {query} sums to {sum:.4g}. A masked key gets "
+            "exactly 0.",
+            query=query, sum=weights[query].sum(),
+        )  # fmt: skip
+    explain(walk, title, latex, together((text, sums)))
+    drawn = {"weights": (gettext("Weights"), (query, walk.view.key))}
+    top = max(1.0, float(np.nanmax(weights)))
+    matrices(walk, drawn, masked=_without_weight(walk), vmax=top)
+    row = walk.view.row
+    said = gettext("Weights of batch row {row}, as they stand above.", row=row)
+    download(walk, "weights", weights, said)
 
 
 def _normalisation(walk: Walk) -> tuple[str, str, str]:
     """What makes weights of the scores: its title, its formula, and a sentence."""
     if walk.scoring.own_normaliser:
-        text = "This scoring makes its weights in its own way, without another normaliser."
-        return "Weights", "", text
+        text = gettext(
+            "This scoring makes its weights in its own way, without another normaliser."
+        )
+        return gettext("Weights"), "", text
     if walk.view.normaliser == SOFTMAX or walk.normaliser is None:
         latex = r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}"
-        return "Softmax", latex, "Scores become weights."
-    text = "Over the scores s of the keys that count, for each query."
-    if walk.normaliser.description:
-        text = f"{plain(walk.normaliser.description)} {text}"
+        return "Softmax", latex, gettext("Scores become weights.")
+    said = gettext("Over the scores s of the keys that count, for each query.")
+    text = together((plain(walk.normaliser.description), said))
     latex = r"\alpha_i = " + walk.normaliser.formula
     return plain(walk.normaliser.short_title), latex, text
 
@@ -197,42 +214,50 @@ def _without_weight(walk: Walk) -> np.ndarray:
 
 def _dropout(walk: Walk) -> None:
     rate = walk.view.dropout
-    text = "Off, as always outside training: the weights go on unchanged."
+    text = gettext("Off, as always outside training: the weights go on unchanged.")
     if rate:
-        text = (
-            f"Each weight is dropped with probability {rate:g}; what stays is divided by "
-            f"{1 - rate:g}, so that the sum is the same on average."
-        )
-    explain(walk, "Dropout", r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", text)
+        text = gettext(
+            "Each weight is dropped with probability {rate:g}; what stays is divided by {rest:g}, "
+            "so that the sum is the same on average.",
+            rate=rate, rest=1 - rate,
+        )  # fmt: skip
+    explain(
+        walk, gettext("Dropout"), r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", text
+    )
     if rate:
         pick = (walk.view.query, walk.view.key)
-        drawn = {"dropped": ("Weights after dropout", pick)}
+        drawn = {"dropped": (gettext("Weights after dropout"), pick)}
         matrices(walk, drawn, masked=_without_weight(walk))
 
 
 def _output(walk: Walk) -> None:
+    title = gettext("Output")
     explain(
-        walk, "Output", r"o_i = \sum_j \tilde\alpha_{ij}\, v_j",
-        "Every query gets the mean of the values, weighted by its row."
+        walk, title, r"o_i = \sum_j \tilde\alpha_{ij}\, v_j",
+        gettext("Every query gets the mean of the values, weighted by its row.")
         if walk.result.facts["sums_to_one"]
-        else "Every query gets the sum of the values, weighted by its row.",
+        else gettext("Every query gets the sum of the values, weighted by its row."),
     )  # fmt: skip
-    matrices(walk, {"pooled": ("Output", (walk.view.query, None))})
+    matrices(walk, {"pooled": (title, (walk.view.query, None))})
 
 
 def _mixed(walk: Walk) -> None:
     explain(
-        walk, "Join the heads and mix", r"\mathrm{concat}(o^1, \ldots, o^H)\, W_o",
-        "The heads' outputs stand side by side again, and one matrix mixes them.",
+        walk, gettext("Join the heads and mix"), r"\mathrm{concat}(o^1, \ldots, o^H)\, W_o",
+        gettext("The heads' outputs stand side by side again, and one matrix mixes them."),
     )  # fmt: skip
     query = (walk.view.query, None)
-    matrices(walk, {"merged": ("Heads side by side", query), "mixed": ("Output", query)})
+    matrices(
+        walk,
+        {"merged": (gettext("Heads side by side"), query), "mixed": (gettext("Output"), query)},
+    )
     moves.joined(walk.view, walk.tensors)
 
 
 def _encoded(walk: Walk) -> None:
-    explain(
-        walk, "The model's output", "",
-        f"The model attends {walk.result.facts['attends']} times; the stages above are its first.",
-    )  # fmt: skip
-    matrices(walk, {"encoded": ("Encoded", (walk.view.query, None))})
+    text = gettext(
+        "The model attends {times} times; the stages above are its first.",
+        times=walk.result.facts["attends"],
+    )
+    explain(walk, gettext("The model's output"), "", text)
+    matrices(walk, {"encoded": (gettext("Encoded"), (walk.view.query, None))})

@@ -9,6 +9,7 @@ from dashboard.features.anatomy import task_landscape, task_mask, task_root, tas
 from dashboard.features.anatomy.state import LANDSCAPE, MASK, ROOT, STEP
 from dashboard.features.anatomy.task_inputs import double
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -31,6 +32,6 @@ def perform(request: Request, context: Context) -> Result:
     part = str(dict(request.options).get("part", STEP))
     if part not in _PARTS:
         raise ValueError(f"no part {part!r}; there are {', '.join(_PARTS)}")
-    context.report(0.1, "reading the numbers")
+    context.report(0.1, gettext_noop("reading the numbers"))
     with seeded(request.seed), double():
         return _PARTS[part](request, context)

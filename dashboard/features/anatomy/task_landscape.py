@@ -16,6 +16,7 @@ from dashboard.features.anatomy.task_inputs import (
 )
 from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import columns_table
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -39,7 +40,7 @@ def perform(request: Request, context: Context) -> Result:
     scoring = scoring_factory(request)(Sizes(2, 2, whole(given, HIDDEN)))
     scores = scores_of(scoring, scoring.project_queries(query), scoring.project_keys(keys))
     weights = masked_weights(scores, None, scoring.normalise)
-    context.report(0.9, "scored")
+    context.report(0.9, gettext_noop("scored"))
     x, y = keys[0].unbind(dim=1)
     columns = {"x": x, "y": y, "score": scores[0, 0], "weight": weights[0, 0]}
     return Result(tables={"landscape": columns_table(columns)})

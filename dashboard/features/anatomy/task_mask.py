@@ -10,6 +10,7 @@ from attention_plugins.attention import as_mask
 from dashboard.features.anatomy.task_inputs import lengths, options, tensor
 from dashboard.features.anatomy.task_stages import Stages
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -52,6 +53,6 @@ def perform(request: Request, context: Context) -> Result:
         "again_wrong": callers.softmax(dim=-1),
     }.items():  # fmt: skip
         stages.add(name, "B n_q n_k", part)
-    context.report(0.9, "masked")
+    context.report(0.9, gettext_noop("masked"))
     leak = wrong.masked_fill(allowed, 0.0).sum(dim=-1).reshape(-1)
     return Result(tables={"stages": stages.table()}, facts={"leak": leak.tolist()})

@@ -14,6 +14,7 @@ from attention_plugins.attention import masked_softmax
 from dashboard.features.anatomy.parameters import COUNT, HIDDEN
 from dashboard.features.anatomy.task_inputs import options, scores_of, scoring_factory, whole
 from dashboard.jobs.context import Cancelled, Context
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -44,7 +45,7 @@ def perform(request: Request, context: Context) -> Result:
         queries, keys = torch.randn(n_queries, 1, d), torch.randn(n_queries, count, d)
         for name, score in _compared(request, d, hidden).items():
             rows.append({"scoring": name, "d": d, **_spread(score(queries, keys))})
-        context.report((step + 1) / len(DIMENSIONS), f"measured at d = {d}")
+        context.report((step + 1) / len(DIMENSIONS), gettext_noop("measured at d = {d}", d=d))
     return Result(tables={"spread": pa.Table.from_pylist(rows)})
 
 

@@ -25,6 +25,7 @@ from dashboard.features.anatomy.task_inputs import (
 )
 from dashboard.features.anatomy.task_stages import Stages
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -97,7 +98,7 @@ def perform(request: Request, context: Context) -> Result:
         scoring = _scoring(request, q, k, v, given)
         attended = Attended(scoring, q, k, v, mask)
         _walk(attended, given, stages)
-    context.report(0.9, "done")
+    context.report(0.9, gettext_noop("done"))
     return _result(stages, facts, attended)
 
 

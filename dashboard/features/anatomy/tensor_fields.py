@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from dashboard.features.anatomy import tensors
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import NOBODY
 from dashboard.links.link import Field, View
 from dashboard.links.reader import Reader
@@ -20,13 +21,13 @@ class TensorText(Field[View, str]):
     Args:
         shape: ``(B, n, d)``, as it is for this view.
         default: the text of a bare address.
-        whose: whose numbers are used where those of a link are refused.
+        refused: what is said of a link's numbers that are refused: ``{name}={given}: {error}``.
         fixed: whether the numbers cannot be set, as it is for this view.
     """
 
     shape: Callable[[View], tuple[int, int, int]]
     default: str = ""
-    whose: str = "the example's"
+    refused: str = gettext_noop("{name}={given}: {error}, so the example's are used")
     fixed: Callable[[View], bool] = lambda _: False
 
     def read(self, reader: Reader, view: View, catalogue: Catalogue) -> str:
@@ -36,13 +37,16 @@ class TensorText(Field[View, str]):
             return self.default
         if self.fixed(view):
             reader.problem(
-                f"{self.name}: its numbers cannot be changed here, so {self.whose} are used"
+                gettext(
+                    "{name}: its numbers cannot be changed here, so the example's are used",
+                    name=self.name,
+                )
             )
             return self.default
         try:
             return tensors.write(tensors.read(given, self.shape(view)))
         except tensors.TensorError as error:
-            reader.problem(f"{self.name}={shown(given)}: {error}, so {self.whose} are used")
+            reader.problem(gettext(self.refused, name=self.name, given=shown(given), error=error))
             return self.default
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
@@ -82,7 +86,12 @@ class Lengths(Field[View, str]):
         try:
             return self.parse(given, view)
         except tensors.TensorError as error:
-            reader.problem(f"{self.name}={shown(given)}: {error}, so {default or NOBODY} is used")
+            reader.problem(
+                gettext(
+                    "{name}={given}: {problem}, so {used} is used",
+                    name=self.name, given=shown(given), problem=error, used=default or NOBODY,
+                )
+            )  # fmt: skip
             return default
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:

@@ -10,6 +10,8 @@ import math
 import re
 from collections.abc import Iterable, Sequence
 
+from dashboard.language import gettext, gettext_noop
+
 Matrix = tuple[tuple[float, ...], ...]
 Tensor = tuple[Matrix, ...]
 
@@ -18,6 +20,14 @@ LARGEST, SMALLEST = 1e6, 1e-9
 _LONGEST = 16 * MOST_NUMBERS
 _NUMBER = re.compile(r"[+-]?([0-9]{1,18}(\.[0-9]{0,18})?|\.[0-9]{1,18})(e[+-]?[0-9]{1,2})?\Z")
 _LENGTH = re.compile(r"[0-9]{1,9}\Z")
+_WANTED = {  # lengths, by the kinds that are allowed
+    "row": gettext_noop("need a length per batch row, such as {per_row}; got {sizes} numbers"),
+    "query": gettext_noop("need one per query, such as {per_query}; got {sizes} numbers"),
+    "row query": gettext_noop(
+        "need a length per batch row, such as {per_row} or one per query, such as {per_query}; "
+        "got {sizes} numbers"
+    ),
+}
 
 
 class TensorError(ValueError):
@@ -41,12 +51,26 @@ def read(text: str, shape: Sequence[int]) -> Tensor:
         TensorError: another shape, too many numbers, or something that is no number of at most
             a million.
     """
-    if len(text) > _LONGEST:
-        raise TensorError(f"need at most {MOST_NUMBERS:,} numbers, got {len(text):,} characters")
+    _see_that_it_is_short(text)
     parts = text.split(":")
     if len(parts) != shape[0]:
-        raise TensorError(f"need one matrix per batch row, {shape[0]} in all, got {len(parts)}")
+        raise TensorError(
+            gettext(
+                "need one matrix per batch row, {count} in all, got {given}",
+                count=shape[0], given=len(parts),
+            )
+        )  # fmt: skip
     return tuple(_matrix([row.split(",") for row in part.split("/")], shape[1:]) for part in parts)
+
+
+def _see_that_it_is_short(text: str) -> None:
+    if len(text) > _LONGEST:
+        raise TensorError(
+            gettext(
+                "need at most {most:,} numbers, got {length:,} characters",
+                most=MOST_NUMBERS, length=len(text),
+            )
+        )  # fmt: skip
 
 
 def shape_of(text: str) -> tuple[int, int, int]:
@@ -66,8 +90,7 @@ def read_lines(text: str, shape: Sequence[int]) -> Matrix:
     Raises:
         TensorError: as :func:`read`.
     """
-    if len(text) > _LONGEST:
-        raise TensorError(f"need at most {MOST_NUMBERS:,} numbers, got {len(text):,} characters")
+    _see_that_it_is_short(text)
     lines = re.sub(r"[\[(]", " ", text.replace(";", "\n").replace("]", "\n").replace(")", "\n"))
     cells = [re.split(r"[\s,]+", line.strip(" ,\t\r")) for line in lines.splitlines()]
     return _matrix([row for row in cells if row != [""]], shape)
@@ -91,16 +114,17 @@ def read_lengths(text: str, batch: int, queries: int, kinds: str = "row query") 
         return ""
     wrong = next((cell for row in rows for cell in row if not _LENGTH.match(cell)), None)
     if wrong is not None:
-        raise TensorError(f"need whole numbers from 0, got ‘{_short(wrong)}’")
+        raise TensorError(gettext("need whole numbers from 0, got ‘{given}’", given=_short(wrong)))
     shapes = {"row": [batch], "query": [queries] * batch}
     sizes = [len(row) for row in rows]
     if sizes not in [shape for kind, shape in shapes.items() if kind in kinds]:
-        wanted = {
-            "row": f"a length per batch row, such as {','.join('1' * batch)}",
-            "query": f"one per query, such as {'/'.join([','.join('1' * queries)] * batch)}",
-        }
-        needed = " or ".join(words for kind, words in wanted.items() if kind in kinds)
-        raise TensorError(f"need {needed}; got {', '.join(map(str, sizes))} numbers")
+        raise TensorError(
+            gettext(
+                _WANTED[kinds], per_row=",".join("1" * batch),
+                per_query="/".join([",".join("1" * queries)] * batch),
+                sizes=", ".join(map(str, sizes)),
+            )
+        )  # fmt: skip
     return "/".join(",".join(str(int(cell)) for cell in row) for row in rows)
 
 
@@ -112,17 +136,33 @@ def lengths(text: str) -> tuple[tuple[int, ...], ...]:
 def _matrix(rows: Sequence[Sequence[str]], shape: Sequence[int]) -> Matrix:
     sizes = {len(row) for row in rows}
     if len(rows) != shape[0] or sizes != {shape[1]}:
-        got = f"{len(rows)} of {', '.join(map(str, sorted(sizes)))}" if rows else "none"
-        raise TensorError(f"need {shape[0]} rows of {shape[1]} numbers, got {got}")
+        raise TensorError(
+            gettext(
+                "need {count} rows of {size} numbers, got {rows} of {sizes}",
+                count=shape[0], size=shape[1], rows=len(rows),
+                sizes=", ".join(map(str, sorted(sizes))),
+            )
+            if rows
+            else gettext(
+                "need {count} rows of {size} numbers, got none", count=shape[0], size=shape[1]
+            )
+        )  # fmt: skip
     return tuple(tuple(map(_number, row)) for row in rows)
 
 
 def _number(text: str) -> float:
     if not _NUMBER.match(text):
-        raise TensorError(f"need numbers such as 0.5 or -2, got ‘{_short(text)}’")
+        raise TensorError(
+            gettext("need numbers such as 0.5 or -2, got ‘{given}’", given=_short(text))
+        )
     value = float(text)
     if not math.isfinite(value) or abs(value) > LARGEST:
-        raise TensorError(f"need numbers of at most {LARGEST:,.0f}, got {_short(text)}")
+        raise TensorError(
+            gettext(
+                "need numbers of at most {largest:,.0f}, got {given}",
+                largest=LARGEST, given=_short(text),
+            )
+        )  # fmt: skip
     return rounded(value)
 
 

@@ -15,6 +15,7 @@ from dashboard.features.anatomy import state
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, Sizes, names
 from dashboard.features.anatomy.state import SCORES_SHAPE, Anatomy, layouts
 from dashboard.features.anatomy.tensor_fields import Lengths, TensorText
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import normaliser_fields
 from dashboard.links.fields import (
     NAME,
@@ -71,16 +72,18 @@ def _index(name: str, title: str) -> Parameter:
     return Parameter(name=name, title=title, default=0, low=0, high=99)
 
 
-PART: Choice[Anatomy] = Choice(name="part", title="Part", options=lambda *_: state.PARTS)
+PART: Choice[Anatomy] = Choice(
+    name="part", title=gettext_noop("Part"), options=lambda *_: state.PARTS
+)
 EXAMPLE: Choice[Anatomy] = Choice(
     name="example",
-    title="Example",
+    title=gettext_noop("Example"),
     options=lambda *_: tuple(EXAMPLES),
-    titles=lambda name, _: EXAMPLES[name].title,
+    titles=lambda name, _: gettext(EXAMPLES[name].title),
 )
 SCORING: ScoringChoice[Anatomy] = ScoringChoice(
     name="scoring",
-    title="Scoring",
+    title=gettext_noop("Scoring"),
     options=lambda _, catalogue: tuple(catalogue.scorings_for()),
     default=lambda view, catalogue: state.scoring_of(view.example, catalogue),
     unknown=NAME,
@@ -94,7 +97,7 @@ PARAMETERS: ForeignSettings[Anatomy] = ForeignSettings(
 )
 LAYOUT: Choice[Anatomy] = Choice(
     name="layout",
-    title="What attends",
+    title=gettext_noop("What attends"),
     options=lambda _, catalogue: tuple(layouts(catalogue)),
     default=lambda view, _: EXAMPLES[view.example].layout,
     titles=lambda name, catalogue: layouts(catalogue).get(name, name),
@@ -108,11 +111,11 @@ X_FIELD: Setting[Anatomy] = Setting(name="x", parameter=bounds.AT_X)
 Y_FIELD: Setting[Anatomy] = Setting(name="y", parameter=bounds.AT_Y)
 # Bounds that hold for every view; an index beyond its tensor is moved inside without a word.
 INDICES = (
-    _index("row", "Batch row"),
-    _index("head", "Head"),
-    _index("query", "Query"),
-    _index("key", "Key"),
-    _index("column", "Column of W q"),
+    _index("row", gettext_noop("Batch row")),
+    _index("head", gettext_noop("Head")),
+    _index("query", gettext_noop("Query")),
+    _index("key", gettext_noop("Key")),
+    _index("column", gettext_noop("Column of W q")),
 )
 LENGTHS: Lengths[Anatomy] = Lengths(
     name="lengths",
@@ -145,7 +148,7 @@ LINK = Link(
         LENGTHS,
         TensorText(
             name="scores", shape=lambda _: SCORES_SHAPE, default=state.SCORES,
-            whose="the textbook's",
+            refused=gettext_noop("{name}={given}: {error}, so the textbook's are used"),
         ),
         PER_ROW, PER_QUERY,
     ),

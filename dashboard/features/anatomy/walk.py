@@ -14,15 +14,25 @@ from dashboard.charts.template import Prepared
 from dashboard.features.anatomy.chart_matrix import MatrixShape, draw_matrix, prepare_matrix
 from dashboard.features.anatomy.chart_stages import Stage
 from dashboard.features.anatomy.state import Anatomy
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Entry
 from dashboard.records.result import Result
 from dashboard.ui import layout, shown
 from dashboard.ui.charts import show_filled
 from dashboard.ui.widgets import formula
 
-_NAMES = {"n_q": "query", "n_k": "key", "n": "position"}
+_NAMES = {  # of axes
+    "n_q": gettext_noop("query"), "n_k": gettext_noop("key"), "n": gettext_noop("position"),
+}  # fmt: skip
+_QUANTITIES = {  # by tensor, what a cell is; a number by default
+    "scores": gettext_noop("score"), "weights": gettext_noop("weight"),
+    "dropped": gettext_noop("weight"),
+}  # fmt: skip
+
+_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 Pick = tuple[int | None, int | None]
+Drawn = Mapping[str, tuple[str, Pick]]  # titles of tensors, and what is framed
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -61,7 +71,7 @@ def explain(walk: Walk, title: str, latex: str, text: str, description: str = ""
 
 def matrices(
     walk: Walk,
-    drawn: Mapping[str, tuple[str, Pick]],
+    drawn: Drawn,
     masked: np.ndarray | None = None,
     vmax: float | None = None,
 ) -> None:
@@ -77,35 +87,42 @@ def _chart(
 ) -> None:
     stage, view = walk.tensors[name], walk.view
     values = walk.matrix(name)
-    shown.markdown(f"**{title}** `{stage.shape}`")
+    shape = stage.shape.replace(" ", _NO_BREAK)
+    shown.markdown(f"**{title}** `{shape}`")
 
     def prepare() -> Prepared[MatrixShape]:
         return prepare_matrix(
-            values, stage.labels(-2), stage.labels(-1), quantity=name.partition("_")[0],
-            names=(_NAMES.get(stage.axes[-2], "row"), _NAMES.get(stage.axes[-1], "column")),
+            values, stage.labels(-2), stage.labels(-1),
+            quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))),
+            names=(
+                gettext(_NAMES.get(stage.axes[-2], gettext_noop("row"))),
+                gettext(_NAMES.get(stage.axes[-1], gettext_noop("column"))),
+            ),
             masked=masked, vmax=vmax, picked=pick,
         )  # fmt: skip
 
     kind = "masked" if masked is not None else ""
     key = f"anatomy {walk.result.digest} {name} {kind} {view.row} {view.head} {pick}"
+    count, wide = values.shape
     show_filled(
-        key, draw_matrix, prepare, f"{title}: {' by '.join(map(str, values.shape))} numbers"
-    )
+        key, draw_matrix, prepare,
+        gettext("{title}: {rows} by {columns} numbers", title=title, rows=count, columns=wide),
+    )  # fmt: skip
 
 
-def download(walk: Walk, name: str, values: np.ndarray) -> None:
+def download(walk: Walk, name: str, values: np.ndarray, explanation: str) -> None:
     """A button for the matrix that is looked at as a table; empty where it is masked."""
-    stage = walk.tensors[name]
+    stage, file = walk.tensors[name], f"{name}.csv"
     with walk.numbers:
         st.download_button(
-            f"{name}.csv",
+            file,
             as_csv(values, stage.labels(-2), stage.labels(-1)),
-            file_name=f"{name}.csv",
+            file_name=file,
             mime="text/csv",
             icon=":material/download:",
             key=f"anatomy-{name}-csv",
             type="tertiary",
-            help=f"{name.capitalize()} of batch row {walk.view.row}, as they stand above.",
+            help=explanation,
             on_click="ignore",
         )
 

@@ -9,6 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.features.norms.view import FEWEST_ROWS, LARGEST, MOST, Norms, matrix_of, text_of
+from dashboard.language import gettext
 from dashboard.ui import layout, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
@@ -19,12 +20,14 @@ _EDITOR = "norms-editor"
 
 def matrix_editor(session: Session[Norms]) -> None:
     """The fields of the matrix X: its size and its cells."""
-    shown.markdown("**X**: a row per example, a column per feature")
+    shown.markdown(gettext("**X**: a row per example, a column per feature"))
     count, wide = _shape(session.view.x)
     with layout.row("norms-size"):
-        for name, value, least in (("rows", count, FEWEST_ROWS), ("columns", wide, 1)):
+        for name, label, value, least in (
+            ("rows", gettext("Rows"), count, FEWEST_ROWS), ("columns", gettext("Columns"), wide, 1)
+        ):  # fmt: skip
             st.number_input(
-                name.capitalize(), least, MOST, key=place(f"norms-{name}", value, session.fresh),
+                label, least, MOST, key=place(f"norms-{name}", value, session.fresh),
                 width=_NUMBER_WIDTH, on_change=_resize, args=(session,),
             )  # fmt: skip
     # The editor keeps its changes against the table that it was first given, under one key.

@@ -14,6 +14,7 @@ from dashboard.features.norms.task_offer import OPTIONS
 from dashboard.features.norms.view import EXAMPLE, matrix_of
 from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import matrix_table
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -43,7 +44,7 @@ def perform(request: Request, context: Context) -> Result:
     if problem:
         raise ContractError(f"x={text[:40]!r}: {problem}")
     values = settle(OPTIONS, options)
-    context.report(0.1, "normalising")
+    context.report(0.1, gettext_noop("normalising"))
     x = torch.tensor(matrix, dtype=torch.float64)
     generator = torch.Generator().manual_seed(request.seed)
     tables, facts = _both(x, float(values["momentum"]), int(values["batches"]))

@@ -10,6 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from dashboard.language import gettext
 from dashboard.links.fields import SEED, Setting, Settings
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
@@ -48,7 +49,12 @@ class MatrixText(Field[Norms, str]):
             return EXAMPLE
         matrix, problem = matrix_of(given)
         if problem:
-            reader.problem(f"{self.name}={shown(given)}: {problem}, so {EXAMPLE} is used")
+            reader.problem(
+                gettext(
+                    "{name}={given}: {problem}, so {used} is used",
+                    name=self.name, given=shown(given), problem=problem, used=EXAMPLE,
+                )
+            )  # fmt: skip
         return text_of(matrix)
 
     def write(self, view: Norms, catalogue: Catalogue) -> Mapping[str, str]:
@@ -64,15 +70,17 @@ def matrix_of(text: str) -> tuple[Matrix, str]:
     rows = [[cell.strip() for cell in row.split(",")] for row in text.split(";")]
     example = tuple(tuple(map(float, row.split(","))) for row in EXAMPLE.split(";"))
     if not FEWEST_ROWS <= len(rows) <= MOST or not 1 <= len(rows[0]) <= MOST:
-        return example, (
-            f"need {FEWEST_ROWS} to {MOST} rows and 1 to {MOST} columns, "
-            f"got {len(rows)} and {len(rows[0])}"
-        )
+        return example, gettext(
+            "need {fewest} to {most} rows and 1 to {most} columns, got {rows} and {columns}",
+            fewest=FEWEST_ROWS, most=MOST, rows=len(rows), columns=len(rows[0]),
+        )  # fmt: skip
     if len({len(row) for row in rows}) > 1:
-        return example, "need rows of one length"
+        return example, gettext("need rows of one length")
     for cell in (cell for row in rows for cell in row):
         if not _NUMBER.match(cell) or not abs(float(cell)) <= LARGEST:
-            return example, f"need numbers from −{LARGEST:,.0f} to {LARGEST:,.0f}"
+            return example, gettext(
+                "need numbers from −{largest:,.0f} to {largest:,.0f}", largest=LARGEST
+            )
     return tuple(tuple(float(cell) for cell in row) for row in rows), ""
 
 

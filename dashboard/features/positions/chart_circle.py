@@ -13,12 +13,12 @@ import pyarrow as pa
 from dashboard.charts import theme
 from dashboard.charts.summary import Summary, number
 from dashboard.charts.template import Data, Prepared, Sources
+from dashboard.language import gettext
 
 _SIDE = 250  # px
 _EDGE = 1.12  # where the plot ends; the circle has radius 1
 _ARC = 0.32  # radius of the arc that shows the turn
 _PER_TURN = 64  # points of the circle
-_TURNED = "{first} lies at {here}, {second} at {there}: {turns} turns clockwise from the first."
 _COLOURS = (theme.PANEL_COLOURS["a"], theme.PANEL_COLOURS["b"])
 
 
@@ -73,9 +73,10 @@ def prepare_circle(
         "labels": _ends_table(_labels(ends, turn)),
     }
     frame = pd.DataFrame(
-        {"position": range(len(pairs)), **dict(zip(titles, pairs.T, strict=True))}
+        {gettext("position"): range(len(pairs)), **dict(zip(titles, pairs.T, strict=True))}
     )
-    words = _TURNED.format(
+    words = gettext(
+        "{first} lies at {here}, {second} at {there}: {turns} turns clockwise from the first.",
         first=names[0], second=names[1], turns=number(turn / (2 * np.pi)),
         here=f"({number(start[0])}, {number(start[1])})",
         there=f"({number(end[0])}, {number(end[1])})",
@@ -99,12 +100,12 @@ def draw_circle(data: Sources, shape: CircleShape) -> alt.LayerChart:
         _line(data["turn"], theme.POINTER, 2),
         alt.Chart(data["points"])
         .mark_point(size=18, filled=True, color=theme.QUIET, opacity=0.6)
-        .encode(tooltip=[alt.Tooltip("i:Q", title="position")])
+        .encode(tooltip=[alt.Tooltip("i:Q", title=gettext("position"))])
         .properties(name="positions"),
         alt.Chart(data["spokes"]).mark_line(strokeWidth=2).encode(stroke=stroke, order="step:Q"),
         alt.Chart(data["ends"])
         .mark_point(size=90, filled=True, opacity=1)
-        .encode(fill=fill, tooltip=["name:N", *numbers])
+        .encode(fill=fill, tooltip=[alt.Tooltip("name:N", title=gettext("name")), *numbers])
         .properties(name="ends"),
         alt.Chart(data["labels"])
         .mark_text(fontSize=theme.FONT_SIZE + 1, fontWeight=600)

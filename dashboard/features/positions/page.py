@@ -6,7 +6,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard.features.positions.figures import curves, flow, rotation, similarity, whole
+from dashboard.features.positions.distances import rotation, similarity
+from dashboard.features.positions.figures import curves, flow, whole
 from dashboard.features.positions.view import (
     LINK,
     MOST_COLUMNS,
@@ -15,6 +16,7 @@ from dashboard.features.positions.view import (
     requests,
     usual_columns,
 )
+from dashboard.language import gettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.ui import layout, results, shown
@@ -49,12 +51,12 @@ def _controls(session: Session[Positions], catalogue: Catalogue) -> _Places:
         _sliders(session, catalogue, "size", "positions")
         _columns(session)
     encoding = shown.container(), shown.container()
-    shown.header("Step by step")
+    shown.header(gettext("Step by step"))
     with layout.row("positions-flow"):
         _sliders(session, catalogue, "flow_rows", "flow_size")
         _sliders(session, catalogue, "flow_tokens")  # drawn apart, as the rows bound them
     steps = shown.container()
-    shown.header("From position i to i + δ")
+    shown.header(gettext("From position i to i + δ"))
     with layout.row("positions-rotation"):
         _sliders(session, catalogue, "position", "offset", "pair")
     return _Places(*encoding, steps, shown.container(), shown.container())
@@ -70,7 +72,7 @@ def _columns(session: Session[Positions]) -> None:
     key = session.key("columns")
     beyond = any(column >= size for column in st.session_state.get(key, ()))
     chosen = st.multiselect(
-        "Columns drawn as curves",
+        gettext("Columns drawn as curves"),
         range(size),
         key=place(key, kept or [*usual_columns(size)], session.fresh or beyond),
         max_selections=MOST_COLUMNS,

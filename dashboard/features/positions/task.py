@@ -13,6 +13,7 @@ from attention_plugins.models.positions import angular_frequencies, sinusoidal_p
 from dashboard.features.positions.task_offer import OPTIONS
 from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import columns_table, matrix_table
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -39,7 +40,7 @@ def perform(request: Request, context: Context) -> Result:
     _see_inside("pair", options["pair"], size // 2 - 1)
     _see_inside("position", options["position"], count - 1)
     _see_inside("flow_tokens", options["flow_tokens"], options["flow_rows"])
-    context.report(0.1, "encoding the positions")
+    context.report(0.1, gettext_noop("encoding the positions"))
     positions = torch.arange(count, dtype=_DTYPE)
     encoding = sinusoidal_positions(positions, size, _DTYPE)
     similarity = encoding @ encoding.T

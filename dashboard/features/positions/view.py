@@ -9,6 +9,7 @@ import re
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
+from dashboard.language import gettext
 from dashboard.links.fields import Settings, read_parameters, refused
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Reader
@@ -61,7 +62,10 @@ class Columns(Field[Positions, tuple[int, ...]]):
         chosen = tuple(dict.fromkeys(map(int, given.split(",")))) if _LIST.match(given) else ()
         if chosen and len(chosen) <= MOST_COLUMNS and max(chosen) < view.size:
             return tuple(sorted(chosen))
-        wanted = f"1 to {MOST_COLUMNS} numbers from 0 to {view.size - 1} with commas between"
+        wanted = gettext(
+            "1 to {most} numbers from 0 to {last} with commas between",
+            most=MOST_COLUMNS, last=view.size - 1,
+        )  # fmt: skip
         refused(reader, self.name, given, wanted, ",".join(map(str, usual)))
         return usual
 

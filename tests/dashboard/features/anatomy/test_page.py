@@ -55,7 +55,7 @@ def test_the_first_screen_is_a_finished_walk(opened, backend):
     np.testing.assert_allclose(weights.sum(axis=1), 1, atol=1e-3)
     assert (weights[:, 4] == 0).all()
     np.testing.assert_allclose(output, weights @ values, atol=1e-2)
-    assert "`(B, n_q, n_k) = (2, 3, 5)`" in words(app)
+    assert "`(B, n_q, n_k) = (2, 3, 5)`" in words(app).replace("\N{NO-BREAK SPACE}", " ")
     assert link(app) == {}
     assert len(asked(backend)) == 1
 
@@ -121,8 +121,8 @@ def test_the_trace_of_an_additive_score_adds_up(opened):
     np.testing.assert_allclose(total, query + key, atol=1e-3)
     np.testing.assert_allclose(bent, np.tanh(total), atol=1e-3)
     np.testing.assert_allclose(product, vector * bent, atol=1e-3)
-    (said,) = re.findall(r"The last row sums to (-?[0-9.]+),", words(app))
-    assert float(said) == pytest.approx(product.sum(), abs=1e-3)
+    (said,) = re.findall(r"The last row sums to (−?[0-9.]+),", words(app))
+    assert float(said.replace("−", "-")) == pytest.approx(product.sum(), abs=1e-3)
 
 
 def test_heads_are_cut_and_joined_with_the_same_number_at_every_step(opened):
@@ -291,3 +291,21 @@ def test_a_normaliser_that_is_not_here_is_named(opened):
     app = opened("anatomy", normaliser="theirs")
     assert not app.exception
     assert "Normaliser ‘theirs’ is not installed here." in words(app)
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_reader_of_chinese_sees_the_same_numbers(opened, backend):
+    app = opened("anatomy", example="additive_steps", lengths="9")
+    assert not app.exception
+    headers = [one.value.split(" · ")[1] for one in app.header]
+    assert headers == [
+        "查询、键、值", "评分函数的投影", "分数", "掩码", "Softmax", "dropout（暂退法）", "输出",
+    ]  # fmt: skip
+    assert "即查询 0 与键 0 的分数" in words(app)
+    assert "lengths=‘9’：每个样本需要一个长度，例如 1,1，或者每个查询一个" in words(app)
+    np.testing.assert_allclose(matrices(app)[-1], [[2, 3, 4, 5]], atol=1e-4)
+    (request,) = asked(backend)
+    assert dict(request.options)["lengths"] == "2,6"
+    assert link(app) == {"example": "additive_steps"}
+    spoken = json.dumps(charts(app), ensure_ascii=False)
+    assert "'−∞，已排除' : '不是有限值'" in spoken

@@ -1,4 +1,5 @@
 import numpy as np
+import pytest
 
 from dashboard.jobs.backend import Event
 
@@ -87,3 +88,15 @@ def test_a_failed_job_costs_one_place(opened, backend):
     app = opened("norms")
     assert not app.exception
     assert "The worker is gone." in words(app)
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_reader_of_chinese_sees_the_same_numbers(opened, backend, chart_rows):
+    app = opened("norms", batches="9", x="1,2;3")
+    assert not app.exception
+    assert "用 X 训练 9 个小批量之后，在 X 上评估" in words(app)
+    assert "x=‘1,2;3’：各行的长度必须相同，因此改用 1,2;2,3" in words(app)
+    np.testing.assert_allclose(
+        cells(chart_rows(app, "r", "c", "value")[0]), [-1, 1, -1, 1], atol=1e-4
+    )
+    assert dict(asked(backend)[-1].options)["x"] == "1,2;2,3"

@@ -99,3 +99,13 @@ def test_the_curves_are_the_chosen_columns(opened, chart_rows):
     (found, *_) = chart_rows(app, "series")[0]
     first = [row["y"] for row in found if row["series"] == "column 4"]
     np.testing.assert_allclose(first, np.sin(np.arange(7) / 10000 ** (4 / 32)), rtol=1e-4)
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_reader_of_chinese_sees_the_same_numbers(opened):
+    app = opened("positions", size="7", offset="-20")
+    assert not app.exception
+    assert "第 3 列每 87.3 个位置、第 4 列每" in words(app)
+    assert "打破了这个规律。相邻两个位置的点积最大。" in words(app)
+    assert "偏移 −20 都是转" in words(app)
+    assert '"第 3 列"' in json.dumps(charts(app)[0], ensure_ascii=False)
