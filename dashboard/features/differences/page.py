@@ -25,6 +25,7 @@ from dashboard.features.differences.view import (
     without_panel,
 )
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.checkpoints import usual_panels
 from dashboard.links.panels import checkpoints_of
 from dashboard.links.sides import examples_of, following, sides_of
@@ -49,7 +50,7 @@ from dashboard.ui.widgets import place, plain
 
 _USUAL_PANELS = 3
 _CHART = 420  # px, of a chart to come
-_POINT = (
+_POINT = gettext_noop(
     "Point at a row, or tap it: every map shows that row, and the words under each map are shaded "
     "by how much it looks at them."
 )
@@ -98,7 +99,7 @@ def _choose_pair(session: Session[Differences]) -> None:
     # None where the chosen one was clicked again.
     place(key, drawn, session.fresh or st.session_state.get(key) not in offered)
     chosen = st.segmented_control(
-        "Difference",
+        gettext("Difference"),
         offered,
         key=key,
         format_func=lambda pair: pair.replace("-", " − "),
@@ -161,24 +162,25 @@ def _comparison(
     try:
         charts.show_filled(
             " ".join(keys), draw_linked, partial(prepare_sides, sides, pair, result),
-            f"Maps of panels, rows linked. {_POINT}",
+            gettext("Maps of panels, rows linked.") + f" {gettext(_POINT)}",
         )  # fmt: skip
     except ValueError as error:
-        shown.caption(
-            f":material/grid_off: These maps are too large to lay beside each other: {error}"
-        )
+        sentence = gettext("These maps are too large to lay beside each other: {why}", why=error)
+        shown.caption(f":material/grid_off: {sentence}")
         return
-    shown.caption(f"{_POINT} {AXES[session.view.kind]}")
+    shown.caption(f"{gettext(_POINT)} {gettext(AXES[session.view.kind])}")
     if pair and result:
         with menu:
             drawn = {
-                "linked maps": lambda: chart_of(draw_linked, prepare_sides(sides, pair, result)),
-                f"difference {pair.name}": lambda: chart_of(
+                gettext("linked maps"): lambda: chart_of(
+                    draw_linked, prepare_sides(sides, pair, result)
+                ),
+                gettext("difference {pair}", pair=pair.name): lambda: chart_of(
                     draw_linked, prepare_sides((), pair, result)
                 ),
             }
             tables = Result(tables=pair.tables(result))
-            export.menu(None, tables, drawn, "differences", title="Differences")
+            export.menu(None, tables, drawn, "differences", title=gettext("Differences"))
         head_matching(session, pair, result)
 
 
@@ -188,8 +190,8 @@ def _verdict(session: Session[Differences], seen: Compared, result: Result | Non
     if seen.waiting:
         return ""
     if len(session.view.panels) < 2:
-        return "One panel has nothing to differ from: add another one."
-    return "There is no difference to show: not both of its panels have such a map."
+        return gettext("One panel has nothing to differ from: add another one.")
+    return gettext("There is no difference to show: not both of its panels have such a map.")
 
 
 PAGE = Page(

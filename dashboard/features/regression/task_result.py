@@ -8,6 +8,7 @@ from attention_plugins import AttentionMap, RegressionData, axes
 from attention_plugins.fitting import Fit
 from attention_plugins.regression import Prediction, Scale
 from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
+from dashboard.language import gettext_noop
 
 MOST_CELLS = 250_000  # of a map that is kept
 
@@ -67,19 +68,39 @@ def notes(
     found = [learned.note] if learned else []
     if scale is not None:
         units = ", ".join(f"{unit:.4g}" for unit in scale.unit.tolist())
-        found.append(f"x was standardised: one unit of the scoring is {units} in the data's.")
-    if loose is not None:
-        made_by, ends = loose
-        low, high = (f"{end:.3g}" for end in ends)
-        said = low if low == high else f"{low} to {high}"
         found.append(
-            f"{made_by}: rows of weights need not sum to 1; they sum to {said}, so that a "
-            "prediction is a weighted sum, not a mean. Neighbours are counted by each weight's "
-            "share of its row."
+            gettext_noop(
+                "x was standardised: one unit of the scoring is {units} in the data's.",
+                units=units,
+            )
         )
+    if loose is not None:
+        found.append(_loose(*loose))
     if cells > MOST_CELLS:
-        found.append(f"No map of {cells:,} weights is kept; need at most {MOST_CELLS:,}.")
+        found.append(
+            gettext_noop(
+                "No map of {cells:,} weights is kept; need at most {most:,}.",
+                cells=cells, most=MOST_CELLS,
+            )
+        )  # fmt: skip
     return found
+
+
+def _loose(made_by: str, ends: tuple[float, float]) -> str:
+    low, high = (f"{end:.3g}" for end in ends)
+    if low == high:
+        return gettext_noop(
+            "{made_by}: rows of weights need not sum to 1; they sum to {sum}, so that a "
+            "prediction is a weighted sum, not a mean. Neighbours are counted by each weight's "
+            "share of its row.",
+            made_by=made_by, sum=low,
+        )  # fmt: skip
+    return gettext_noop(
+        "{made_by}: rows of weights need not sum to 1; they sum to {low} to {high}, so that a "
+        "prediction is a weighted sum, not a mean. Neighbours are counted by each weight's "
+        "share of its row.",
+        made_by=made_by, low=low, high=high,
+    )  # fmt: skip
 
 
 def scale_facts(scale: Scale | None) -> dict[str, list[float]] | None:
