@@ -135,11 +135,13 @@ def _verdict(result: Result, selected: str) -> str:
             named = [*map(plain, words[:_WORDS_SHOWN])]
             if left := len(words) - len(named):
                 named.append(gettext("{count} more", count=left))
-            count += f" ({', '.join(named)})"
+            count = gettext("{count} ({words})", count=count, words=", ".join(named))
         said.append(count)
     words = " · ".join(said)
     several = len({row["map"] for row in result.tables["links"].to_pylist()}) > 1
-    return f"{map_title(selected)}: {words}" if several else words
+    if not several:
+        return words
+    return gettext("{head}: {words}", head=map_title(selected), words=words)
 
 
 def _number(value: float | None) -> str:

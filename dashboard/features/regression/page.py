@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
+from unicodedata import east_asian_width
 
 import pyarrow as pa
 import streamlit as st
@@ -262,7 +263,7 @@ def _figures(
         for one in metrics
     }
     # Names stand whole; where there is no room the table scrolls.
-    longest = max(len(name) for name in names.values())
+    longest = max(map(_signs, names.values()))
     columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
     shown.table(
         pa.table(known),
@@ -271,6 +272,11 @@ def _figures(
         placeholder="–",
         alt=gettext("Figures of every panel"),
     )
+
+
+def _signs(text: str) -> int:
+    """How many letters are as wide as a text: those of Chinese take twice as much."""
+    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 def _learned(values: dict[str, float]) -> str | None:
