@@ -8,6 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.records.result import Result
 from dashboard.records.table_columns import Columns
@@ -21,6 +22,12 @@ from dashboard.ui.widgets import choose, place, plain
 _WIDTH, _INPUTS_WIDTH = 170, 300  # px
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _DECIMALS = {",": "comma", ".": "point"}
+_LEFT_OUT = {
+    "empty": gettext_noop("{column} (no value)"),
+    "text": gettext_noop("{column} (text, such as “{example}”)"),
+    "point": gettext_noop("{column} (a decimal point, such as in {example})"),
+    "comma": gettext_noop("{column} (a decimal comma, such as in {example})"),
+}
 
 
 def table_format(data: str) -> TableFormat | None:
@@ -54,7 +61,7 @@ def draw_columns(session: Session[Any]) -> None:
     widget = place(f"{key}-inputs-{target}", given, session.fresh)
     inputs = st.multiselect(
         "From", options, key=widget, format_func=form.name, max_selections=MOST_INPUTS,
-        width=_INPUTS_WIDTH,
+        width=_INPUTS_WIDTH, help=left_out(view.data) or None,
     )  # fmt: skip
     used = Columns(inputs=tuple(sorted(inputs or given)), target=target)
     shown.setting("From", ", ".join(map(form.name, used.inputs)))
@@ -84,6 +91,21 @@ def described(data: str, columns: str) -> str:
         numeric=len(form.numeric),
         columns=len(form.names),
     )
+
+
+def left_out(data: str) -> str:
+    """Which columns of an uploaded table cannot be used, and why; empty if all can; Markdown."""
+    form = table_format(data)
+    if form is None or not form.left_out:
+        return ""
+    columns = [
+        gettext(
+            _LEFT_OUT[each.why], column=f"*{plain(form.name(each.column))}*",
+            example=plain(each.example),
+        )
+        for each in form.left_out
+    ]  # fmt: skip
+    return gettext("Left out: {columns}.", columns=", ".join(columns))
 
 
 def skipped(result: Result) -> str:

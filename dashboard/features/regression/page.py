@@ -146,6 +146,8 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
         text = (f"${problem.formula}$ · " if safe else "") + plain(problem.description)
     with words:
         shown.caption(text)
+        if sentence := table_columns.left_out(view.data):
+            shown.caption(sentence)
     return words
 
 
