@@ -39,7 +39,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
 _HEIGHT = 440  # px, of the charts with their legends and captions
-_WIDTH = 190  # px, of a control
+_WIDTH = 176  # px, of a control
 # Vaswani et al. 2017, table 1; the exponents are those of the second column.
 _FORMULAS = {
     "cnn": "$O(k\\,n\\,d^2)$ | $O(1)$ | $O(n/k)$",

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard.charts.template import chart_of
-from dashboard.features.differences.asking import Compared, asked, compared, follow_ups
+from dashboard.features.differences.asking import Asked, Compared, asked, compared, follow_ups
 from dashboard.features.differences.chart_linked import draw_linked
 from dashboard.features.differences.match import head_matching
 from dashboard.features.differences.pair import prepare_sides
-from dashboard.features.differences.panel import panel, say_target
+from dashboard.features.differences.panel import panel, target_missing, target_said
 from dashboard.features.differences.view import (
     CORPUS,
     DEVICE,
@@ -113,7 +113,7 @@ def _results(session: Session[Differences], catalogue: Catalogue, places: _Place
     what = asked(view, catalogue, session.jobs)
     seen = compared(view, catalogue, what, session.jobs)
     with places.target:
-        say_target(session, what)
+        target_missing(session, what)
     for (letter, own), name in zip(places.panels.items(), view.panels, strict=True):
         with own.result:
             panel(session, catalogue, letter, name, what, seen)
@@ -126,7 +126,9 @@ def _results(session: Session[Differences], catalogue: Catalogue, places: _Place
     if request and event and event.result is None:
         _failed(session, request, event)
     if seen.sides:
-        _comparison(session, seen, event.result if event else None, places.export)
+        _comparison(session, what, seen, event.result if event else None, places.export)
+    else:
+        target_said(session, what)
 
 
 def _failed(session: Session[Differences], request: Request, event: Event) -> None:
@@ -150,8 +152,9 @@ def _wait_for_more(session: Session[Differences], seen: Compared) -> None:
 
 
 def _comparison(
-    session: Session[Differences], seen: Compared, result: Result | None, menu: shown.Place
-) -> None:
+    session: Session[Differences], what: Asked, seen: Compared, result: Result | None,
+    menu: shown.Place,
+) -> None:  # fmt: skip
     """The linked chart, and what sets its pair apart once a worker has said it."""
     sides, pair = seen.sides, seen.pair
     if sentence := _verdict(session, seen, result):
@@ -167,7 +170,9 @@ def _comparison(
     except ValueError as error:
         sentence = gettext("These maps are too large to lay beside each other: {why}", why=error)
         shown.caption(f":material/grid_off: {sentence}")
+        target_said(session, what)
         return
+    target_said(session, what)
     shown.caption(f"{gettext(_POINT)} {gettext(AXES[session.view.kind])}")
     if pair and result:
         with menu:

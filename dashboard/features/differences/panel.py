@@ -54,8 +54,8 @@ def panel(
         shown.caption(without(view.kind))
 
 
-def say_target(session: Session[Differences], what: Asked) -> None:
-    """Whose words the target is, where the reader gave none."""
+def target_missing(session: Session[Differences], what: Asked) -> None:
+    """Why there is no target, where the reader gave none and no panel has said one."""
     if not what.speaker:
         return
     request = what.words[-1]
@@ -70,6 +70,11 @@ def say_target(session: Session[Differences], what: Asked) -> None:
                 panel=what.speaker,
             )
         )
+
+
+def target_said(session: Session[Differences], what: Asked) -> None:
+    """The target, where a panel said it, and the way to keep it."""
+    if not (what.speaker and what.target):
         return
     with shown.container(horizontal=True, vertical_alignment="center", gap="small"):
         words = gettext(
@@ -99,8 +104,10 @@ def _facts(result: Result) -> None:
 
 
 def _choose_map(session: Session[Differences], side: Side) -> None:
-    """The choice among a panel's maps, if there are several."""
+    """The choice among a panel's maps; the chart names the map of a panel that has only one."""
     offered = map_names(side.frames)
+    if len(offered) < 2:
+        return
     key = session.key(side.letter, "map")
 
     def select() -> None:
@@ -117,5 +124,4 @@ def _choose_map(session: Session[Differences], side: Side) -> None:
         title=partial(map_title, side.frames),
         on_change=select,
         label_visibility="collapsed",
-        disabled=len(offered) < 2,
     )
