@@ -28,7 +28,11 @@ def titles() -> dict[str, str]:
 def times_over(
     times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: str
 ) -> Prepared[SeriesShape]:
-    """The chart of the times over one of the sizes, with the lines that were fitted, if any."""
+    """The chart of the times over one of the sizes, with the lines that were fitted.
+
+    Args:
+        fits: None while it is measured; then lines lead from point to point.
+    """
     own, named = points_over(times, axis), titles()
     points = pd.DataFrame(
         {
@@ -37,7 +41,7 @@ def times_over(
             "series": [named[layer] for layer in own["layer"]],
         }
     )
-    lines = points
+    lines = _with_gaps(points)
     if fits is not None:
         lines = pd.DataFrame(
             {"x": x, "y": 1e3 * fit["factor"] * x ** fit["exponent"],
@@ -56,6 +60,20 @@ def times_over(
         y_format=".3~g",
         height=260,
     )
+
+
+def _with_gaps(points: pd.DataFrame) -> pd.DataFrame:
+    """The points with a row without time wherever a size is still to be measured.
+
+    Sizes double, so that one is missing where the next is further away.
+    """
+    rows: list[tuple[float, float, str]] = []
+    for name, own in points.sort_values("x").groupby("series", sort=False):
+        for x, y, after in zip(own["x"], own["y"], [*own["x"][1:], 0], strict=True):
+            rows.append((x, y, str(name)))
+            if after > 2 * x:
+                rows.append((2 * x, float("nan"), str(name)))
+    return pd.DataFrame(rows, columns=["x", "y", "series"])
 
 
 def counted_over(times: pd.DataFrame, axis: str) -> Prepared[SeriesShape]:
