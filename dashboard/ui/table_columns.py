@@ -8,7 +8,6 @@ from typing import Any
 import streamlit as st
 
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, gettext_noop
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.records.result import Result
 from dashboard.records.table_columns import Columns
@@ -16,18 +15,13 @@ from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_format import MOST_INPUTS, TableFormat, format_of
 from dashboard.ui import shown
 from dashboard.ui.jobs import Jobs
+from dashboard.ui.left_out import left_out
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
 
 _WIDTH, _INPUTS_WIDTH = 170, 300  # px
 _SEPARATORS = {",": "commas", ";": "semicolons", "\t": "tabs", "|": "vertical bars"}
 _DECIMALS = {",": "comma", ".": "point"}
-_LEFT_OUT = {
-    "empty": gettext_noop("{column} (no value)"),
-    "text": gettext_noop("{column} (text, such as “{example}”)"),
-    "point": gettext_noop("{column} (a decimal point, such as in {example})"),
-    "comma": gettext_noop("{column} (a decimal comma, such as in {example})"),
-}
 
 
 def table_format(data: str) -> TableFormat | None:
@@ -61,7 +55,7 @@ def draw_columns(session: Session[Any]) -> None:
     widget = place(f"{key}-inputs-{target}", given, session.fresh)
     inputs = st.multiselect(
         "From", options, key=widget, format_func=form.name, max_selections=MOST_INPUTS,
-        width=_INPUTS_WIDTH, help=left_out(view.data) or None,
+        width=_INPUTS_WIDTH, help=left_out(form) or None,
     )  # fmt: skip
     used = Columns(inputs=tuple(sorted(inputs or given)), target=target)
     shown.setting("From", ", ".join(map(form.name, used.inputs)))
@@ -91,21 +85,6 @@ def described(data: str, columns: str) -> str:
         numeric=len(form.numeric),
         columns=len(form.names),
     )
-
-
-def left_out(data: str) -> str:
-    """Which columns of an uploaded table cannot be used, and why; empty if all can; Markdown."""
-    form = table_format(data)
-    if form is None or not form.left_out:
-        return ""
-    columns = [
-        gettext(
-            _LEFT_OUT[each.why], column=f"*{plain(form.name(each.column))}*",
-            example=plain(each.example),
-        )
-        for each in form.left_out
-    ]  # fmt: skip
-    return gettext("Left out: {columns}.", columns=", ".join(columns))
 
 
 def skipped(result: Result) -> str:

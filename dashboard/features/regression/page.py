@@ -35,6 +35,7 @@ from dashboard.records.result import Result
 from dashboard.records.text import can_be_set
 from dashboard.ui import export, layout, maps, results, shown, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
+from dashboard.ui.left_out import left_out
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.titles import attending_title
@@ -146,7 +147,7 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
         text = (f"${problem.formula}$ · " if safe else "") + plain(problem.description)
     with words:
         shown.caption(text)
-        if sentence := table_columns.left_out(view.data):
+        if sentence := left_out(table_columns.table_format(view.data)):
             shown.caption(sentence)
     return words
 
