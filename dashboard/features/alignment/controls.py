@@ -22,7 +22,7 @@ from dashboard.features.alignment.view import (
     Alignment,
     default_view,
 )
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.panels import checkpoints_of
 from dashboard.links.sides import NEUTRAL, sides_of
 from dashboard.records.catalogue import Catalogue
@@ -66,7 +66,7 @@ def choices(session: Session[Alignment], catalogue: Catalogue) -> None:
             for field, side in zip_longest(OWN_PAIR, _sides(session.view, catalogue)):
                 title = gettext(field.title)
                 if side:
-                    title = gettext("{field}: {language}", field=title, language=side)
+                    title = gettext("{field}: {language}", field=title, language=translated(side))
                 draw_text(session, replace(field, title=title))
 
 

@@ -16,6 +16,7 @@ from dashboard.language import gettext_noop
 from dashboard.storage.blobs import Blobs
 
 OWN, UPLOAD = "own", "upload:"
+_YOURS = gettext_noop("your pair")  # in sentences on what is wrong with it
 _EMPTY = {
     "source": gettext_noop("need a sentence as source of your pair, got none"),
     "target": gettext_noop("need a sentence as target of your pair, got none"),
@@ -96,7 +97,7 @@ def own_pair(given: Mapping[str, str]) -> SentencePair:
     for name, problem in _EMPTY.items():
         if not given[name].strip():
             raise ContractError(problem)
-    pair = aligned_pair(given["source"], given["target"], given["links"], "your pair")
+    pair = aligned_pair(given["source"], given["target"], given["links"], _YOURS)
     if not has_gold(pair):
         tokens = [numbered(tokenise_clitics(side)) for side in (pair.source, pair.target)]
         raise ContractError(
