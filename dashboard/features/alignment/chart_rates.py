@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 import altair as alt
@@ -9,7 +10,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_with, rounded
-from dashboard.charts.head_maps import map_title
+from dashboard.charts.head_maps import MEAN, map_title
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.language import gettext
@@ -91,6 +92,7 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
         axis=alt.Axis(
             title=None, labelAngle=-90, labelOverlap="greedy", labelLimit=44, grid=False,
             labelPadding=6, minExtent=_BELOW, maxExtent=_BELOW,
+            labelExpr=f"replace(datum.label, '{MEAN}', {json.dumps(gettext('mean'))})",
         ),
     )  # fmt: skip
     y = alt.Y(
