@@ -90,7 +90,7 @@ def perform(request: Request, context: Context) -> Result:
     _see_finite(asked, prediction.values, metrics)
     context.report(0.95, gettext_noop("predicted"))
     normalised = rows_sum_to_one(model)
-    loose = None if normalised else (asked.title, prediction.row_sums)
+    loose = None if normalised else (*asked.titles, prediction.row_sums)
     return Result(
         tables=tables(problem.data, prediction, learned, sums_to_one=normalised),
         facts={

@@ -28,10 +28,10 @@ class Asked(NamedTuple):
     values: Mapping[str, Scalar]
 
     @property
-    def title(self) -> str:
-        """What both are called; the softmax is not named."""
+    def titles(self) -> tuple[str, str]:
+        """What both are called; empty for the softmax, which is not named."""
         usual = self.normaliser.name == SOFTMAX
-        return self.scoring.title if usual else f"{self.scoring.title}, {self.normaliser.title}"
+        return self.scoring.title, "" if usual else self.normaliser.title
 
     def factory(self, parameters: Mapping[str, Scalar]) -> ScoringFactory:
         """What a model is given.

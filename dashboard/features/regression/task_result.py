@@ -57,13 +57,13 @@ def notes(
     cells: int,
     scale: Scale | None,
     learned: Fit | None,
-    loose: tuple[str, tuple[float, float]] | None = None,
+    loose: tuple[str, str, tuple[float, float]] | None = None,
 ) -> list[str]:
     """What a reader should know of how it was computed.
 
     Args:
-        loose: where rows of weights need not sum to 1, by what they are made, and the smallest
-            and the largest sum.
+        loose: where rows of weights need not sum to 1, the titles of the scoring and of the
+            normaliser (empty for the softmax), and the smallest and the largest sum.
     """
     found = [learned.note] if learned else []
     if scale is not None:
@@ -86,20 +86,34 @@ def notes(
     return found
 
 
-def _loose(made_by: str, ends: tuple[float, float]) -> str:
+def _loose(scoring: str, normaliser: str, ends: tuple[float, float]) -> str:
+    """What rows sum to, as whole sentences: a page knows each by its form."""
     low, high = (f"{end:.3g}" for end in ends)
-    if low == high:
+    if normaliser and low != high:
         return gettext_noop(
-            "{made_by}: rows of weights need not sum to 1; they sum to {sum}, so that a "
-            "prediction is a weighted sum, not a mean. Neighbours are counted by each weight's "
+            "{scoring}, {normaliser}: rows of weights need not sum to 1; they sum to {low} to "
+            "{high}, so that a prediction is a weighted sum, not a mean. Neighbours are counted "
+            "by each weight's share of its row.",
+            scoring=scoring, normaliser=normaliser, low=low, high=high,
+        )  # fmt: skip
+    if normaliser:
+        return gettext_noop(
+            "{scoring}, {normaliser}: rows of weights need not sum to 1; they sum to {sum}, so "
+            "that a prediction is a weighted sum, not a mean. Neighbours are counted by each "
+            "weight's share of its row.",
+            scoring=scoring, normaliser=normaliser, sum=low,
+        )  # fmt: skip
+    if low != high:
+        return gettext_noop(
+            "{scoring}: rows of weights need not sum to 1; they sum to {low} to {high}, so that "
+            "a prediction is a weighted sum, not a mean. Neighbours are counted by each weight's "
             "share of its row.",
-            made_by=made_by, sum=low,
+            scoring=scoring, low=low, high=high,
         )  # fmt: skip
     return gettext_noop(
-        "{made_by}: rows of weights need not sum to 1; they sum to {low} to {high}, so that a "
-        "prediction is a weighted sum, not a mean. Neighbours are counted by each weight's "
-        "share of its row.",
-        made_by=made_by, low=low, high=high,
+        "{scoring}: rows of weights need not sum to 1; they sum to {sum}, so that a prediction "
+        "is a weighted sum, not a mean. Neighbours are counted by each weight's share of its row.",
+        scoring=scoring, sum=low,
     )  # fmt: skip
 
 
