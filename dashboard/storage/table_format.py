@@ -15,20 +15,21 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal, NamedTuple
 
 from dashboard.language import gettext_noop
 from dashboard.records.table_columns import Columns
+from dashboard.storage import table_cells
+from dashboard.storage.table_cells import is_missing
 
 MOST_INPUTS = 32
-NUMBER = r"[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?"
-MISSING = ("", "na", "n/a", "nan", "null", "none", "-", "--", "?", ".")  # in lower case
 _HEAD = 1 << 16  # bytes
 _ROWS = 500  # by which columns are judged
 _LONGEST_NAME = 40
 _DELIMITERS = "\t;|,"  # the first of those that find as many numbers
-_IS_POINT = re.compile(NUMBER, re.ASCII)
-_IS_COMMA = re.compile(NUMBER.replace(r"\.", ","), re.ASCII)
+_IS_NUMBER = {mark: re.compile(table_cells.number(mark), re.ASCII) for mark in ".,"}
+_IS_UNGROUPED = {mark: re.compile(table_cells.ungrouped(mark), re.ASCII) for mark in ".,"}
+_LONGEST_EXAMPLE = 20
 _FORMATS_KEPT = 100
 
 Rows = Sequence[Sequence[str]]
@@ -44,6 +45,20 @@ class TableError(ValueError):
     facts: ClassVar[Mapping[str, bool]] = {"table": True}
 
 
+class LeftOut(NamedTuple):
+    """A column that cannot be used.
+
+    Attributes:
+        column: its number from 1.
+        why: it has no value, text, or numbers with another mark of decimals than the table.
+        example: a cell of it; empty where it has none.
+    """
+
+    column: int
+    why: Literal["empty", "text", "point", "comma"]
+    example: str = ""
+
+
 @dataclass(frozen=True, kw_only=True)
 class TableFormat:
     """What the first lines of a table say.
@@ -54,6 +69,7 @@ class TableFormat:
         header: whether the first row names the columns.
         names: of all columns, each another.
         numeric: columns of which most values are numbers, by their numbers from 1.
+        left_out: the other columns.
     """
 
     encoding: str
@@ -62,6 +78,7 @@ class TableFormat:
     header: bool
     names: tuple[str, ...]
     numeric: tuple[int, ...]
+    left_out: tuple[LeftOut, ...]
 
     def name(self, column: int) -> str:
         """What a column is called, by its number from 1."""
@@ -116,28 +133,23 @@ def find_format(data: bytes) -> TableFormat:
     delimiter, rows = max(
         ((each, _rows(text, each)) for each in _DELIMITERS), key=lambda found: _numbers(found[1])
     )
-    comma = delimiter != "," and _count(rows, _IS_COMMA) > _count(rows, _IS_POINT)
-    number = _IS_COMMA if comma else _IS_POINT
-    header = bool(rows) and not any(number.fullmatch(cell) for cell in rows[0])
+    decimal = _decimal(rows, delimiter)
+    header = bool(rows) and not any(_IS_NUMBER[decimal].fullmatch(cell) for cell in rows[0])
     body = rows[1:] if header else rows
-    numeric = tuple(
-        place for place, cells in enumerate(zip(*body, strict=True), 1)
-        if _mostly(cells, number)
-    )  # fmt: skip
+    judged = [
+        _judged(place, cells, decimal) for place, cells in enumerate(zip(*body, strict=True), 1)
+    ]
+    numeric = tuple(place for place, unfit in enumerate(judged, 1) if unfit is None)
     if len(numeric) < 2:
         raise TableError(
             "need two columns of numbers or more, separated by comma, semicolon, tab or |; "
             f"found {len(numeric)} in the first lines"
         )
     return TableFormat(
-        encoding=encoding, delimiter=delimiter, decimal="," if comma else ".", header=header,
+        encoding=encoding, delimiter=delimiter, decimal=decimal, header=header,
         names=_names(rows[0], header=header), numeric=numeric,
+        left_out=tuple(filter(None, judged)),
     )  # fmt: skip
-
-
-def is_missing(cell: str) -> bool:
-    """Whether a cell says that there is no value."""
-    return cell.lower() in MISSING
 
 
 def _text(head: bytes, *, whole: bool) -> tuple[str, str]:
@@ -171,16 +183,45 @@ def _rows(text: str, delimiter: str) -> Rows:
 
 
 def _numbers(rows: Rows) -> int:
-    return _count(rows, _IS_POINT, _IS_COMMA)
+    return sum(bool(_read_with(cell)) for row in rows for cell in row)
 
 
-def _count(rows: Rows, *patterns: re.Pattern[str]) -> int:
-    return sum(any(each.fullmatch(cell) for each in patterns) for row in rows for cell in row)
+def _read_with(cell: str) -> str:
+    """The marks of decimals with which a cell is a number."""
+    return "".join(mark for mark, number in _IS_NUMBER.items() if number.fullmatch(cell))
 
 
-def _mostly(cells: Sequence[str], number: re.Pattern[str]) -> bool:
+def _decimal(rows: Rows, delimiter: str) -> str:
+    """The mark of decimals: 1.536,0 can be read with one alone, 1,536 with both.
+
+    Where no cell decides, one without separators of thousands counts as more likely; where commas
+    separate columns, a point.
+    """
+    marks = Counter(_read_with(cell) for row in rows for cell in row)
+    if marks["."] != marks[","]:
+        return "," if marks[","] > marks["."] else "."
+    likely = {
+        mark: sum(bool(each.fullmatch(cell)) for row in rows for cell in row)
+        for mark, each in _IS_UNGROUPED.items()
+    }
+    return "," if delimiter != "," and likely[","] > likely["."] else "."
+
+
+def _judged(place: int, cells: Sequence[str], decimal: str) -> LeftOut | None:
+    """Why a column is left out; None for one of which most values are numbers."""
     present = [cell for cell in cells if not is_missing(cell)]
-    return 2 * sum(bool(number.fullmatch(cell)) for cell in present) > len(present)
+    if not present:
+        return LeftOut(place, "empty")
+    number = _IS_NUMBER[decimal]
+    others = [cell for cell in present if not number.fullmatch(cell)]
+    if 2 * len(others) < len(present):
+        return None
+    another = "." if decimal == "," else ","
+    foreign = [cell for cell in others if _IS_NUMBER[another].fullmatch(cell)]
+    if 2 * len(foreign) > len(present):
+        why: Literal["point", "comma"] = "point" if another == "." else "comma"
+        return LeftOut(place, why, foreign[0][:_LONGEST_EXAMPLE])
+    return LeftOut(place, "text", others[0][:_LONGEST_EXAMPLE])
 
 
 def _names(first: Sequence[str], *, header: bool) -> tuple[str, ...]:

@@ -17,6 +17,7 @@ from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_format import MOST_INPUTS, TableFormat, format_of
 from dashboard.ui import shown
 from dashboard.ui.jobs import Jobs
+from dashboard.ui.left_out import left_out
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
 
@@ -60,7 +61,7 @@ def draw_columns(session: Session[Any]) -> None:
     widget = place(f"{key}-inputs-{target}", given, session.fresh)
     inputs = st.multiselect(
         gettext("From"), options, key=widget, format_func=form.name, max_selections=MOST_INPUTS,
-        width=_INPUTS_WIDTH,
+        width=_INPUTS_WIDTH, help=left_out(form) or None,
     )  # fmt: skip
     used = Columns(inputs=tuple(sorted(inputs or given)), target=target)
     shown.setting(gettext("From"), listed(map(form.name, used.inputs)))

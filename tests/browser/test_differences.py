@@ -98,3 +98,12 @@ def test_a_phone_stacks_the_maps_and_answers_a_tap(window):
     cell.dispatch_event("pointerover", {"pointerType": "touch", "bubbles": True})
     seen.until(lambda: shown(seen) == {other}, "the tapped row")
     seen.screenshot("differences-390-dark")
+
+
+def test_the_first_map_of_a_phone_begins_above_the_fold(window):
+    seen = window("differences", width=390, height=844, touch=True)
+    seen.until(lambda: words(seen), "the linked maps").settle()
+    assert corner(seen, "a")[1] < 844
+    assert seen.overflow() <= 0
+    choices = seen.page.locator('[aria-label*="Map of panel"]')
+    assert choices.count() == 1, "a model with one head has no other map to choose"

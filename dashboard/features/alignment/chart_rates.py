@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import NamedTuple
 
 import altair as alt
@@ -9,9 +10,10 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_with, rounded
-from dashboard.charts.head_maps import map_title
+from dashboard.charts.head_maps import MEAN, map_title
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Data, Prepared, Sources
+from dashboard.language import gettext
 
 _HEIGHT = 130  # px, of the plot
 _STEP = 22  # px, from dot to dot where there is room
@@ -51,21 +53,29 @@ def prepare_rates(
     numbers = {name: rounded(table[name]) for name in _NEEDED[1:]}
     names = [map_title(name) for name in table["map"]]
     said = [
-        f"{name}, error rate {rate:.3f}"
+        gettext("{head}, error rate {rate:.3f}", head=name, rate=rate)
         for name, rate in zip(names, table["error_rate"], strict=True)
     ]
     table = table.assign(**numbers, name=names, said=said, chosen=table["map"] == chosen)
     best = float(table["untrained"].to_numpy(float).min())
     tables = {
         "heads": pa.Table.from_pandas(table, preserve_index=False),
-        "level": pa.table({"level": rounded([best]), "words": [f"untrained {best:.2f}"]}),
+        "level": pa.table(
+            {
+                "level": rounded([best]),
+                "words": [gettext("untrained {rate:.2f}", rate=best)],
+            }
+        ),
     }
+    seen = {
+        "name": gettext("head"), "error_rate": gettext("alignment error rate"),
+        "precision": gettext("precision"), "recall": gettext("recall"),
+        "untrained": gettext("untrained"),
+    }  # fmt: skip
     summary = of_ranked(
-        table.loc[:, ["name", *_NEEDED[1:]]],
-        name="name",
-        value="error_rate",
-        what="the error rate",
-    )
+        table.loc[:, [*seen]].rename(columns=seen),
+        name=seen["name"], value=seen["error_rate"], what=gettext("the error rate"),
+    )  # fmt: skip
     return Prepared(tables, RatesShape(len(table), colour, width), summary=summary)
 
 
@@ -82,6 +92,7 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
         axis=alt.Axis(
             title=None, labelAngle=-90, labelOverlap="greedy", labelLimit=44, grid=False,
             labelPadding=6, minExtent=_BELOW, maxExtent=_BELOW,
+            labelExpr=f"replace(datum.label, '{MEAN}', {json.dumps(gettext('mean'))})",
         ),
     )  # fmt: skip
     y = alt.Y(
@@ -91,11 +102,11 @@ def draw_rates(data: Sources, shape: RatesShape) -> alt.LayerChart:
                       maxExtent=_ROOM - 8),
     )  # fmt: skip
     tooltip = [
-        alt.Tooltip("name:N", title="head"),
-        alt.Tooltip("error_rate:Q", title="alignment error rate", format=".3f"),
-        alt.Tooltip("precision:Q", format=".3f"),
-        alt.Tooltip("recall:Q", format=".3f"),
-        alt.Tooltip("untrained:Q", title="untrained", format=".3f"),
+        alt.Tooltip("name:N", title=gettext("head")),
+        alt.Tooltip("error_rate:Q", title=gettext("alignment error rate"), format=".3f"),
+        alt.Tooltip("precision:Q", title=gettext("precision"), format=".3f"),
+        alt.Tooltip("recall:Q", title=gettext("recall"), format=".3f"),
+        alt.Tooltip("untrained:Q", title=gettext("untrained"), format=".3f"),
     ]
     base = alt.Chart(data["heads"])
     stems = base.mark_rule(stroke=colour, strokeWidth=1, strokeOpacity=0.5, aria=False).encode(
@@ -122,7 +133,10 @@ def _untrained(level: Data) -> list[alt.Chart]:
     y = alt.Y("level:Q")
     return [
         base.mark_rule(stroke=theme.QUIET, strokeDash=[4, 3], strokeWidth=1.5)
-        .encode(y=y, tooltip=alt.Tooltip("level:Q", title="best untrained head", format=".3f"))
+        .encode(
+            y=y,
+            tooltip=alt.Tooltip("level:Q", title=gettext("best untrained head"), format=".3f"),
+        )
         .properties(name="untrained"),
         base.mark_text(
             align="right", baseline="bottom", dy=-3, fontSize=theme.FONT_SIZE,

@@ -22,6 +22,7 @@ from dashboard.features.alignment.view import (
     Alignment,
     default_view,
 )
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.panels import checkpoints_of
 from dashboard.links.sides import NEUTRAL, sides_of
 from dashboard.records.catalogue import Catalogue
@@ -33,7 +34,8 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
 
 _GOLD_WIDTH, _NUMBER_WIDTH, _PAIR_WIDTH = 260, 140, 120  # px
-_ORDERS = {"number": "In order", "worst": "Worst first"}
+_ORDERS = {"number": gettext_noop("In order"), "worst": gettext_noop("Worst first")}
+_STEPS = {"previous": gettext_noop("Previous"), "next": gettext_noop("Next")}
 
 
 class Ranked(NamedTuple):
@@ -62,7 +64,9 @@ def choices(session: Session[Alignment], catalogue: Catalogue) -> None:
     if session.view.gold == OWN:
         with layout.row("alignment-own"):
             for field, side in zip_longest(OWN_PAIR, _sides(session.view, catalogue)):
-                title = f"{field.title}: {side}" if side else field.title
+                title = gettext(field.title)
+                if side:
+                    title = gettext("{field}: {language}", field=title, language=translated(side))
                 draw_text(session, replace(field, title=title))
 
 
@@ -75,7 +79,7 @@ def _sides(view: Alignment, catalogue: Catalogue) -> tuple[str, ...]:
 def _gold_title(name: str, catalogue: Catalogue) -> str:
     """What the pairs that models are held against are called."""
     if name == OWN:
-        return "One pair of your own"
+        return gettext("One pair of your own")
     if name in catalogue.datasets:
         return catalogue.datasets[name].title
     return upload.title(name, upload.ALIGNED)
@@ -115,21 +119,21 @@ def steps(session: Session[Alignment], ranked: Sequence[Ranked], available: int)
     view = session.view
     before, after = neighbours(view, ranked, available)
     for name, icon, number in (
-        ("Previous", "chevron_left", before), ("Next", "chevron_right", after),
+        ("previous", "chevron_left", before), ("next", "chevron_right", after),
     ):  # fmt: skip
         st.button(
-            name,
+            gettext(_STEPS[name]),
             icon=f":material/{icon}:",
-            key=f"alignment-{name.lower()}",
+            key=f"alignment-{name}",
             disabled=number is None,
             on_click=_go,
             args=(session, number),
         )
     st.segmented_control(
-        "Order",
+        gettext("Order"),
         ORDERS,
         key=place("alignment-order", view.order, fresh=True),
-        format_func=lambda order: _ORDERS[order],
+        format_func=lambda order: gettext(_ORDERS[order]),
         on_change=_order,
         args=(session, ranked[0].number if ranked else view.pair),
         label_visibility="collapsed",
@@ -171,21 +175,27 @@ def said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> No
     facts = result.facts
     shown.markdown(f"**{plain(facts['source'])}** → **{plain(facts['target'])}**")
     words = _tokens(facts) if view.gold == OWN else _standing(view, ranked, facts["available"])
-    broken = ", broken where that is possible only" if facts["possible"] else ""
-    frames = f"Framed in gold: what the alignment links{broken}."
+    frames = (
+        gettext("Framed in gold: what the alignment links, broken where that is possible only.")
+        if facts["possible"]
+        else gettext("Framed in gold: what the alignment links.")
+    )
     shown.caption(f"{words} {frames}")
 
 
 def _standing(view: Alignment, ranked: Sequence[Ranked], available: int) -> str:
-    words = [f"Pair {view.pair:,} of {available:,}"]
+    facts = {"pair": view.pair, "available": available, "scored": len(ranked)}
+    if not ranked:
+        return gettext("Pair {pair:,} of {available:,}.", **facts)
     numbers = [one.number for one in ranked]
-    if view.pair in numbers:
-        at = numbers.index(view.pair)
-        words.append(f"error {ranked[at].error:.2f}")
-        words.append(f"number {at + 1:,} from the worst of the {len(ranked):,} scored")
-    elif ranked:
-        words.append(f"not among the {len(ranked):,} scored")
-    return ", ".join(words) + "."
+    if view.pair not in numbers:
+        return gettext("Pair {pair:,} of {available:,}, not among the {scored:,} scored.", **facts)
+    at = numbers.index(view.pair)
+    return gettext(
+        "Pair {pair:,} of {available:,}, error {error:.2f}, number {rank:,} from the worst of "
+        "the {scored:,} scored.",
+        **facts, error=ranked[at].error, rank=at + 1,
+    )  # fmt: skip
 
 
 def _tokens(facts: Mapping[str, Any]) -> str:
@@ -194,4 +204,4 @@ def _tokens(facts: Mapping[str, Any]) -> str:
         " · ".join(f"{number} {plain(token)}" for number, token in enumerate(facts[name][:-1]))
         for name in ("source_tokens", "target_tokens")
     ]
-    return f"Tokens: {sides[0]} → {sides[1]}."
+    return gettext("Tokens: {source} → {target}.", source=sides[0], target=sides[1])

@@ -20,6 +20,7 @@ from dashboard.features.alignment.view import (
     scored_pairs,
 )
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext
 from dashboard.links.checkpoints import untrained
 from dashboard.links.panels import checkpoints_of
 from dashboard.records.catalogue import Catalogue
@@ -146,8 +147,9 @@ def _panel(session: Session[Alignment], letter: str, asked: _Requests) -> None:
 
 def _offer(requests: Sequence[Request]) -> str:
     pairs = max(map(scored_pairs, requests))
-    models = f" with {len(requests)} models" if len(requests) > 1 else ""
-    return f"Align {pairs:,} pairs{models}"
+    if len(requests) == 1:
+        return gettext("Align {pairs:,} pairs", pairs=pairs)
+    return gettext("Align {pairs:,} pairs with {models} models", pairs=pairs, models=len(requests))
 
 
 PAGE = Page(

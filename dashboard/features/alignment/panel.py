@@ -13,6 +13,7 @@ from dashboard.charts.head_maps import map_title
 from dashboard.charts.template import chart_of
 from dashboard.features.alignment.chart_rates import draw_rates, prepare_rates
 from dashboard.features.alignment.view import OWN, Alignment
+from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.links.fields import LETTERS
 from dashboard.links.panels import checkpoints_of, selected_maps, with_map
 from dashboard.records.catalogue import Catalogue
@@ -25,11 +26,17 @@ from dashboard.ui.widgets import plain
 
 HEIGHT = 330  # px, of a model's rates
 _WORDS_SHOWN = 5
-_HELP = (
+_HELP = gettext_noop(
     "1 − (sure links found + sure or possible links found) / (links found + sure links), over "
     "all pairs (Och and Ney 2003). 0 is perfect. A target word is linked to the source word "
     "that its row looks at most."
 )
+
+_COUNTS = {  # by verdict
+    "right": gettext_noop("{count} found"),
+    "missed": gettext_noop("{count} missed"),
+    "wrong": gettext_noop("{count} wrong"),
+}
 
 
 def rates(session: Session[Alignment], letter: str, result: Result) -> None:
@@ -37,23 +44,29 @@ def rates(session: Session[Alignment], letter: str, result: Result) -> None:
     facts, table = result.facts, result.tables["rates"]
     rows = {row["map"]: row for row in table.to_pylist()}
     best = rows[facts["best"]]
-    name = map_title(facts["best"]) if len(rows) > 1 else "its one head"
-    shown.metric(
-        f"Alignment error rate, {'best: ' if len(rows) > 1 else ''}{name}",
-        f"{best['error_rate']:.3f}",
-        help=_HELP,
+    label = (
+        gettext("Alignment error rate, best: {head}", head=map_title(facts["best"]))
+        if len(rows) > 1
+        else gettext("Alignment error rate, its one head")
     )
-    words = [f"{figure} {_number(best[figure])}" for figure in ("precision", "recall")]
-    words.append(f"{facts['scored']:,} pair{'s' * (facts['scored'] != 1)}")
+    shown.metric(label, f"{best['error_rate']:.3f}", help=gettext(_HELP))
+    words = [
+        gettext("precision {number}", number=_number(best["precision"])),
+        gettext("recall {number}", number=_number(best["recall"])),
+        ngettext("{count:,} pair", "{count:,} pairs", facts["scored"]),
+    ]
     if facts["too_long"]:
-        words.append(f"{facts['too_long']:,} more too long for this model")
+        words.append(gettext("{count:,} more too long for this model", count=facts["too_long"]))
     shown.caption(" · ".join(words))
     chosen = _selected(session.view, letter, result)
     charts.show_filled(
         f"rates {result.digest} {letter} {chosen}",
         draw_rates,
         lambda: prepare_rates(table, chosen=chosen, colour=PANEL_COLOURS[letter]),
-        f"Alignment error rates of all heads of panel {letter}, the best one first",
+        gettext(
+            "Alignment error rates of all heads of panel {letter}, the best one first",
+            letter=letter,
+        ),
     )
 
 
@@ -111,19 +124,24 @@ def _verdict(result: Result, selected: str) -> str:
     """How a head's links agree with gold on this pair, and which words do not."""
     links = [row for row in result.tables["links"].to_pylist() if row["map"] == selected]
     facts, said = result.facts, []
-    for verdict in ("right", "missed", "wrong"):
+    for verdict, text in _COUNTS.items():
         own = [link for link in links if link["verdict"] == verdict]
         words = [
             f"{facts['target_tokens'][link['target']]} → {facts['source_tokens'][link['source']]}"
             for link in own
         ]
-        count = f"**{len(own)} {'found' if verdict == 'right' else verdict}**"
+        count = f"**{gettext(text, count=len(own))}**"
         if verdict != "right" and words:
-            more = [f"{len(words) - _WORDS_SHOWN} more"] if len(words) > _WORDS_SHOWN else []
-            count += f" ({', '.join([*map(plain, words[:_WORDS_SHOWN]), *more])})"
+            named = [*map(plain, words[:_WORDS_SHOWN])]
+            if left := len(words) - len(named):
+                named.append(gettext("{count} more", count=left))
+            count = gettext("{count} ({words})", count=count, words=", ".join(named))
         said.append(count)
+    words = " · ".join(said)
     several = len({row["map"] for row in result.tables["links"].to_pylist()}) > 1
-    return (f"{map_title(selected)}: " if several else "") + " · ".join(said)
+    if not several:
+        return words
+    return gettext("{head}: {words}", head=map_title(selected), words=words)
 
 
 def _number(value: float | None) -> str:
@@ -137,6 +155,7 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
         scored: the rates of the panels that have them, by letter.
     """
     here, panels = checkpoints_of(view, catalogue), dict(zip(LETTERS, view.panels, strict=False))
+    panel, model, head = gettext("Panel"), gettext("Model"), gettext("Best head")
     rows = []
     for letter, result in scored.items():
         facts = result.facts
@@ -145,37 +164,41 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
         )
         rows.append(
             {
-                "Panel": letter,
-                "Model": checkpoint_title(panels[letter], here[letter], catalogue),
-                "Best head": map_title(facts["best"]),
-                "Error rate": best["error_rate"],
-                "Precision": best["precision"],
-                "Recall": best["recall"],
-                "Untrained, best head": facts["untrained"],
-                "Average head": facts["average"],
+                panel: letter,
+                model: checkpoint_title(panels[letter], here[letter], catalogue),
+                head: map_title(facts["best"]),
+                gettext("Error rate"): best["error_rate"],
+                gettext("Precision"): best["precision"],
+                gettext("Recall"): best["recall"],
+                gettext("Untrained, best head"): facts["untrained"],
+                gettext("Average head"): facts["average"],
             }
         )
-    shown.header("Side by side")
-    table = pd.DataFrame(rows).set_index("Panel")
+    shown.header(gettext("Side by side"))
+    table = pd.DataFrame(rows).set_index(panel)
     digits = st.column_config.NumberColumn(format="%.3f")
-    numbers = [name for name in table if name not in ("Model", "Best head")]
+    numbers = [name for name in table if name not in (model, head)]
     shown.table(table, width="stretch", column_config=dict.fromkeys(numbers, digits))
     shown.caption(_caveat(view, list(scored.values())))
 
 
 def _caveat(view: Alignment, scored: Sequence[Result]) -> str:
     words = [
-        "Best is the head, or mean of a layer's heads, with the lowest rate on these pairs; "
-        "so is the untrained one, of the same model with the weights that it began with."
+        gettext(
+            "Best is the head, or mean of a layer's heads, with the lowest rate on these pairs; "
+            "so is the untrained one, of the same model with the weights that it began with."
+        )
     ]
     if view.gold == OWN:
-        words.append("One pair says little: choose a corpus to compare models.")
+        words.append(gettext("One pair says little: choose a corpus to compare models."))
     elif scored[0].facts["corpus"] == view.gold:
-        words.append("No model here has learned any of these source sentences.")
+        words.append(gettext("No model here has learned any of these source sentences."))
     else:
         words.append(
-            "These pairs are of another corpus than the models learned, of which some source "
-            "sentences may be known to them."
+            gettext(
+                "These pairs are of another corpus than the models learned, of which some source "
+                "sentences may be known to them."
+            )
         )
     return " ".join(words)
 
@@ -191,11 +214,11 @@ def export_menu(
     table, found = scored.tables["rates"], maps.maps_of(seen, "cross")
     chosen = _selected(session.view, letter, scored)
     drawn = {
-        "error rates": lambda: chart_of(
+        gettext("error rates"): lambda: chart_of(
             draw_rates, prepare_rates(table, chosen=chosen, colour=PANEL_COLOURS[letter])
         ),
-        "map": partial(maps.maps_chart, found, chosen, _gold(seen)),
+        gettext("map"): partial(maps.maps_chart, found, chosen, _gold(seen)),
     }
     result = Result(tables={**scored.tables, **seen.tables})
     name = session.view.panels[LETTERS.index(letter)]
-    export.menu(None, result, drawn, key, title=f"Alignment, {name}")
+    export.menu(None, result, drawn, key, title=gettext("Alignment, {model}", model=name))

@@ -23,6 +23,7 @@ from dashboard.features.alignment.task_pairs import OWN, gold_pairs, own_pair
 from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import map_names, maps_table
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts
+from dashboard.language import gettext_noop
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -65,7 +66,7 @@ def perform(request: Request, context: Context) -> Result:
     numbers = settle([PAIRS, _PAIR], others)
     number, most = int(numbers["pair"]), int(numbers["pairs"])
     translator = open_translator(request, context)
-    context.report(0.1, "reading the pairs")
+    context.report(0.1, gettext_noop("reading the pairs"))
     corpus = _corpus(request.data, texts)
     pairs = _pairs(request.data, texts, corpus)
     tokeniser = counted_by(installed().datasets.get(corpus))
@@ -155,7 +156,8 @@ def _counted(
         found.append(counts)
         if len(found) % _TOLD_EVERY == 1:
             done = len(found) / len(pairs)
-            context.report(start + 0.45 * done, f"pair {len(found):,} of {len(pairs):,}")
+            note = gettext_noop("pair {pair:,} of {pairs:,}", pair=len(found), pairs=len(pairs))
+            context.report(start + 0.45 * done, note)
     return found
 
 

@@ -12,9 +12,15 @@ from attention_plugins.gold import has_gold
 from attention_plugins.opening import read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.text import tokenise_clitics
+from dashboard.language import gettext_noop
 from dashboard.storage.blobs import Blobs
 
 OWN, UPLOAD = "own", "upload:"
+_YOURS = gettext_noop("your pair")  # in sentences on what is wrong with it
+_EMPTY = {
+    "source": gettext_noop("need a sentence as source of your pair, got none"),
+    "target": gettext_noop("need a sentence as target of your pair, got none"),
+}
 
 
 def gold_pairs(corpus: str, readers: tuple[str, ...]) -> tuple[SentencePair, ...]:
@@ -40,9 +46,13 @@ def _gold_pairs(corpus: str, readers: tuple[str, ...]) -> tuple[SentencePair, ..
     pairs = _load(corpus, max(card["corpus"]["pairs"] for card in cards))
     gold = [pair for pair in pairs if has_gold(pair)]
     if not gold:
-        what = "this file" if corpus.startswith(UPLOAD) else f"data set {corpus!r}"
+        if corpus.startswith(UPLOAD):
+            raise ContractError(
+                "need pairs with a gold alignment, and this file has none: a line is "
+                "source<TAB>target<TAB>links, with links such as 0-0 1-2"
+            )
         raise ContractError(
-            f"need pairs with a gold alignment, and {what} has none: a line is "
+            f"need pairs with a gold alignment, and data set {corpus!r} has none: a line is "
             "source<TAB>target<TAB>links, with links such as 0-0 1-2"
         )
     for card in cards:
@@ -84,10 +94,10 @@ def own_pair(given: Mapping[str, str]) -> SentencePair:
         ContractError: an empty side, no links, or links that do not fit; with the tokens that
             links count.
     """
-    for name in ("source", "target"):
+    for name, problem in _EMPTY.items():
         if not given[name].strip():
-            raise ContractError(f"need a sentence as {name} of your pair, got none")
-    pair = aligned_pair(given["source"], given["target"], given["links"], "your pair")
+            raise ContractError(problem)
+    pair = aligned_pair(given["source"], given["target"], given["links"], _YOURS)
     if not has_gold(pair):
         tokens = [numbered(tokenise_clitics(side)) for side in (pair.source, pair.target)]
         raise ContractError(

@@ -12,6 +12,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
+from dashboard.language import gettext_noop
 from dashboard.links.checkpoints import reference, usual_panels
 from dashboard.links.fields import UPLOADED, Choice, Setting, Text, device
 from dashboard.links.link import Link
@@ -34,7 +35,7 @@ ORDERS = ("number", "worst")
 MOST_PAIRS = 999_999
 _LEAST_PANELS = 2
 _SECONDS_PER_PAIR = 0.006  # of a Transformer, trained and with fresh weights
-_LINKS_HELP = (
+_LINKS_HELP = gettext_noop(
     "1-2 links source token 1 to target token 2, counted from 0; 1?2 is possible only. "
     "Punctuation and the parts of I'm and j'ai are tokens of their own."
 )
@@ -196,26 +197,26 @@ def _own(name: str, title: str, help_: str = "") -> OwnText:
     )  # fmt: skip
 
 
-CORPUS = corpus(_usual_corpus, title="Models trained on")
+CORPUS = corpus(_usual_corpus, title=gettext_noop("Models trained on"))
 PANELS: PanelsField[Alignment] = PanelsField(name="panels", default=_usual_panels)
 GOLD: Choice[Alignment] = Choice(
     name="gold",
-    title="Gold alignments of",
+    title=gettext_noop("Gold alignments of"),
     options=lambda _, catalogue: (*golden(catalogue), OWN),
     default=lambda view, catalogue: _usual_gold(catalogue, view.corpus),
     unknown=UPLOADED,
 )
 OWN_PAIR = (
-    _own("source", "Source"),
-    _own("target", "Target"),
-    _own("links", "Links", _LINKS_HELP),
+    _own("source", gettext_noop("Source")),
+    _own("target", gettext_noop("Target")),
+    _own("links", gettext_noop("Links"), _LINKS_HELP),
 )
 COUNT: Setting[Alignment] = Setting(
     name="count", parameter=lambda _, catalogue: _count(catalogue), typed=True
 )
 PAIR: Setting[Alignment] = Setting(name="pair", parameter=_PAIR, typed=True)
 ORDER: Choice[Alignment] = Choice(
-    name="order", title="Order", options=lambda _view, _catalogue: ORDERS
+    name="order", title=gettext_noop("Order"), options=lambda _view, _catalogue: ORDERS
 )
 DEVICE = device()
 LINK = Link(

@@ -25,11 +25,12 @@ from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 from dashboard.features.complexity.task_offer import OPTIONS
 from dashboard.jobs.context import Cancelled, Context
+from dashboard.language import gettext_noop
 from dashboard.records.attending import normaliser_of, without_normaliser
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
-LAYERS = ("cnn", "rnn", "attention")
+LAYERS = ("cnn", "rnn", gettext_noop("attention"))
 SCORING = "scaled_dot"
 _HALVINGS = {"n": 4, "d": 3}
 _REACH_SIZE = 3  # columns of the sequences whose reach is measured: dependence needs no more
@@ -125,7 +126,10 @@ def _time(
             if len(times.get(point.key, ())) > turn:
                 continue
             done = _TIMING * (turn + index / len(points)) / rounds
-            note = f"round {turn + 1} of {rounds}: {_said(point)}"
+            note = gettext_noop(
+                "round {turn} of {rounds}: {layer} at n = {n:,}, d = {d}",
+                turn=turn + 1, rounds=rounds, layer=point.layer, n=point.n, d=point.d,
+            )  # fmt: skip
             context.report(done, note, measured)
             if context.stopped():
                 raise Cancelled
@@ -156,10 +160,6 @@ def _points(options: dict[str, Scalar]) -> Iterator[_Point]:
                 yield _Point(layer, axis, **sizes)
 
 
-def _said(point: _Point) -> str:
-    return f"{point.layer} at n = {point.n:,}, d = {point.d}"
-
-
 def _layer(
     name: str, size: int, kernel: int, attention: ScoringFactory
 ) -> Convolution | Recurrence | SelfAttention:
@@ -175,9 +175,8 @@ def _reach(lengths: list[int], kernel: int, context: Context) -> Iterator[dict[s
     # is what this input asks for and not how far the layer sees.
     attention = installed().scoring_factory(SCORING)
     for index, n in enumerate(lengths):
-        context.report(
-            _TIMING + (1 - _TIMING) * index / len(lengths), f"following dependences at n = {n:,}"
-        )
+        note = gettext_noop("following dependences at n = {n:,}", n=n)
+        context.report(_TIMING + (1 - _TIMING) * index / len(lengths), note)
         for name in LAYERS:
             layer = _layer(name, _REACH_SIZE, kernel, attention).double()
             x = torch.randn(1, n, _REACH_SIZE, dtype=torch.float64, requires_grad=True)

@@ -22,6 +22,7 @@ from dashboard.charts.summary import Summary, of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.features.differences import chart_linked_labels as linked_labels
 from dashboard.features.differences import chart_linked_layers as layers
+from dashboard.language import gettext
 
 MOST_CELLS = 2 * theme.MAX_RECTS  # of all maps: under the pointer only words change, no cell
 _LEAST, _MOST = 256, 400  # px, the width of a map with its labels
@@ -118,13 +119,16 @@ def prepare_linked(
 def _summary(tiles: Sequence[Tile], queries: Sequence[str], keys: Sequence[str]) -> Summary:
     """Every map in words, and all their rows in one table."""
     each = [of_matrix(tile.weights, queries, keys) for tile in tiles]
-    words = [f"{tile.title}: {one.words}" for tile, one in zip(tiles, each, strict=True)]
+    words = [
+        gettext("{title}: {words}", title=tile.title, words=one.words)
+        for tile, one in zip(tiles, each, strict=True)
+    ]
 
     def table() -> pa.Table:
         parts = []
         for tile, one in zip(tiles, each, strict=True):
             made = one.table()
-            parts.append(made.add_column(0, "map", [[tile.title] * made.num_rows]))
+            parts.append(made.add_column(0, gettext("map"), [[tile.title] * made.num_rows]))
         return pa.concat_tables(parts)
 
     return Summary(" ".join(words), table)
@@ -174,8 +178,11 @@ def _check(tiles: Sequence[Tile], queries: int, keys: int) -> None:
             )
     if len(tiles) * queries * keys > MOST_CELLS:
         raise ValueError(
-            f"need at most {MOST_CELLS:,} cells in {len(tiles)} maps, got {queries} x {keys} each"
-        )
+            gettext(
+                "need at most {most:,} cells in {maps} maps, got {queries} x {keys} each",
+                most=MOST_CELLS, maps=len(tiles), queries=queries, keys=keys,
+            )
+        )  # fmt: skip
 
 
 def _sizes(tiles: Sequence[Tile], queries: list[str], keys: list[str]) -> layers.Sizes:

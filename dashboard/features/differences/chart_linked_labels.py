@@ -8,6 +8,7 @@ from dashboard.charts import theme
 from dashboard.charts.places import at
 from dashboard.charts.template import Data
 from dashboard.features.differences.chart_linked_layers import Sizes, placed
+from dashboard.language import gettext
 
 BESIDE = 80  # px, right of a map, for bars
 _BAR, _FROM_MAP = 40, 8  # px: of one bit, between map and bar
@@ -56,7 +57,7 @@ def labels(rows: Data, columns: Data, sizes: Sizes) -> list[alt.Chart]:
         at(placed_rows, f"datum.left - {sizes.query_room}", top, "datum.left", bottom)
         .transform_calculate(query="queries[datum.q]")
         .mark_rect(fill="white", fillOpacity=0, aria=False)
-        .encode(tooltip=alt.Tooltip("query:N"))
+        .encode(tooltip=alt.Tooltip("query:N", title=gettext("query")))
         .properties(name="handles")
     )
     return [query, key, frame, handle]
@@ -72,8 +73,8 @@ def bars(rows: Data, sizes: Sizes) -> list[alt.Chart]:
     half = min(sizes.row * 0.3, 7)
     top, bottom = f"datum.middle - {half:g}", f"datum.middle + {half:g}"
     tooltip = [
-        alt.Tooltip("word:N", title="query"),
-        alt.Tooltip("bar:Q", title="bits", format=".3f"),
+        alt.Tooltip("word:N", title=gettext("query")),
+        alt.Tooltip("bar:Q", title=gettext("bits"), format=".3f"),
     ]
     track = (
         at(base, "datum.from_", top, f"datum.from_ + {_BAR}", bottom)
@@ -96,7 +97,7 @@ def bars(rows: Data, sizes: Sizes) -> list[alt.Chart]:
     head = (
         at(base.transform_filter("datum.q == 0"), "datum.from_", "datum.top - 4")
         .mark_text(fontSize=_SMALL, fill=ink, aria=False, align="left", baseline="bottom")
-        .encode(text=alt.TextValue("JS, 0–1 bit"))
+        .encode(text=alt.TextValue(gettext("JS, 0–1 bit")))
     )
     return [track, bar, number, head] if sizes.row >= _SMALL else [track, bar, head]
 

@@ -8,14 +8,17 @@ of the map; labels are looked up in lists that are parameters of the chart. The 
 
 from __future__ import annotations
 
+import json
 from collections.abc import Sequence
 from dataclasses import dataclass
+from string import Formatter
 
 import altair as alt
 
 from dashboard.charts import theme
 from dashboard.charts.places import at
 from dashboard.charts.template import Data
+from dashboard.language import gettext
 
 _TITLE, _NOTE, _BELOW = 40, 28, 30  # px: over a map, between it and its words, under them
 _WORD, _LINE = 20, 24  # px: a word's height, a line's
@@ -65,10 +68,10 @@ def ramps(vmax: float, signed: bool) -> list[alt.Chart]:
     zeros = alt.sequence(0, 1, as_="weight")
     point = alt.Chart(zeros).transform_calculate(difference="datum.weight")
     point = point.mark_point(opacity=0, aria=False)
-    weight = _legend("attention weight", [0, vmax / 2, vmax])
+    weight = _legend(gettext("attention weight"), [0, vmax / 2, vmax])
     found = [point.encode(alt.Color("weight:Q", scale=theme.sequential(vmax), legend=weight))]
     if signed:
-        legend = _legend("difference", [-1, 0, 1])
+        legend = _legend(gettext("difference"), [-1, 0, 1])
         scale = theme.diverging(1)
         found.append(point.encode(alt.Fill("difference:Q", scale=scale, legend=legend)))
     return found
@@ -85,8 +88,8 @@ def maps(cells: Data, sizes: Sizes, *, masked: bool) -> list[alt.Chart]:
         query="queries[datum.q]",
         key="keys[datum.k]",
         map="datum.letter",
-        shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
-        said="datum.map + ', query ' + datum.query + ', key ' + datum.key + ', ' + datum.shown",
+        shown=_value(),
+        said=_sentence(gettext("{map}, query {query}, key {key}, {shown}")),
     )
     boxes = at(
         base,
@@ -99,8 +102,10 @@ def maps(cells: Data, sizes: Sizes, *, masked: bool) -> list[alt.Chart]:
         fill=_FILL,
         fillOpacity=_OPACITY,
         tooltip=[
-            alt.Tooltip("map:N", title="panel"), alt.Tooltip("query:N"), alt.Tooltip("key:N"),
-            alt.Tooltip("shown:N", title="value"),
+            alt.Tooltip("map:N", title=gettext("panel")),
+            alt.Tooltip("query:N", title=gettext("query")),
+            alt.Tooltip("key:N", title=gettext("key")),
+            alt.Tooltip("shown:N", title=gettext("value")),
         ],
         description=alt.Description("said:N"),
     )  # fmt: skip
@@ -121,7 +126,7 @@ def words(cells: Data, sizes: Sizes) -> list[alt.Chart]:
         from_="datum.start + datum.word_left",
         over=f"datum.top + {sizes.bottom - sizes.top + _NOTE:g} + datum.word_line * {_LINE}",
         word="keys[datum.k]",
-        shown="isValid(datum.value) ? format(datum.value, '.3f') : 'masked'",
+        shown=_value(),
     )
     back = (
         at(base, "datum.from_", "datum.over", "datum.from_ + datum.word_width",
@@ -130,7 +135,10 @@ def words(cells: Data, sizes: Sizes) -> list[alt.Chart]:
         .encode(
             fill=_FILL,
             fillOpacity=_OPACITY,
-            tooltip=[alt.Tooltip("word:N"), alt.Tooltip("shown:N", title="value")],
+            tooltip=[
+                alt.Tooltip("word:N", title=gettext("word")),
+                alt.Tooltip("shown:N", title=gettext("value")),
+            ],
         )
         .properties(name="sentence")
     )  # fmt: skip
@@ -152,6 +160,21 @@ def words(cells: Data, sizes: Sizes) -> list[alt.Chart]:
         .encode(text=alt.TextValue(alt.ExprRef(noted)))
     )  # fmt: skip
     return [note, back, text]
+
+
+def _value() -> str:
+    """The expression of a cell's value in words."""
+    masked = json.dumps(gettext("masked"))
+    return f"isValid(datum.value) ? format(datum.value, '.3f') : {masked}"
+
+
+def _sentence(text: str) -> str:
+    """The expression of a sentence whose placeholders are columns."""
+    parts = []
+    for literal, name, _, _ in Formatter().parse(text):
+        parts.append(json.dumps(literal, ensure_ascii=False))
+        parts += [f"datum.{name}"] if name else []
+    return " + ".join(parts)
 
 
 def _legend(title: str, values: Sequence[float]) -> alt.Legend:

@@ -11,6 +11,7 @@ from dashboard.charts import usual_map
 from dashboard.features.differences.pair import Pair
 from dashboard.features.differences.sides import map_title
 from dashboard.features.differences.view import Differences
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.panels import with_map
 from dashboard.records.result import Result
 from dashboard.ui import shown
@@ -18,7 +19,7 @@ from dashboard.ui.session import Session
 
 _HEADER, _ROW, _MOST_ROWS = 38, 35, 8  # px, px, and rows before the table scrolls
 _WIDTH = 520  # px
-_HOW = (
+_HOW = gettext_noop(
     "For each head the one with the highest Pearson correlation r of their weights, over all "
     "cells of this sentence; one head may be the match of several, and one whose weights are all "
     "the same has none. A row that is clicked puts its two heads into the panels."
@@ -40,22 +41,31 @@ def head_matching(session: Session[Differences], pair: Pair, result: Result) -> 
         r = result.facts["correlation"]
         if r is not None:
             number = f"{r:.2f}".replace("-", "−")
-            shown.caption(f"Pearson correlation of the weights of the two maps: r = {number}")
+            shown.caption(
+                gettext(
+                    "Pearson correlation of the weights of the two maps: r = {number}",
+                    number=number,
+                )
+            )
         return
     rows = [_Match(*row.values()) for row in result.tables["matches"].to_pylist()]
-    shown.header(f"Each head of panel {one.letter}, and its match in panel {other.letter}")
-    shown.caption(_HOW)
+    shown.header(
+        gettext(
+            "Each head of panel {one}, and its match in panel {other}",
+            one=one.letter, other=other.letter,
+        )
+    )  # fmt: skip
+    shown.caption(gettext(_HOW))
     start = _start(pair, rows)
     st.button(
-        "Use matched heads",
+        gettext("Use matched heads"),
         icon=":material/join_inner:",
         key="differences-use-matched",
         disabled=start is None,
-        help=f"Panel {one.letter} shows {map_title(one.frames, start.one)}, panel {other.letter} "
-        "its match." if start else None,
+        help=_told(pair, start) if start else None,
         on_click=_use,
         args=(session, pair, start),
-    )  # fmt: skip
+    )
     key = f"differences-match {one.key} {other.key}"
 
     def use_row() -> None:
@@ -75,6 +85,13 @@ def head_matching(session: Session[Differences], pair: Pair, result: Result) -> 
     )
 
 
+def _told(pair: Pair, start: _Match) -> str:
+    return gettext(
+        "Panel {one} shows {head}, panel {other} its match.",
+        one=pair.one.letter, head=map_title(pair.one.frames, start.one), other=pair.other.letter,
+    )  # fmt: skip
+
+
 def _start(pair: Pair, rows: list[_Match]) -> _Match | None:
     """The selected head and its match; the two heads that are most alike where it has none."""
     matched = {row.one: row for row in rows if row.other is not None}
@@ -84,11 +101,14 @@ def _start(pair: Pair, rows: list[_Match]) -> _Match | None:
 
 def _table(pair: Pair, rows: list[_Match]) -> pd.DataFrame:
     one, other = pair.one, pair.other
+    none = gettext("none")
     return pd.DataFrame(
         {
-            f"panel {one.letter}": [map_title(one.frames, row.one) for row in rows],
-            f"best match in panel {other.letter}": [
-                "none" if row.other is None else map_title(other.frames, row.other) for row in rows
+            gettext("panel {letter}", letter=one.letter): [
+                map_title(one.frames, row.one) for row in rows
+            ],
+            gettext("best match in panel {letter}", letter=other.letter): [
+                none if row.other is None else map_title(other.frames, row.other) for row in rows
             ],
             "r": pd.Series([row.r for row in rows], dtype="float64"),
         }

@@ -9,11 +9,11 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard.charts.template import chart_of
-from dashboard.features.differences.asking import Compared, asked, compared, follow_ups
+from dashboard.features.differences.asking import Asked, Compared, asked, compared, follow_ups
 from dashboard.features.differences.chart_linked import draw_linked
 from dashboard.features.differences.match import head_matching
 from dashboard.features.differences.pair import prepare_sides
-from dashboard.features.differences.panel import panel, say_target
+from dashboard.features.differences.panel import panel, target_missing, target_said
 from dashboard.features.differences.view import (
     CORPUS,
     DEVICE,
@@ -25,6 +25,7 @@ from dashboard.features.differences.view import (
     without_panel,
 )
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.checkpoints import usual_panels
 from dashboard.links.panels import checkpoints_of
 from dashboard.links.sides import examples_of, following, sides_of
@@ -49,7 +50,7 @@ from dashboard.ui.widgets import place, plain
 
 _USUAL_PANELS = 3
 _CHART = 420  # px, of a chart to come
-_POINT = (
+_POINT = gettext_noop(
     "Point at a row, or tap it: every map shows that row, and the words under each map are shaded "
     "by how much it looks at them."
 )
@@ -98,7 +99,7 @@ def _choose_pair(session: Session[Differences]) -> None:
     # None where the chosen one was clicked again.
     place(key, drawn, session.fresh or st.session_state.get(key) not in offered)
     chosen = st.segmented_control(
-        "Difference",
+        gettext("Difference"),
         offered,
         key=key,
         format_func=lambda pair: pair.replace("-", " − "),
@@ -112,7 +113,7 @@ def _results(session: Session[Differences], catalogue: Catalogue, places: _Place
     what = asked(view, catalogue, session.jobs)
     seen = compared(view, catalogue, what, session.jobs)
     with places.target:
-        say_target(session, what)
+        target_missing(session, what)
     for (letter, own), name in zip(places.panels.items(), view.panels, strict=True):
         with own.result:
             panel(session, catalogue, letter, name, what, seen)
@@ -125,7 +126,9 @@ def _results(session: Session[Differences], catalogue: Catalogue, places: _Place
     if request and event and event.result is None:
         _failed(session, request, event)
     if seen.sides:
-        _comparison(session, seen, event.result if event else None, places.export)
+        _comparison(session, what, seen, event.result if event else None, places.export)
+    else:
+        target_said(session, what)
 
 
 def _failed(session: Session[Differences], request: Request, event: Event) -> None:
@@ -149,8 +152,9 @@ def _wait_for_more(session: Session[Differences], seen: Compared) -> None:
 
 
 def _comparison(
-    session: Session[Differences], seen: Compared, result: Result | None, menu: shown.Place
-) -> None:
+    session: Session[Differences], what: Asked, seen: Compared, result: Result | None,
+    menu: shown.Place,
+) -> None:  # fmt: skip
     """The linked chart, and what sets its pair apart once a worker has said it."""
     sides, pair = seen.sides, seen.pair
     if sentence := _verdict(session, seen, result):
@@ -161,24 +165,27 @@ def _comparison(
     try:
         charts.show_filled(
             " ".join(keys), draw_linked, partial(prepare_sides, sides, pair, result),
-            f"Maps of panels, rows linked. {_POINT}",
+            gettext("Maps of panels, rows linked.") + f" {gettext(_POINT)}",
         )  # fmt: skip
     except ValueError as error:
-        shown.caption(
-            f":material/grid_off: These maps are too large to lay beside each other: {error}"
-        )
+        sentence = gettext("These maps are too large to lay beside each other: {why}", why=error)
+        shown.caption(f":material/grid_off: {sentence}")
+        target_said(session, what)
         return
-    shown.caption(f"{_POINT} {AXES[session.view.kind]}")
+    target_said(session, what)
+    shown.caption(f"{gettext(_POINT)} {gettext(AXES[session.view.kind])}")
     if pair and result:
         with menu:
             drawn = {
-                "linked maps": lambda: chart_of(draw_linked, prepare_sides(sides, pair, result)),
-                f"difference {pair.name}": lambda: chart_of(
+                gettext("linked maps"): lambda: chart_of(
+                    draw_linked, prepare_sides(sides, pair, result)
+                ),
+                gettext("difference {pair}", pair=pair.name): lambda: chart_of(
                     draw_linked, prepare_sides((), pair, result)
                 ),
             }
             tables = Result(tables=pair.tables(result))
-            export.menu(None, tables, drawn, "differences", title="Differences")
+            export.menu(None, tables, drawn, "differences", title=gettext("Differences"))
         head_matching(session, pair, result)
 
 
@@ -188,8 +195,8 @@ def _verdict(session: Session[Differences], seen: Compared, result: Result | Non
     if seen.waiting:
         return ""
     if len(session.view.panels) < 2:
-        return "One panel has nothing to differ from: add another one."
-    return "There is no difference to show: not both of its panels have such a map."
+        return gettext("One panel has nothing to differ from: add another one.")
+    return gettext("There is no difference to show: not both of its panels have such a map.")
 
 
 PAGE = Page(

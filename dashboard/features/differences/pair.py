@@ -12,6 +12,7 @@ from dashboard.charts.template import Prepared
 from dashboard.features.differences.chart_linked import LinkedShape, Tile, prepare_linked
 from dashboard.features.differences.sides import Side
 from dashboard.features.differences.view import TASK, Differences
+from dashboard.language import gettext
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -50,10 +51,13 @@ class Pair:
         bits = _numbers(result.tables["divergence"], "jensen_shannon_bits")
         difference = _numbers(result.tables["differences"], "difference")
         return Tile(
-            letter=self.name, title="difference", bars=bits,
+            letter=self.name, title=gettext("difference"), bars=bits,
             weights=difference.reshape(len(queries), len(keys)),
-            subtitle=f"blue: {self.one.letter} looks more, orange: {self.other.letter}",
-            notes=[f"Jensen–Shannon {bit:.2f} bit" for bit in bits],
+            subtitle=gettext(
+                "blue: {one} looks more, orange: {other}",
+                one=self.one.letter, other=self.other.letter,
+            ),
+            notes=[gettext("Jensen–Shannon {bits:.2f} bit", bits=bit) for bit in bits],
         )  # fmt: skip
 
     def tables(self, result: Result) -> dict[str, pa.Table]:
@@ -76,11 +80,13 @@ class Pair:
             return ""
         queries = self.one.labels[0]
         bits = result.tables["divergence"]["jensen_shannon_bits"][most].as_py()
-        return (
-            f"Panels {self.one.letter} and {self.other.letter} differ most at “{queries[most]}”: "
-            f"{bits:.2f} bit of Jensen–Shannon divergence (0 the same, 1 nothing in common); "
-            f"the mean over {len(queries)} rows is {mean:.2f}."
-        )
+        return gettext(
+            "Panels {one} and {other} differ most at “{word}”: {bits:.2f} bit of Jensen–Shannon "
+            "divergence (0 the same, 1 nothing in common); the mean over {count} rows is "
+            "{mean:.2f}.",
+            one=self.one.letter, other=self.other.letter, word=queries[most], bits=bits,
+            count=len(queries), mean=mean,
+        )  # fmt: skip
 
 
 def pair_of(view: Differences, sides: Sequence[Side], waiting: Sequence[str]) -> Pair | None:

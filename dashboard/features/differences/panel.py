@@ -10,13 +10,14 @@ from dashboard.charts import map_names, usual_map
 from dashboard.features.differences.asking import Asked, Compared
 from dashboard.features.differences.sides import Side, map_title
 from dashboard.features.differences.view import Differences
+from dashboard.language import gettext
 from dashboard.links.checkpoints import resolve, untrained
 from dashboard.links.panels import with_map
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.ui import results, shown
 from dashboard.ui.session import Session
-from dashboard.ui.translations import likelihood, unknown_words, without
+from dashboard.ui.translations import unknown_words, without
 from dashboard.ui.widgets import choose, plain
 
 _FACTS, _FAILED = 92, 170  # px: a panel's few words, its failure
@@ -38,7 +39,7 @@ def panel(
         return
     if letter not in what.forced:
         if not view.text:
-            shown.caption("The sentence is empty: write one above.")
+            shown.caption(gettext("The sentence is empty: write one above."))
         return
     request = what.forced[letter]
     event = session.jobs.final(request)
@@ -53,8 +54,8 @@ def panel(
         shown.caption(without(view.kind))
 
 
-def say_target(session: Session[Differences], what: Asked) -> None:
-    """Whose words the target is, where the reader gave none."""
+def target_missing(session: Session[Differences], what: Asked) -> None:
+    """Why there is no target, where the reader gave none and no panel has said one."""
     if not what.speaker:
         return
     request = what.words[-1]
@@ -63,16 +64,29 @@ def say_target(session: Session[Differences], what: Asked) -> None:
         results.results(session.jobs, request, lambda _: None, _FAILED, "differences-words")
         return
     if not what.target:
-        shown.caption(f"Panel {what.speaker} has nothing to say: write a common target above.")
+        shown.caption(
+            gettext(
+                "Panel {panel} has nothing to say: write a common target above.",
+                panel=what.speaker,
+            )
+        )
+
+
+def target_said(session: Session[Differences], what: Asked) -> None:
+    """The target, where a panel said it, and the way to keep it."""
+    if not (what.speaker and what.target):
         return
     with shown.container(horizontal=True, vertical_alignment="center", gap="small"):
-        words = f"The target is what panel {what.speaker} says by itself: “{plain(what.target)}”"
+        words = gettext(
+            "The target is what panel {panel} says by itself: “{target}”",
+            panel=what.speaker, target=plain(what.target),
+        )  # fmt: skip
         shown.caption(words, width="content")
         st.button(
-            "Force these words",
+            gettext("Force these words"),
             type="tertiary",
             icon=":material/push_pin:",
-            help="Writes them into the field, and so into the link.",
+            help=gettext("Writes them into the field, and so into the link."),
             on_click=_force,
             args=(session, what.target),
         )
@@ -84,13 +98,16 @@ def _force(session: Session[Differences], target: str) -> None:
 
 
 def _facts(result: Result) -> None:
-    shown.caption(f"{likelihood(result)} of the target")
+    value = f"{result.facts['log_probability']:.2f}".replace("-", "−")
+    shown.caption(gettext("log-probability {value} of the target", value=value))
     unknown_words(result)
 
 
 def _choose_map(session: Session[Differences], side: Side) -> None:
-    """The choice among a panel's maps, if there are several."""
+    """The choice among a panel's maps; the chart names the map of a panel that has only one."""
     offered = map_names(side.frames)
+    if len(offered) < 2:
+        return
     key = session.key(side.letter, "map")
 
     def select() -> None:
@@ -99,7 +116,7 @@ def _choose_map(session: Session[Differences], side: Side) -> None:
         session.update(selected=with_map(session.view, side.letter, name).selected)
 
     choose(
-        f"Map of panel {side.letter}",
+        gettext("Map of panel {letter}", letter=side.letter),
         offered,
         side.selected,
         key,
@@ -107,5 +124,4 @@ def _choose_map(session: Session[Differences], side: Side) -> None:
         title=partial(map_title, side.frames),
         on_change=select,
         label_visibility="collapsed",
-        disabled=len(offered) < 2,
     )

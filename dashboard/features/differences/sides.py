@@ -10,10 +10,23 @@ import numpy as np
 from dashboard.charts import MapFrame, map_names, usual_map
 from dashboard.charts.heatmap import masked_rows
 from dashboard.features.differences.chart_linked import Tile
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.result import Result
 from dashboard.ui import maps
 
 MEAN = "mean"
+_MISFITS = (
+    gettext_noop(
+        "This panel's rows are other words than those of panel {panel} ({own} and {first}): the "
+        "two models split the text in different ways, so their maps cannot be laid over each "
+        "other."
+    ),
+    gettext_noop(
+        "This panel's columns are other words than those of panel {panel} ({own} and {first}): "
+        "the two models split the text in different ways, so their maps cannot be laid over each "
+        "other."
+    ),
+)
 _WRITTEN = ("cross", "decoder")  # kinds whose rows are the words being written
 
 
@@ -64,7 +77,7 @@ class Side:
 
     def tile(self) -> Tile:
         """As the linked chart takes it; a row's note says how likely its word is."""
-        notes = [f"probability {p:.2f}" for p in self.likely]
+        notes = [gettext("probability {p:.2f}", p=p) for p in self.likely]
         return Tile(
             letter=self.letter, title=self.title, weights=self.weights, notes=notes,
             subtitle=map_title(self.frames, self.selected),
@@ -91,22 +104,21 @@ def map_title(frames: Sequence[MapFrame], name: str) -> str:
     """``2.3`` as ``layer 2 · head 3``."""
     layer, _, head = name.partition(".")
     (count,) = {len(frame.weights) for frame in frames if frame.layer == int(layer) - 1}
-    heads = f"mean of {count} heads" if head == MEAN else f"head {head}"
-    return f"layer {layer} · {heads if count > 1 else 'one head'}"
+    if count == 1:
+        return gettext("layer {layer} · one head", layer=layer)
+    if head == MEAN:
+        return gettext("layer {layer} · mean of {count} heads", layer=layer, count=count)
+    return gettext("layer {layer} · head {head}", layer=layer, head=head)
 
 
 def misfits(sides: Sequence[Side]) -> dict[str, str]:
     """By letter, why a side cannot be laid over the first one; the others can."""
     found: dict[str, str] = {}
     for side in sides[1:]:
-        for name, own, first in zip(
-            ("rows", "columns"), side.labels, sides[0].labels, strict=True
-        ):
+        for text, own, first in zip(_MISFITS, side.labels, sides[0].labels, strict=True):
             if own != first:
-                found[side.letter] = (
-                    f"This panel's {name} are other words than those of panel "
-                    f"{sides[0].letter} ({len(own)} and {len(first)}): the two models split the "
-                    "text in different ways, so their maps cannot be laid over each other."
+                found[side.letter] = gettext(
+                    text, panel=sides[0].letter, own=len(own), first=len(first)
                 )
                 break
     return found

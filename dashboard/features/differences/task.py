@@ -16,6 +16,7 @@ from dashboard.jobs.task_translator import (
     refuse_others,
     translator_of,
 )
+from dashboard.language import gettext_noop
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -49,9 +50,9 @@ def perform(request: Request, context: Context) -> Result:
         raise ContractError("need another checkpoint to compare with, got none")
     one = open_translator(request, context)
     other = translator_of(texts["other"], str(one.device))
-    context.report(0.3, "reading the sentence")
+    context.report(0.3, gettext_noop("reading the sentence"))
     maps = _maps(one, texts)
-    context.report(0.6, "reading the sentence with the other model")
+    context.report(0.6, gettext_noop("reading the sentence with the other model"))
     found = compare(maps, _maps(other, texts), texts["map"], texts["other_map"])
     more = {
         "one": provenance(one),

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import combinations
 
+from dashboard.language import gettext, gettext_noop
 from dashboard.links import panels
 from dashboard.links.checkpoints import usual_corpus, usual_panels
 from dashboard.links.fields import LETTERS, Text, device
@@ -48,8 +49,17 @@ class PairField(Field[Differences, str]):
             return ""
         if given in pairs:
             return given
-        offered = f"need {', '.join(pairs)}" if pairs else "there is one panel"
-        reader.problem(f"{self.name}={shown(given)}: {offered}; ignored")
+        if pairs:
+            problem = gettext(
+                "{parameter}={given}: need {offered}; ignored",
+                parameter=self.name, given=shown(given), offered=", ".join(pairs),
+            )  # fmt: skip
+        else:
+            problem = gettext(
+                "{parameter}={given}: there is one panel; ignored",
+                parameter=self.name, given=shown(given),
+            )  # fmt: skip
+        reader.problem(problem)
         return ""
 
     def write(self, view: Differences, catalogue: Catalogue) -> Mapping[str, str]:
@@ -84,12 +94,14 @@ def without_panel(view: Differences, letter: str) -> Differences:
 
 CORPUS = corpus()
 PANELS: PanelsField[Differences] = PanelsField(name="panels")
-TEXT = text("A sentence to read")
+TEXT = text(gettext_noop("A sentence to read"))
 TARGET: Text[Differences] = Text(
     name="target",
-    title="Common target",
-    placeholder="empty: what the first model says by itself",
-    help="Every model is made to write these words, so their maps have the same rows.",
+    title=gettext_noop("Common target"),
+    placeholder=gettext_noop("empty: what the first model says by itself"),
+    help=gettext_noop(
+        "Every model is made to write these words, so their maps have the same rows."
+    ),
 )
 DEVICE = device()
 LINK = Link(

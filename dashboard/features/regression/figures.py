@@ -15,6 +15,7 @@ from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.charts.template import Prepared
 from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext
 from dashboard.records.result import Result
 from dashboard.ui.charts import legend, show, show_filled, show_prepared
 from dashboard.ui.maps import frames
@@ -23,8 +24,6 @@ PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
 LEARNING_HEIGHT = 300
 OVERLAY_HEIGHT = 430  # with its axis and legend
 _OVERLAY = 330
-_LOSS = "loss, points left out"
-_LEARNING = "Learning curve of panel {}"
 
 
 def colours(vmax: float | None) -> None:
@@ -36,8 +35,9 @@ def colours(vmax: float | None) -> None:
     if vmax is not None:
         legend(vmax)
         return
-    title = "share of the map's largest weight"
-    show("legend of shares", lambda: weights_legend(title=title), f"Colours: {title}")
+    title = gettext("share of the map's largest weight")
+    said = gettext("Colours: share of the map's largest weight")
+    show("legend of shares", lambda: weights_legend(title=title), said)
 
 
 def regression_panel(result: Result, letter: str, vmax: float) -> None:
@@ -62,7 +62,7 @@ def regression_panel(result: Result, letter: str, vmax: float) -> None:
         f"regression {result.digest} {letter} {vmax}",
         draw_regression,
         prepare,
-        f"Curve and weights of panel {letter}",
+        gettext("Curve and weights of panel {letter}", letter=letter),
     )
 
 
@@ -73,7 +73,7 @@ def learning(result: Result, letter: str) -> None:
         f"learning {result.digest} {letter}",
         draw_loss,
         partial(_learned, result.tables["history"], letter),
-        _LEARNING.format(letter),
+        _learning_of(letter),
     )
 
 
@@ -82,11 +82,16 @@ def live_learning(events: Sequence[Event], letter: str) -> None:
     steps = [event.facts for event in events if "loss" in event.facts]
     if len(steps) > 1:
         # Each look has its own numbers, so nothing of them is kept.
-        show_prepared(draw_loss, _learned(pd.DataFrame(steps), letter), _LEARNING.format(letter))
+        show_prepared(draw_loss, _learned(pd.DataFrame(steps), letter), _learning_of(letter))
 
 
 def _learned(history: Table, letter: str) -> Prepared:
-    return prepare_loss(history, colour=PANEL_COLOURS[letter], loss_title=_LOSS)
+    title = gettext("loss, points left out")
+    return prepare_loss(history, colour=PANEL_COLOURS[letter], loss_title=title)
+
+
+def _learning_of(letter: str) -> str:
+    return gettext("Learning curve of panel {letter}", letter=letter)
 
 
 def overlay(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
@@ -104,7 +109,7 @@ def overlay(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
 
     names = [f"{letter} {results[letter].digest} {title}" for letter, title in titles.items()]
     key = " ".join(names)
-    said = "The curves of all panels over the training points"
+    said = gettext("The curves of all panels over the training points")
     show_filled(f"overlay {key}", draw_overlay, prepare, said)
 
 

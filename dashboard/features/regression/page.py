@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
+from unicodedata import east_asian_width
 
 import pyarrow as pa
 import streamlit as st
@@ -24,6 +25,7 @@ from dashboard.features.regression.view import (
     requests,
 )
 from dashboard.jobs.backend import Event
+from dashboard.language import gettext, ngettext, translated
 from dashboard.links.fields import LETTERS, MOST_PANELS
 from dashboard.links.fits import DATA, TASK, default_fit
 from dashboard.records.catalogue import Catalogue
@@ -33,6 +35,7 @@ from dashboard.records.result import Result
 from dashboard.records.text import can_be_set
 from dashboard.ui import export, layout, maps, results, shown, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
+from dashboard.ui.left_out import left_out
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.titles import attending_title
@@ -80,7 +83,9 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
                 results.absent(sentence, figures.PANEL_HEIGHT, f"panel-{letter}-result")
             continue
         with place.export:
-            title = f"Kernel regression, {attending_title(fit, catalogue)}"
+            title = gettext(
+                "Kernel regression, {scoring}", scoring=attending_title(fit, catalogue)
+            )
             alone = LINK.format(replace(view, panels=(fit,)), catalogue)
             export.panel_menu(request, final, letter, title, alone, vmax)
         with place.result:
@@ -142,12 +147,14 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
         text = (f"${problem.formula}$ · " if safe else "") + plain(problem.description)
     with words:
         shown.caption(text)
+        if sentence := left_out(table_columns.table_format(view.data)):
+            shown.caption(sentence)
     return words
 
 
 def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:
     """The head of the panels: how their maps are coloured; the place for the colour scale."""
-    shown.header("Curve and weights of each panel")
+    shown.header(gettext("Curve and weights of each panel"))
     switch, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with switch, layout.row("regression-maps"):
         draw_setting(session, catalogue, ONE_SCALE)
@@ -163,7 +170,9 @@ def _panels(session: Session[Regression], catalogue: Catalogue) -> dict[str, Pan
             places[letter], fits[letter] = panel_controls(session, catalogue, letter, fit)
     session.update(panels=tuple(fits.values()))
     if len(fits) < MOST_PANELS:
-        st.button("Add a panel", icon=":material/add:", on_click=_add, args=(session, catalogue))
+        st.button(
+            gettext("Add a panel"), icon=":material/add:", on_click=_add, args=(session, catalogue)
+        )
     return places
 
 
@@ -195,7 +204,7 @@ def _result(
 def _learning(session: Session[Regression], letter: str, request: Request) -> None:
     """How the panel learned, drawn where the reader has unfolded it."""
     folded = st.expander(
-        "Learning curve", key=f"panel-{letter}-learning-folded", on_change="rerun"
+        gettext("Learning curve"), key=f"panel-{letter}-learning-folded", on_change="rerun"
     )
     if not folded.open:
         return
@@ -222,14 +231,14 @@ def _comparison(
     waits = not session.jobs.settled()
     if not waits and not found:
         return
-    shown.header("Side by side")
+    shown.header(gettext("Side by side"))
     if not found:
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
     fits = dict(zip(LETTERS, session.view.panels, strict=False))
     names = {letter: f"{letter} {attending_title(fits[letter], catalogue)}" for letter in found}
     titles = {
-        letter: f"{name}, learned" if fits[letter].learn else name
+        letter: gettext("{name}, learned", name=name) if fits[letter].learn else name
         for letter, name in names.items()
     }
     curves, table = shown.columns([5, 4], gap="medium")
@@ -238,33 +247,39 @@ def _comparison(
     with table:
         _figures(found, names, catalogue.metrics.get(TASK, ()))
         for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
-            shown.caption(plain(note))
+            shown.caption(plain(translated(note)))
         if waits:
-            st.caption("Other panels are still being computed.")
+            st.caption(gettext("Other panels are still being computed."))
 
 
 def _figures(
     found: Mapping[str, Result], names: Mapping[str, str], metrics: Sequence[Metric]
 ) -> None:
-    held: dict[str, Sequence[Any]] = {"Panel": [*names.values()]}
+    panel = gettext("Panel")
+    held: dict[str, Sequence[Any]] = {panel: [*names.values()]}
     for one in metrics:
         held[one.label] = [result.facts["metrics"].get(one.name) for result in found.values()]
-    held["Learned"] = [_learned(result.facts["learned"]) for result in found.values()]
+    held[gettext("Learned")] = [_learned(result.facts["learned"]) for result in found.values()]
     known = {name: values for name, values in held.items() if any(v is not None for v in values)}
     columns: dict[str, Any] = {
         one.label: st.column_config.NumberColumn(one.label, help=one.help, format="%.3g")
         for one in metrics
     }
     # Names stand whole; where there is no room the table scrolls.
-    longest = max(len(name) for name in names.values())
-    columns["Panel"] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
+    longest = max(map(_signs, names.values()))
+    columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
     shown.table(
         pa.table(known),
         hide_index=True,
         column_config=columns,
         placeholder="–",
-        alt="Figures of every panel",
+        alt=gettext("Figures of every panel"),
     )
+
+
+def _signs(text: str) -> int:
+    """How many letters are as wide as a text: those of Chinese take twice as much."""
+    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 def _learned(values: dict[str, float]) -> str | None:
@@ -281,7 +296,7 @@ PAGE = Page(
     requests=lambda view, catalogue: requests(view, catalogue).values(),
     work=upload.fit_work,
     formulas=formulas,
-    offer=lambda fits: f"Compute {len(fits)} panel{'s' * (len(fits) > 1)}",
+    offer=lambda fits: ngettext("Compute {count} panel", "Compute {count} panels", len(fits)),
     results=_results,
     panels=MOST_PANELS,
     height=figures.PANEL_HEIGHT,

@@ -9,6 +9,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.features.regression.view import Regression
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import learns
 from dashboard.links.fields import LETTERS
 from dashboard.links.fits import (
@@ -34,12 +35,12 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters
 
 _NAMES = {
-    "q": "the point to predict at",
-    "k": "a training point",
-    "d": "how many numbers a point has",
+    "q": gettext_noop("the point to predict at"),
+    "k": gettext_noop("a training point"),
+    "d": gettext_noop("how many numbers a point has"),
     "h": "1",
-    "H": "1, as there are no heads",
-    "n": "how many training points there are",
+    "H": gettext_noop("1, as there are no heads"),
+    "n": gettext_noop("how many training points there are"),
 }
 
 
@@ -94,8 +95,9 @@ def _scoring(
                 layout.remove(letter, _remove, session, letter)
     # As wide as its panel: beside buttons, a long title would be cut off.
     scoring = choose_scoring(
-        f"Scoring of panel {letter}", catalogue.scorings_for(TASK), panel.scoring,
-        f"panel-{letter}-scoring", catalogue, session.fresh, label_visibility="collapsed",
+        gettext("Scoring of panel {letter}", letter=letter),
+        catalogue.scorings_for(TASK), panel.scoring, f"panel-{letter}-scoring", catalogue,
+        session.fresh, label_visibility="collapsed",
     )  # fmt: skip
     if scoring in (panel.scoring, FORMULA):
         return panel, menu, scoring == FORMULA
@@ -105,9 +107,10 @@ def _scoring(
 
 def _typed(session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit) -> Fit:
     """The panel with the formula as its scoring; as it was while the formula cannot be used."""
+    names = {name: gettext(meaning) for name, meaning in _NAMES.items()}
     formula = formula_field(
-        session, catalogue, letter, panel.scoring, label=f"Formula of panel {letter}",
-        names=_NAMES, task=TASK,
+        session, catalogue, letter, panel.scoring,
+        label=gettext("Formula of panel {letter}", letter=letter), names=names, task=TASK,
     )  # fmt: skip
     if not formula or not formula.entry or formula.entry.name == panel.scoring:
         return panel
@@ -136,13 +139,17 @@ def _parameters(session: Session[Regression], catalogue: Catalogue, key: str, pa
     models = catalogue.of_task("models", "regression")
     if learn or len(models) > 1:
         more = st.popover(
-            "More", icon=":material/tune:", type="tertiary", key=f"{key}--more", on_change="rerun"
+            gettext("More"),
+            icon=":material/tune:",
+            type="tertiary",
+            key=f"{key}--more",
+            on_change="rerun",
         )
         if more.open:
             with more:
                 if len(models) > 1:
                     model = choose(
-                        "Model", list(models), model, f"{key}--model", session.fresh,
+                        gettext("Model"), list(models), model, f"{key}--model", session.fresh,
                         title=lambda name: models[name].title,
                     )  # fmt: skip
                 panel = replace(panel, model=model)

@@ -26,6 +26,7 @@ from dashboard.features.regression.task_offer import OPTIONS, STANDARDISE
 from dashboard.features.regression.task_problem import DATA_OPTION, moved, read_problem
 from dashboard.features.regression.task_result import MOST_CELLS, notes, scale_facts, tables
 from dashboard.jobs.context import Cancelled, Context
+from dashboard.language import gettext_noop
 from dashboard.records.attending import without_normaliser
 from dashboard.records.request import COLUMNS, Request, is_upload
 from dashboard.records.result import Result
@@ -68,7 +69,7 @@ def perform(request: Request, context: Context) -> Result:
     device = resolve(request.device)
     options = _options(request)
     problem = read_problem(request)
-    context.report(0.05, "data read")
+    context.report(0.05, gettext_noop("data read"))
     asked = read_asked(request)
     scaled, scale = standardise(problem.data) if options.standardise else (problem.data, None)
     # float64 agrees with any reference to its last digits, and costs nothing at these sizes.
@@ -87,9 +88,9 @@ def perform(request: Request, context: Context) -> Result:
     # The sum waits for the device.
     predicting = again(lambda: float(predict(model, data, keep_weights=False).values.sum()), first)
     _see_finite(asked, prediction.values, metrics)
-    context.report(0.95, "predicted")
+    context.report(0.95, gettext_noop("predicted"))
     normalised = rows_sum_to_one(model)
-    loose = None if normalised else (asked.title, prediction.row_sums)
+    loose = None if normalised else (*asked.titles, prediction.row_sums)
     return Result(
         tables=tables(problem.data, prediction, learned, sums_to_one=normalised),
         facts={
@@ -160,7 +161,10 @@ def _learn(
         if step.number % every == 0:
             fraction = 0.1 + 0.8 * step.number / epochs
             facts = {"step": step.number, "loss": step.loss, **step.learned}
-            context.report(fraction, f"learning, step {step.number} of {epochs}", facts)
+            note = gettext_noop(
+                "learning, step {step} of {epochs}", step=step.number, epochs=epochs
+            )
+            context.report(fraction, note, facts)
 
     try:
         return fit(

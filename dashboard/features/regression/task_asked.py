@@ -12,6 +12,7 @@ from attention_plugins import registry
 from attention_plugins.contract import NormaliserSpec, Scalar, ScoringFactory, ScoringSpec
 from attention_plugins.fitting import learned_values
 from dashboard.features.regression.task_problem import DEFAULT_PROBLEM
+from dashboard.language import gettext_noop
 from dashboard.records.attending import SOFTMAX, normaliser_of
 from dashboard.records.request import Request, is_upload
 
@@ -27,10 +28,10 @@ class Asked(NamedTuple):
     values: Mapping[str, Scalar]
 
     @property
-    def title(self) -> str:
-        """What both are called; the softmax is not named."""
+    def titles(self) -> tuple[str, str]:
+        """What both are called; empty for the softmax, which is not named."""
         usual = self.normaliser.name == SOFTMAX
-        return self.scoring.title if usual else f"{self.scoring.title}, {self.normaliser.title}"
+        return self.scoring.title, "" if usual else self.normaliser.title
 
     def factory(self, parameters: Mapping[str, Scalar]) -> ScoringFactory:
         """What a model is given.
@@ -51,14 +52,24 @@ class Asked(NamedTuple):
 
     def not_finite(self) -> ValueError:
         """What is raised where the numbers are not."""
-        whose = f"scoring {self.scoring.name!r}"
-        if self.normaliser.name != SOFTMAX:
-            whose += f" with normaliser {self.normaliser.name!r}"
+        if self.normaliser.name == SOFTMAX:
+            return ValueError(
+                gettext_noop(
+                    "scoring {scoring!r} gave NaN or infinite scores on these data; need finite "
+                    "scores: standardise x or change its parameters, and look for a division by "
+                    "0, a root or logarithm of a negative number, or an overflow in its formula",
+                    scoring=self.scoring.name,
+                )
+            )
         return ValueError(
-            f"{whose} gave NaN or infinite scores on these data; need finite scores: standardise "
-            "x or change its parameters, and look for a division by 0, a root or logarithm of a "
-            "negative number, or an overflow in its formula"
-        )
+            gettext_noop(
+                "scoring {scoring!r} with normaliser {normaliser!r} gave NaN or infinite scores "
+                "on these data; need finite scores: standardise x or change its parameters, and "
+                "look for a division by 0, a root or logarithm of a negative number, or an "
+                "overflow in its formula",
+                scoring=self.scoring.name, normaliser=self.normaliser.name,
+            )
+        )  # fmt: skip
 
     def provenance(self, request: Request) -> dict[str, Any]:
         """Facts on who brought what the result was made with."""

@@ -8,6 +8,7 @@ from attention_plugins import AttentionMap, RegressionData, axes
 from attention_plugins.fitting import Fit
 from attention_plugins.regression import Prediction, Scale
 from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
+from dashboard.language import gettext_noop
 
 MOST_CELLS = 250_000  # of a map that is kept
 
@@ -56,30 +57,64 @@ def notes(
     cells: int,
     scale: Scale | None,
     learned: Fit | None,
-    loose: tuple[str, tuple[float, float]] | None = None,
+    loose: tuple[str, str, tuple[float, float]] | None = None,
 ) -> list[str]:
     """What a reader should know of how it was computed.
 
     Args:
-        loose: where rows of weights need not sum to 1, by what they are made, and the smallest
-            and the largest sum.
+        loose: where rows of weights need not sum to 1, the titles of the scoring and of the
+            normaliser (empty for the softmax), and the smallest and the largest sum.
     """
     found = [learned.note] if learned else []
     if scale is not None:
         units = ", ".join(f"{unit:.4g}" for unit in scale.unit.tolist())
-        found.append(f"x was standardised: one unit of the scoring is {units} in the data's.")
-    if loose is not None:
-        made_by, ends = loose
-        low, high = (f"{end:.3g}" for end in ends)
-        said = low if low == high else f"{low} to {high}"
         found.append(
-            f"{made_by}: rows of weights need not sum to 1; they sum to {said}, so that a "
-            "prediction is a weighted sum, not a mean. Neighbours are counted by each weight's "
-            "share of its row."
+            gettext_noop(
+                "x was standardised: one unit of the scoring is {units} in the data's.",
+                units=units,
+            )
         )
+    if loose is not None:
+        found.append(_loose(*loose))
     if cells > MOST_CELLS:
-        found.append(f"No map of {cells:,} weights is kept; need at most {MOST_CELLS:,}.")
+        found.append(
+            gettext_noop(
+                "No map of {cells:,} weights is kept; need at most {most:,}.",
+                cells=cells, most=MOST_CELLS,
+            )
+        )  # fmt: skip
     return found
+
+
+def _loose(scoring: str, normaliser: str, ends: tuple[float, float]) -> str:
+    """What rows sum to, as whole sentences: a page knows each by its form."""
+    low, high = (f"{end:.3g}" for end in ends)
+    if normaliser and low != high:
+        return gettext_noop(
+            "{scoring}, {normaliser}: rows of weights need not sum to 1; they sum to {low} to "
+            "{high}, so that a prediction is a weighted sum, not a mean. Neighbours are counted "
+            "by each weight's share of its row.",
+            scoring=scoring, normaliser=normaliser, low=low, high=high,
+        )  # fmt: skip
+    if normaliser:
+        return gettext_noop(
+            "{scoring}, {normaliser}: rows of weights need not sum to 1; they sum to {sum}, so "
+            "that a prediction is a weighted sum, not a mean. Neighbours are counted by each "
+            "weight's share of its row.",
+            scoring=scoring, normaliser=normaliser, sum=low,
+        )  # fmt: skip
+    if low != high:
+        return gettext_noop(
+            "{scoring}: rows of weights need not sum to 1; they sum to {low} to {high}, so that "
+            "a prediction is a weighted sum, not a mean. Neighbours are counted by each weight's "
+            "share of its row.",
+            scoring=scoring, low=low, high=high,
+        )  # fmt: skip
+    return gettext_noop(
+        "{scoring}: rows of weights need not sum to 1; they sum to {sum}, so that a prediction "
+        "is a weighted sum, not a mean. Neighbours are counted by each weight's share of its row.",
+        scoring=scoring, sum=low,
+    )  # fmt: skip
 
 
 def scale_facts(scale: Scale | None) -> dict[str, list[float]] | None:

@@ -9,7 +9,6 @@ neither time nor memory. Rows without a number are skipped and counted.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
@@ -21,13 +20,8 @@ from pyarrow import csv
 from torch import Tensor
 
 from attention_plugins.contract import RegressionData
-from dashboard.storage.table_format import (
-    MISSING,
-    NUMBER,
-    TableError,
-    TableFormat,
-    format_of,
-)
+from dashboard.storage import table_cells
+from dashboard.storage.table_format import TableError, TableFormat, format_of
 
 ROW_LIMIT = 1_000_000
 _BLOCK = 1 << 20  # bytes; a row must fit into one
@@ -67,6 +61,7 @@ def read_table(path: Path, columns: str = "") -> Table:
     chosen = form.choose(columns).all
     ragged, missing, text, kept = 0, 0, 0, 0
     parts: list[Tensor] = []
+    nothing = table_cells.missing(form.encoding)
 
     def skip(_: csv.InvalidRow) -> str:
         nonlocal ragged
@@ -74,12 +69,9 @@ def read_table(path: Path, columns: str = "") -> Table:
         return "skip"
 
     for batch in _batches(path, form, chosen, skip):
-        numbers = [_numbers(cells, form.decimal) for cells in batch.columns]
+        numbers = [_numbers(cells, form) for cells in batch.columns]
         absent = _any(
-            [
-                pc.match_substring_regex(cells, _MISSING, ignore_case=True)
-                for cells in batch.columns
-            ]
+            [pc.match_substring_regex(cells, nothing, ignore_case=True) for cells in batch.columns]
         )
         wrong = _any([pc.is_null(column) for column in numbers])
         missing += _true(absent)
@@ -127,9 +119,6 @@ def as_regression(table: Table) -> RegressionData:
     return RegressionData(x, y, queries)
 
 
-_MISSING = rf"^\s*({'|'.join(map(re.escape, MISSING))})\s*$"
-
-
 def _batches(
     path: Path,
     form: TableFormat,
@@ -164,12 +153,13 @@ def _batches(
         ) from error
 
 
-def _numbers(cells: pa.Array, decimal: str) -> pa.Array:
+def _numbers(cells: pa.Array, form: TableFormat) -> pa.Array:
     """Numbers; null where a cell is none, or one too large to calculate with."""
-    pattern = NUMBER.replace(r"\.", decimal) if decimal == "," else NUMBER
-    fits = pc.match_substring_regex(cells, rf"^\s*{pattern}\s*$")
-    bare = pc.replace_substring_regex(cells, r"[\s+]", "")
-    plain = pc.replace_substring(bare, decimal, ".")
+    pattern = table_cells.number(form.decimal, form.encoding)
+    fits = pc.match_substring_regex(cells, rf"^\s*(?:{pattern})\s*$")
+    marks = table_cells.separators(form.decimal, form.encoding)
+    bare = pc.replace_substring_regex(cells, marks, "")
+    plain = pc.replace_substring(bare, form.decimal, ".")
     found = pc.cast(pc.if_else(fits, plain, pa.scalar(None, pa.binary())).cast(pa.string()),
                     pa.float64())  # fmt: skip
     return pc.if_else(pc.less_equal(pc.abs(found), _LARGEST), found, pa.scalar(None, pa.float64()))

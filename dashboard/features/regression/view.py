@@ -12,6 +12,7 @@ import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
+from dashboard.language import gettext, translated
 from dashboard.links import fits, scorings
 from dashboard.links.attending import absent_normaliser, learns, normaliser_fields
 from dashboard.links.fields import (
@@ -102,7 +103,7 @@ def default_view(catalogue: Catalogue) -> Regression:
 def missing(catalogue: Catalogue, fit: Fit) -> str:
     """What a panel needs that is not installed here, in a sentence; empty if it is all here."""
     if fit.scoring not in catalogue.scorings:
-        return not_installed("Scoring", fit.scoring)
+        return not_installed(gettext("Scoring"), fit.scoring)
     return absent_normaliser(fit, catalogue)
 
 
@@ -144,7 +145,12 @@ def _read(reader: Reader, letter: str, catalogue: Catalogue) -> Fit:
     )
     learn = reader.parameter(fits.learning(catalogue), f"{letter}.{LEARN}")
     if learn and not learns(fit, catalogue):
-        reader.problem(f"{letter}.{LEARN}: {scoring} has nothing to learn")
+        reader.problem(
+            gettext(
+                "{parameter}: {scoring} has nothing to learn",
+                parameter=f"{letter}.{LEARN}", scoring=scoring,
+            )
+        )  # fmt: skip
         learn = False
     how = fits.fitting_parameters(catalogue) if learn else ()
     fitting = read_parameters(reader, how, lambda name: f"{letter}.{name}")
@@ -157,17 +163,30 @@ def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str,
         model, scoring = found[1] or "", found[2]
         scoring, wrong = scorings.resolved(scoring, catalogue)
         if wrong:
-            reader.problem(f"{letter}={shown(given)}: {wrong}; {_FALLBACK} is used")
+            reader.problem(
+                gettext(
+                    "{parameter}={given}: {wrong}; {used} is used",
+                    parameter=letter, given=shown(given), wrong=translated(wrong), used=_FALLBACK,
+                )
+            )  # fmt: skip
             return MODEL, _FALLBACK
     else:
         model, _, scoring = given.rpartition(".")
     if not (found or NAME.match(scoring)):
-        reader.problem(f"{letter}={shown(given)} is not a scoring's name; {_FALLBACK} is used")
+        reader.problem(
+            gettext(
+                "{parameter}={given} is not a scoring's name; {used} is used",
+                parameter=letter, given=shown(given), used=_FALLBACK,
+            )
+        )  # fmt: skip
         return MODEL, _FALLBACK
     if model and model not in catalogue.of_task("models", fits.TASK):
         reader.problem(
-            f"{letter}={shown(given)}: no regression model {shown(model)} here; {MODEL} is used"
-        )
+            gettext(
+                "{parameter}={given}: no regression model {model} here; {used} is used",
+                parameter=letter, given=shown(given), model=shown(model), used=MODEL,
+            )
+        )  # fmt: skip
         return MODEL, scoring
     return model or MODEL, scoring
 

@@ -20,6 +20,16 @@ def found(text, encoding="utf-8"):
         ("name\tx\ty\nSmith, J.\t1,5\t2\nJones, K.\t2,5\t3\n", "\t", ","),
         ("sep=;\nx;y\n1,5;2\n2,5;3\n", ";", ","),
         ("x;y\r1;2\r3;4\r", ";", "."),
+        ("1.536,0;3\n2.480,5;4\n", ";", ","),
+        ("1,536.0;3\n2,480.5;4\n", ";", "."),
+        ('"1,536.0",3\n"2,480.5",4\n', ",", "."),
+        ('"1.536,0",3\n"2.480,5",4\n', ",", ","),
+        ("1 536,0\t3\n2\u202f480,5\t4\n", "\t", ","),
+        ("1'536.0;3\n2'480.5;4\n", ";", "."),
+        ("1,536;3\n2,480;4\n", ";", ","),
+        ('"1,536",3\n"2,480",4\n', ",", "."),
+        ("1,536;2.5\n2,480;3.5\n", ";", "."),
+        ("0,536;2\n0,480;3\n", ";", ","),
     ],
 )
 def test_separators_and_decimals_are_found(text, delimiter, decimal):
@@ -54,6 +64,17 @@ def test_columns_of_numbers_are_those_where_most_values_are_numbers():
     form = found("\n".join(["day,city,t,n,code", *rows]))
     assert form.numeric == (3, 4)
     assert form.usual().write() == "3:4"
+
+
+def test_every_other_column_is_named_with_its_reason():
+    rows = ["2025-01-01;;1,5;12.5;k.A.;10,5", "2025-01-02;n/a;2,5;13.5;3;11"]
+    form = found("\n".join(["day;note;t;price;n;y", *rows]))
+    assert form.numeric == (3, 5, 6)
+    assert form.left_out == ((1, "text", "2025-01-01"), (2, "empty", ""), (4, "point", "12.5"))
+    (left,) = found("x;city;y\n1;Llanfairpwllgwyngyllgogerych;2\n").left_out
+    assert left == (2, "text", "Llanfairpwllgwyngyll")
+    (left,) = found("x;a;y\n1.5;2,5;2\n").left_out
+    assert left == (2, "comma", "2,5")
 
 
 def test_the_last_column_of_numbers_is_predicted_from_at_most_so_many():

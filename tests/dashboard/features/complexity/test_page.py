@@ -67,7 +67,7 @@ def test_a_running_job_shows_its_progress(opened, backend):
 
 def test_a_running_job_shows_the_points_so_far(opened, backend, monkeypatch, chart_rows):
     backend.unfinished.add("complexity")
-    sizes = [(16, 64), (32, 64), (32, 32)]
+    sizes = [(16, 64), (32, 64), (32, 8)]
     events = [
         Event(number=i, stage="progress", fraction=0.1, note="*cnn*",
               facts={"layer": "cnn", "axis": "n", "n": n, "d": d, "seconds": i / 1e3})
@@ -76,9 +76,12 @@ def test_a_running_job_shows_the_points_so_far(opened, backend, monkeypatch, cha
     monkeypatch.setattr(backend, "events", lambda job, after=0: events)
     app = opened("complexity")
     assert not app.exception
-    expected = ({(16, 1), (32, 4)}, {(64, 4), (32, 3)})
-    for sets, points in zip(chart_rows(app, "series"), expected, strict=True):
-        assert {(r["x"], r["y"]) for r in sets[0]} == points
+    expected = ({(16, 1), (32, 4)}, {(64, 4), (8, 3)})
+    gaps = (set(), {(16, None)})
+    drawn = chart_rows(app, "series")
+    for (points, lines), known, missing in zip(drawn, expected, gaps, strict=True):
+        assert {(r["x"], r["y"]) for r in points} == known
+        assert {(r["x"], r["y"]) for r in lines} == known | missing, "no line over what is missing"
 
 
 def test_a_failed_job_says_why(opened, backend):

@@ -5,6 +5,7 @@ import numpy as np
 import pytest
 import vl_convert
 
+from dashboard import language
 from dashboard.charts import export
 from dashboard.charts.template import chart_of, template
 from dashboard.features.differences.chart_linked import (
@@ -170,3 +171,13 @@ def test_other_numbers_and_words_keep_the_specification(weights, painted):
     filled = alt.LayerChart.from_dict({**template(draw_linked, other), "datasets": rows})
     theirs = painted(chart_of(draw_linked, other))
     assert np.array_equal(painted(filled).pixels(), theirs.pixels())
+
+
+def test_cells_are_described_in_the_language_of_the_visitor(monkeypatch, tiles):
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    masked = np.full((len(QUERIES), len(KEYS)), np.nan)
+    drawn = [tiles[0], Tile(letter="b", title="b", weights=masked)]
+    items, _ = scene(linked_maps(drawn, QUERIES, KEYS).to_dict(validate=False), 700)
+    said = {item["description"] for item in items["cells"]}
+    first = f"{tiles[0].weights[0, 0]:.3f}"
+    assert {f"a，查询 je，键 i，{first}", "b，查询 su\"is，键 'm，已掩蔽"} <= said

@@ -328,6 +328,10 @@ def columns_asked(backend):
 def test_columns_of_a_table_are_chosen_and_stand_in_the_link(opened, backend, table):
     app = opened("regression", a="gaussian", data=table)
     assert "*y* is predicted from *t*, *n*" in words(app)
+    left = "Left out: *day* (text, such as “1st”), *city* (text, such as “Paris”)."
+    assert left in words(app)
+    (inputs,) = [box for box in app.multiselect if box.label == "From"]
+    assert inputs.help == left, "on every page with columns to choose"
     assert columns_asked(backend) == {None}
     (target,) = [box for box in app.selectbox if box.label == "Predict"]
     assert target.options == ["t", "n", "y"]

@@ -71,6 +71,22 @@ def test_rows_without_a_number_are_skipped_and_counted_by_reason(read):
     assert table.skipped == Skipped(ragged=1, missing=3, text=1)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+@pytest.mark.parametrize(
+    "text",
+    ["x;y\n1.536,0;-2,5\n12;1.234.567\nk.A.;3\n–;4\n",
+     "x;y\n1,536.0;-2.5\n12;1,234,567\n#N/A;3\n…;4\n",
+     "x,y\n\"1,536.0\",-2.5\n12,\"1,234,567\"\nn.a.,3\n—,4\n",
+     "x;y\n1\u00a0536,0;-2,5\n12;1 234 567\n--;3\nNULL;4\n",
+     "x;y\n1’536.0;-2.5\n12;1'234'567\n?;3\nnd;4\n"],
+    ids=["points", "commas", "quoted", "spaces", "apostrophes"],
+)  # fmt: skip
+def test_thousands_are_read_and_signs_of_nothing_are_missing(read, text, encoding):
+    found = read(text.encode(encoding))
+    assert found.values.tolist() == [[1536.0, -2.5], [12.0, 1234567.0]]
+    assert found.skipped == Skipped(missing=2)
+
+
 def test_only_the_chosen_columns_count(read):
     table = read(MESSY, "5:3")
     assert table.names == ("y", "t")
