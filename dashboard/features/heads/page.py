@@ -24,6 +24,7 @@ from dashboard.features.heads.view import (
     unchanged_request,
     usual_checkpoint,
 )
+from dashboard.language import gettext
 from dashboard.links.checkpoints import references, resolve, untrained
 from dashboard.links.sides import examples_of, following, sides_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
@@ -99,7 +100,7 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
     found = shown.container(gap="small")
     title, buttons = shown.columns([5, 2], vertical_alignment="bottom")
     with title:
-        shown.header("Switchboard")
+        shown.header(gettext("Switchboard"))
     menu = buttons.container(horizontal=True, horizontal_alignment="right")
     filters(session, catalogue)
     return _Places(found, menu)
@@ -108,7 +109,7 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
 def _model(session: Session[Heads], catalogue: Catalogue) -> None:
     names = references(catalogue, session.view.corpus)
     chosen = choose(
-        "Model",
+        gettext("Model"),
         list(names),
         session.view.checkpoint,
         "heads-model",
@@ -126,7 +127,9 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
         sentence = untrained(catalogue, view.corpus, view.checkpoint)
         results.absent(sentence, _OUTCOME, "heads-absent")
     elif asked is None or places is None:
-        shown.caption("The sentence is empty: write one above, and its heads appear here.")
+        shown.caption(
+            gettext("The sentence is empty: write one above, and its heads appear here.")
+        )
     else:
         with places.outcome:
             title = checkpoint_title(view.checkpoint, checkpoint, catalogue)
@@ -167,7 +170,7 @@ def _maps(session: Session[Heads], asked: _Requests) -> None:
     """The maps of the kind that the page shows, without and with the changes."""
     view = session.view
     kind = KINDS[0] if view.kind == EVERY_KIND else view.kind
-    shown.header("Maps")
+    shown.header(gettext("Maps"))
     names = {asked.unchanged: "before"}
     if asked.changed != asked.unchanged:
         names[asked.changed] = "after"

@@ -13,6 +13,7 @@ from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
 from dashboard.charts.summary import of_series
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
+from dashboard.language import gettext
 
 DATA, NOW = "epochs", "now"  # the data sets
 _SCHEMA = pa.schema(
@@ -97,7 +98,9 @@ def prepare_learning(
     }
     shape = LearningShape(tuple(colours.items()), title, last, y_format, by_step, width, height)
     drawn = tables[DATA].to_pandas()
-    summary = of_series(drawn, name="series", x="epoch", y="value", titles=("epoch", title))
+    epoch, value, series = gettext("epoch"), gettext("value"), gettext("series")
+    drawn.columns = [epoch, gettext("step"), value, series]
+    summary = of_series(drawn, name=series, x=epoch, y=value, titles=(epoch, title))
     return Prepared(tables, shape, {"low": low, "high": high}, summary)
 
 
@@ -108,8 +111,8 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
         "epoch:Q",
         scale=alt.Scale(domain=[0, last], nice=False, zero=False, padding=6),
         axis=alt.Axis(
-            title="epoch", grid=False, format="d", tickMinStep=1, tickCount=6, labelFlush=False,
-            values=[0, 1] if last == 1 else alt.Undefined,
+            title=gettext("epoch"), grid=False, format="d", tickMinStep=1, tickCount=6,
+            labelFlush=False, values=[0, 1] if last == 1 else alt.Undefined,
         ),
     )  # fmt: skip
     y = alt.Y(
@@ -127,10 +130,11 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
         limit=alt.ExprRef("max(80, width - 24)"),
     )  # fmt: skip
     pointed = hover("epoch", "series", nearest=True)
-    when = alt.Tooltip("epoch:Q", format=",.2f" if shape.by_step else ",d")
+    when = alt.Tooltip("epoch:Q", title=gettext("epoch"), format=",.2f" if shape.by_step else ",d")
+    step = alt.Tooltip("step:Q", title=gettext("step"), format=",d")
     tooltip = [
-        alt.Tooltip("series:N", title="training"),
-        *([alt.Tooltip("step:Q", format=",d")] if shape.by_step else []),
+        alt.Tooltip("series:N", title=gettext("training")),
+        *([step] if shape.by_step else []),
         when,
         alt.Tooltip("value:Q", title=shape.title, format=shape.y_format),
     ]
