@@ -78,7 +78,7 @@ def prepare_learning(
         colours: by series, in the order of the legend.
         title: of the values, with their unit.
         last: the epoch at which the axis ends.
-        y_format: a d3 format of the axis and the tooltip.
+        y_format: a d3 format of the tooltip.
         zero: whether the axis of values starts at 0.
         empty: where the axis of values ends, from 0, while there are none.
         by_step: whether there are values between the ends of epochs.
@@ -121,7 +121,7 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
         axis=alt.Axis(
             title=shape.title, titleAngle=0, titleAlign="left", titleBaseline="bottom",
             titleX=-_ROOM, titleY=-8, minExtent=_ROOM, maxExtent=_ROOM, tickCount=5,
-            format=shape.y_format,
+            format=theme.NUMBER,
         ),
     )  # fmt: skip
     entry = _CHARACTER * max(map(len, colours), default=0) + _SYMBOL

@@ -151,6 +151,7 @@ def _result(
         lambda result: _translation(session, result, letter, sides),
         height,
         f"panel-{letter}-result",
+        grows=True,
     )
 
 
