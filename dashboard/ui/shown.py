@@ -92,9 +92,13 @@ def setting(label: str, value: Any) -> None:
     noting.note(Value(kind="setting", label=label[:300], value=words))
 
 
-def header(text: str) -> None:
-    """The heading of a section."""
-    st.header(text, anchor=False)
+def header(text: str, *, anchor: str = "") -> None:
+    """The heading of a section.
+
+    Args:
+        anchor: by which a link on the page leads here; empty for none.
+    """
+    st.header(text, anchor=anchor or False)
     noting.note(Text(kind="heading", text=text))
 
 

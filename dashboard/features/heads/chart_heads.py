@@ -66,12 +66,14 @@ def draw_heads(data: Sources, shape: HeadsShape) -> alt.LayerChart:
     order = [*shape.names]
     x = alt.X(
         "name:N",
+        title=gettext("head"),
         sort=order,
         scale=alt.Scale(domain=order, paddingInner=0.25),
         axis=alt.Axis(title=None, labelAngle=-90, labelOverlap=True, labelLimit=90),
     )
     y = alt.Y(
         "leave_one_out:Q",
+        title=gettext("change, nats"),
         axis=alt.Axis(
             title=gettext("change of log-probability without the head, nats"), tickCount=4,
             format=theme.NUMBER, minExtent=_ROOM, maxExtent=_ROOM, titleAnchor="start",

@@ -56,7 +56,8 @@ def card(
                 layout.badge(letter)
             state, icon, colour = _BADGES[training.state]
             st.badge(gettext(state), icon=icon, color=colour)
-            st.caption(plain(_clock(training.created)))
+            st.caption(plain(_clock(training.created)), width="content")
+            _compare(training, letters, toggle, key)
         st.markdown(f"**{plain(training_title(training, catalogue))}**")
         st.caption(plain(_setup(training)))
         _progress(training)
@@ -65,7 +66,6 @@ def card(
             _failure(training)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             _buttons(training, catalogue, key)
-            _compare(training, letters, toggle, key)
         if refused := st.session_state.get(f"{key} refused"):
             st.text(translated(refused))
         if training.checkpoint:

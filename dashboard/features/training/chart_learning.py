@@ -109,17 +109,19 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
     last, colours = shape.last, dict(shape.colours)
     x = alt.X(
         "epoch:Q",
+        title=gettext("epoch"),
         scale=alt.Scale(domain=[0, last], nice=False, zero=False, padding=6),
         axis=alt.Axis(
-            title=gettext("epoch"), grid=False, format="d", tickMinStep=1, tickCount=6,
+            grid=False, format="d", tickMinStep=1, tickCount=6,
             labelFlush=False, values=[0, 1] if last == 1 else alt.Undefined,
         ),
     )  # fmt: skip
     y = alt.Y(
         "value:Q",
+        title=shape.title,
         scale=alt.Scale(domain=[alt.ExprRef("low"), alt.ExprRef("high")], nice=True, zero=False),
         axis=alt.Axis(
-            title=shape.title, titleAngle=0, titleAlign="left", titleBaseline="bottom",
+            titleAngle=0, titleAlign="left", titleBaseline="bottom",
             titleX=-_ROOM, titleY=-8, minExtent=_ROOM, maxExtent=_ROOM, tickCount=5,
             format=theme.NUMBER,
         ),
