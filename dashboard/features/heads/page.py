@@ -26,7 +26,7 @@ from dashboard.features.heads.view import (
     unchanged_request,
     usual_checkpoint,
 )
-from dashboard.language import gettext
+from dashboard.language import gettext, translated
 from dashboard.links.checkpoints import references, resolve, untrained
 from dashboard.links.sides import examples_of, following, sides_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
@@ -132,7 +132,7 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
     checkpoint, asked = _checkpoint(view, catalogue), _requests(view, catalogue)
     if checkpoint is None:
         sentence = untrained(catalogue, view.corpus, view.checkpoint)
-        results.absent(sentence, _OUTCOME, "heads-absent")
+        results.absent(translated(sentence), _OUTCOME, "heads-absent")
     elif asked is None or places is None:
         shown.caption(
             gettext("The sentence is empty: write one above, and its heads appear here.")

@@ -70,7 +70,7 @@ def start(view: Train, catalogue: Catalogue) -> bool:
             disabled=bool(absent),
         )
         with st.container(width="stretch"):
-            st.caption(plain(absent or _plan(view, catalogue)))
+            st.caption(plain(translated(absent) or _plan(view, catalogue)))
     started = False
     if go and not absent:
         st.session_state[_REFUSED] = ""

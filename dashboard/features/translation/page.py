@@ -15,7 +15,7 @@ from dashboard.features.translation.view import (
     Translation,
     requests,
 )
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.checkpoints import untrained, usual_panels
 from dashboard.links.fields import LETTERS
 from dashboard.links.panels import checkpoints_of, query, selected_maps, with_map
@@ -106,7 +106,7 @@ def _results(session: Session[Translation], catalogue: Catalogue, places: _Place
         with place.result:
             if letter not in here:
                 sentence = untrained(catalogue, view.corpus, panel)
-                results.absent(sentence, height, f"panel-{letter}-result")
+                results.absent(translated(sentence), height, f"panel-{letter}-result")
                 continue
             sides = sides_of(catalogue, [here[letter]])
             _result(session, letter, asked.get(letter), height, sides)
