@@ -36,7 +36,7 @@ from attention_plugins.registry import installed
 from attention_plugins.training import Progress, Trainer
 from attention_plugins.translator import Translation, Translator
 from dashboard.features.training import task_order as training_order
-from dashboard.features.training.task_facts import code_of, facts_of, time_up
+from dashboard.features.training.task_facts import code_of, facts_of, score_name, time_up
 from dashboard.features.training.task_figures import (
     final_figures,
     totals,
@@ -125,11 +125,7 @@ class _Work:
         model = cast("TranslationModel", ready.model)
         self._trainer = Trainer(model, ready.encoded, ready.recipe, device)
         self._held_out = sample(ready.held_out, _MOST_SCORED)
-        self._score_name = (
-            gettext_noop("held-out sample, greedy")
-            if len(references(ready.held_out)) > _MOST_SCORED
-            else gettext_noop("held out, greedy")
-        )
+        self._score_name = score_name(len(references(ready.held_out)) > _MOST_SCORED)
         self._counted = counted_by(installed().datasets.get(order.experiment.dataset))
         self._neighbours = neighbours_of(self._held_out, ready.learned, installed(), self._counted)
         self._saved = self._began = time.monotonic()
