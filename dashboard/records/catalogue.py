@@ -6,7 +6,6 @@ formulas and helps are texts of strangers, to be shown as text only.
 
 from __future__ import annotations
 
-import re
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -22,7 +21,6 @@ if TYPE_CHECKING:
     from dashboard.records.formula import Formula
 
 Sides = tuple[str, str]
-_BRACKET = re.compile(r" \(|（")  # the second one is that of Chinese
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -59,9 +57,7 @@ class Entry:
     @property
     def short_title(self) -> str:
         """The title without what stands in brackets; of a formula all of it."""
-        if is_formula(self.name):
-            return self.title
-        return _BRACKET.split(self.title, maxsplit=1)[0]
+        return self.title if is_formula(self.name) else self.title.partition(" (")[0]
 
     @classmethod
     def of(cls, facts: Mapping[str, Any]) -> Entry:

@@ -16,6 +16,7 @@ from dashboard.charts import (
     TALLEST,
     MapFrame,
     attention_heatmap,
+    goes_on,
     grid_height,
     head_grid,
     label_room,
@@ -27,7 +28,6 @@ from dashboard.charts import (
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.head_maps import map_title
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
-from dashboard.charts.labels import goes_on
 from dashboard.records.result import Result
 from dashboard.ui import shown
 from dashboard.ui.charts import Drawn, filled, show_filled

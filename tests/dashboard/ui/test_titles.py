@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from dashboard.records.attending import Attending
-from dashboard.ui.titles import attending_title, checkpoint_title, normaliser_title, scoring_title
+from dashboard.ui.titles import attending_title, checkpoint_title, normaliser_title
 
 
 def test_a_normaliser_is_named_where_it_is_not_the_usual_one(catalogue):
@@ -32,11 +32,3 @@ def test_a_typed_scoring_is_its_formula_and_needs_no_plugin(catalogue):
     assert attending_title(Attending(scoring="=dot(q, k)"), catalogue) == "dot(q, k)"
     typed = replace(catalogue.checkpoints["one"], name="typed", scoring="=dot(q, k)")
     assert checkpoint_title("typed", typed, catalogue) == "dot(q, k) · typed"
-
-
-def test_a_title_is_short_without_its_brackets_in_either_script(catalogue):
-    known = catalogue.scorings["additive"]
-    for title in ("Additive (Bahdanau)", "加性（Bahdanau）"):
-        scorings = {"additive": replace(known, title=title)}
-        said = scoring_title("additive", replace(catalogue, scorings=scorings))
-        assert said in ("Additive", "加性")
