@@ -32,6 +32,7 @@ from dashboard.charts.head_grid import grid_height, head_grid
 from dashboard.charts.head_maps import map_names, usual_map
 from dashboard.charts.heatmap import TALLEST, attention_heatmap, difference_heatmap, label_room
 from dashboard.charts.history import loss_chart
+from dashboard.charts.labels import goes_on
 from dashboard.charts.legend import weights_legend
 from dashboard.charts.regression import regression_chart
 from dashboard.charts.theme import PANEL_COLOURS, standalone
@@ -43,6 +44,7 @@ __all__ = [
     "attention_heatmap",
     "difference_heatmap",
     "figure",
+    "goes_on",
     "grid_height",
     "head_grid",
     "label_room",

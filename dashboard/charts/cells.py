@@ -11,7 +11,7 @@ from dashboard.charts import theme
 from dashboard.charts.gold import outlines
 from dashboard.charts.grid import GAP, Every, boxes, inset, middles, positions
 from dashboard.charts.image import PICK
-from dashboard.charts.labels import MOST_ROOM, step
+from dashboard.charts.labels import INSIDE, MOST_ROOM, step
 from dashboard.charts.labels import room as label_width
 from dashboard.charts.pointer import hover
 from dashboard.charts.template import Data, Sources, Value
@@ -36,6 +36,7 @@ class Plot(NamedTuple):
         small: whether cells have no room for gaps between them.
         panel: px, width and height of a head's plot where there are several, else None.
         columns: heads in a row.
+        pieces: whether labels are pieces of words: rules then stand between words.
     """
 
     quantity: str
@@ -44,6 +45,7 @@ class Plot(NamedTuple):
     small: bool
     panel: tuple[float, float] | None
     columns: int
+    pieces: bool = False
 
     @property
     def end(self) -> str:
@@ -163,6 +165,7 @@ def cell_layers(
         .encode(color=alt.Color("value:Q", scale=scale, legend=_legend(plot) if legend else None))
         .add_params(pointed)
         .properties(name="cells"),
+        *(_words(base, plot) if plot.pieces else ()),
         *(outlines(placed, plot.small) if gold else ()),
         *_frames(base.transform_filter(pointed)),
     ]
@@ -272,6 +275,28 @@ def _legend(plot: Plot) -> alt.Legend:
         orient="bottom", direction="horizontal", gradientLength=120, gradientThickness=8,
         title=translated(plot.quantity), titleOrient="left", tickCount=2, format="~g",
     )  # fmt: skip
+
+
+def _words(base: alt.Chart, plot: Plot) -> list[alt.Chart]:
+    """Thin rules between words, and none between the pieces of a word."""
+    rows = base.transform_filter(_begins("queries", "datum.q", "datum.k")).transform_calculate(
+        bottom="datum.q", left="0", right="length(keys)"
+    )
+    columns = base.transform_filter(_begins("keys", "datum.k", "datum.q")).transform_calculate(
+        right="datum.k", top="0", bottom="length(queries)"
+    )
+    look = {"stroke": alt.ExprRef(theme.INK), "strokeOpacity": 0.6, "aria": False}
+    return [
+        _placed(lines, plot).mark_rule(**look).properties(name=name)
+        for name, lines in (("words_down", rows), ("words_across", columns))
+    ]
+
+
+def _begins(labels: str, at: str, other: str) -> str:
+    """Whether a word begins at a row or column that is not the first; once for each of them."""
+    label = f"{labels}[{at}]"
+    goes_on = f"(length({label}) > 1 && substring({label}, 0, 1) == '{INSIDE}')"
+    return f"{at} > 0 && {other} == 0 && !{goes_on}"
 
 
 def _frames(pointed: alt.Chart) -> list[alt.Chart]:

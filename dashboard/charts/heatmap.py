@@ -16,7 +16,7 @@ from dashboard.charts.cells import VMAX, Plot, Sizes, images, rects
 from dashboard.charts.frames import array_of
 from dashboard.charts.gold import Cell, gold_cells, gold_table
 from dashboard.charts.grid import SMALL
-from dashboard.charts.labels import MOST_ROOM, displayed, labels_of, room
+from dashboard.charts.labels import MOST_ROOM, displayed, goes_on, labels_of, room
 from dashboard.charts.large import LargeShape, draw_large, prepare_large
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
@@ -299,5 +299,6 @@ def map_plot(
         small=sizes.side < SMALL,
         panel=None if heads == 1 else (sizes.widest, sizes.height),
         columns=columns,
+        pieces=any(map(goes_on, (*query_labels, *key_labels))),
     )
     return plot, sizes

@@ -10,6 +10,7 @@ import numpy as np
 
 MOST_ROOM = 96  # px, for the labels of one axis
 _TOKENS_KEPT = 4_096
+INSIDE = "·"  # before a piece that goes on with the word of the piece before it
 _LONGEST = 120  # characters, in a tooltip; an axis cuts by pixels
 _CHARACTER = 6.3  # px, the mean width of a letter at the charts' font size
 _SQUARE = 11.5  # px, the width of a Chinese character
@@ -51,6 +52,11 @@ def _displayed(token: str) -> str:
 
 def _disturbs(character: str) -> bool:
     return unicodedata.category(character) in ("Cc", "Cs", "Zl", "Zp") or character in _TURNS
+
+
+def goes_on(label: str) -> bool:
+    """Whether a label is a piece of a word that began before it."""
+    return len(label) > 1 and label.startswith(INSIDE)
 
 
 def room(labels: Sequence[str], limit: int) -> int:

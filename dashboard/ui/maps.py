@@ -16,6 +16,7 @@ from dashboard.charts import (
     TALLEST,
     MapFrame,
     attention_heatmap,
+    goes_on,
     grid_height,
     head_grid,
     label_room,
@@ -39,7 +40,6 @@ _SMALLEST_CELL, _LARGEST_CELL, _MAP_SIDE = 24, 44, 270  # px
 _ABOVE_MAP, _BELOW_MAP = 96, 48  # px, for a translation's words and what stands below a map
 _WARNING = 72  # px, of what is said of words that a model does not know
 _RESULTS_KEPT = 64
-_INSIDE = "·"  # before a piece of a word that goes on with the piece before it
 _WARNINGS = ("reads_as_target", "unknown", "target_unknown")
 _SIGNS = frozenset(("<unk>",))  # which say themselves that a word is unknown
 _TITLE = 26  # px, over a map that is one of several
@@ -98,7 +98,7 @@ def has_pieces(result: Result, kind: str) -> bool:
     """Whether labels are pieces of words."""
     labels = (label for frame in maps_of(result, kind)[:1]
               for label in (*frame.query_labels, *frame.key_labels))  # fmt: skip
-    return any(len(label) > 1 and label.startswith(_INSIDE) for label in labels)
+    return any(map(goes_on, labels))
 
 
 def has_grid(shared: Sequence[Result], kind: str) -> bool:

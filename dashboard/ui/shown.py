@@ -100,9 +100,13 @@ def is_off(words: str) -> bool:
     return words in ("off", gettext("off"))
 
 
-def header(text: str) -> None:
-    """The heading of a section."""
-    st.header(text, anchor=False)
+def header(text: str, *, anchor: str = "") -> None:
+    """The heading of a section.
+
+    Args:
+        anchor: by which a link on the page leads here; empty for none.
+    """
+    st.header(text, anchor=anchor or False)
     noting.note(Text(kind="heading", text=text))
 
 

@@ -64,6 +64,8 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
     models = {entry.model for entry in catalogue.checkpoints.values()}
     if len(models) > 1:
         made_of += f" · {model.title if model else checkpoint.model}"
+    if not checkpoint.shipped:  # whoever kept it looks for its name
+        return f"{checkpoint.name} · {made_of}"
     if checkpoint.card.get("tokeniser") == "pieces":
         return gettext("{scoring} · pieces of words", scoring=made_of)
     return made_of if name.count(".") else f"{made_of} · {checkpoint.name}"

@@ -34,3 +34,29 @@ def test_heads_go_off_with_a_click_and_the_translation_changes(window):
     seen.page.get_by_role("button", name="Everything on").click()
     seen.until(lambda: "off=" not in seen.page.url, "everything on").settle()
     assert "Nothing is changed" in seen.page.inner_text(".st-key-heads-after")
+
+
+def test_the_maps_are_ten_keys_away_from_the_sentence(window):
+    seen = window("heads")
+    seen.until(seen.page.locator('[data-testid="stDataFrame"]').count, "the switchboard").settle()
+    seen.page.get_by_role("textbox", name="Source").focus()
+    link = seen.page.get_by_role("link", name="To the maps")
+    for _ in range(10):
+        seen.page.keyboard.press("Tab")
+        if link.evaluate("(element) => element === document.activeElement"):
+            break
+    seen.page.keyboard.press("Enter")
+    seen.until(lambda: seen.page.url.endswith("#maps"), "the way to the maps").settle()
+    choice = seen.page.get_by_role("combobox", name="Large map of panel before")
+    for _ in range(3):
+        seen.page.keyboard.press("Tab")
+    assert choice.evaluate("(element) => element === document.activeElement")
+    assert choice.bounding_box()["y"] < 900
+
+
+def test_a_phone_shows_the_heads_before_the_fold(window):
+    seen = window("heads", width=390, height=844, touch=True)
+    table = seen.page.locator('[data-testid="stDataFrame"]')
+    seen.until(table.count, "the switchboard").settle()
+    assert table.bounding_box()["y"] < 844
+    assert seen.overflow() <= 0

@@ -89,7 +89,7 @@ def test_two_scorings_learn_one_is_cancelled_the_other_is_kept_and_translates(wi
         assert sum(c["value"] for c in weights if c["q"] == row) == pytest.approx(1, abs=5e-3)
     seen.screenshot("train-1280-light")
 
-    card(seen, "Additive").get_by_role("button", name="Keep").click()
+    card(seen, "Additive").get_by_role("button", name="Keep the model").click()
     seen.page.get_by_role("textbox", name="Name").fill("my-first")
     seen.page.get_by_role("button", name="Keep it").click()
     link = seen.page.get_by_role("link", name="See it translate")

@@ -12,15 +12,19 @@ from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources
+from dashboard.language import gettext, gettext_noop
 
 _HEIGHT = 150  # px
 _ROOM = 44  # px, for the numbers at the left
 # As the diverging scale has them: less than nothing orange, more blue.
 _LOWER, _HIGHER = theme.PANEL_COLOURS["b"], theme.PANEL_COLOURS["a"]
 _MEASURES = {
-    "entropy": "relative entropy", "eos": "weight on <eos>", "concentration": "on one key",
-    "diagonality": "diagonality", "distance": "distance from untrained, bits",
-}  # fmt: skip
+    "entropy": gettext_noop("relative entropy"),
+    "eos": gettext_noop("weight on <eos>"),
+    "concentration": gettext_noop("on one key"),
+    "diagonality": gettext_noop("diagonality"),
+    "distance": gettext_noop("distance from untrained, bits"),
+}
 
 
 class HeadsShape(NamedTuple):
@@ -49,7 +53,7 @@ def prepare_heads(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> Prepared[
     for column in ("leave_one_out", *_MEASURES):
         drawn[column] = rounded(heads[column].to_numpy(float))
     bars = pa.Table.from_pandas(drawn, preserve_index=False)
-    what = "the change of log-probability without one head"
+    what = gettext("the change of log-probability without one head")
     summary = of_ranked(drawn, name="name", value="leave_one_out", what=what)
     return Prepared({"bars": bars}, HeadsShape(tuple(drawn["name"]), width), summary=summary)
 
@@ -62,24 +66,26 @@ def draw_heads(data: Sources, shape: HeadsShape) -> alt.LayerChart:
     order = [*shape.names]
     x = alt.X(
         "name:N",
+        title=gettext("head"),
         sort=order,
         scale=alt.Scale(domain=order, paddingInner=0.25),
         axis=alt.Axis(title=None, labelAngle=-90, labelOverlap=True, labelLimit=90),
     )
     y = alt.Y(
         "leave_one_out:Q",
+        title=gettext("change, nats"),
         axis=alt.Axis(
-            title="change of log-probability without the head, nats", tickCount=4,
+            title=gettext("change of log-probability without the head, nats"), tickCount=4,
             format=theme.NUMBER, minExtent=_ROOM, maxExtent=_ROOM, titleAnchor="start",
             titleAngle=0, titleAlign="left", titleY=-10, titleX=-_ROOM + 6,
         ),
     )  # fmt: skip
     tooltip = [
-        alt.Tooltip("name:N", title="head"),
-        alt.Tooltip("leave_one_out:Q", format="+.3f", title="change, nats"),
+        alt.Tooltip("name:N", title=gettext("head")),
+        alt.Tooltip("leave_one_out:Q", format="+.3f", title=gettext("change, nats")),
     ]
     tooltip += [
-        alt.Tooltip(f"{column}:Q", format=".3f", title=title)
+        alt.Tooltip(f"{column}:Q", format=".3f", title=gettext(title))
         for column, title in _MEASURES.items()
     ]
     # Not the channel "color": its scale is the ramp, by which labels know the page they are on.

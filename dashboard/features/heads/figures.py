@@ -7,6 +7,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dashboard.language import gettext
 from dashboard.links.fields import Choice
 from dashboard.links.link import Field, View
 from dashboard.links.reader import Reader
@@ -74,9 +75,13 @@ class OnlyField(Field[View, Only | None]):
             figure = _RENAMED.get(found[1], found[1])
             return Only(figure=figure, sign=found[2], number=float(found[3]))
         reader.problem(
-            f"{self.name}={shown(given)}: need {FINDING}, {CHANGED}, or a figure and its bound "
-            f"such as entropy>0.9 (figures: {', '.join(FIGURES)}); ignored"
-        )
+            gettext(
+                "{parameter}={given}: need {finding}, {changed}, or a figure and its bound such "
+                "as entropy>0.9 (figures: {figures}); ignored",
+                parameter=self.name, given=shown(given), finding=FINDING, changed=CHANGED,
+                figures=", ".join(FIGURES),
+            )
+        )  # fmt: skip
         return None
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:

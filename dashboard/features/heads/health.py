@@ -2,39 +2,64 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from functools import reduce
 from typing import Any
 
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.interventions import KINDS
 from dashboard.records.result import Result
 from dashboard.ui import shown
 from dashboard.ui.widgets import plain
 
-_KIND_NAMES = {"cross": "Cross", "encoder": "Encoder", "decoder": "Decoder"}
+_MAPS = {
+    "cross": gettext_noop("Cross {layer}"),
+    "encoder": gettext_noop("Encoder {layer}"),
+    "decoder": gettext_noop("Decoder {layer}"),
+}
 BUGS = ("row_sums", "padding")
 
 # What each verdict says of a head, by its figures; both from the task, which knows the limits.
 _SAYS: dict[str, Callable[[Mapping[str, Any]], str]] = {
-    "row_sums": lambda h: f"a row misses the sum 1 by {_number(h['row_error'])}",
-    "padding": lambda h: f"up to {_share(h['padding'])} of a row lies on padding",
-    "eos": lambda h: f"{_share(h['eos'])} of its weight lies on <eos>",
-    "stuck": lambda h: f"{_share(h['concentration'])} of its weight lies on one word, in all rows",
-    "uniform": lambda h: (
-        f"looks everywhere alike: {_share(h['entropy'])} of the largest possible entropy"
+    "row_sums": lambda h: gettext(
+        "a row misses the sum 1 by {distance}", distance=_number(h["row_error"])
     ),
-    "untrained": lambda h: (
-        f"looks where it looked before training: {h['distance']:.3f} bits apart"
+    "padding": lambda h: gettext(
+        "up to {share} of a row lies on padding", share=_share(h["padding"])
+    ),
+    "eos": lambda h: gettext("{share} of its weight lies on <eos>", share=_share(h["eos"])),
+    "stuck": lambda h: gettext(
+        "{share} of its weight lies on one word, in all rows", share=_share(h["concentration"])
+    ),
+    "uniform": lambda h: gettext(
+        "looks everywhere alike: {share} of the largest possible entropy",
+        share=_share(h["entropy"]),
+    ),
+    "untrained": lambda h: gettext(
+        "looks where it looked before training: {distance:.3f} bits apart", distance=h["distance"]
     ),
 }
 SHORT = {
-    "row_sums": "bug: rows off 1", "padding": "bug: padding", "eos": "on <eos>",
-    "stuck": "on one word", "uniform": "uniform", "untrained": "as untrained",
-}  # fmt: skip
-_FAULTS = {
-    "row_sums": "Weights of a row must sum to 1. These are made of the scores of {scoring} in "
-    "{model}; one of the two gives numbers that are no weights.",
-    "padding": "No row may look at padding: a sentence's translation then hangs on its "
-    "neighbours in the batch. {model} must hand the sentences' lengths to the tap.",
+    "row_sums": gettext_noop("bug: rows off 1"),
+    "padding": gettext_noop("bug: padding"),
+    "eos": gettext_noop("on <eos>"),
+    "stuck": gettext_noop("on one word"),
+    "uniform": gettext_noop("uniform"),
+    "untrained": gettext_noop("as untrained"),
+}
+_BUGS = {
+    "row_sums": gettext_noop(
+        "**Bug.** Weights of a row must sum to 1. These are made of the scores of {scoring} in "
+        "{model}; one of the two gives numbers that are no weights."
+    ),
+    "padding": gettext_noop(
+        "**Bug.** No row may look at padding: a sentence's translation then hangs on its "
+        "neighbours in the batch. {model} must hand the sentences' lengths to the tap."
+    ),
+}
+_MADE_BY = {
+    "model": gettext_noop("the model ‘{name}’ (plugin {plugin})"),
+    "scoring": gettext_noop("the scoring ‘{name}’ (plugin {plugin})"),
 }
 _LISTED = 6  # heads of one map
 
@@ -44,7 +69,7 @@ def _share(value: float) -> str:
 
 
 def _number(value: float) -> str:
-    return "what is no number" if value != value else f"{value:.2g}"
+    return gettext("what is no number") if value != value else f"{value:.2g}"
 
 
 def health_card(result: Result) -> None:
@@ -52,47 +77,57 @@ def health_card(result: Result) -> None:
     heads = result.tables["heads"].to_pandas()
     heads["said"] = [text.split() for text in heads["verdicts"]]
     with shown.container(border=True, key="heads-health", gap="xsmall"):
-        shown.markdown("**Map health**")
+        shown.markdown(gettext("**Map health**"))
         bugs = [name for name in BUGS if any(name in said for said in heads["said"])]
         for name in bugs:
-            shown.error(_fault(name, result.facts["plugins"]), icon=":material/bug_report:")
+            shown.error(_bug(name, result.facts["plugins"]), icon=":material/bug_report:")
         if not bugs:
-            shown.markdown(f":green-badge[:material/check: no bug] {_sound(result.facts)}")
+            sound = _sound(result.facts)
+            shown.markdown(gettext(":green-badge[:material/check: no bug] {sound}", sound=sound))
         silent = []
-        maps = dict(list(heads.groupby(["kind", "layer"], sort=False)))
-        for kind, layer in sorted(maps, key=lambda site: (KINDS.index(site[0]), site[1])):
-            own = maps[kind, layer]
-            name = f"{_KIND_NAMES[kind]} {layer + 1}"
+        sites = dict(list(heads.groupby(["kind", "layer"], sort=False)))
+        for kind, layer in sorted(sites, key=lambda site: (KINDS.index(site[0]), site[1])):
+            own = sites[kind, layer]
+            name = gettext(_MAPS[kind], layer=layer + 1)
             if not _map(name, own.to_dict("records")):
                 silent.append(name)
         if silent:
-            shown.caption(f"No findings for {', '.join(map(plain, silent))}.")
+            maps = _joined(gettext_noop("{some}, {more}"), map(plain, silent))
+            shown.caption(gettext("No findings for {maps}.", maps=maps))
         shown.caption(
-            "A finding is no fault: heads do end on one word or stay idle while the others work."
+            gettext(
+                "A finding is no fault: heads do end on one word or stay idle while the others "
+                "work."
+            )
         )
 
 
 def _sound(facts: Mapping[str, Any]) -> str:
-    words = f"Rows sum to 1 within {facts['row_error']:.0e}"
-    if facts["padded_to"]:
-        padding = facts["padding"]
-        least = "none" if padding == 0 else f"at most {padding:.0e}"
-        words += (
-            f"; of the weight, {least} lies on padding beside a sentence of "
-            f"{facts['padded_to']} tokens"
-        )
-    return f"{words}."
+    error, padding, tokens = facts["row_error"], facts["padding"], facts["padded_to"]
+    if not tokens:
+        return gettext("Rows sum to 1 within {error:.0e}.", error=error)
+    if padding == 0:
+        return gettext(
+            "Rows sum to 1 within {error:.0e}; of the weight, none lies on padding beside a "
+            "sentence of {tokens} tokens.",
+            error=error, tokens=tokens,
+        )  # fmt: skip
+    return gettext(
+        "Rows sum to 1 within {error:.0e}; of the weight, at most {padding:.0e} lies on padding "
+        "beside a sentence of {tokens} tokens.",
+        error=error, tokens=tokens, padding=padding,
+    )  # fmt: skip
 
 
-def _fault(name: str, plugins: Mapping[str, Mapping[str, str]]) -> str:
+def _bug(name: str, plugins: Mapping[str, Mapping[str, str]]) -> str:
     made_by = {
-        what: f"the {what} ‘{plain(own['name'])}’ (plugin "
-        + plain(f"{own['distribution']} {own['version']}")
-        + ")"
+        what: gettext(
+            _MADE_BY[what], name=plain(own["name"]),
+            plugin=plain(f"{own['distribution']} {own['version']}"),
+        )
         for what, own in plugins.items()
-    }
-    sentence = _FAULTS[name].format(**made_by)
-    return f"**Bug.** {sentence}"
+    }  # fmt: skip
+    return gettext(_BUGS[name], **made_by)
 
 
 def _map(name: str, heads: list[dict[str, Any]]) -> bool:
@@ -101,12 +136,26 @@ def _map(name: str, heads: list[dict[str, Any]]) -> bool:
     if not spoken:
         return False
     bad = any(verdict in BUGS for head in spoken for verdict in head["said"])
-    badge = ":red-badge[bug]" if bad else ":blue-badge[finding]"
-    lines = [
-        f"head {head['head'] + 1}: " + "; ".join(_SAYS[verdict](head) for verdict in head["said"])
-        for head in spoken[:_LISTED]
-    ]
-    if len(spoken) > _LISTED:
-        lines.append(f"and {len(spoken) - _LISTED} more heads, see the table")
+    badge = gettext(":red-badge[bug]") if bad else gettext(":blue-badge[finding]")
+    lines = [_line(head) for head in spoken[:_LISTED]]
+    if more := len(spoken[_LISTED:]):
+        lines.append(gettext("and {count} more heads, see the table", count=more))
     shown.markdown(f"{badge} **{plain(name)}**  \n" + "  \n".join(map(plain, lines)))
     return True
+
+
+def _line(head: Mapping[str, Any]) -> str:
+    """What there is to say of one head."""
+    said = _joined(
+        gettext_noop("{some}; {more}"), (_SAYS[verdict](head) for verdict in head["said"])
+    )
+    return gettext("head {head}: {said}", head=head["head"] + 1, said=said)
+
+
+def _joined(two: str, texts: Iterable[str]) -> str:
+    """Texts beside each other.
+
+    Args:
+        two: how two stand beside each other.
+    """
+    return reduce(lambda some, more: gettext(two, some=some, more=more), texts)

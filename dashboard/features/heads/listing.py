@@ -14,6 +14,7 @@ from dashboard.features.heads.figures import (
     Only,
 )
 from dashboard.features.heads.view import EVERY_KIND, SHOWN_KINDS, SORT, Heads
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS, ON, state_of
 from dashboard.records.result import Result
@@ -24,18 +25,34 @@ from dashboard.ui.translations import KIND_TITLES
 from dashboard.ui.widgets import place
 
 FIGURE_TITLES = {
-    "leave_one_out": "Ablation effect", "entropy": "Entropy", "eos": "On <eos>",
-    "concentration": "On one word", "diagonality": "Diagonal", "distance": "From untrained",
-    "padding": "On padding", "row_error": "Row error",
-}  # fmt: skip
-_KIND_TITLES = {**KIND_TITLES, EVERY_KIND: "All"}
+    "leave_one_out": gettext_noop("Ablation effect"),
+    "entropy": gettext_noop("Entropy"),
+    "eos": gettext_noop("On <eos>"),
+    "concentration": gettext_noop("On one word"),
+    "diagonality": gettext_noop("Diagonal"),
+    "distance": gettext_noop("From untrained"),
+    "padding": gettext_noop("On padding"),
+    "row_error": gettext_noop("Row error"),
+}
+_KIND_TITLES = {**KIND_TITLES, EVERY_KIND: gettext_noop("All")}
+_EVERY = ""
+_SPECIAL = {
+    _EVERY: gettext_noop("anything"),
+    FINDING: gettext_noop("a bug or finding"),
+    CHANGED: gettext_noop("a change"),
+}
+_SIGNS = {"<": gettext_noop("at most"), ">": gettext_noop("at least")}
+_NAMES = {
+    "cross": gettext_noop("cross {place}"),
+    "encoder": gettext_noop("encoder {place}"),
+    "decoder": gettext_noop("decoder {place}"),
+}
 _LOWEST_FIRST = ("leave_one_out",)
 _BOUNDS = {
     "leave_one_out": ("<", -0.05), "entropy": (">", 0.9), "eos": (">", 0.5),
     "concentration": (">", 0.75), "diagonality": (">", 0.75), "distance": ("<", 0.05),
     "padding": (">", 1e-6), "row_error": (">", 1e-3),
 }  # fmt: skip
-_EVERY = ""
 _SORT_WIDTH, _ONLY_WIDTH, _NUMBER_WIDTH = 170, 170, 130  # px
 
 
@@ -45,7 +62,7 @@ def filters(session: Session[Heads], catalogue: Catalogue) -> None:
         _kind(session)
         draw_choice(
             session, catalogue, SORT, width=_SORT_WIDTH,
-            titles=lambda name: FIGURE_TITLES.get(name, "Place in the model"),
+            titles=_sort_title,
         )  # fmt: skip
         session.update(only=_only(session))
 
@@ -53,10 +70,10 @@ def filters(session: Session[Heads], catalogue: Catalogue) -> None:
 def _kind(session: Session[Heads]) -> None:
     view = session.view
     kind = st.segmented_control(
-        "Kind of attention",
+        gettext("Kind of attention"),
         SHOWN_KINDS,
         key=place("heads-kind", view.kind, session.fresh),
-        format_func=lambda name: _KIND_TITLES[name],
+        format_func=lambda name: gettext(_KIND_TITLES[name]),
     )
     if kind not in (None, view.kind):  # None where the chosen one was clicked again
         session.update(kind=kind, selected="")
@@ -65,7 +82,7 @@ def _kind(session: Session[Heads]) -> None:
 def _only(session: Session[Heads]) -> Only | None:
     held = session.view.only
     chosen = st.selectbox(
-        "Only heads with",
+        gettext("Only heads with"),
         (_EVERY, FINDING, CHANGED, *FIGURES),
         key=place("heads-only", held.figure if held else _EVERY, session.fresh),
         format_func=_only_title,
@@ -76,28 +93,35 @@ def _only(session: Session[Heads]) -> Only | None:
     known = held is not None and held.figure == chosen
     sign, number = (held.sign, held.number) if held and known else _BOUNDS[chosen]
     fresh = session.fresh and known
-    signs = {"<": "at most", ">": "at least"}
     sign = st.segmented_control(
-        "is", tuple(signs), key=place(f"heads-sign-{chosen}", sign, fresh),
-        format_func=lambda name: signs[name],
+        gettext("is"), tuple(_SIGNS), key=place(f"heads-sign-{chosen}", sign, fresh),
+        format_func=lambda name: gettext(_SIGNS[name]),
     ) or sign  # fmt: skip
     number = st.number_input(
-        "this", -LARGEST, LARGEST, key=place(f"heads-bound-{chosen}", number, fresh),
+        gettext("this"), -LARGEST, LARGEST, key=place(f"heads-bound-{chosen}", number, fresh),
         step=0.05, format="%g", width=_NUMBER_WIDTH,
     )  # fmt: skip
     return Only(figure=chosen, sign=sign, number=round(number, 9))
 
 
+def _sort_title(name: str) -> str:
+    return gettext("Place in the model") if name == PLACE else gettext(FIGURE_TITLES[name])
+
+
 def _only_title(name: str) -> str:
-    special = {_EVERY: "anything", FINDING: "a bug or finding", CHANGED: "a change"}
-    return special.get(name) or FIGURE_TITLES[name]
+    return gettext(_SPECIAL.get(name) or FIGURE_TITLES[name])
+
+
+def head_name(kind: str, layer: int, head: int | str) -> str:
+    """What a head is called, such as ``cross 2.3``; layer and head as a reader counts."""
+    return gettext(_NAMES[kind], place=f"{layer}.{head}")
 
 
 def listed(view: Heads, result: Result) -> pd.DataFrame:
     """The rows of the table ``heads`` that the view asks for, in its order, with a ``name``."""
     heads = result.tables["heads"].to_pandas()
     heads["name"] = [
-        f"{kind} {layer + 1}.{head + 1}"
+        head_name(kind, layer + 1, head + 1)
         for kind, layer, head in zip(heads["kind"], heads["layer"], heads["head"], strict=True)
     ]
     if view.kind != EVERY_KIND:

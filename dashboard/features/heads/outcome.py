@@ -7,12 +7,21 @@ from difflib import SequenceMatcher
 from typing import Any
 
 from dashboard.features.heads.view import Heads
+from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.records.result import Result
 from dashboard.ui import layout, maps, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
-_TITLES = {"before": "**Unchanged**", "after": "**With the changes**"}
+_TITLES = {
+    "before": gettext_noop("**Unchanged**"),
+    "after": gettext_noop("**With the changes**"),
+}
+_WITHOUT = {
+    "cross": gettext_noop("This model has no cross attention of its own."),
+    "encoder": gettext_noop("This model has no encoder attention of its own."),
+    "decoder": gettext_noop("This model has no decoder attention of its own."),
+}
 _NOTHING = "—"
 
 
@@ -46,36 +55,47 @@ def outcome(result: Result) -> None:
         effect = _effect(facts, unchanged, fresh)
     else:
         before, after = plain(facts["translation"]) or _NOTHING, _NOTHING
-        effect = "Nothing is changed yet: switch heads off below."
+        effect = gettext("Nothing is changed yet: switch heads off below.")
     with layout.grid(2):
         with shown.container(gap="xsmall", key="heads-before"):
-            shown.markdown(f"{_TITLES['before']}\n## {before}")
-            shown.caption(_forced(facts) + _nats("log-probability", unchanged["log_probability"]))
+            shown.markdown(f"{gettext(_TITLES['before'])}\n## {before}")
+            shown.caption(_likelihood(facts, unchanged))
         with shown.container(gap="xsmall", key="heads-after"):
-            shown.markdown(f"{_TITLES['after']}\n## {after}")
+            shown.markdown(f"{gettext(_TITLES['after'])}\n## {after}")
             shown.caption(effect)
 
 
 def _effect(facts: Mapping[str, Any], unchanged: Mapping[str, Any], fresh: int) -> str:
     if facts["forced"]:
-        return _forced(facts) + _nats("log-probability", facts["log_probability"])
-    gone = fresh == 0 and facts["translation"] != unchanged["translation"]
-    words = "words are gone" if gone else f"{fresh or 'no'} word{'s' * (fresh != 1)} changed"
+        return _likelihood(facts, facts)
+    under = _nats(unchanged["changed_log_probability"])
     return " · ".join(
         (
-            words,
-            _nats("log-probability", facts["log_probability"]),
-            _nats("of the unchanged words under them", unchanged["changed_log_probability"]),
+            _changed_words(facts, unchanged, fresh),
+            _likelihood(facts, facts),
+            gettext("of the unchanged words under them {value}", value=under),
         )
     )
 
 
-def _forced(facts: Mapping[str, Any]) -> str:
-    return "forced · " if facts["forced"] else ""
+def _changed_words(facts: Mapping[str, Any], unchanged: Mapping[str, Any], fresh: int) -> str:
+    if fresh:
+        return ngettext("{count} word changed", "{count} words changed", fresh)
+    if facts["translation"] != unchanged["translation"]:
+        return gettext("words are gone")
+    return gettext("no words changed")
 
 
-def _nats(what: str, value: float) -> str:
-    return f"{what} " + f"{value:.2f}".replace("-", "−")
+def _likelihood(facts: Mapping[str, Any], of: Mapping[str, Any]) -> str:
+    """How likely a translation is, and whether it was forced."""
+    value = _nats(of["log_probability"])
+    if facts["forced"]:
+        return gettext("forced · log-probability {value}", value=value)
+    return gettext("log-probability {value}", value=value)
+
+
+def _nats(value: float) -> str:
+    return f"{value:.2f}".replace("-", "−")
 
 
 def attention(session: Session[Heads], result: Result, *, kind: str, name: str) -> None:
@@ -84,9 +104,9 @@ def attention(session: Session[Heads], result: Result, *, kind: str, name: str) 
     Args:
         name: ``"before"`` or ``"after"``.
     """
-    shown.markdown(_TITLES[name])
+    shown.markdown(gettext(_TITLES[name]))
     if not maps.maps_of(result, kind):
-        shown.caption(f"This model has no {kind} attention of its own.")
+        shown.caption(gettext(_WITHOUT[kind]))
         return
     maps.attention_maps(
         result, name, session.jobs.done(), kind, session.view.selected,

@@ -6,6 +6,8 @@ from dataclasses import replace
 from functools import partial
 from typing import NamedTuple
 
+import streamlit as st
+
 from dashboard.features.heads.health import health_card
 from dashboard.features.heads.listing import filters
 from dashboard.features.heads.outcome import attention, outcome
@@ -24,6 +26,7 @@ from dashboard.features.heads.view import (
     unchanged_request,
     usual_checkpoint,
 )
+from dashboard.language import gettext, translated
 from dashboard.links.checkpoints import references, resolve, untrained
 from dashboard.links.sides import examples_of, following, sides_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
@@ -44,6 +47,7 @@ from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.translations import draw_sentences, show_sentences
 from dashboard.ui.widgets import choose, plain
 
+_MAPS = "maps"  # where a link on the page leads
 _OUTCOME, _BOARD = 150, 560  # px
 _CORPUS_WIDTH, _MODEL_WIDTH = 150, 260
 
@@ -97,10 +101,14 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
     if _requests(session.view, catalogue) is None:
         return None
     found = shown.container(gap="small")
-    title, buttons = shown.columns([5, 2], vertical_alignment="bottom")
-    with title:
-        shown.header("Switchboard")
-    menu = buttons.container(horizontal=True, horizontal_alignment="right")
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
+    ):
+        shown.header(gettext("Switchboard"))
+        with st.container(horizontal=True, vertical_alignment="center", width="content"):
+            # The way to the weights by keyboard leads past the table, column by column.
+            st.markdown(f"[{gettext('To the maps')}](#{_MAPS})", width="content")
+            menu = shown.container(width="content")
     filters(session, catalogue)
     return _Places(found, menu)
 
@@ -108,7 +116,7 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
 def _model(session: Session[Heads], catalogue: Catalogue) -> None:
     names = references(catalogue, session.view.corpus)
     chosen = choose(
-        "Model",
+        gettext("Model"),
         list(names),
         session.view.checkpoint,
         "heads-model",
@@ -124,20 +132,22 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
     checkpoint, asked = _checkpoint(view, catalogue), _requests(view, catalogue)
     if checkpoint is None:
         sentence = untrained(catalogue, view.corpus, view.checkpoint)
-        results.absent(sentence, _OUTCOME, "heads-absent")
+        results.absent(translated(sentence), _OUTCOME, "heads-absent")
     elif asked is None or places is None:
-        shown.caption("The sentence is empty: write one above, and its heads appear here.")
+        shown.caption(
+            gettext("The sentence is empty: write one above, and its heads appear here.")
+        )
     else:
         with places.outcome:
-            title = checkpoint_title(view.checkpoint, checkpoint, catalogue)
-            draw_origin(checkpoint, f"{plain(title)} · ")
             results.results(
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True
             )
-        with places.menu, shown.container(width="content"):
+        with places.menu:
             _export(session, catalogue, asked.figures)
         _board(session, asked)
         _maps(session, asked)
+        title = checkpoint_title(view.checkpoint, checkpoint, catalogue)
+        draw_origin(checkpoint, f"{plain(title)} · ")
 
 
 def _export(session: Session[Heads], catalogue: Catalogue, request: Request) -> None:
@@ -167,7 +177,7 @@ def _maps(session: Session[Heads], asked: _Requests) -> None:
     """The maps of the kind that the page shows, without and with the changes."""
     view = session.view
     kind = KINDS[0] if view.kind == EVERY_KIND else view.kind
-    shown.header("Maps")
+    shown.header(gettext("Maps"), anchor=_MAPS)
     names = {asked.unchanged: "before"}
     if asked.changed != asked.unchanged:
         names[asked.changed] = "after"
@@ -181,6 +191,7 @@ def _maps(session: Session[Heads], asked: _Requests) -> None:
                     partial(attention, session, kind=kind, name=name),
                     height,
                     f"heads-maps-{name}",
+                    grows=True,
                 )
 
 

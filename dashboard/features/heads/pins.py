@@ -8,8 +8,10 @@ from dataclasses import replace
 import streamlit as st
 
 from dashboard.charts import MapFrame
+from dashboard.features.heads.listing import head_name
 from dashboard.features.heads.view import Heads
-from dashboard.records.interventions import ALL, KINDS, Change, in_order
+from dashboard.language import gettext
+from dashboard.records.interventions import KINDS, Change, in_order
 from dashboard.records.request import Request
 from dashboard.ui import maps
 from dashboard.ui.session import Session
@@ -29,18 +31,18 @@ def pins(session: Session[Heads], usual: Request) -> None:
     frames = {(frame.kind, frame.layer + 1): frame for frame in found}
     with st.container(horizontal=True, gap="small", key="heads-pins"):
         if frames:
-            with st.popover("Pin a word", icon=":material/push_pin:"):
+            with st.popover(gettext("Pin a word"), icon=":material/push_pin:"):
                 _form(session, frames)
         for pin in session.view.changes:
             if pin.action == "pin":
                 st.button(
                     plain(_said(pin, frames)), icon=":material/close:", key=f"heads-{pin}",
-                    help="End this pin", on_click=_end, args=(session, pin),
+                    help=gettext("End this pin"), on_click=_end, args=(session, pin),
                 )  # fmt: skip
 
 
 def _form(session: Session[Heads], frames: Frames) -> None:
-    st.caption("At one written word, the head looks at one word alone.")
+    st.caption(gettext("At one written word, the head looks at one word alone."))
     ordered = sorted(frames, key=lambda site: (KINDS.index(site[0]), site[1]))
     heads = [
         (*site, head)
@@ -48,21 +50,21 @@ def _form(session: Session[Heads], frames: Frames) -> None:
         for head in (None, *range(1, len(frames[site].weights) + 1))
     ]
     kind, layer, _ = st.selectbox(
-        "Head", heads, index=1, key="heads-pin-head",
-        format_func=lambda one: f"{one[0]} {one[1]}.{one[2] or ALL}",
+        gettext("Head"), heads, index=1, key="heads-pin-head",
+        format_func=lambda one: _name(*one),
     )  # fmt: skip
     frame = frames[kind, layer]
     row = st.selectbox(
-        "Row: the word that looks", range(len(frame.query_labels)),
+        gettext("Row: the word that looks"), range(len(frame.query_labels)),
         format_func=lambda i: f"{i}: {frame.query_labels[i]}", key=f"heads-pin-row-{kind}",
     )  # fmt: skip
     # A word being written sees those before it alone.
     last = row + 1 if kind == "decoder" else len(frame.key_labels)
     st.selectbox(
-        "Key: the word that it looks at", range(last),
+        gettext("Key: the word that it looks at"), range(last),
         format_func=lambda i: f"{i}: {frame.key_labels[i]}", key=f"heads-pin-key-{kind}",
     )  # fmt: skip
-    st.button("Pin", type="primary", on_click=_add, args=(session,), key="heads-pin-add")
+    st.button(gettext("Pin"), type="primary", on_click=_add, args=(session,), key="heads-pin-add")
 
 
 def _add(session: Session[Heads]) -> None:
@@ -85,7 +87,13 @@ def _said(pin: Change, frames: Frames) -> str:
     frame = frames.get((pin.kind, pin.layer))
     row = _word(frame.query_labels if frame else (), pin.row)
     key = _word(frame.key_labels if frame else (), pin.key)
-    return f"{pin.kind} {pin.layer}.{pin.head or ALL}: {row} → {key}"
+    name = _name(pin.kind, pin.layer, pin.head)
+    return gettext("{head}: {row} → {key}", head=name, row=row, key=key)
+
+
+def _name(kind: str, layer: int, head: int | None) -> str:
+    """What a head is called; None is all of its layer."""
+    return head_name(kind, layer, head or gettext("all"))
 
 
 def _word(labels: Sequence[str], at: int | None) -> str:

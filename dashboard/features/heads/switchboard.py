@@ -14,6 +14,7 @@ from dashboard.features.heads.chart_heads import draw_heads, prepare_heads
 from dashboard.features.heads.health import SHORT
 from dashboard.features.heads.listing import FIGURE_TITLES, listed
 from dashboard.features.heads.view import Heads
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.interventions import (
     ACTIONS,
     ON,
@@ -32,18 +33,33 @@ from dashboard.ui.session import Session
 _STATE, _EDITOR = "heads-board-state", "heads-editor"
 _ON, _UNIFORM = "On", "Uniform"  # columns of switches
 _ROW, _TALLEST = 33, 640  # px; 16 heads are seen at once
+_TITLES = {
+    "Head": gettext_noop("Head"), _ON: gettext_noop("On"), _UNIFORM: gettext_noop("Uniform"),
+    "Says": gettext_noop("Says"), **{title: title for title in FIGURE_TITLES.values()},
+}  # fmt: skip
 _HELP = {
-    "leave_one_out": "Change of the translation's log-probability, in nats, when this head alone "
-    "is off. Below 0: the model needs it.",
-    "entropy": "Entropy of the rows over the largest possible: 0 looks at one word, 1 at all "
-    "alike.",
-    "eos": "Mean weight on the sentence's end.",
-    "concentration": "Mean weight on the word that gets most of it: 1 if all rows look at one.",
-    "diagonality": "Correlation of the two positions under the weights: 1 on the diagonal.",
-    "distance": "Mean Jensen–Shannon divergence, in bits, from the rows of the same model before "
-    "training: 0 alike, 1 nothing in common.",
-    "padding": "Largest weight of a row on padding, in a batch beside a longer sentence.",
-    "row_error": "Largest distance of a row's sum from 1.",
+    "leave_one_out": gettext_noop(
+        "Change of the translation's log-probability, in nats, when this head alone is off. "
+        "Below 0: the model needs it."
+    ),
+    "entropy": gettext_noop(
+        "Entropy of the rows over the largest possible: 0 looks at one word, 1 at all alike."
+    ),
+    "eos": gettext_noop("Mean weight on the sentence's end."),
+    "concentration": gettext_noop(
+        "Mean weight on the word that gets most of it: 1 if all rows look at one."
+    ),
+    "diagonality": gettext_noop(
+        "Correlation of the two positions under the weights: 1 on the diagonal."
+    ),
+    "distance": gettext_noop(
+        "Mean Jensen–Shannon divergence, in bits, from the rows of the same model before "
+        "training: 0 alike, 1 nothing in common."
+    ),
+    "padding": gettext_noop(
+        "Largest weight of a row on padding, in a batch beside a longer sentence."
+    ),
+    "row_error": gettext_noop("Largest distance of a row's sum from 1."),
 }
 _SHARES = ("entropy", "eos", "concentration", "distance")  # between 0 and 1, drawn as bars
 _SMALL = ("padding", "row_error")
@@ -98,16 +114,16 @@ def switchboard(session: Session[Heads], result: Result) -> None:
     every = _places(result.tables["heads"].to_pandas())
     with shown.container(horizontal=True, gap="small", key="heads-buttons"):
         st.button(
-            "All cross heads off", icon=":material/toggle_off:", on_click=_switch_kind,
+            gettext("All cross heads off"), icon=":material/toggle_off:", on_click=_switch_kind,
             args=(session, every, "cross"),
         )  # fmt: skip
         st.button(
-            "Everything on", icon=":material/toggle_on:", on_click=_reset, args=(session,),
-            disabled=not session.view.changes,
+            gettext("Everything on"), icon=":material/toggle_on:", on_click=_reset,
+            args=(session,), disabled=not session.view.changes,
         )  # fmt: skip
     heads = listed(session.view, result)
     if heads.empty:
-        shown.caption("No head is like that; choose another filter above.")
+        shown.caption(gettext("No head is like that; choose another filter above."))
         return
     places = _places(heads)
     board = _board(session, result, places, every)
@@ -121,7 +137,11 @@ def switchboard(session: Session[Heads], result: Result) -> None:
         disabled=[name for name in table.columns if name not in (_ON, _UNIFORM)],
         column_config=_columns(),
     )
-    shown.note_table(table, alt="Heads", column_config=_columns())
+    titles = {name: gettext(title) for name, title in _TITLES.items()}
+    shown.note_table(
+        table.rename(columns=titles), alt=gettext("Heads"),
+        column_config={titles[name]: config for name, config in _columns().items()},
+    )  # fmt: skip
 
 
 def chart(session: Session[Heads], result: Result) -> None:
@@ -129,11 +149,11 @@ def chart(session: Session[Heads], result: Result) -> None:
     heads = listed(session.view, result)
     if heads.empty:
         return
-    shown.markdown("**Leave one out**: what the translation loses without each head")
+    shown.markdown(gettext("**Leave one out**: what the translation loses without each head"))
     names = " ".join(heads["name"])
     charts.show_filled(
         f"heads {result.digest} {names}", draw_heads, lambda: prepare_heads(heads),
-        "Change of log-probability without each head",
+        gettext("Change of log-probability without each head"),
     )  # fmt: skip
 
 
@@ -142,8 +162,13 @@ def export_menu(
 ) -> None:
     """The figures of all heads as files."""
     view = replace(session.view, only=None, kind="all")
-    charts = {"leave one out": lambda: chart_of(draw_heads, prepare_heads(listed(view, result)))}
-    title = f"Heads, {result.facts['model']} with {result.facts['scoring']}"
+    charts = {
+        gettext("leave one out"): lambda: chart_of(draw_heads, prepare_heads(listed(view, result)))
+    }
+    title = gettext(
+        "Heads, {model} with {scoring}",
+        model=result.facts["model"], scoring=result.facts["scoring"],
+    )  # fmt: skip
     export.menu(request, result, charts, "heads", title=title, link=link)
 
 
@@ -190,31 +215,34 @@ def _table(heads: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:
     table.insert(0, "Head", heads["name"].to_list())
     for figure, title in FIGURE_TITLES.items():
         table[title] = heads[figure].to_numpy()
-    said = [", ".join(SHORT[name] for name in text.split()) for text in heads["verdicts"]]
+    said = [", ".join(gettext(SHORT[name]) for name in text.split()) for text in heads["verdicts"]]
     if any(said):
         table.insert(3, "Says", said)
     return table
 
 
 def _columns() -> dict[str, Any]:
+    kinds, said = st.column_config, {name: gettext(title) for name, title in _TITLES.items()}
     columns: dict[str, Any] = {
-        "Head": st.column_config.TextColumn(pinned=True, width=96),
-        _ON: st.column_config.CheckboxColumn(
-            pinned=True, width=56, help="A head that is off says nothing."
+        "Head": kinds.TextColumn(said["Head"], pinned=True, width=96),
+        _ON: kinds.CheckboxColumn(
+            said[_ON], pinned=True, width=56, help=gettext("A head that is off says nothing.")
         ),
-        _UNIFORM: st.column_config.CheckboxColumn(
-            pinned=True, width=90, help="A uniform head looks at all words alike."
+        _UNIFORM: kinds.CheckboxColumn(
+            said[_UNIFORM], pinned=True, width=90,
+            help=gettext("A uniform head looks at all words alike."),
         ),
-        "Says": st.column_config.TextColumn(width=104, help="Bugs and findings, see map health."),
+        "Says": kinds.TextColumn(
+            said["Says"], width=104, help=gettext("Bugs and findings, see map health.")
+        ),
     }  # fmt: skip
     for figure, title in FIGURE_TITLES.items():
+        help = gettext(_HELP[figure])
         if figure in _SHARES:
-            columns[title] = st.column_config.ProgressColumn(
-                help=_HELP[figure], format="%.2f", min_value=0.0, max_value=1.0, width=92
+            columns[title] = kinds.ProgressColumn(
+                said[title], help=help, format="%.2f", min_value=0.0, max_value=1.0, width=92
             )
         else:
             form = "%.1e" if figure in _SMALL else "%+.3f"
-            columns[title] = st.column_config.NumberColumn(
-                help=_HELP[figure], format=form, width=88
-            )
+            columns[title] = kinds.NumberColumn(said[title], help=help, format=form, width=88)
     return columns

@@ -28,6 +28,7 @@ from dashboard.jobs.task_translator import (
     read_texts,
     refuse_others,
 )
+from dashboard.language import gettext_noop
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -65,13 +66,13 @@ def perform(request: Request, context: Context) -> Result:
     texts, others = read_texts(request, _TEXTS)
     refuse_others(others, _TEXTS)
     translator = open_translator(request, context)
-    context.report(0.1, "translating")
+    context.report(0.1, gettext_noop("translating"))
     pair = translator.pair(texts["text"], texts["target"])
     scores, sites = force(translator.model, *pair)
-    context.report(0.15, "translating beside a longer sentence")
+    context.report(0.15, gettext_noop("translating beside a longer sentence"))
     longer = _longer(pair, translator.max_tokens)
     padded = _padding(translator.model, pair, longer) if longer else {}
-    context.report(0.2, "looking at the untrained model")
+    context.report(0.2, gettext_noop("looking at the untrained model"))
     _, before = force(_untrained(request.data, translator.device), *pair)
     effects = _effects(translator, pair, len(heads_of(sites)), context)
     sums_to_one = rows_sum_to_one(translator.model)
@@ -110,7 +111,8 @@ def _effects(
     found: dict[Head, float] = {}
     for head, change in leave_one_out(translator, pair):
         found[head] = change
-        context.report(0.2 + 0.8 * len(found) / count, f"without head {len(found)} of {count}")
+        note = gettext_noop("without head {head} of {heads}", head=len(found), heads=count)
+        context.report(0.2 + 0.8 * len(found) / count, note)
     return found
 
 

@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dashboard.features.heads.figures import SORTS, Only, OnlyField, SortField
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.checkpoints import (
     EXAMPLE,
     named,
@@ -85,7 +86,12 @@ class CheckpointField(Field[Heads, str]):
             return usual
         found = named(catalogue, view.corpus, given)
         if not found:
-            reader.problem(f"{_PANEL}={shown(given)}: need {EXAMPLE}, so {usual} is used")
+            reader.problem(
+                gettext(
+                    "{parameter}={given}: need {example}, so {usual} is used",
+                    parameter=_PANEL, given=shown(given), example=translated(EXAMPLE), usual=usual,
+                )
+            )  # fmt: skip
         return found or usual
 
     def write(self, view: Heads, catalogue: Catalogue) -> Mapping[str, str]:
@@ -106,9 +112,19 @@ class ChangesField(Field[Heads, tuple[Change, ...]]):
                 try:
                     found += [read_change(action, part)] if part else []
                 except ValueError as error:
-                    reader.problem(f"{action}={shown(part)}: {error}; ignored")
+                    reader.problem(
+                        gettext(
+                            "{parameter}={given}: {problem}; ignored",
+                            parameter=action, given=shown(part), problem=translated(str(error)),
+                        )
+                    )  # fmt: skip
         if len(found) > MOST_CHANGES:
-            reader.problem(f"{len(found):,} changes to heads; the first {MOST_CHANGES} are used")
+            reader.problem(
+                gettext(
+                    "{count:,} changes to heads; the first {most} are used",
+                    count=len(found), most=MOST_CHANGES,
+                )
+            )  # fmt: skip
         return in_order(found[:MOST_CHANGES])
 
     def write(self, view: Heads, catalogue: Catalogue) -> Mapping[str, str]:
@@ -174,14 +190,14 @@ def changed_request(view: Heads, checkpoint: Checkpoint) -> Request:
 
 CORPUS = corpus()
 CHECKPOINT = CheckpointField(name="checkpoint")
-TEXT = text("A sentence to translate")
+TEXT = text(gettext_noop("A sentence to translate"))
 TARGET: Text[Heads] = Text(
     name="target",
-    title="Force this translation",
-    help="Heads are then judged by how likely the model finds these words.",
+    title=gettext_noop("Force this translation"),
+    help=gettext_noop("Heads are then judged by how likely the model finds these words."),
 )
 SORT: SortField[Heads] = SortField(
-    name="sort", title="Sort by", options=lambda _view, _catalogue: SORTS
+    name="sort", title=gettext_noop("Sort by"), options=lambda _view, _catalogue: SORTS
 )
 DEVICE = device()
 LINK = Link(

@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from datetime import UTC, datetime, tzinfo
 from typing import Any
-from zoneinfo import ZoneInfo
 
 import streamlit as st
 
 from dashboard import navigation
+from dashboard.features.training.described import clock, setup_of
 from dashboard.features.training.epochs import planned
 from dashboard.features.training.outlook import ACTIVE, progress, waiting
 from dashboard.features.training.titles import score_metric, training_title
 from dashboard.features.training.view import Train
-from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PROBE, TASK
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.nearness import explained, said
 from dashboard.records.request import UPLOAD
@@ -23,14 +23,14 @@ from dashboard.ui import layout, owner
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
 
-_BADGES: dict[str, tuple[str, Any]] = {
-    "queued": (":material/schedule:", "gray"),
-    "running": (":material/play_arrow:", "blue"),
-    "pausing": (":material/pause:", "orange"),
-    "paused": (":material/pause:", "orange"),
-    "done": (":material/check:", "green"),
-    "failed": (":material/error:", "red"),
-    "cancelled": (":material/block:", "gray"),
+_BADGES: dict[str, tuple[str, str, Any]] = {
+    "queued": (gettext_noop("queued"), ":material/schedule:", "gray"),
+    "running": (gettext_noop("running"), ":material/play_arrow:", "blue"),
+    "pausing": (gettext_noop("pausing"), ":material/pause:", "orange"),
+    "paused": (gettext_noop("paused"), ":material/pause:", "orange"),
+    "done": (gettext_noop("done"), ":material/check:", "green"),
+    "failed": (gettext_noop("failed"), ":material/error:", "red"),
+    "cancelled": (gettext_noop("cancelled"), ":material/block:", "gray"),
 }
 _LONGEST_NAME = 40
 
@@ -53,59 +53,22 @@ def card(
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             if letter := letters.get(training.id):
                 layout.badge(letter)
-            icon, colour = _BADGES[training.state]
-            st.badge(training.state, icon=icon, color=colour)
-            st.caption(plain(_clock(training.created)))
+            state, icon, colour = _BADGES[training.state]
+            st.badge(gettext(state), icon=icon, color=colour)
+            st.caption(plain(clock(training.created)), width="content")
+            _compare(training, letters, toggle, key)
         st.markdown(f"**{plain(training_title(training, catalogue))}**")
-        st.caption(plain(_setup(training)))
+        st.caption(plain(setup_of(training)))
         _progress(training)
         _figures(training, catalogue)
         if training.state == "failed":
             _failure(training)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
             _buttons(training, catalogue, key)
-            _compare(training, letters, toggle, key)
         if refused := st.session_state.get(f"{key} refused"):
-            st.text(refused)
+            st.text(translated(refused))
         if training.checkpoint:
             _kept(training)
-
-
-def _setup(training: Training) -> str:
-    options = dict(training.request.options)
-    words = []
-    facts = training.facts
-    if trained_on := facts.get("trained_on"):
-        held_out = facts.get("pairs", trained_on) - trained_on
-        words.append(
-            f"{trained_on:,} pairs learned, {held_out:,} held out"
-            if held_out
-            else f"{trained_on:,} pairs learned"
-        )
-    elif size := options.get(PAIRS):
-        words.append(f"up to {size:,} pairs")
-    for name, title in (("model.hidden", "hidden"), ("recipe.learning_rate", "learning rate")):
-        if name in options:
-            words.append(f"{title} {options[name]:g}")
-    if weights := training.facts.get("parameters"):
-        words.append(f"{weights:,} weights")
-    if training.request.seed:
-        words.append(f"seed {training.request.seed}")
-    return " · ".join(words)
-
-
-def _clock(seconds: float) -> str:
-    zone = _zone()
-    then, now = datetime.fromtimestamp(seconds, zone), datetime.now(zone)
-    return f"{then:%H:%M}" if then.date() == now.date() else f"{then:%d %b %H:%M}"
-
-
-def _zone() -> tzinfo:
-    """Where the reader is, as the browser says."""
-    try:
-        return ZoneInfo(st.context.timezone or "UTC")
-    except (ValueError, OSError, KeyError):
-        return UTC
 
 
 def _progress(training: Training) -> None:
@@ -115,9 +78,11 @@ def _progress(training: Training) -> None:
         done = live["fraction"]
     else:
         done = len(training.epochs) / epochs if epochs else 0.0
-        words = f"{len(training.epochs):,} of {epochs:,} epochs"
-        if training.state in ACTIVE and training.note:
-            words = waiting(training) if training.state == "queued" else training.note
+        words = gettext("{done:,} of {epochs:,} epochs", done=len(training.epochs), epochs=epochs)
+        if training.state == "queued" and training.note:
+            words = waiting(training)
+        elif training.state in ACTIVE and training.note:
+            words = translated(training.note)
     st.progress(min(1.0, max(0.0, done)), text=plain(words))
 
 
@@ -139,15 +104,17 @@ def _figures(training: Training, catalogue: Catalogue) -> None:
     ]
     st.markdown("  ·  ".join(words))
     if last and last.parts:
-        st.caption(f"held out: {said(last.parts)}", help=explained(last.parts))
+        near = gettext("held out: {scores}", scores=said(last.parts))
+        st.caption(near, help=explained(last.parts))
 
 
 def _failure(training: Training) -> None:
-    st.text(training.note)
+    st.text(translated(training.note))
     if culprit := training.facts.get("culprit"):
-        st.caption(plain(f"It happened in {culprit}."))
+        where = translated(str(culprit))
+        st.caption(plain(gettext("It happened in {culprit}.", culprit=where)))
     if details := training.facts.get("traceback") or training.facts.get("stderr"):
-        with st.expander("Details"):
+        with st.expander(gettext("Details")):
             st.code(str(details), language=None, wrap_lines=True)
 
 
@@ -156,25 +123,29 @@ def _buttons(training: Training, catalogue: Catalogue, key: str) -> None:
     if not service.owns(training):
         return
 
-    def button(label: str, icon: str, action: Callable[[str], object]) -> None:
+    def button(name: str, label: str, icon: str, action: Callable[[str], object]) -> None:
         st.button(
-            label, icon=f":material/{icon}:", type="tertiary", key=f"{key}-{label.lower()}",
+            label, icon=f":material/{icon}:", type="tertiary", key=f"{key}-{name}",
             on_click=_do, args=(key, action, training.id),
         )  # fmt: skip
 
     if state in ("queued", "running"):
-        button("Pause", "pause", service.pause)
+        button("pause", gettext("Pause"), "pause", service.pause)
     if state in ("paused", "failed"):
-        button("Resume", "play_arrow", service.resume)
+        button("resume", gettext("Resume"), "play_arrow", service.resume)
     if state in (*ACTIVE, "paused"):
-        button("Cancel", "stop", service.cancel)
+        button("cancel", gettext("Cancel"), "stop", service.cancel)
     if training.epochs and state not in ACTIVE and not training.checkpoint:
         _keep(training, catalogue, key)
     if state not in ACTIVE:
-        with st.popover("Remove", icon=":material/delete:", type="tertiary", key=f"{key}-ask"):
-            st.caption("Removes this training with its curves. A model that was kept stays.")
+        with st.popover(
+            gettext("Remove"), icon=":material/delete:", type="tertiary", key=f"{key}-ask"
+        ):
+            st.caption(
+                gettext("Removes this training with its curves. A model that was kept stays.")
+            )
             st.button(
-                "Remove it", type="primary", key=f"{key}-remove",
+                gettext("Remove it"), type="primary", key=f"{key}-remove",
                 on_click=_do, args=(key, service.remove, training.id),
             )  # fmt: skip
 
@@ -190,15 +161,20 @@ def _do(key: str, action: Callable[[str], object], id: str) -> None:
 
 
 def _keep(training: Training, catalogue: Catalogue, key: str) -> None:
-    with st.popover("Keep", icon=":material/bookmark_add:", type="tertiary", key=f"{key}-name"):
-        st.caption("The model of the last finished epoch becomes one of the Translation page.")
+    with st.popover(
+        gettext("Keep the model"), icon=":material/bookmark_add:", type="tertiary",
+        key=f"{key}-name",
+    ):  # fmt: skip
+        st.caption(
+            gettext("The model of the last finished epoch becomes one of the Translation page.")
+        )
         name = st.text_input(
-            "Name",
+            gettext("Name"),
             key=place(f"{key}-keep-name", _suggested(training, catalogue), fresh=False),
             max_chars=_LONGEST_NAME,
         )
-        if st.button("Keep it", type="primary", key=f"{key}-keep"):
-            with st.spinner("Keeping the model …"):
+        if st.button(gettext("Keep it"), type="primary", key=f"{key}-keep"):
+            with st.spinner(gettext("Keeping the model …")):
                 _do(key, lambda id: owner.trainings().export(id, name), training.id)
             st.rerun()
 
@@ -222,7 +198,7 @@ def _compare(
 ) -> None:
     chosen, box = training.id in letters, f"{key}-compare"
     st.checkbox(
-        "In the charts",
+        gettext("In the charts"),
         # Set only where it differs: setting the value of a widget in use would disturb it.
         key=place(box, chosen, fresh=st.session_state.get(box) != chosen),
         on_change=toggle,
@@ -236,5 +212,5 @@ def _kept(training: Training) -> None:
     if probe := dict(training.request.options).get(PROBE.name):
         query["text"] = str(probe)
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(f"Kept as {plain(training.checkpoint)}.")
-        navigation.link_to("translation", query, "See it translate")
+        st.caption(gettext("Kept as {name}.", name=plain(training.checkpoint)))
+        navigation.link_to("translation", query, gettext("See it translate"))

@@ -13,6 +13,7 @@ from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
 from dashboard.charts.summary import of_series
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
+from dashboard.language import gettext
 
 DATA, NOW = "epochs", "now"  # the data sets
 _SCHEMA = pa.schema(
@@ -77,7 +78,7 @@ def prepare_learning(
         colours: by series, in the order of the legend.
         title: of the values, with their unit.
         last: the epoch at which the axis ends.
-        y_format: a d3 format of the axis and the tooltip.
+        y_format: a d3 format of the tooltip.
         zero: whether the axis of values starts at 0.
         empty: where the axis of values ends, from 0, while there are none.
         by_step: whether there are values between the ends of epochs.
@@ -97,7 +98,9 @@ def prepare_learning(
     }
     shape = LearningShape(tuple(colours.items()), title, last, y_format, by_step, width, height)
     drawn = tables[DATA].to_pandas()
-    summary = of_series(drawn, name="series", x="epoch", y="value", titles=("epoch", title))
+    epoch, value, series = gettext("epoch"), gettext("value"), gettext("series")
+    drawn.columns = [epoch, gettext("step"), value, series]
+    summary = of_series(drawn, name=series, x=epoch, y=value, titles=(epoch, title))
     return Prepared(tables, shape, {"low": low, "high": high}, summary)
 
 
@@ -106,19 +109,21 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
     last, colours = shape.last, dict(shape.colours)
     x = alt.X(
         "epoch:Q",
+        title=gettext("epoch"),
         scale=alt.Scale(domain=[0, last], nice=False, zero=False, padding=6),
         axis=alt.Axis(
-            title="epoch", grid=False, format="d", tickMinStep=1, tickCount=6, labelFlush=False,
-            values=[0, 1] if last == 1 else alt.Undefined,
+            grid=False, format="d", tickMinStep=1, tickCount=6,
+            labelFlush=False, values=[0, 1] if last == 1 else alt.Undefined,
         ),
     )  # fmt: skip
     y = alt.Y(
         "value:Q",
+        title=shape.title,
         scale=alt.Scale(domain=[alt.ExprRef("low"), alt.ExprRef("high")], nice=True, zero=False),
         axis=alt.Axis(
-            title=shape.title, titleAngle=0, titleAlign="left", titleBaseline="bottom",
+            titleAngle=0, titleAlign="left", titleBaseline="bottom",
             titleX=-_ROOM, titleY=-8, minExtent=_ROOM, maxExtent=_ROOM, tickCount=5,
-            format=shape.y_format,
+            format=theme.NUMBER,
         ),
     )  # fmt: skip
     entry = _CHARACTER * max(map(len, colours), default=0) + _SYMBOL
@@ -127,10 +132,11 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
         limit=alt.ExprRef("max(80, width - 24)"),
     )  # fmt: skip
     pointed = hover("epoch", "series", nearest=True)
-    when = alt.Tooltip("epoch:Q", format=",.2f" if shape.by_step else ",d")
+    when = alt.Tooltip("epoch:Q", title=gettext("epoch"), format=",.2f" if shape.by_step else ",d")
+    step = alt.Tooltip("step:Q", title=gettext("step"), format=",d")
     tooltip = [
-        alt.Tooltip("series:N", title="training"),
-        *([alt.Tooltip("step:Q", format=",d")] if shape.by_step else []),
+        alt.Tooltip("series:N", title=gettext("training")),
+        *([step] if shape.by_step else []),
         when,
         alt.Tooltip("value:Q", title=shape.title, format=shape.y_format),
     ]

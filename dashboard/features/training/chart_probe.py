@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+from string import Formatter
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -10,6 +13,7 @@ from dashboard.charts import theme
 from dashboard.charts.frames import MapFrame, rounded
 from dashboard.charts.grid import boxes, inset, positions
 from dashboard.charts.labels import MOST_ROOM, displayed
+from dashboard.language import gettext
 
 CELLS = "cells"  # the name of the data set: a host may replace it, and the chart stays
 _GAP = 0.5  # px, half the space between cells
@@ -56,7 +60,7 @@ def probe_map(
     base = alt.Chart().transform_calculate(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         middle="datum.q + 0.5", centre="datum.k + 0.5",
-        said="'query ' + datum.query + ', key ' + datum.key + ', weight ' + datum.value",
+        said=_expression(gettext("query {query}, key {key}, weight {value}")),
     )  # fmt: skip
     cells = (
         boxes(
@@ -68,9 +72,9 @@ def probe_map(
         .encode(
             color=alt.Color("value:Q", scale=theme.sequential(), legend=None),
             tooltip=[
-                alt.Tooltip("query:N"),
-                alt.Tooltip("key:N"),
-                alt.Tooltip("value:Q", title="weight", format=".3f"),
+                alt.Tooltip("query:N", title=gettext("query")),
+                alt.Tooltip("key:N", title=gettext("key")),
+                alt.Tooltip("value:Q", title=gettext("weight"), format=".3f"),
             ],
             description=alt.Description("said:N"),
         )
@@ -101,6 +105,15 @@ def probe_map(
     chart.padding = {"left": 6 + query_room, "top": 6 + key_room, "right": 2, "bottom": 2}
     chart.datasets = {CELLS: []}
     return chart
+
+
+def _expression(text: str) -> str:
+    """A sentence with columns of the data as its placeholders, as Vega computes it."""
+    parts: list[str] = []
+    for literal, column, _, _ in Formatter().parse(text):
+        parts += [json.dumps(literal)] * bool(literal)
+        parts += [f"datum.{column}"] * bool(column)
+    return " + ".join(parts)
 
 
 def relative_entropy(frame: MapFrame) -> float:

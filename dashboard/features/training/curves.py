@@ -19,6 +19,7 @@ from dashboard.features.training.chart_learning import (
 )
 from dashboard.features.training.epochs import last_epoch
 from dashboard.features.training.titles import score_metric, series_titles
+from dashboard.language import gettext
 from dashboard.links.recipes import HELD_OUT, TASK
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
@@ -47,7 +48,7 @@ class _Curve(NamedTuple):
 def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     """Loss of the chosen trainings, by letter, and what their held-out sentences score."""
     with st.container(horizontal=True, vertical_alignment="bottom", gap="small"):
-        shown.header("Learning curves")
+        shown.header(gettext("Learning curves"))
         menu = st.container(width="content")
     titles = series_titles(chosen, catalogue)
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
@@ -65,10 +66,14 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
             with shown.container(key=f"train-{metric.name}"):
                 figure_over_epochs(rows, colours, last, metric.label, **more)
         if not holding:
-            shown.caption("Nothing is held out from these trainings, so there is no score.")
+            shown.caption(
+                gettext("Nothing is held out from these trainings, so there is no score.")
+            )
     shown.caption(
-        "The training loss of the first step, and after it the mean of every few steps. "
-        "The score is that of held-out sentences after an epoch."
+        gettext(
+            "The training loss of the first step, and after it the mean of every few steps. "
+            "The score is that of held-out sentences after an epoch."
+        )
     )
     with menu:
         _export({one.metric.name: one for one in drawn if one.rows}, colours, last)
@@ -121,9 +126,10 @@ def _export(drawn: Mapping[str, _Curve], colours: Mapping[str, str], last: int) 
         metric, rows, more = drawn[name]
         return learning_chart(rows, colours, title=metric.label, last=last, **more)
 
+    title = gettext("Learning curves")
     tables = {name: pa.Table.from_pylist(one.rows) for name, one in drawn.items()}
     charts = {name: partial(chart, name) for name in drawn}
-    export.menu(None, Result(tables=tables), charts, "train-curves", title="Learning curves")
+    export.menu(None, Result(tables=tables), charts, "train-curves", title=title)
 
 
 def figure_over_epochs(
@@ -134,8 +140,12 @@ def figure_over_epochs(
     Args are those of :func:`~dashboard.features.training.chart_learning.prepare_learning`.
     """
     prepared = prepare_learning(rows, colours, title=title, last=last, **more)
-    when = "by step" if more.get("by_step") else "after every epoch"
-    charts.show_prepared(draw_learning, prepared, f"{title} {when}")
+    described = (
+        gettext("{figure} by step", figure=title)
+        if more.get("by_step")
+        else gettext("{figure} after every epoch", figure=title)
+    )
+    charts.show_prepared(draw_learning, prepared, described)
 
 
 def _holds_out(training: Training) -> bool:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping
 
 import streamlit as st
 
+from dashboard.language import gettext
 from dashboard.records.training import EPOCHS, Training
 from dashboard.ui import charts
 from dashboard.ui.widgets import place
@@ -88,8 +89,8 @@ def _play_button(last: int, epoch: int, choose_epoch: Callable[[int], None]) -> 
 
     icon = "pause" if plays else "play_arrow"
     st.button(
-        "Pause" if plays else "Play", icon=f":material/{icon}:", key="train-play",
-        on_click=press, disabled=last < 2, width="stretch",
+        gettext("Pause") if plays else gettext("Play"), icon=f":material/{icon}:",
+        key="train-play", on_click=press, disabled=last < 2, width="stretch",
     )  # fmt: skip
 
 
@@ -102,10 +103,10 @@ def _slider(last: int, epoch: int, choose_epoch: Callable[[int], None]) -> None:
         choose_epoch(st.session_state[_SLIDER])
 
     st.select_slider(
-        "After epoch",
+        gettext("After epoch"),
         offered,
         key=place(_SLIDER, epoch, fresh=st.session_state.get(_SLIDER) != epoch),
-        format_func=lambda stop: f"{stop:,}" if stop else "latest",
+        format_func=lambda stop: f"{stop:,}" if stop else gettext("latest"),
         on_change=slide,
-        help="“Latest” follows the trainings while they run.",
+        help=gettext("“Latest” follows the trainings while they run."),
     )

@@ -18,6 +18,7 @@ from dashboard.features.training.outlook import ACTIVE, outlook
 from dashboard.features.training.probe import probes
 from dashboard.features.training.setup import setup, start
 from dashboard.features.training.view import LINK, Train
+from dashboard.language import gettext
 from dashboard.links.fields import LETTERS
 from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, formulas
 from dashboard.records import text
@@ -68,7 +69,7 @@ def _busy(trainings: Sequence[Training]) -> bool:
 def _trainings(
     session: Session[Train], catalogue: Catalogue, trainings: Sequence[Training]
 ) -> None:
-    st.header("Trainings", anchor=False)
+    st.header(gettext("Trainings"), anchor=False)
     if not trainings:
         _empty()
         return
@@ -78,25 +79,28 @@ def _trainings(
     _cards(session, catalogue, trainings, {one.id: letter for letter, one in chosen.items()})
     for wanted in session.view.shown or ():
         if not any(training.id.startswith(wanted) for training in trainings):
-            st.caption(plain(f"No training {text.shown(wanted)} on this server."))
+            absent = gettext("No training {id} on this server.", id=text.shown(wanted))
+            st.caption(plain(absent))
     if not chosen:
-        st.caption("Choose “In the charts” on a card to see its learning curve.")
+        st.caption(gettext("Choose “In the charts” on a card to see its learning curve."))
         return
     for training in chosen.values():
         shown.result(training.request, training.result())
     curves(chosen, catalogue)
-    shown.header("The probe sentence")
+    shown.header(gettext("The probe sentence"))
     probes(session, chosen, catalogue)
 
 
 def _empty() -> None:
     with st.container(border=True, key="nothing-trained"):
-        st.markdown(":material/model_training: **Nothing trained yet**")
+        st.markdown(gettext(":material/model_training: **Nothing trained yet**"))
         st.text(
-            "Press “Train” above; everything is set so that it can start. Loss, speed and the "
-            "held-out score appear here while a model learns, below them the learning curves of "
-            "all scorings in one chart, and where each looks while it translates the probe "
-            "sentence."
+            gettext(
+                "Press “Train” above; everything is set so that it can start. Loss, speed and the "
+                "held-out score appear here while a model learns, below them the learning curves "
+                "of all scorings in one chart, and where each looks while it translates the probe "
+                "sentence."
+            )
         )
 
 
@@ -118,7 +122,8 @@ def _cards(
         for training in reversed([one for one in trainings if one in at_once]):
             card(session, training, catalogue, letters, lambda id: _toggle(session, id, letters))
     earlier = others[room:]
-    if earlier and st.toggle(f"{len(earlier):,} more", key="train-earlier"):
+    more = gettext("{count:,} more", count=len(earlier))
+    if earlier and st.toggle(more, key="train-earlier"):
         with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
             for training in earlier:
                 card(

@@ -21,6 +21,7 @@ from dashboard.features.training.curves import figure_over_epochs
 from dashboard.features.training.epochs import last_epoch, planned
 from dashboard.features.training.titles import other_titles, series_titles
 from dashboard.features.training.view import Train
+from dashboard.language import gettext
 from dashboard.links.recipes import PROBE
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import Epoch, Training
@@ -76,24 +77,35 @@ def _probe(letter: str, training: Training, epoch: int) -> None:
     sentence = dict(training.request.options).get(PROBE.name, "")
     found = _after(training, epoch)
     if not sentence or found is None:
-        shown.caption("No probe sentence." if not sentence else "Appears after the first epoch.")
+        shown.caption(
+            gettext("Appears after the first epoch.")
+            if sentence
+            else gettext("No probe sentence.")
+        )
         return
-    shown.caption(plain(f"“{sentence}” after epoch {found.epoch:,} of {planned(training):,}"))
+    at = gettext(
+        "“{sentence}” after epoch {epoch:,} of {epochs:,}",
+        sentence=sentence, epoch=found.epoch, epochs=planned(training),
+    )  # fmt: skip
+    shown.caption(plain(at))
     shown.markdown(f"### {plain(found.probe) or '—'}")
     frame = _frame(training.id, found)
     if frame is None:
-        shown.caption("The map of this epoch is not kept here.")
+        shown.caption(gettext("The map of this epoch is not kept here."))
         return
     still = _still(*_sizes(training), language.current())
     shown.chart(
         {**still, "datasets": {CELLS: probe_rows(frame)}},
-        f"Attention of training {letter}: translation down, sentence across",
+        gettext(
+            "Attention of training {letter}: translation down, sentence across", letter=letter
+        ),
         summary=of_matrix(frame.weights.mean(axis=0), frame.query_labels, frame.key_labels),
         key=f"probe-map-{letter}",
     )
     heads = len(frame.weights)
     if heads > 1:
-        shown.caption(f"Mean of {heads} heads, layer {frame.layer + 1}.")
+        layer = frame.layer + 1
+        shown.caption(gettext("Mean of {heads} heads, layer {layer}.", heads=heads, layer=layer))
 
 
 def _after(training: Training, epoch: int) -> Epoch | None:
@@ -161,12 +173,14 @@ def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
     with st.container(key="train-entropy"):
         figure_over_epochs(
-            rows, colours, last_epoch(chosen), "entropy of the probe's map, relative",
+            rows, colours, last_epoch(chosen), gettext("entropy of the probe's map, relative"),
             y_format=".2f", zero=True, now=epoch or epochs.reached(chosen),
         )  # fmt: skip
     shown.caption(
-        "0: every row of the map has all its weight on one word; 1: on all words alike. "
-        "The mean over the heads and rows of the last layer."
+        gettext(
+            "0: every row of the map has all its weight on one word; 1: on all words alike. "
+            "The mean over the heads and rows of the last layer."
+        )
     )
 
 
@@ -178,7 +192,8 @@ def _table(chosen: Mapping[str, Training], titles: Mapping[str, str]) -> None:
     }
     if not columns:
         return
-    with st.expander("Translations after every epoch"):
+    title = gettext("Translations after every epoch")
+    with st.expander(title):
         frame = pd.DataFrame(columns).sort_index(ascending=False)
-        frame.index.name = "epoch"
-        shown.table(frame.reset_index(), hide_index=True, alt="Translations after every epoch")
+        frame.index.name = gettext("epoch")
+        shown.table(frame.reset_index(), hide_index=True, alt=title)

@@ -7,6 +7,7 @@ import math
 import streamlit as st
 
 from dashboard.features.training.view import DEVICE, SEED_FIELD, Train, missing, requests
+from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.links.recipes import (
     BATCH,
     CORPORA,
@@ -25,7 +26,9 @@ from dashboard.ui.session import Session
 from dashboard.ui.titles import data_title
 from dashboard.ui.widgets import plain
 
-_PROBE_HELP = "Translated after every epoch, so that you see the words and the map come right."
+_PROBE_HELP = gettext_noop(
+    "Translated after every epoch, so that you see the words and the map come right."
+)
 _REFUSED = "train refused"
 
 
@@ -35,14 +38,14 @@ def setup(session: Session[Train], catalogue: Catalogue) -> None:
         recipes.draw_made_of(session, catalogue)
         draw_device(session, catalogue, DEVICE)
         upload.button(lambda file: recipes.use_file(session, catalogue, file), upload.SENTENCES)
-    title = "Scorings: each becomes a training of its own"
+    title = gettext("Scorings: each becomes a training of its own")
     recipes.draw_scorings(session, catalogue, title, CORPORA)
     with layout.row("train-normaliser"):
         recipes.draw_normaliser(session, catalogue)
     with layout.row("train-main"):
-        recipes.draw_main(session, catalogue, _PROBE_HELP)
+        recipes.draw_main(session, catalogue, gettext(_PROBE_HELP))
     with st.expander(
-        "More: schedule, vocabulary, the model's parts, seed", icon=":material/tune:"
+        gettext("More: schedule, vocabulary, the model's parts, seed"), icon=":material/tune:"
     ):
         with layout.row("train-recipe"):
             recipes.draw_rest(session, catalogue, of_model=False)
@@ -60,14 +63,14 @@ def start(view: Train, catalogue: Catalogue) -> bool:
     absent = missing(view, catalogue) or owner.refusal("Training")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-go"):
         go = st.button(
-            "Train",
+            gettext("Train"),
             icon=":material/play_arrow:",
             type="primary",
             key="train-start",
             disabled=bool(absent),
         )
         with st.container(width="stretch"):
-            st.caption(plain(absent or _plan(view, catalogue)))
+            st.caption(plain(translated(absent) or _plan(view, catalogue)))
     started = False
     if go and not absent:
         st.session_state[_REFUSED] = ""
@@ -79,38 +82,60 @@ def start(view: Train, catalogue: Catalogue) -> bool:
             st.session_state[_REFUSED] = str(error)
     if refused := st.session_state.get(_REFUSED):
         with st.container(border=True, key="train-refused", gap="xsmall"):
-            st.markdown(":material/error: **This training was not started**")
-            st.text(refused)
+            st.markdown(gettext(":material/error: **This training was not started**"))
+            st.text(translated(refused))
     return started
 
 
 def _plan(view: Train, catalogue: Catalogue) -> str:
     """What pressing the button will do, as far as it is known beforehand."""
+    return gettext(
+        "{trained} {scored} {time}",
+        trained=_trained(view, catalogue), scored=_scored(view, catalogue), time=_time(view),
+    ).strip()  # fmt: skip
+
+
+def _trained(view: Train, catalogue: Catalogue) -> str:
+    """How many trainings of how many epochs, on which pairs."""
     settings, count = dict(view.settings), len(view.scorings)
     epochs, size = int(settings.get(EPOCHS, 0)), int(settings.get(PAIRS, 0))
-    amount = f"up to {size:,} pairs" if size else "all pairs"
-    words = [
-        f"{count} training{'s' * (count > 1)}"
-        + (f" of {epochs:,} epoch{'s' * (epochs > 1)}" if epochs else "")
-        + f" on {amount} of {data_title(view.data, catalogue)}"
-    ]
+    said = {
+        "trainings": ngettext("{count} training", "{count} trainings", count),
+        "epochs": ngettext("{count:,} epoch", "{count:,} epochs", epochs),
+        "pairs": gettext("up to {size:,} pairs", size=size) if size else gettext("all pairs"),
+        "corpus": data_title(view.data, catalogue),
+    }
+    plan = (
+        gettext("{trainings} of {epochs} on {pairs} of {corpus}", **said)
+        if epochs
+        else gettext("{trainings} on {pairs} of {corpus}", **said)
+    )
     batch = int(settings.get(BATCH, 0))
     if size and batch:
-        words[0] += f", at most {math.ceil(size / batch):,} steps an epoch"
-    if held_out := settings.get(HELD_OUT):
-        own = own_metric(view.data, catalogue)
-        metric = (own or catalogue.metric(TASK, "bleu")).title
-        words.append(
-            f"The pairs of {held_out:,} of their source sentences are held out: no step learns "
-            f"from them, and {metric} is measured on them after every epoch"
-        )
-    else:
-        words.append("Nothing is held out, so there will be no score")
+        steps = math.ceil(size / batch)
+        return gettext("{plan}, at most {steps:,} steps an epoch.", plan=plan, steps=steps)
+    return gettext("{plan}.", plan=plan)
+
+
+def _scored(view: Train, catalogue: Catalogue) -> str:
+    """What is held out, and what it is scored by."""
+    held_out = dict(view.settings).get(HELD_OUT)
+    if not held_out:
+        return gettext("Nothing is held out, so there will be no score.")
+    own = own_metric(view.data, catalogue)
+    return gettext(
+        "The pairs of {count:,} of their source sentences are held out: no step learns "
+        "from them, and {metric} is measured on them after every epoch.",
+        count=held_out, metric=translated((own or catalogue.metric(TASK, "bleu")).title),
+    )  # fmt: skip
+
+
+def _time(view: Train) -> str:
+    """How long it takes; empty where no such training has been measured here."""
     seconds = owner.trainings().expected(requests(view))
-    if seconds is not None:
-        words.append(
-            f"Such a training takes {about(seconds)} here, as those before it did"
-            if count == 1
-            else f"Such trainings take {about(seconds)} each here, as those before them did"
-        )
-    return ". ".join(words) + "."
+    if seconds is None:
+        return ""
+    time = translated(about(seconds))
+    if len(view.scorings) == 1:
+        return gettext("Such a training takes {time} here, as those before it did.", time=time)
+    return gettext("Such trainings take {time} each here, as those before them did.", time=time)

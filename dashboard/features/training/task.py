@@ -36,7 +36,7 @@ from attention_plugins.registry import installed
 from attention_plugins.training import Progress, Trainer
 from attention_plugins.translator import Translation, Translator
 from dashboard.features.training import task_order as training_order
-from dashboard.features.training.task_facts import code_of, facts_of, time_up
+from dashboard.features.training.task_facts import code_of, facts_of, score_name, time_up
 from dashboard.features.training.task_figures import (
     final_figures,
     totals,
@@ -48,6 +48,7 @@ from dashboard.features.training.task_memory import PeakMemory
 from dashboard.features.training.task_order import Order
 from dashboard.jobs.context import Cancelled, Context
 from dashboard.jobs.task_tables import maps_table
+from dashboard.language import gettext_noop
 from dashboard.records.nearness import parts_of
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -82,9 +83,9 @@ def perform(request: Request, context: Context) -> Result:
         if not free:
             raise ContractError("another process works on this training; stop it there first")
         folder.note_state("running")
-        context.report(0.0, "Reading the corpus.")
+        context.report(0.0, gettext_noop("Reading the corpus."))
         pairs = training_order.load(request, order, registry)
-        context.report(0.0, "Building the model.")
+        context.report(0.0, gettext_noop("Building the model."))
         ready = prepare(order.experiment, pairs, registry)
         _check_size(ready, float(given.get(MOST_PARAMETERS, math.inf)))
         seconds = float(given.get(MOST_SECONDS, math.inf))
@@ -124,8 +125,7 @@ class _Work:
         model = cast("TranslationModel", ready.model)
         self._trainer = Trainer(model, ready.encoded, ready.recipe, device)
         self._held_out = sample(ready.held_out, _MOST_SCORED)
-        sampled = len(references(ready.held_out)) > _MOST_SCORED
-        self._score_name = f"{'held-out sample' if sampled else 'held out'}, greedy"
+        self._score_name = score_name(len(references(ready.held_out)) > _MOST_SCORED)
         self._counted = counted_by(installed().datasets.get(order.experiment.dataset))
         self._neighbours = neighbours_of(self._held_out, ready.learned, installed(), self._counted)
         self._saved = self._began = time.monotonic()
@@ -151,7 +151,10 @@ class _Work:
         except FloatingPointError as error:
             raise ContractError(str(error)) from error
         epochs = self._folder.history().epochs
-        note = f"Trained for {epochs[-1].epoch} epochs; loss {epochs[-1].loss:.3f}."
+        last = epochs[-1]
+        note = gettext_noop(
+            "Trained for {epochs} epochs; loss {loss:.3f}.", epochs=last.epoch, loss=last.loss
+        )
         self._folder.note_state("done", note, {**totals(epochs), **self._figures()})
         self._folder.forget_snapshot()
 
@@ -160,7 +163,10 @@ class _Work:
         self._losses.add(now)
         figures = {name: v for name, v in asdict(now).items() if name in _LIVE}
         figures |= self._left.after(now)
-        note = f"Epoch {now.epoch} of {now.epochs}, loss {now.loss:.3f}."
+        note = gettext_noop(
+            "Epoch {epoch} of {epochs}, loss {loss:.3f}.",
+            epoch=now.epoch, epochs=now.epochs, loss=now.loss,
+        )  # fmt: skip
         try:
             self._context.report(fraction, note, {**figures, "fraction": fraction})
         except Cancelled:

@@ -6,6 +6,7 @@ from typing import Any
 
 from attention_plugins.experiment import BLEU, Experiment, Prepared
 from attention_plugins.registry import installed
+from dashboard.language import gettext_noop
 from dashboard.settings import variable
 
 
@@ -38,12 +39,18 @@ def code_of(experiment: Experiment) -> list[list[str]]:
     ]
 
 
+def score_name(sampled: bool) -> str:
+    """What a card calls the score after an epoch: of held-out sentences, or of a sample."""
+    return gettext_noop("held-out sample, greedy") if sampled else gettext_noop("held out, greedy")
+
+
 def time_up(epoch: int, seconds: float) -> str:
     """Why a training was paused that has run for as long as this server allows."""
-    return (
-        f"Paused in epoch {epoch:,}: it has run for {seconds / 3600:.3g} hours, as long as a "
-        f"training may at a time ({variable('training_hours')}); resume to go on."
-    )
+    return gettext_noop(
+        "Paused in epoch {epoch:,}: it has run for {hours:.3g} hours, as long as a training may "
+        "at a time ({setting}); resume to go on.",
+        epoch=epoch, hours=seconds / 3600, setting=variable("training_hours"),
+    )  # fmt: skip
 
 
 def _metric(ready: Prepared) -> dict[str, Any]:

@@ -8,6 +8,8 @@ from pathlib import Path
 
 import torch
 
+from dashboard.language import gettext_noop
+
 _MEGABYTE = 2**20
 _RESET, _STATUS = Path("/proc/self/clear_refs"), Path("/proc/self/status")
 
@@ -37,8 +39,10 @@ class PeakMemory:
     def meaning(self) -> str:
         """What is counted."""
         if self.device.type == "cuda":
-            return "tensors on the GPU"
-        return "worker process" if self._fresh else "worker process since its start"
+            return gettext_noop("tensors on the GPU")
+        if self._fresh:
+            return gettext_noop("worker process")
+        return gettext_noop("worker process since its start")
 
     def megabytes(self) -> float | None:
         """The peak so far; None where the system does not tell it."""

@@ -12,8 +12,9 @@ from attention_plugins.describing import describe
 from attention_plugins.presets import PRESETS, Preset
 from attention_plugins.recipe import parameters
 from attention_plugins.registry import Registry
+from dashboard.language import gettext_noop
 from dashboard.records.metric import Metric
-from dashboard.records.nearness import PARTS
+from dashboard.records.nearness import COPIED, FAR, NEAR, PARTS
 
 _PROBE = "I am not tired."
 QUICK = PRESETS["quick"]  # what a request leaves out is as here
@@ -28,6 +29,7 @@ CORPUS = (
         step=10, help="Kept away from training; up to 200 of them are translated and scored.",
     ),
 )  # fmt: skip
+_PARTS = {NEAR: gettext_noop("Near"), FAR: gettext_noop("Far"), COPIED: gettext_noop("Copied")}
 # The last epoch has the first two; the facts of a training that is done have the others.
 METRICS = (
     Metric(
@@ -38,7 +40,7 @@ METRICS = (
         name="bleu", title="BLEU", better="higher",
         help="Of the held-out sentences' greedy translations after the last epoch, 0 to 100.",
     ),
-    *(Metric(name=name, title=name.capitalize(), help=words) for name, words in PARTS.items()),
+    *(Metric(name=name, title=_PARTS[name], help=words) for name, words in PARTS.items()),
     Metric(
         name="alignment_error", title="AER", better="lower",
         help="Alignment error rate on held-out sentences against the corpus's gold "

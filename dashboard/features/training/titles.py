@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
+from dashboard.language import translated
 from dashboard.links.recipes import TASK
 from dashboard.records.attending import SOFTMAX, normaliser_of
 from dashboard.records.catalogue import Catalogue
@@ -44,7 +45,8 @@ def score_metric(training: Training, catalogue: Catalogue) -> Metric:
     if not own:
         return catalogue.metric(TASK, "bleu")
     return Metric(
-        name=str(own["name"]), title=str(own["title"]), unit=str(own.get("unit", "")),
+        name=str(own["name"]), title=translated(str(own["title"])),
+        unit=translated(str(own.get("unit", ""))),
         better="higher" if own.get("higher_is_better", True) else "lower",
     )  # fmt: skip
 

@@ -10,6 +10,7 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dashboard.language import gettext
 from dashboard.links import recipes
 from dashboard.links.fields import NOBODY, SEED, Setting, device
 from dashboard.links.link import Field, Link
@@ -50,12 +51,20 @@ class Shown(Field[Train, tuple[str, ...] | None]):
         for one in wanted:
             if not _TRAINING.match(one):
                 reader.problem(
-                    f"{SHOW}: {shown(one)} is not a training; need {ID_DIGITS} to 32 digits "
-                    "of its id (0-9, a-f)"
-                )
+                    gettext(
+                        "{parameter}: {given} is not a training; need {least} to 32 digits of its "
+                        "id (0-9, a-f)",
+                        parameter=SHOW, given=shown(one), least=ID_DIGITS,
+                    )
+                )  # fmt: skip
         kept = [one for one in wanted if _TRAINING.match(one)]
         if len(kept) > MOST_SHOWN:
-            reader.problem(f"{SHOW}: {len(kept)} trainings; the first {MOST_SHOWN} are shown")
+            reader.problem(
+                gettext(
+                    "{parameter}: {count} trainings; the first {most} are shown",
+                    parameter=SHOW, count=len(kept), most=MOST_SHOWN,
+                )
+            )  # fmt: skip
         return tuple(kept[:MOST_SHOWN]) or None
 
     def write(self, view: Train, catalogue: Catalogue) -> Mapping[str, str]:

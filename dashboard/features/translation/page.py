@@ -15,6 +15,7 @@ from dashboard.features.translation.view import (
     Translation,
     requests,
 )
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.checkpoints import untrained, usual_panels
 from dashboard.links.fields import LETTERS
 from dashboard.links.panels import checkpoints_of, query, selected_maps, with_map
@@ -52,7 +53,9 @@ from dashboard.ui.widgets import plain
 
 _USUAL_PANELS = 3
 _SLIDER_WIDTH = 150  # px
-_CLICK = "Each small map is a head, or the mean of its layer: click it to see it large."
+_CLICK = gettext_noop(
+    "Each small map is a head, or the mean of its layer: click it to see it large."
+)
 
 
 class _Places(NamedTuple):
@@ -67,7 +70,7 @@ def _controls(session: Session[Translation], catalogue: Catalogue) -> _Places:
     with layout.row("translation-sentence"):
         before = session.view.corpus
         sides = sides_of(catalogue, checkpoints_of(session.view, catalogue).values())
-        placeholder = "optional: {target}, the same in every panel"
+        placeholder = gettext("optional: {target}, the same in every panel")
         draw_sentences(session, sides, TEXT, TARGET, placeholder=placeholder)
         moved = draw_corpus(session, catalogue, CORPUS)
         draw_setting(session, catalogue, BEAM, width=_SLIDER_WIDTH)
@@ -103,7 +106,7 @@ def _results(session: Session[Translation], catalogue: Catalogue, places: _Place
         with place.result:
             if letter not in here:
                 sentence = untrained(catalogue, view.corpus, panel)
-                results.absent(sentence, height, f"panel-{letter}-result")
+                results.absent(translated(sentence), height, f"panel-{letter}-result")
                 continue
             sides = sides_of(catalogue, [here[letter]])
             _result(session, letter, asked.get(letter), height, sides)
@@ -119,7 +122,7 @@ def _kind(session: Session[Translation]) -> None:
         several = maps.has_grid(found, session.view.kind)
         pieces = any(maps.has_pieces(one, session.view.kind) for one in found)
         sentences = [AXES[session.view.kind], *[_CLICK] * several, *[PIECES] * pieces]
-        shown.caption(" ".join(sentences))
+        shown.caption(" ".join(map(gettext, sentences)))
 
 
 def _export(
@@ -128,7 +131,7 @@ def _export(
     panel = session.view.panels[LETTERS.index(letter)]
     alone = replace(session.view, panels=(panel,), selected=())
     export.panel_menu(
-        request, session.jobs.final(request), letter, f"Translation, {title}",
+        request, session.jobs.final(request), letter, gettext("Translation, {model}", model=title),
         LINK.format(alone, catalogue), vmax=1.0,
     )  # fmt: skip
 
@@ -138,7 +141,9 @@ def _result(
     sides: tuple[str, str],
 ) -> None:  # fmt: skip
     if request is None:
-        shown.caption("The sentence is empty: write one above, and its translation appears here.")
+        shown.caption(
+            gettext("The sentence is empty: write one above, and its translation appears here.")
+        )
         return
     results.results(
         session.jobs,
@@ -146,6 +151,7 @@ def _result(
         lambda result: _translation(session, result, letter, sides),
         height,
         f"panel-{letter}-result",
+        grows=True,
     )
 
 
@@ -156,7 +162,8 @@ def _translation(
     facts, view = result.facts, session.view
     unknown_words(result, sides)
     shown.markdown(f"## {plain(facts['translation']) or '—'}")
-    shown.caption(("forced · " if facts["forced"] else "") + likelihood(result))
+    likely = likelihood(result)
+    shown.caption(gettext("forced · {likely}", likely=likely) if facts["forced"] else likely)
     if maps.maps_of(result, view.kind):
         maps.attention_maps(
             result, letter, session.jobs.done(), view.kind, selected_maps(view)[letter],
@@ -170,10 +177,11 @@ def _closer(view: Translation) -> None:
     """The ways to pages that look closer at the same sentence."""
     first = replace(view, panels=view.panels[:1], selected=())
     with layout.row("translation-closer"):
-        link_to("differences", query(view), "Where do they differ?", "compare_arrows")
+        link_to("differences", query(view), gettext("Where do they differ?"), "compare_arrows")
         link_to(
-            "heads", query(first), "What is the ablation effect of each head of panel a?", "tune"
-        )
+            "heads", query(first),
+            gettext("What is the ablation effect of each head of panel a?"), "tune",
+        )  # fmt: skip
 
 
 PAGE = Page(

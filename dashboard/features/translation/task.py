@@ -17,6 +17,7 @@ from dashboard.features.translation.task_offer import BEAM
 from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import maps_table
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts
+from dashboard.language import gettext_noop
 from dashboard.records.interventions import Change, read_changes, write_changes
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -48,11 +49,11 @@ def perform(request: Request, context: Context) -> Result:
     texts, others = read_texts(request, _TEXTS)
     width = int(settle([BEAM], others)["beam"])
     translator = open_translator(request, context)
-    context.report(0.5, "translating")
+    context.report(0.5, gettext_noop("translating"))
     said = translator.explain(texts["text"], width=width, target=texts["target"])
     changes, more = read_changes(texts["changes"]), {}
     if changes:
-        context.report(0.7, "translating with the changes")
+        context.report(0.7, gettext_noop("translating with the changes"))
         said, more = _changed(translator, texts, width, changes, said)
     return Result(
         tables={"maps": maps_table(said.maps), "tokens": _tokens_table(said)},

@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.checkpoints import translation_request, usual_corpus, usual_panels
 from dashboard.links.fields import Setting, Text, device
 from dashboard.links.link import Field, Link
@@ -57,9 +58,12 @@ class KindField(Field[Translation, str]):
         kind, _ = _kind_and_map(given)
         if not kind:
             reader.problem(
-                f"{_MAP}={shown(given)}: need {', '.join(KINDS)}, alone or with a layer and a "
-                f"head such as {KINDS[0]}.2.3, so {KINDS[0]} is used"
-            )
+                gettext(
+                    "{parameter}={given}: need {kinds}, alone or with a layer and a head such as "
+                    "{usual}.2.3, so {usual} is used",
+                    parameter=_MAP, given=shown(given), kinds=", ".join(KINDS), usual=KINDS[0],
+                )
+            )  # fmt: skip
         return kind or KINDS[0]
 
     def write(self, view: Translation, catalogue: Catalogue) -> Mapping[str, str]:
@@ -119,12 +123,14 @@ def _everywhere(view: Translation) -> str:
 
 CORPUS = corpus()
 PANELS: PanelsField[Translation] = PanelsField(name="panels")
-TEXT = text("A sentence to translate")
+TEXT = text(gettext_noop("A sentence to translate"))
 TARGET: Text[Translation] = Text(
     name="target",
-    title="Force this translation",
-    help="The models then say nothing of their own: each tells how likely it finds these words, "
-    "and where it looks while it reads them.",
+    title=gettext_noop("Force this translation"),
+    help=gettext_noop(
+        "The models then say nothing of their own: each tells how likely it finds these words, "
+        "and where it looks while it reads them."
+    ),
 )
 BEAM: Setting[Translation] = Setting(
     name="beam",

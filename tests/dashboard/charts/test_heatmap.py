@@ -298,3 +298,14 @@ def test_differences_have_the_end_of_the_colours_at_the_end_of_the_scale(vmax):
 def test_what_cannot_be_drawn_is_refused(call, message):
     with pytest.raises(ValueError, match=message):
         call()
+
+
+def test_rules_stand_between_words_and_none_between_the_pieces_of_one(painted):
+    sentence = ["je", "suis", "fat", "·igué", "·.", "<eos>"]
+    scene = painted(attention_heatmap(weights(2, 6), ["tired", "·."], sentence, cell=20))
+    edges = sorted({item["left"] for item in scene.items("cells_marks")})
+    rules = [item["left"] for item in scene.items("words_across_marks")]
+    assert rules == pytest.approx([edges[at] for at in (1, 2, 5)], abs=1)
+    assert scene.items("words_down_marks") == []
+    words = painted(attention_heatmap(weights(2, 3), ["a", "·"], ["b", "c", "d"]))
+    assert words.items("words_across_marks") == []

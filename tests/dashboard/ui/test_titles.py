@@ -23,6 +23,11 @@ def test_a_checkpoint_is_called_by_the_normaliser_on_its_card(catalogue):
     assert checkpoint_title("bahdanau.additive", sparse, catalogue) == "Additive, Sparsemax"
 
 
+def test_a_checkpoint_that_was_kept_here_begins_with_its_own_name(catalogue):
+    kept = replace(catalogue.checkpoints["one"], name="my_first", shipped=False)
+    assert checkpoint_title("bahdanau.additive", kept, catalogue) == "my_first · Additive"
+
+
 def test_a_typed_scoring_is_its_formula_and_needs_no_plugin(catalogue):
     assert attending_title(Attending(scoring="=dot(q, k)"), catalogue) == "dot(q, k)"
     typed = replace(catalogue.checkpoints["one"], name="typed", scoring="=dot(q, k)")

@@ -2,6 +2,7 @@ import json
 
 import pytest
 
+from dashboard import language
 from dashboard.features.heads.outcome import compared
 from dashboard.jobs.backend import Event
 
@@ -149,3 +150,15 @@ def test_words_are_compared_as_text():
     assert after == r"le :orange-background[:orange[\:red\[chien\]]] dort"
     assert fresh == 1
     assert compared("", "") == ("—", "—", 0)
+
+
+def test_a_chinese_reader_finds_all_but_names_in_chinese(opened, monkeypatch):
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    app = opened("heads", only="entropy>0.25")
+    assert not app.exception
+    assert [one.value for one in app.header] == ["开关板", "热图"]
+    assert "还没有改动" in words(app)
+    assert r"头 3：75\% 的权重落在 \<eos\> 上" in words(app)
+    assert set(table(app)["On"]) == {True}
+    assert table(app)["Head"][0].startswith("交叉 ")
+    assert link(app) == {"only": "entropy>0.25"}

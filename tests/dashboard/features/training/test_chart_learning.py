@@ -93,6 +93,13 @@ def test_an_axis_from_zero_shows_its_zero(painted):
     assert labels(painted(chart(scores))).count("0") == 1
 
 
+def test_no_tick_of_a_small_score_repeats_another(painted):
+    small = [{**row, "value": row["value"] / 30} for row in ROWS]
+    ticks = [text for text in labels(painted(chart(small, zero=True, y_format=".1f")))
+             if "." in text]  # fmt: skip
+    assert len(ticks) == len({*ticks}) >= 3
+
+
 def test_a_series_without_a_colour_is_named():
     with pytest.raises(ValueError, match="got none for c Cosine"):
         chart([{"epoch": 1, "value": 1.0, "series": "c Cosine"}])

@@ -10,6 +10,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dashboard import language
 from dashboard.features.training.view import LINK, requests
 from dashboard.records.request import Request
 from dashboard.records.training import Ahead, Epoch, Training
@@ -697,3 +698,13 @@ def test_the_same_formula_is_not_added_twice(opened, service):
     assert app.multiselect(CHOICES).value == ["=dot(q, k)", "="]
     assert button(app, "Add this scoring").disabled
     assert "It is among the scorings above." in words(app)
+
+
+def test_a_chinese_reader_is_told_the_plan_in_whole_sentences(opened, service, monkeypatch):
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    app = opened("training")
+    assert not app.exception
+    assert "还没有训练过模型" in words(app)
+    (plan,) = [one.value for one in app.caption if "次训练" in one.value]
+    assert "每次" in plan
+    assert "  " not in plan
