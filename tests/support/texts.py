@@ -18,6 +18,13 @@ MARKS = {"gettext", "gettext_noop"}
 TOLD = {"title", "description", "help", "unit", "advice", "explanation", "purpose", "section"}
 # What pages declare; their texts go through ``gettext`` where they are shown.
 DECLARED = {"Entry", "Page", "Parameter", "Metric"}
+# The same of one feature alone, with the arguments that hold its texts.
+OWN = {
+    "Lesson": {
+        "title", "papers", "idea", "question", "choices", "reason", "now", "goal", "conclusion",
+    },
+    "Try": {"label"},
+}  # fmt: skip
 # Their texts are read in a terminal or by those who write plugins.
 NOT_SHOWN = tuple(f"attention_plugins/{name}/" for name in ("commands", "templates", "checking"))
 _COMMON = {"len", "str", "repr", "join", "shown", "sorted", "map", "self", "format"}
@@ -99,6 +106,9 @@ def _of_node(node: ast.AST, worker: bool) -> Iterator[tuple[str, str]]:
         case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in DECLARED and not worker:
             told = (each.value for each in given if each.arg in TOLD)
             yield from ((text, "") for value in told for text in literals(value))
+        case ast.Call(func=ast.Name(id=kind), keywords=given) if kind in OWN:
+            told = (each.value for each in given if each.arg in OWN[kind])
+            yield from ((text, "") for value in told for text in literals(value))
         case ast.keyword(arg=str(name), value=value) if worker and name in TOLD:
             yield from ((text, "") for text in literals(value))
 
@@ -115,6 +125,9 @@ def literals(node: ast.expr) -> Iterator[str]:
         case ast.BinOp(op=ast.Add(), left=left, right=right):
             for one in literals(left):
                 yield from (one + other for other in literals(right))
+        case ast.Dict(values=values):
+            for value in values:
+                yield from literals(value)
 
 
 def _template(node: ast.JoinedStr) -> str:

@@ -14,6 +14,7 @@ from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
 from dashboard.charts.theme import PANEL_COLOURS
 from dashboard.charts.values import draw_values, prepare_values
+from dashboard.language import gettext
 from dashboard.records.result import Result
 from dashboard.ui import charts, maps
 
@@ -68,7 +69,7 @@ def curve(result: Result) -> None:
             result.tables["curve"], result.tables["points"],
             x_title=result.facts["x_names"][0], y_title=result.facts["y_name"],
         ),
-        "The prediction over the points; the truth is dashed",
+        gettext("The prediction over the points; the truth is dashed"),
     )  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from dashboard.features.lessons.view import (
     lesson_of,
     requests,
 )
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.ui import results, shown
@@ -31,10 +32,11 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, place
 
 _MINUS = re.compile(r"-(?=[0-9])")
+_WORDS = re.compile(r"\\text\{(\s*)(.+?)\}")  # of a formula
 _HEIGHT = 300  # px, of a figure
-_RIGHT = ":material/check_circle: **Right.** {reason}"
-_WRONG = ":material/cancel: **Not so.** Right would be: *{right}*. {reason}"
-_FOUND = ":material/task_alt: **Found.** {conclusion}"
+_RIGHT = gettext_noop(":material/check_circle: **Right.** {reason}")
+_WRONG = gettext_noop(":material/cancel: **Not so.** Right would be: *{right}*. {reason}")
+_FOUND = gettext_noop(":material/task_alt: **Found.** {conclusion}")
 
 
 class _Places(NamedTuple):
@@ -54,13 +56,13 @@ def _controls(session: Session[Course], _: Catalogue) -> _Places:
     with st.container(key=f"lesson-{lesson.name}"):
         left, right = shown.columns([1, 1], gap="large")
         with left:
-            shown.header(f"{number}. {lesson.title}")
-            shown.markdown(lesson.idea)
+            shown.header(f"{number}. {gettext(lesson.title)}")
+            shown.markdown(gettext(lesson.idea))
             with st.container(
                 horizontal=True, horizontal_alignment="center", vertical_alignment="center"
             ):
                 for formula in lesson.formulas:
-                    shown.latex(formula, width="content")
+                    shown.latex(_WORDS.sub(_words, formula), width="content")
             shown.caption(" ".join(defined(term) for term in lesson.terms))
             _ask(session, lesson)
             verdict = shown.container()
@@ -71,24 +73,36 @@ def _controls(session: Session[Course], _: Catalogue) -> _Places:
             figure = shown.container()
             if session.view.guess:
                 _lead_on(session, lesson)
-    book = [cited(lesson.section)] if lesson.section else []
-    shown.caption("; ".join([*book, *([lesson.papers] if lesson.papers else [])]) + ".")
+    shown.caption(_sources(lesson))
     return _Places(row, verdict, figure, goal)
+
+
+def _words(found: re.Match[str]) -> str:
+    """The words of a formula in the visitor's language."""
+    return rf"\text{{{found[1]}{gettext(found[2])}}}"
+
+
+def _sources(lesson: Lesson) -> str:
+    """What the lesson rests on: a section of the book, papers, or both."""
+    papers = gettext(lesson.papers)
+    if lesson.section and papers:
+        return gettext("{book}; {papers}.", book=cited(lesson.section), papers=papers)
+    return gettext("{sources}.", sources=cited(lesson.section) if lesson.section else papers)
 
 
 def _steps(session: Session[Course]) -> None:
     """To the lesson before, to this one anew, and to the next."""
     number = session.view.lesson
     st.button(
-        "Ask again", icon=":material/replay:", type="tertiary", key="lessons-again",
+        gettext("Ask again"), icon=":material/replay:", type="tertiary", key="lessons-again",
         disabled=not session.view.guess, on_click=_go, args=(session, number),
     )  # fmt: skip
     st.button(
-        "Previous", icon=":material/arrow_back:", disabled=number == 1, key="lessons-previous",
-        on_click=_go, args=(session, number - 1),
+        gettext("Previous"), icon=":material/arrow_back:", disabled=number == 1,
+        key="lessons-previous", on_click=_go, args=(session, number - 1),
     )  # fmt: skip
     st.button(
-        "Next", icon=":material/arrow_forward:", disabled=number == len(LESSONS),
+        gettext("Next"), icon=":material/arrow_forward:", disabled=number == len(LESSONS),
         key="lessons-next", on_click=_go, args=(session, number + 1),
     )  # fmt: skip
 
@@ -99,14 +113,15 @@ def _ask(session: Session[Course], lesson: Lesson) -> None:
     def answer() -> None:
         session.change(replace(session.view, guess=st.session_state[key], at=lesson.asked))
 
-    shown.markdown(f"**{lesson.question}**")
+    question = translated(lesson.question)
+    shown.markdown(f"**{question}**")
     st.radio(
-        lesson.question, [*lesson.choices], format_func=lambda name: lesson.choices[name],
+        question, [*lesson.choices], format_func=lambda name: gettext(lesson.choices[name]),
         key=place(key, session.view.guess or None, session.fresh), on_change=answer,
         disabled=bool(session.view.guess), label_visibility="collapsed",
     )  # fmt: skip
     if not session.view.guess:
-        st.caption("Predict first: choose an answer, and look.")
+        st.caption(gettext("Predict first: choose an answer, and look."))
 
 
 def _move(session: Session[Course], lesson: Lesson) -> None:
@@ -118,11 +133,11 @@ def _move(session: Session[Course], lesson: Lesson) -> None:
 
 def _lead_on(session: Session[Course], lesson: Lesson) -> None:
     """States of other pages to try."""
-    shown.markdown("**Try this**")
+    shown.markdown(gettext("**Try this**"))
     with st.container(gap="xsmall"):
         for to in lesson.tries:
             query = navigation.checked(to.page, to.query, session.catalogue)
-            navigation.link_to(to.page, query, to.label)
+            navigation.link_to(to.page, query, gettext(to.label))
 
 
 def _go(session: Session[Course], number: int) -> None:
@@ -136,8 +151,11 @@ def _results(session: Session[Course], catalogue: Catalogue, places: _Places) ->
     if seen is None or asked is None:
         with places.figure:
             results.absent(
-                "This lesson needs a trained model that ships with the workbench and is not "
-                "here. The other lessons do without it.", _HEIGHT, "lesson-figure",
+                gettext(
+                    "This lesson needs a trained model that ships with the workbench and is not "
+                    "here. The other lessons do without it."
+                ),
+                _HEIGHT, "lesson-figure",
             )  # fmt: skip
         with places.progress:
             progress(view.lesson, "", lambda number: _go(session, number))
@@ -166,16 +184,16 @@ def _results(session: Session[Course], catalogue: Catalogue, places: _Places) ->
 def _verdict(lesson: Lesson, guess: str, figures: Figures) -> None:
     right, reason = lesson.answer(figures), _said(lesson.reason, figures)
     if guess == right:
-        shown.markdown(_RIGHT.format(reason=reason))
+        shown.markdown(gettext(_RIGHT, reason=reason))
     else:
-        shown.markdown(_WRONG.format(right=lesson.choices[right], reason=reason))
+        shown.markdown(gettext(_WRONG, right=gettext(lesson.choices[right]), reason=reason))
 
 
 def _goal(lesson: Lesson, figures: Figures, reached: bool) -> None:
     if reached:
-        shown.markdown(_FOUND.format(conclusion=_said(lesson.conclusion, figures)))
+        shown.markdown(gettext(_FOUND, conclusion=_said(lesson.conclusion, figures)))
     else:
-        shown.markdown(f":material/target: **{lesson.goal}**")
+        shown.markdown(f":material/target: **{translated(lesson.goal)}**")
 
 
 def _figure(lesson: Lesson, result: Result, view: Course) -> None:
