@@ -9,15 +9,13 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard import navigation
+from dashboard.features.lessons import leading
 from dashboard.features.lessons.chapter import cited
-from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import Figures, Lesson
 from dashboard.features.lessons.progress import progress
 from dashboard.features.lessons.view import (
     LINK,
     Course,
-    begun,
     control_of,
     lesson_of,
     requests,
@@ -46,13 +44,12 @@ class _Places(NamedTuple):
     verdict: shown.Place
     figure: shown.Place
     goal: shown.Place
+    end: shown.Place
 
 
 def _controls(session: Session[Course], _: Catalogue) -> _Places:
     lesson, number = lesson_of(session.view), session.view.lesson
-    row, steps = st.columns([3, 2], vertical_alignment="center", gap="medium")
-    with steps.container(horizontal=True, horizontal_alignment="right", gap="small"):
-        _steps(session)
+    row = st.container()
     with st.container(key=f"lesson-{lesson.name}"):
         left, right = shown.columns([1, 1], gap="large")
         with left:
@@ -63,18 +60,23 @@ def _controls(session: Session[Course], _: Catalogue) -> _Places:
             ):
                 for formula in lesson.formulas:
                     shown.latex(_WORDS.sub(_words, formula), width="content")
-            shown.caption(" ".join(defined(term) for term in lesson.terms))
             _ask(session, lesson)
             verdict = shown.container()
+            with shown.container(key="lesson-terms-aside"):
+                shown.caption(" ".join(defined(term) for term in lesson.terms))
         with right:
             goal = shown.container()
             if session.view.guess:
                 _move(session, lesson)
-            figure = shown.container()
+            figure, end = shown.container(), shown.container()
             if session.view.guess:
-                _lead_on(session, lesson)
-    shown.caption(_sources(lesson))
-    return _Places(row, verdict, figure, goal)
+                leading.lead_on(session, lesson)
+        sources, steps = st.columns([1, 1], vertical_alignment="center", gap="large")
+        with sources:
+            shown.caption(_sources(lesson))
+        with steps:
+            leading.steps(session)
+    return _Places(row, verdict, figure, goal, end)
 
 
 def _words(found: re.Match[str]) -> str:
@@ -88,23 +90,6 @@ def _sources(lesson: Lesson) -> str:
     if lesson.section and papers:
         return gettext("{book}; {papers}.", book=cited(lesson.section), papers=papers)
     return gettext("{sources}.", sources=cited(lesson.section) if lesson.section else papers)
-
-
-def _steps(session: Session[Course]) -> None:
-    """To the lesson before, to this one anew, and to the next."""
-    number = session.view.lesson
-    st.button(
-        gettext("Ask again"), icon=":material/replay:", type="tertiary", key="lessons-again",
-        disabled=not session.view.guess, on_click=_go, args=(session, number),
-    )  # fmt: skip
-    st.button(
-        gettext("Previous"), icon=":material/arrow_back:", disabled=number == 1,
-        key="lessons-previous", on_click=_go, args=(session, number - 1),
-    )  # fmt: skip
-    st.button(
-        gettext("Next"), icon=":material/arrow_forward:", disabled=number == len(LESSONS),
-        key="lessons-next", on_click=_go, args=(session, number + 1),
-    )  # fmt: skip
 
 
 def _ask(session: Session[Course], lesson: Lesson) -> None:
@@ -131,19 +116,6 @@ def _move(session: Session[Course], lesson: Lesson) -> None:
     session.update(at=value)
 
 
-def _lead_on(session: Session[Course], lesson: Lesson) -> None:
-    """States of other pages to try."""
-    shown.markdown(gettext("**Try this**"))
-    with st.container(gap="xsmall"):
-        for to in lesson.tries:
-            query = navigation.checked(to.page, to.query, session.catalogue)
-            navigation.link_to(to.page, query, gettext(to.label))
-
-
-def _go(session: Session[Course], number: int) -> None:
-    session.change(begun(number))
-
-
 def _results(session: Session[Course], catalogue: Catalogue, places: _Places) -> None:
     view, lesson = session.view, lesson_of(session.view)
     seen = lesson.request(view.at, catalogue)
@@ -158,7 +130,7 @@ def _results(session: Session[Course], catalogue: Catalogue, places: _Places) ->
                 _HEIGHT, "lesson-figure",
             )  # fmt: skip
         with places.progress:
-            progress(view.lesson, "", lambda number: _go(session, number))
+            progress(view.lesson, "", lambda number: leading.go(session, number))
         return
     ends = [session.jobs.final(request) for request in (asked, seen)]
     right, found = (event.result if event else None for event in ends)
@@ -176,9 +148,12 @@ def _results(session: Session[Course], catalogue: Catalogue, places: _Places) ->
             session.jobs, seen, lambda result: _figure(lesson, result, view), _HEIGHT,
             "lesson-figure", grows=True,
         )  # fmt: skip
+    if reached:
+        with places.end:
+            leading.end(session)
     with places.progress:
         finished = lesson.name if reached else ""
-        progress(view.lesson, finished, lambda number: _go(session, number))
+        progress(view.lesson, finished, lambda number: leading.go(session, number))
 
 
 def _verdict(lesson: Lesson, guess: str, figures: Figures) -> None:
@@ -203,7 +178,7 @@ def _figure(lesson: Lesson, result: Result, view: Course) -> None:
 
 def _said(sentence: str, figures: Figures) -> str:
     """The sentence with its figures, and with minus signs."""
-    return _MINUS.sub("−", sentence.format(**figures))
+    return _MINUS.sub("−", gettext(sentence, **figures))
 
 
 PAGE = Page(

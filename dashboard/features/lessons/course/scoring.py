@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import math
-
 from dashboard.features.lessons.figures import lines
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
 from dashboard.language import gettext, gettext_noop
@@ -42,10 +40,13 @@ def _measured(result: Result, d: Scalar) -> Figures:
 def _figure(result: Result, d: Scalar) -> None:
     series = {}
     for scoring, title in _TITLES.items():
-        found = {at: y for at, y in _largest(result, scoring).items() if at <= int(d)}
-        series[gettext(title)] = [(math.log2(at), y) for at, y in found.items()]
+        found = _largest(result, scoring).items()
+        series[gettext(title)] = [(at, y) for at, y in found if at <= int(d)]
     alt = gettext("The largest of {count} weights, on average, up to d = {d}", count=_KEYS, d=d)
-    lines(result, alt, series, x_title="log₂ d", y_title=gettext("largest weight"))  # fmt: skip
+    lines(
+        result, alt, series, x_title="d", y_title=gettext("largest weight"),
+        ticks=[at for at in _largest(result, _DOT) if at <= int(d)],
+    )  # fmt: skip
 
 
 def _answer(figures: Figures) -> str:
