@@ -47,6 +47,8 @@ def move(view, one, to, said=str):
     steps = round((float(to) - one.asked) / one.control.step)
     for _ in range(abs(steps)):
         slider.press("ArrowRight" if steps > 0 else "ArrowLeft")
+    stands = slider.get_attribute("aria-valuetext")
+    assert float(stands) == float(to)
 
 
 @pytest.mark.timeout(1800)
@@ -59,11 +61,11 @@ def test_ten_lessons_are_walked_ticked_and_left_by_their_links(window):
         assert view.page.get_by_text("Try this").count() == 0
         answer.click()
         view.until(lambda: "Right." in view.text(), f"the verdict on {one.name}")
-        assert one.goal in view.text()
+        view.until(lambda words=one.goal: words in view.text(), f"the goal of {one.name}")
         view.settle()
         assert view.page.get_by_text("Found.").count() == 0
         move(view, one, at)
-        view.until(lambda: "Found." in view.text(), f"the goal of {one.name}")
+        view.until(lambda: "Found." in view.text(), f"{one.name} to be done")
         view.until(lambda done=number: ticks(view) == done, f"{number} ticks")
         assert view.overflow() <= 0
         view.settle()
@@ -97,11 +99,12 @@ def test_ten_lessons_are_walked_in_chinese_by_what_each_offers_at_its_end(window
         guess, at, _ = WALK[one.name]
         view.page.get_by_text(said(one.choices[guess]), exact=True).click()
         view.until(lambda: "正确。" in view.text(), f"the verdict on {one.name}")
-        assert said(one.goal) in view.text()
+        goal = said(one.goal)
+        view.until(lambda words=goal: words in view.text(), f"the goal of {one.name}")
         view.settle()
         move(view, one, at, said)
         done = f"第 {number} 课已完成"
-        view.until(lambda words=done: words in view.text(), f"the goal of {one.name}")
+        view.until(lambda words=done: words in view.text(), f"{one.name} to be done")
         assert "找到了。" in view.text()
         assert view.overflow() <= 0
         lesson_itself = view.page.inner_text(f".st-key-lesson-{one.name}")
