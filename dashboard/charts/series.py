@@ -109,12 +109,12 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     """
     (lane,) = stacked([shape.height], 0)
     powers = shape.log or shape.doubling
-    kinds = ["log" if one else "linear" for one in (powers, shape.log)]
+    x_kind, y_kind = "log" if powers else "linear", "log" if shape.log else "linear"
     x_title, y_title = shape.titles
     x = alt.X(
         "x:Q",
         scale=alt.Scale(
-            type=kinds[0], base=2 if shape.doubling else alt.Undefined,
+            type=x_kind, base=2 if shape.doubling else alt.Undefined,
             domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False,
             zero=alt.Undefined if powers else False, padding=8 if shape.fitted else 0,
         ),
@@ -126,7 +126,7 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     marked = [*shape.marked] or alt.Undefined
     y = alt.Y(
         "y:Q",
-        scale=lane.scale(alt.ExprRef("low"), alt.ExprRef("high"), kinds[1]),
+        scale=lane.scale(alt.ExprRef("low"), alt.ExprRef("high"), y_kind),
         axis=lane.axis(y_title, _ROOM, form=shape.y_format, values=marked),
     )
     stroke = named_strokes("series", dict(shape.names), legend=shape.legend)

@@ -1,6 +1,7 @@
 """All ten lessons in one session: asked, answered, done by hand, ticked, and left by a link."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 
@@ -37,7 +38,7 @@ def lesson(window, number):
     window.until(lambda: heading in window.text(), heading).settle()
 
 
-def move(view, one, to, said=str):
+def move(view, one, to, said: Callable[[str], str] = str):
     """Move the lesson's control as a hand does, by its keys or its menu."""
     if one.control.choices:
         view.page.get_by_role("combobox").click()
