@@ -34,6 +34,7 @@ class SeriesShape(NamedTuple):
         titles: of the axes, x first.
         fitted: whether the lines are another table than the points.
         log: both axes logarithmic.
+        doubling: the x axis logarithmic, where each step doubles x.
         ticks: of the x axis; where they suit it if empty.
         marked: ticks of the y axis; where they suit it if empty.
         y_format: of the y axis and its tooltip.
@@ -43,6 +44,7 @@ class SeriesShape(NamedTuple):
     titles: tuple[str, str]
     fitted: bool
     log: bool
+    doubling: bool
     ticks: tuple[float, ...]
     marked: tuple[float, ...]
     y_format: str
@@ -59,6 +61,7 @@ def prepare_series(
     y_title: str,
     fitted: pd.DataFrame | None = None,
     log: bool = False,
+    doubling: bool = False,
     ticks: Sequence[float] = (),
     y_format: str = "~g",
     legend: bool = True,
@@ -72,6 +75,7 @@ def prepare_series(
         colours: by series, in the order of the legend.
         fitted: the same columns; then ``series`` are points and these the lines.
         log: both axes logarithmic.
+        doubling: the x axis alone logarithmic, where each step doubles x.
         ticks: of the x axis.
         y_format: a d3 format of the y axis and its tooltip.
 
@@ -79,16 +83,17 @@ def prepare_series(
         ValueError: no rows, other columns, a series without a colour, or a number not above 0
             on a logarithmic axis.
     """
-    tables = {"points": _checked(series, colours, log)}
+    positive = ["x", "y"] if log else ["x"] if doubling else []
+    tables = {"points": _checked(series, colours, positive)}
     if fitted is not None:
-        tables["lines"] = _checked(fitted, colours, log)
+        tables["lines"] = _checked(fitted, colours, positive)
     both = pd.concat(tables.values())
     (left, low), (right, high) = (end(both[["x", "y"]], axis=0) for end in (np.nanmin, np.nanmax))
     margin = (high - low) * 0.05 or 1.0
     low, high = _log_ends(low, high) if log else (low - margin, high + margin)
     shape = SeriesShape(
         names=tuple(colours.items()), titles=(x_title, y_title), fitted=fitted is not None,
-        log=log, ticks=tuple(map(float, ticks)),
+        log=log, doubling=doubling, ticks=tuple(map(float, ticks)),
         marked=tuple(_log_ticks(low, high)) if log else (), y_format=y_format, legend=legend,
         width=width, height=height,
     )  # fmt: skip
@@ -104,23 +109,25 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     Hovering tells the nearest point's values.
     """
     (lane,) = stacked([shape.height], 0)
-    kind = "log" if shape.log else "linear"
+    powers = shape.log or shape.doubling
+    x_kind, y_kind = "log" if powers else "linear", "log" if shape.log else "linear"
     x_title, y_title = shape.titles
     x = alt.X(
         "x:Q",
         scale=alt.Scale(
-            type=kind, domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False,
-            zero=alt.Undefined if shape.log else False, padding=8 if shape.fitted else 0,
+            type=x_kind, base=2 if shape.doubling else alt.Undefined,
+            domain=[alt.ExprRef("left"), alt.ExprRef("right")], nice=False,
+            zero=alt.Undefined if powers else False, padding=8 if shape.fitted else 0,
         ),
         axis=alt.Axis(
-            title=x_title, grid=shape.log, format=",d" if shape.log else "~s", labelFlush=True,
+            title=x_title, grid=shape.log, format=",d" if powers else "~s", labelFlush=True,
             labelSeparation=6, values=[*shape.ticks] or alt.Undefined,
         ),
     )  # fmt: skip
     marked = [*shape.marked] or alt.Undefined
     y = alt.Y(
         "y:Q",
-        scale=lane.scale(alt.ExprRef("low"), alt.ExprRef("high"), kind),
+        scale=lane.scale(alt.ExprRef("low"), alt.ExprRef("high"), y_kind),
         axis=lane.axis(y_title, _ROOM, form=shape.y_format, values=marked),
     )
     stroke = named_strokes("series", dict(shape.names), legend=shape.legend)
@@ -166,11 +173,13 @@ def _log_ticks(low: float, high: float) -> list[float]:
     return [tick for tick in ticks if low <= tick <= high]
 
 
-def _checked(series: pd.DataFrame, colours: Mapping[str, str], log: bool) -> pd.DataFrame:
+def _checked(
+    series: pd.DataFrame, colours: Mapping[str, str], positive: Sequence[str]
+) -> pd.DataFrame:
     frame_with(series, _NEEDED)
     if strangers := sorted(set(series["series"]) - set(colours)):
         raise ValueError(f"need a colour for every series, got none for {', '.join(strangers)}")
-    if log and (series[["x", "y"]].to_numpy(float) <= 0).any():
+    if (series[[*positive]].to_numpy(float) <= 0).any():
         raise ValueError("need numbers above 0 on logarithmic axes")
     return pd.DataFrame(
         {"x": rounded(series["x"]), "y": rounded(series["y"]), "series": series["series"]}

@@ -14,6 +14,7 @@ from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
 from dashboard.charts.theme import PANEL_COLOURS
 from dashboard.charts.values import draw_values, prepare_values
+from dashboard.language import gettext
 from dashboard.records.result import Result
 from dashboard.ui import charts, maps
 
@@ -68,7 +69,7 @@ def curve(result: Result) -> None:
             result.tables["curve"], result.tables["points"],
             x_title=result.facts["x_names"][0], y_title=result.facts["y_name"],
         ),
-        "The prediction over the points; the truth is dashed",
+        gettext("The prediction over the points; the truth is dashed"),
     )  # fmt: skip
 
 
@@ -86,9 +87,13 @@ def weights(result: Result, alt: str, frame: MapFrame, values: np.ndarray) -> No
 
 def lines(
     result: Result, alt: str, series: Mapping[str, Points], *, x_title: str, y_title: str,
-    marked: Mapping[str, Points] | None = None,
+    marked: Mapping[str, Points] | None = None, ticks: Sequence[float] = (),
 ) -> None:  # fmt: skip
-    """One line through the points of each series; those of ``marked`` stand by themselves."""
+    """One line through the points of each series; those of ``marked`` stand by themselves.
+
+    Args:
+        ticks: those of the x axis where each step doubles x.
+    """
     points = marked or {}
     colours = dict(zip((*series, *points), PANEL_COLOURS.values(), strict=False))
 
@@ -96,7 +101,8 @@ def lines(
         drawn = _frame(series)
         return prepare_series(
             _frame(points) if points else drawn, colours, x_title=x_title, y_title=y_title,
-            fitted=drawn if points else None, height=_HEIGHT,
+            fitted=drawn if points else None, doubling=bool(ticks), ticks=ticks,
+            height=_HEIGHT,
         )  # fmt: skip
 
     charts.show_filled(f"lesson {alt} {result.digest}", draw_series, prepare, alt)

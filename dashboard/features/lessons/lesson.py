@@ -31,17 +31,19 @@ class Try:
 
 @dataclass(frozen=True, kw_only=True)
 class Lesson:
-    """One lesson: an idea, a question, what is seen, something to find, and where to go on.
+    r"""One lesson: an idea, a question, what is seen, something to find, and where to go on.
 
     Everything that it says of numbers is computed from a result. ``reason``, ``now`` and
-    ``conclusion`` are sentences with placeholders, filled with what ``measured`` gives.
+    ``conclusion`` are sentences with placeholders, filled with what ``measured`` gives. All texts
+    are in English; the page translates them.
 
     Args:
         name: its own, in a browser's memory.
         section: of the book, see :mod:`.chapter`; empty where the lesson goes beyond it.
         papers: what else it rests on.
         idea: in Markdown, before the question.
-        formulas: LaTeX, beside each other where there is room.
+        formulas: LaTeX, beside each other where there is room. What stands in ``\text{…}`` is
+            translated, and therefore marked.
         terms: those of :mod:`dashboard.ui.terms` that this lesson is the first to use.
         control: what the visitor moves once the question is answered.
         given: its value while the question is open.

@@ -8,11 +8,15 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
+from urllib.parse import urlencode
 
 import streamlit as st
 from streamlit.components.v2 import component
 
 from dashboard.features.lessons.course import LESSONS
+from dashboard.features.lessons.lesson import Lesson
+from dashboard.language import gettext
+from dashboard.ui import speaking
 
 _KEY = "lessons-progress"
 _HTML = '<nav><ol></ol><span class="said" role="status"></span><button></button></nav>'
@@ -61,8 +65,7 @@ export default function ({ parentElement, data, setTriggerValue }) {
       link.href = one.link;
       link.textContent = String(index + 1);
       link.title = one.title;
-      link.setAttribute("aria-label",
-        `${index + 1}. ${one.title}` + (finished ? `, ${data.words.done}` : ""));
+      link.setAttribute("aria-label", finished ? one.finished : one.open);
       if (finished) link.dataset.done = "yes";
       if (index + 1 === data.current) link.setAttribute("aria-current", "step");
       link.onclick = (event) => {
@@ -98,10 +101,7 @@ def progress(current: int, finished: str, choose: Callable[[int], None]) -> None
         finished: its name where its goal is reached now; else empty.
         choose: called with the number of the lesson that the visitor goes to.
     """
-    lessons = [
-        {"name": lesson.name, "title": lesson.title, "link": f"?lesson={number}"}
-        for number, lesson in enumerate(LESSONS, 1)
-    ]
+    lessons = [_row_of(number, lesson) for number, lesson in enumerate(LESSONS, 1)]
 
     def chosen() -> None:
         number: Any = st.session_state[_KEY].get("chosen")
@@ -113,8 +113,18 @@ def progress(current: int, finished: str, choose: Callable[[int], None]) -> None
         data={
             "lessons": lessons, "current": current, "finished": finished,
             "words": {
-                "done": "done", "count": "{done} of {all} done; only this browser knows",
-                "reset": "Start over",
+                "count": gettext("{done} of {all} done; only this browser knows"),
+                "reset": gettext("Start over"),
             },
         },
     )  # fmt: skip
+
+
+def _row_of(number: int, lesson: Lesson) -> dict[str, str]:
+    """What the row has of one lesson; ``open`` and ``finished`` are said by a screen reader."""
+    title = gettext(lesson.title)
+    return {
+        "name": lesson.name, "title": title, "open": f"{number}. {title}",
+        "finished": gettext("{number}. {title}, done", number=number, title=title),
+        "link": f"?{urlencode({'lesson': number, **speaking.in_link()})}",
+    }  # fmt: skip

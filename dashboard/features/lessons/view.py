@@ -11,6 +11,7 @@ from dataclasses import dataclass, replace
 
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import Lesson
+from dashboard.language import gettext_noop
 from dashboard.links.fields import Choice, Setting
 from dashboard.links.link import Link
 from dashboard.records.catalogue import Catalogue
@@ -66,7 +67,7 @@ def _standing(view: Course) -> Course:
 
 GUESS: Choice[Course] = Choice(
     name="guess",
-    title="Your answer",
+    title=gettext_noop("Your answer"),
     options=lambda view, _: tuple(lesson_of(view).choices),
     default=lambda _view, _catalogue: "",
 )

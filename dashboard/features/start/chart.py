@@ -27,6 +27,7 @@ from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
 from dashboard.charts.regression_tables import Problem, problem, table_of
 from dashboard.charts.template import Data, Prepared, Sources
+from dashboard.language import gettext
 
 _CURVES, _WEIGHTS, _GAP = 180, 80, 38  # px
 _UNIT = 10_000  # weights travel as whole numbers of this part
@@ -144,7 +145,8 @@ def _weights(
     )
     # Under the pointer a weight may be larger than the axis was made for.
     scale = alt.Scale(domain=[0, shape.top], range=[lane.bottom, lane.top], nice=False, clamp=True)
-    axis = lane.axis("weight of each training point at the line", ROOM, form=theme.NUMBER, count=2)
+    title = gettext("weight of each training point at the line")
+    axis = lane.axis(title, ROOM, form=theme.NUMBER, count=2)
     return rows.mark_line(strokeWidth=1.5, point={"size": 12, "filled": True}).encode(
         x=input_axis(shape.axes, "input"),
         y=alt.Y("weight:Q", scale=scale, axis=axis),

@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import navigation
+from dashboard.language import gettext
 
 _NARROWEST = 250  # px of a door, before doors wrap
 _FORMULA = {"a": "=-|q - k| / w", "b": "gaussian"}
@@ -20,17 +21,20 @@ def doors(curves: Mapping[str, str]) -> None:
         curves: parameters of the link to *Kernel regression* with the curves that are seen.
     """
     with st.grid(3, min_column_width=_NARROWEST, gap="medium", key="doors"):
-        with _door("See", "Which words a trained translator looks at while it writes each word."):
-            navigation.link_to("translation", {}, "Translate a sentence")
-        with _door("Play", "Other scorings, other data, and the weights of every prediction."):
-            navigation.link_to("regression", curves, "Continue with these curves")
-        with _door("Build", "A scoring of your own, as a formula or as ten lines of Python."):
-            navigation.link_to("regression", _FORMULA, "Type a formula", "function")
-            navigation.link_to("plugins", {}, "Write a plugin")
+        purpose = gettext("Which words a trained translator looks at while it writes each word.")
+        with _door("see", gettext("See"), purpose):
+            navigation.link_to("translation", {}, gettext("Translate a sentence"))
+        purpose = gettext("Other scorings, other data, and the weights of every prediction.")
+        with _door("play", gettext("Play"), purpose):
+            navigation.link_to("regression", curves, gettext("Continue with these curves"))
+        purpose = gettext("A scoring of your own, as a formula or as ten lines of Python.")
+        with _door("build", gettext("Build"), purpose):
+            navigation.link_to("regression", _FORMULA, gettext("Type a formula"), "function")
+            navigation.link_to("plugins", {}, gettext("Write a plugin"))
 
 
-def _door(title: str, purpose: str) -> DeltaGenerator:
-    door = st.container(border=True, gap="xsmall", key=f"door-{title.lower()}")
+def _door(name: str, title: str, purpose: str) -> DeltaGenerator:
+    door = st.container(border=True, gap="xsmall", key=f"door-{name}")
     with door:
         st.header(title, anchor=False)
         st.write(purpose)

@@ -24,6 +24,7 @@ from dashboard.features.start.view import (
     requests,
     same_curves,
 )
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import fit_work
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -40,7 +41,7 @@ from dashboard.ui.widgets import plain
 
 _HEIGHT = 390  # px of the chart with its axis and legend
 _WORDS = 130  # px, so that the chart stays where it is while sentences change
-_SEEN = "Three scorings over the same points, and their weights at x = 2"
+_SEEN = gettext_noop("Three scorings over the same points, and their weights at x = 2")
 
 
 class _Places(NamedTuple):
@@ -59,8 +60,10 @@ def _controls(session: Session[Start], catalogue: Catalogue) -> _Places:
     with right:
         chart = shown.container()
         shown.caption(
-            "Dashed: the truth. Rings: training points. Errors are mean squared. Point at the "
-            "chart to move the line."
+            gettext(
+                "Dashed: the truth. Rings: training points. Errors are mean squared. Point at "
+                "the chart to move the line."
+            )
         )
     doors(same_curves(session.view))
     return _Places(words, chart)
@@ -105,7 +108,9 @@ def _words(made: Mapping[str, Result], start: Result, catalogue: Catalogue) -> N
 def _chart(made: Mapping[str, Result], catalogue: Catalogue) -> None:
     key = " ".join(f"{name} {result.digest}" for name, result in made.items())
     with shown.container(height=_HEIGHT, border=False, key="start-chart"):
-        show_filled(f"start {key}", draw_start, partial(_prepared, made, catalogue), _SEEN)
+        show_filled(
+            f"start {key}", draw_start, partial(_prepared, made, catalogue), gettext(_SEEN)
+        )
 
 
 def _prepared(made: Mapping[str, Result], catalogue: Catalogue) -> Prepared:

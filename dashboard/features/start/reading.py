@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from dashboard.charts.frames import column_of
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.result import Result
 from dashboard.ui.maps import frames
 
@@ -17,23 +18,25 @@ _NOISY = 2.0
 # Of an error to that of average pooling: above it a curve is flat.
 _FLAT = 0.4
 
-_START = "At x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight."
-_WIDER = (
+_START = gettext_noop(
+    "At x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight."
+)
+_WIDER = gettext_noop(
     "Wider: at x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight, up from "
     "{before} at width {start:g}."
 )
-_NARROWER = (
+_NARROWER = gettext_noop(
     "Narrower: at x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight, down "
     "from {before} at width {start:g}."
 )
-_NOISE = (
+_NOISE = gettext_noop(
     "Its curve follows the noise: on points left out its error is {times:.1f} times that on "
     "points it knows."
 )
-_NEARLY_FLAT = (
+_NEARLY_FLAT = gettext_noop(
     "Its curve is too flat: its error is {error:.2f}, that of average pooling {baseline:.2f}."
 )
-_FOLLOWS = (
+_FOLLOWS = gettext_noop(
     "Its curve follows the truth: its error is {error:.2f}, that of average pooling "
     "{baseline:.2f}."
 )
@@ -83,8 +86,8 @@ def weight_sentence(now: Reading, before: Reading, *, title: str, start: float) 
     words = _WIDER if now.count > before.count else _NARROWER
     if now.count == before.count:
         words = _START
-    return words.format(
-        x=MARKED, count=now.count, points=now.points, title=title, before=before.count,
+    return gettext(
+        words, x=MARKED, count=now.count, points=now.points, title=title, before=before.count,
         start=start,
     )  # fmt: skip
 
@@ -94,4 +97,4 @@ def curve_sentence(now: Reading, baseline: Reading) -> str:
     words = _NOISE if now.times > _NOISY else _FOLLOWS
     if now.error > _FLAT * baseline.error:
         words = _NEARLY_FLAT
-    return words.format(times=now.times, error=now.error, baseline=baseline.error)
+    return gettext(words, times=now.times, error=now.error, baseline=baseline.error)

@@ -45,6 +45,15 @@ def test_powers_are_straight_lines_on_logarithmic_axes(painted):
     assert y2 < y0, "larger is higher"
 
 
+def test_steps_that_double_x_are_equally_far_apart_and_y_stays_linear(painted):
+    lines = LINES.assign(y=LINES["y"] - LINES["y"].min())  # 0 among them
+    scene = painted(titled(lines, COLOURS, doubling=True, ticks=[2, 4, 8]), width=400)
+    labels = {item["text"]: item["x"] for item in scene.items(role="axis-label")}
+    assert labels["8"] - labels["4"] == pytest.approx(labels["4"] - labels["2"], abs=4)
+    with pytest.raises(ValueError, match="above 0"):
+        titled(lines.assign(x=0.0), COLOURS, doubling=True)
+
+
 def test_measured_points_are_seen_and_those_of_a_plain_line_are_not(painted):
     def opacities(chart):
         scene = painted(chart)

@@ -6,6 +6,7 @@ from dashboard.features.lessons.course.models import BAHDANAU as CHECKPOINT
 from dashboard.features.lessons.course.models import CAR, link, translated
 from dashboard.features.lessons.figures import map_of, weights
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
+from dashboard.language import ngettext
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar
 from dashboard.records.result import Result
@@ -27,8 +28,11 @@ def _measured(result: Result, word: Scalar) -> Figures:
 
 def _figure(result: Result, word: Scalar) -> None:
     frame = map_of(result, "cross", 1)
-    weights(result, f"Where the model looked while it wrote the first {word} words", frame,
-            frame.weights[0, : int(word)])  # fmt: skip
+    alt = ngettext(
+        "Where the model looked while it wrote the first word",
+        "Where the model looked while it wrote the first {count} words", int(word),
+    )  # fmt: skip
+    weights(result, alt, frame, frame.weights[0, : int(word)])
 
 
 BAHDANAU = Lesson(

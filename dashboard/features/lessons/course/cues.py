@@ -6,6 +6,7 @@ import numpy as np
 
 from dashboard.features.lessons.figures import numbers, stage
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
+from dashboard.language import gettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Scalar
@@ -37,8 +38,9 @@ def _measured(result: Result, query: Scalar) -> Figures:
 def _figure(result: Result, _: Scalar) -> None:
     weights = stage(result, "weights").reshape(1, -1)
     columns = [f"{k} → {v}".replace("-", "−") for k, v in zip(_KEYS, _VALUES, strict=True)]
-    numbers(result, "The weight of each key", np.asarray(weights), rows=["weight"],
-            columns=columns, column_title="key → value")  # fmt: skip
+    numbers(result, gettext("The weight of each key"), np.asarray(weights),
+            rows=[gettext("weight")], columns=columns,
+            column_title=gettext("key → value"))  # fmt: skip
 
 
 CUES = Lesson(

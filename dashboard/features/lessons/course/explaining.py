@@ -5,6 +5,7 @@ from __future__ import annotations
 from dashboard.features.lessons.course.models import HOUSE, TRANSFORMER, link
 from dashboard.features.lessons.figures import lines
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Scalar
@@ -14,6 +15,7 @@ _HEADS = 8
 _LAYER = 2
 _SHARP = 8
 _PERCENT = 100
+_EFFECT, _WITHOUT = gettext_noop("effect"), gettext_noop("without the head")
 
 
 def _request(_head: Scalar, catalogue: Catalogue) -> Request | None:
@@ -49,9 +51,12 @@ def _figure(result: Result, head: Scalar) -> None:
     ends = [end(x for x, _ in rows.values()) for end in (min, max)]
     others = [place for one, place in rows.items() if one < at]
     lines(
-        result, f"Entropy and ablation effect of the heads up to {at}",
-        {"no effect": [(x, 0.0) for x in ends]}, x_title="entropy, % of the largest possible",
-        y_title="effect, nats", marked={f"head {at}": [rows[at]], "heads before it": others},
+        result, gettext("Entropy and ablation effect of the heads up to {head}", head=at),
+        {gettext("no effect"): [(x, 0.0) for x in ends]},
+        x_title=gettext("entropy, % of the largest possible"), y_title=gettext("effect, nats"),
+        marked={
+            gettext("head {head}", head=at): [rows[at]], gettext("heads before it"): others,
+        },
     )  # fmt: skip
 
 
@@ -68,7 +73,9 @@ EXPLAINING = Lesson(
     idea="A map shows where a head looks. It does not show what the model does with what it "
     "finds. To learn that, change something: switch the head off, and see how much less likely "
     "the translation becomes.",
-    formulas=(r"\text{effect}=\log p(y\mid x,\text{ without the head})-\log p(y\mid x)",),
+    formulas=(
+        rf"\text{{{_EFFECT}}}=\log p(y\mid x,\text{{ {_WITHOUT}}})-\log p(y\mid x)",
+    ),
     terms=("ablation", "ablation effect", "faithful"),
     control=Parameter(name="at", title="Head that is switched off", default=1, low=1,
                       high=_HEADS, step=1),

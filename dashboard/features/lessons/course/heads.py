@@ -7,6 +7,7 @@ import numpy as np
 from dashboard.features.lessons.course.models import CAR, TRANSFORMER, link, translated
 from dashboard.features.lessons.figures import map_of, weights
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
+from dashboard.language import gettext
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar
 from dashboard.records.result import Result
@@ -29,7 +30,8 @@ def _measured(result: Result, head: Scalar) -> Figures:
 
 def _figure(result: Result, head: Scalar) -> None:
     frame = map_of(result, "cross", 1)
-    weights(result, f"Cross-attention, layer 1, head {head}", frame, frame.weights[int(head) - 1])
+    alt = gettext("Cross-attention, layer 1, head {head}", head=head)
+    weights(result, alt, frame, frame.weights[int(head) - 1])
 
 
 def _answer(figures: Figures) -> str:

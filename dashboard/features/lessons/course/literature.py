@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dashboard.features.lessons.figures import numbers, stage
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
+from dashboard.language import gettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Scalar
@@ -36,9 +37,9 @@ def _measured(result: Result, alpha: Scalar) -> Figures:
 
 def _figure(result: Result, alpha: Scalar) -> None:
     columns = [f"{score:g}".replace("-", "−") for score in _SCORES]
-    numbers(result, f"Weights of six scores at α = {alpha}",
-            stage(result, "weights").reshape(1, -1), rows=["weight"], columns=columns,
-            column_title="score")  # fmt: skip
+    numbers(result, gettext("Weights of six scores at α = {alpha}", alpha=alpha),
+            stage(result, "weights").reshape(1, -1), rows=[gettext("weight")], columns=columns,
+            column_title=gettext("score"))  # fmt: skip
 
 
 def _answer(figures: Figures) -> str:

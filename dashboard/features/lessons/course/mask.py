@@ -6,6 +6,7 @@ import numpy as np
 
 from dashboard.features.lessons.figures import numbers, stage
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
+from dashboard.language import gettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Scalar
@@ -32,10 +33,10 @@ def _measured(result: Result, length: Scalar) -> Figures:
 
 def _figure(result: Result, length: Scalar) -> None:
     rows = np.stack([stage(result, name).ravel() for name in ("weights", "wrong")])
-    columns = [str(i + 1) if i < int(length) else "pad" for i in range(_COUNT)]
-    numbers(result, "Weights by the masked softmax, and with scores set to 0", rows,
-            rows=["left out", "set to 0"], columns=columns,
-            column_title="token")  # fmt: skip
+    columns = [str(i + 1) if i < int(length) else gettext("pad") for i in range(_COUNT)]
+    numbers(result, gettext("Weights by the masked softmax, and with scores set to 0"), rows,
+            rows=[gettext("left out"), gettext("set to 0")], columns=columns,
+            column_title=gettext("token"))  # fmt: skip
 
 
 def _answer(figures: Figures) -> str:

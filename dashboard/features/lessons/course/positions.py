@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dashboard.features.lessons.figures import lines
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
+from dashboard.language import gettext, ngettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Scalar
@@ -33,9 +34,14 @@ def _measured(result: Result, distance: Scalar) -> Figures:
 def _figure(result: Result, distance: Scalar) -> None:
     at, products = int(distance), _products(result)
     lines(
-        result, f"Dot products of encodings up to {at} positions apart",
-        {"up to here": [*enumerate(products[: at + 1])]}, x_title="positions apart",
-        y_title="dot product", marked={"here": [(at, products[at])]},
+        result,
+        ngettext(
+            "Dot products of encodings up to one position apart",
+            "Dot products of encodings up to {count} positions apart", at,
+        ),
+        {gettext("up to here"): [*enumerate(products[: at + 1])]},
+        x_title=gettext("positions apart"), y_title=gettext("dot product"),
+        marked={gettext("here"): [(at, products[at])]},
     )  # fmt: skip
 
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import math
-
 from dashboard.features.lessons.figures import lines
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Scalar
@@ -16,7 +15,7 @@ _LARGE = 0.9
 _KEYS = 16
 _MOVED = 0.1  # of a weight
 _DOT, _SCALED = "dot", "scaled_dot"
-_TITLES = {_DOT: "dot product", _SCALED: "divided by √d"}
+_TITLES = {_DOT: gettext_noop("dot product"), _SCALED: gettext_noop("divided by √d")}
 
 
 def _request(_d: Scalar, _catalogue: Catalogue) -> Request:
@@ -41,10 +40,13 @@ def _measured(result: Result, d: Scalar) -> Figures:
 def _figure(result: Result, d: Scalar) -> None:
     series = {}
     for scoring, title in _TITLES.items():
-        found = {at: y for at, y in _largest(result, scoring).items() if at <= int(d)}
-        series[title] = [(math.log2(at), y) for at, y in found.items()]
-    lines(result, f"The largest of {_KEYS} weights, on average, up to d = {d}", series,
-          x_title="log₂ d", y_title="largest weight")  # fmt: skip
+        found = _largest(result, scoring).items()
+        series[gettext(title)] = [(at, y) for at, y in found if at <= int(d)]
+    alt = gettext("The largest of {count} weights, on average, up to d = {d}", count=_KEYS, d=d)
+    lines(
+        result, alt, series, x_title="d", y_title=gettext("largest weight"),
+        ticks=[at for at in _largest(result, _DOT) if at <= int(d)],
+    )  # fmt: skip
 
 
 def _answer(figures: Figures) -> str:

@@ -8,11 +8,12 @@ from dashboard.features.lessons.course.models import CAR, link, translated
 from dashboard.features.lessons.course.models import TRANSFORMER as CHECKPOINT
 from dashboard.features.lessons.figures import map_of, weights
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
+from dashboard.language import gettext, gettext_noop
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar
 from dashboard.records.result import Result
 
-_KINDS = ("encoder", "decoder", "cross")
+_KINDS = (gettext_noop("encoder"), gettext_noop("decoder"), gettext_noop("cross"))
 
 
 def _raw(result: Result, kind: str) -> np.ndarray:
@@ -28,7 +29,7 @@ def _measured(result: Result, kind: Scalar) -> Figures:
     facts = result.facts
     sides = [list(frame.query_labels), list(frame.key_labels)]
     return {
-        "kind": kind, "later": float(np.triu(found, 1).sum()),
+        "kind": gettext(str(kind)), "later": float(np.triu(found, 1).sum()),
         "earlier": float(np.tril(found, -1).sum()), "rows": len(found),
         "columns": found.shape[1], "crosses": sides == [facts["tokens"], facts["source_tokens"]],
     }  # fmt: skip
@@ -36,7 +37,8 @@ def _measured(result: Result, kind: Scalar) -> Figures:
 
 def _figure(result: Result, kind: Scalar) -> None:
     frame = map_of(result, str(kind), 1)
-    weights(result, f"Layer 1, {kind}: the mean of its heads", frame, frame.weights.mean(0))
+    alt = gettext("Layer 1, {kind}: the mean of its heads", kind=gettext(str(kind)))
+    weights(result, alt, frame, frame.weights.mean(0))
 
 
 def _answer(figures: Figures) -> str:

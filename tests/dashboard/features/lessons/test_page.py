@@ -4,7 +4,9 @@ import json
 
 import pytest
 
+from dashboard import language
 from dashboard.features.lessons.course import LESSONS
+from dashboard.ui import speaking
 
 
 def words(app):
@@ -26,6 +28,13 @@ def link(app):
 
 def controls(app):
     return [*app.slider, *app.selectbox]
+
+
+@pytest.fixture
+def chinese(monkeypatch):
+    """Somebody who chose to read Chinese."""
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    monkeypatch.setattr(speaking, "in_link", lambda: {speaking.PARAMETER: "zh"})
 
 
 def test_a_lesson_shows_nothing_of_its_answer_before_it_is_asked(opened):
@@ -72,6 +81,17 @@ def test_next_and_previous_open_a_lesson_with_its_question_open(opened):
     assert app.radio("lessons-cues-guess").value is None
 
 
+def test_a_lesson_that_is_done_says_so_and_offers_the_next_one(opened):
+    app = opened("lessons", lesson="4", guess="c")
+    assert "is done" not in words(app)
+    app.slider("lessons-mask-at").set_value(1).run()
+    assert "**Lesson 4 is done.**" in words(app)
+    assert app.button("lessons-go-on").label == "Go on with lesson 5: Bahdanau attention"
+    app.button("lessons-go-on").click().run()
+    assert link(app) == {"lesson": "5"}
+    assert "is done" not in words(app)
+
+
 def test_a_lesson_can_be_asked_again(opened):
     app = opened("lessons", lesson="9", guess="a", at="1.6")
     assert "3 keys share all the weight" in words(app)
@@ -91,6 +111,27 @@ def test_a_lesson_without_its_model_says_so_and_can_be_left(opened):
     app.button("lessons-next").click().run()
     assert not app.exception
     assert link(app) == {"lesson": "6"}
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_lesson_is_told_in_chinese(opened):
+    app = opened("lessons", lesson="4", guess="c", at="1")
+    assert not app.exception
+    assert "**找到了。** 只有 1 个有效词元时，93% 的权重落在填充上" in words(app)
+    assert "《动手学深度学习》" in words(app)
+    assert app.radio("lessons-mask-guess").options[0] == "没有：0 就是零"
+    told = row(app)
+    assert told["words"]["reset"] == "重新开始"
+    assert told["lessons"][3]["finished"] == "4. 掩蔽 softmax，已完成"
+    assert told["lessons"][4]["link"] == "?lesson=5&lang=zh"
+
+
+@pytest.mark.usefixtures("chinese")
+def test_the_words_of_a_formula_are_told_in_chinese(opened):
+    app = opened("lessons", lesson="10")
+    (formula,) = (one.value for one in app.latex)
+    assert r"\text{效应}=" in formula
+    assert r"\text{ 关掉该头}" in formula
 
 
 def test_what_to_try_is_linked_once_the_question_is_answered(opened):

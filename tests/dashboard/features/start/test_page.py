@@ -2,6 +2,7 @@ import numpy as np
 import pytest
 from support.pages import ends_after, maps
 
+from dashboard import language
 from dashboard.jobs.backend import Event
 
 
@@ -45,6 +46,15 @@ def test_the_slider_asks_for_both_kernels_and_the_sentence_says_what_it_did(open
     assert link(app) == {"width": "0.2"}
     assert "Narrower: at x = 2, 1 of 5 points carry" in words(app)
     assert "down from 5 at width 0.5" in words(app)
+
+
+def test_the_comparison_is_told_in_chinese(opened, monkeypatch):
+    monkeypatch.setattr(language, "_spoken", lambda: "zh")
+    app = opened("start")
+    assert not app.exception
+    assert "90% 的权重落在 5 个点中的 5 个上" in words(app)
+    doors = [one.proto.label for one in app.get("page_link")]
+    assert doors == ["翻译一句话", "用这些曲线继续", "输入公式", "编写插件"]
 
 
 def test_a_scoring_that_fails_is_named_and_may_be_tried_again(opened, backend):
