@@ -39,7 +39,7 @@ def current() -> str:
     return _spoken()
 
 
-def gettext(text: str, **values: Any) -> str:
+def gettext(text: str, /, **values: Any) -> str:
     """A text in the visitor's language.
 
     Args:
@@ -62,7 +62,7 @@ def said_in(language: str, text: str) -> str:
     return text if language == ENGLISH else _catalogue(language).text(text)
 
 
-def ngettext(one: str, many: str, count: int, **values: Any) -> str:
+def ngettext(one: str, many: str, /, count: int, **values: Any) -> str:
     """A text that depends on a number.
 
     Args:
@@ -76,7 +76,7 @@ def ngettext(one: str, many: str, count: int, **values: Any) -> str:
     return filled(text, {"count": count, **values})
 
 
-def gettext_noop(text: str, **values: Any) -> str:
+def gettext_noop(text: str, /, **values: Any) -> str:
     """The text in English, marked for the catalogues.
 
     For what is made before its reader is known: constants, and what workers say. Where it is
