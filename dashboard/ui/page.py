@@ -130,7 +130,7 @@ class Page(Generic[View, Places]):
             self._ask(session, catalogue)
             with offers:
                 frame.offer(session.jobs, self.offer)
-            self.results(session, catalogue, places)
+            self._draw(session, catalogue, places)
         frame.name_tab(title, record.titles)
         summaries.section(record.summaries)
         if self.keeps:
@@ -141,6 +141,16 @@ class Page(Generic[View, Places]):
                 self._figure(title, session, catalogue, english, record, address(link))
         with notices:
             frame.notice(session.problems)
+
+    def _draw(self, session: Session[View], catalogue: Catalogue, places: Places) -> None:
+        """The results, drawn anew if the last of them came meanwhile.
+
+        It may belong into what was drawn before it, such as a scale that all of them share.
+        """
+        complete = session.jobs.settled()
+        self.results(session, catalogue, places)
+        if not complete and session.jobs.settled():
+            st.rerun()
 
     def _figure(
         self, title: str, session: Session[View], catalogue: Catalogue, english: Catalogue,

@@ -4,6 +4,7 @@ from urllib.parse import parse_qsl
 
 import pytest
 
+from dashboard.features.translation import page as translation
 from dashboard.jobs.backend import Event
 from dashboard.ui.checkpoints import origin
 from dashboard.ui.titles import checkpoint_title
@@ -295,3 +296,22 @@ def test_another_corpus_of_other_sides_brings_its_own_sentence(opened, reversing
     assert not app.exception
     assert [field.value for field in fields(app).values()] == ["a b c", ""]
     assert link(app) == {"corpus": "reverse"}
+
+
+def test_results_that_come_while_the_page_is_drawn_draw_it_anew(opened, backend, monkeypatch):
+    drawn, answer, kind = [], backend.wait, translation._kind
+
+    def row(session):
+        kind(session)
+        drawn.append(session)
+
+    def wait(job, timeout):
+        early = backend.submitted[job].task == "translation" and not drawn
+        return None if early else answer(job, timeout)
+
+    backend.wait = wait
+    monkeypatch.setattr(translation, "_kind", row)  # above the panels
+    app = opened("translation")
+    assert not app.exception
+    assert len(drawn) == 2
+    assert len(charts(app)) == 1 + 3
