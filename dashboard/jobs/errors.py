@@ -119,7 +119,7 @@ def lost(request: Request, reason: str) -> Failure:
 def ending(code: int | None, stderr: str, origins: Origins = NO_ORIGINS) -> str:
     """Return how a process ended, and in which line if known: ``was killed by SIGSEGV: …``."""
     detail = plugin_call(stderr, origins)[1] or last_line(stderr)
-    return _exit_reason(code) + (f": {_shortened(detail)}" if detail else "")
+    return _exit_reason(code, _shortened(detail))
 
 
 def timed_out(
@@ -220,14 +220,22 @@ def last_line(stderr: str) -> str:
     return lines[-1] if lines else ""
 
 
-def _exit_reason(code: int | None) -> str:
-    if code is not None and code < 0:
-        known = {number.value: number.name for number in signal.Signals}
-        name = known.get(-code, f"signal {-code}")
-        if name == "SIGKILL":
-            return gettext_noop("was killed by SIGKILL, most likely for lack of memory")
-        return gettext_noop("was killed by {signal}", signal=name)
-    return gettext_noop("ended with exit code {code}", code=code)
+def _exit_reason(code: int | None, detail: str) -> str:
+    if code is None or code >= 0:
+        if detail:
+            return gettext_noop("ended with exit code {code}: {detail}", code=code, detail=detail)
+        return gettext_noop("ended with exit code {code}", code=code)
+    known = {number.value: number.name for number in signal.Signals}
+    name = known.get(-code, f"signal {-code}")
+    if name == "SIGKILL":
+        if detail:
+            return gettext_noop(
+                "was killed by SIGKILL, most likely for lack of memory: {detail}", detail=detail
+            )
+        return gettext_noop("was killed by SIGKILL, most likely for lack of memory")
+    if detail:
+        return gettext_noop("was killed by {signal}: {detail}", signal=name, detail=detail)
+    return gettext_noop("was killed by {signal}", signal=name)
 
 
 def _last_lines(error: BaseException) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import operator
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
@@ -91,6 +92,8 @@ class Recogniser:
         if len(text) > _LONGEST or depth > _DEEPEST:
             return text, 0
         if len(text) > 2 and _QUOTES.get(text[0]) == text[-1]:
+            if _NAMES.fullmatch(text[1:-1]):
+                return text, 0
             inside, understood = self._translated(text[1:-1], depth + 1)
             return f"{text[0]}{inside}{text[-1]}", understood
         best, most = text, 0
@@ -98,10 +101,11 @@ class Recogniser:
             said = {name: self._translated(value, depth + 1) for name, value in values.items()}
             inside = sum(understood for _, understood in said.values())
             # Much fits a form with few letters that means something else.
-            if form.letters < _FEW_LETTERS and not (
-                (inside or form.letters)
-                and all(said[name][1] or _NAMES.fullmatch(values[name]) for name in values)
-            ):
+            known = [bool(said[name][1]) for name in values]
+            names = [bool(_NAMES.fullmatch(value)) for value in values.values()]
+            if form.letters < _FEW_LETTERS and not all(map(operator.or_, known, names)):
+                continue
+            if not form.letters and (all(names) or not all(known)):
                 continue
             if form.own + inside > most:
                 best = filled(form.translation, {name: text for name, (text, _) in said.items()})

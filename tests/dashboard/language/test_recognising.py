@@ -7,6 +7,8 @@ from dashboard.language.recognising import Recogniser
 KNOWN = {
     "Scaled dot product": "缩放点积",
     "Gaussian": "高斯",
+    "sine": "正弦",
+    "step": "步",
     "Mixture of dot product and Gaussian": "点积与高斯的混合",
     "Transformer": "Transformer",
     "need 1 <= head <= {most}, got {head}": "注意力头须在 1 到 {most} 之间，收到 {head}",
@@ -58,6 +60,9 @@ def test_a_text_is_known_whole_or_by_its_form(text, said):
         ("Gaussian: why it is so", "Gaussian: why it is so"),
         ("Gaussian: need 1 <= head <= 4, got 7", "高斯：注意力头须在 1 到 4 之间，收到 7"),
         ("Gaussian, Scaled dot product", "高斯、缩放点积"),
+        ("sine, step", "sine, step"),  # names of data sets
+        ("需要：sine, step，因此使用 sine", "需要：sine, step，因此使用 sine"),
+        ("need 1 <= head <= 4, got 'step'", "注意力头须在 1 到 4 之间，收到 'step'"),
         ("Gaussian Transformer", "Gaussian Transformer"),
         ("1,200 steps", "1,200 步"),
         ("Random steps", "Random steps"),
