@@ -37,8 +37,7 @@ class Drawn(NamedTuple):
 def legend(vmax: float) -> None:
     """What the colours of all maps mean."""
     alt = gettext("Colours from weight 0 to {end:g}", end=vmax)
-    spec = specification(f"legend {vmax}", lambda: weights_legend(vmax))
-    shown.chart(spec, alt, name=LEGEND)
+    show(f"legend {vmax}", lambda: weights_legend(vmax), alt)
 
 
 def show(
@@ -52,10 +51,12 @@ def show(
     """Draw the chart of that key, made now if nobody needed it before.
 
     Args:
+        key: one that begins with ``legend`` is of a legend, which figures have anyway.
         summary: the chart in words and numbers.
         stretch: whether it is as wide as its column; False for a shape that must stay.
     """
-    shown.chart(specification(key, make), alt, stretch=stretch, summary=summary)
+    name = LEGEND if key.startswith("legend") else ""
+    shown.chart(specification(key, make), alt, stretch=stretch, summary=summary, name=name)
 
 
 def show_filled(

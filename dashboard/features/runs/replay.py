@@ -148,7 +148,8 @@ def _title(group: Group) -> None:
 
 
 def _settings(values: Sequence[Any]) -> None:
-    st.caption(" · ".join(f"{plain(one.label)}: **{plain(one.value)}**" for one in values))
+    told = ({"label": plain(one.label), "value": plain(one.value)} for one in values)
+    st.caption(" · ".join(gettext("{label}: **{value}**", **each) for each in told))
 
 
 def _table(held: pa.Table, block: Table) -> None:

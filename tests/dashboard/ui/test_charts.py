@@ -10,7 +10,8 @@ import pytest
 from support import pages
 
 from dashboard.records.result import Result
-from dashboard.ui import charts
+from dashboard.ui import charts, noting
+from dashboard.ui.figure_parts import LEGEND
 
 
 def drawn(app):
@@ -125,3 +126,15 @@ def test_a_chart_is_kept_with_its_rows_whatever_they_were_sent_as():
     assert kept == {"mark": "rect", "datasets": dict.fromkeys("abcd", rows)}
     assert json.dumps(kept, allow_nan=False)
     assert charts.unpacked({"mark": "rect"}) == {"mark": "rect"}
+
+
+def test_a_legend_is_kept_under_its_own_name_in_every_language(monkeypatch):
+    monkeypatch.setattr(charts, "specification", lambda key, make: {"mark": "point"})
+    with noting.recording() as record:
+        charts.legend(1.0)
+        charts.show("legend of shares", dict, "颜色：占最大权重的比例")
+        charts.show("curve", dict, "Curve of panel a")
+    first, second, third = record.charts
+    assert first.startswith(LEGEND)
+    assert second.startswith(LEGEND)
+    assert third == "curve-of-panel-a"

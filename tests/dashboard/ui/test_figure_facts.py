@@ -91,3 +91,22 @@ def test_a_checkpoint_has_an_entry_and_the_works_behind_it_too(made):
 def test_a_long_title_is_cut(made):
     text = bibtex(made, part("x" * 300, "y"), DAY)
     assert f"{{{{Kernel regression: {'x' * 180}…}}}}" in text
+
+
+@pytest.mark.usefixtures("chinese")
+def test_a_chinese_page_has_a_chinese_caption_and_english_bibtex(made):
+    sine = replace(made.catalogue.datasets["sine"], title="正弦")
+    data = {**made.catalogue.datasets, "sine": sine}
+    scoring = replace(made.catalogue.scorings["gaussian"], title="高斯核")
+    told = replace(
+        made.catalogue, datasets=data, scorings={**made.catalogue.scorings, "gaussian": scoring}
+    )
+    page = replace(
+        made, title="核回归", catalogue=told, english="Kernel regression", installed=made.catalogue
+    )
+    words = caption(page, part("高斯核", "平均汇聚"))
+    assert words.startswith("核回归。(a) 高斯核。(b) 平均汇聚。数据：正弦。随机种子：")
+    assert "（提交 abc1234）" in words
+    text = bibtex(page, part("高斯核", "平均汇聚"), DAY)
+    assert "title = {{Kernel regression}}" in text
+    assert "高斯核" not in text
