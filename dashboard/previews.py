@@ -21,14 +21,13 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
-from dashboard.language import ENGLISH, LANGUAGES, gettext_noop, said_in
+from dashboard.language import ENGLISH, LANGUAGES, TAGS, gettext_noop, said_in
 from dashboard.navigation import PAGES
 from dashboard.storage.errors import StorageError
 from dashboard.ui.run_store import run_store
 
 SITE = "Attention Workbench"
 _KEPT = gettext_noop("A page of the Attention Workbench, as it was kept.")
-_TAGS = {"zh": "zh-Hans"}  # of languages that are written in several ways
 _RUN = re.compile(r"[0-9a-f]{32}\Z")
 _PICTURE = "preview"  # the path of a run's picture begins with it
 _LONGEST = 300  # characters of a description
@@ -128,7 +127,7 @@ def preview(page: str, run: str = "", language: str = ENGLISH) -> Preview:
                 picture=f"{_PICTURE}/{run}.png" if found.picture else "",
             )
     entry = next((entry for entry in PAGES if entry.path == page), PAGES[0])
-    title, purpose = (said_in(language, text) for text in (entry.title, entry.purpose))
+    title, purpose = (said_in(language, text, __name__) for text in (entry.title, entry.purpose))
     return Preview(title=f"{title} · {SITE}", description=purpose[:1].upper() + purpose[1:])
 
 
@@ -136,7 +135,7 @@ async def _with_head(request: Request, page: str, body: bytes) -> bytes:
     language = _language(request)
     said = await asyncio.to_thread(preview, page, request.query_params.get("id", ""), language)
     text = body.decode("utf-8", errors="replace")
-    text = _HTML.sub(f'<html lang="{_TAGS.get(language, language)}">', text, count=1)
+    text = _HTML.sub(f'<html lang="{TAGS[language]}">', text, count=1)
     return _TITLE.sub(lambda _: _head(request, page, said), text, count=1).encode()
 
 

@@ -20,6 +20,7 @@ from dashboard.language.typesetting import filled
 ENGLISH = "en"
 # By the code in a link, what a language calls itself.
 LANGUAGES = {ENGLISH: "English", "zh": "简体中文"}
+TAGS = {ENGLISH: "en", "zh": "zh-Hans"}  # as browsers and screen readers know them
 
 _spoken: Callable[[], str] = lambda: ENGLISH  # noqa: E731
 
@@ -52,14 +53,15 @@ def gettext(text: str, /, **values: Any) -> str:
     return text.format(**values) if values else text
 
 
-def said_in(language: str, text: str) -> str:
+def said_in(language: str, text: str, module: str = "") -> str:
     """A marked text in a language that need not be the visitor's.
 
     Args:
         language: one of :data:`LANGUAGES`.
         text: in English.
+        module: whose text it is, where its folder means something else by it than others.
     """
-    return text if language == ENGLISH else _catalogue(language).text(text)
+    return text if language == ENGLISH else _catalogue(language).text(text, module)
 
 
 def ngettext(one: str, many: str, /, count: int, **values: Any) -> str:

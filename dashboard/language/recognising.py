@@ -11,7 +11,7 @@ from string import Formatter
 
 from dashboard.language.typesetting import filled
 
-_FEW_LETTERS = 7  # a form with fewer of its own says little: "{model} with {scoring}"
+_FEW_LETTERS = 6  # a form with fewer of its own says little: "{model} with {scoring}"
 _LONGEST = 2000  # characters of a text that is compared with forms
 _DEEPEST = 3  # values within values
 _MOST_TRIED = 3  # forms that fit one text
@@ -19,6 +19,8 @@ _NUMBER = re.compile(r"[-+−]?[0-9][0-9,.]*(e[-+]?[0-9]+)?|nan|-?inf")
 _NUMERIC = re.compile(r".*[,dgfe]\Z")  # format of a placeholder that is a number
 # Plugins, parameters and numbers as they are written, several of them with commas or "and".
 _NAMES = re.compile(r"[^\sA-Z]+(?:(?:,| and) [^\sA-Z]+)*")
+# A sentence that has these is translated already, and only looks like a form.
+_CHINESE = re.compile("[，。：；？！（）、]")
 _QUOTES = {"'": "'", '"': '"', "‘": "’", "“": "”"}
 
 
@@ -89,7 +91,7 @@ class Recogniser:
         """The translation, and how many signs of the text were understood."""
         if (known := self._known.get(text)) is not None:
             return known, len(text)
-        if len(text) > _LONGEST or depth > _DEEPEST:
+        if len(text) > _LONGEST or depth > _DEEPEST or (not depth and _CHINESE.search(text)):
             return text, 0
         if len(text) > 2 and _QUOTES.get(text[0]) == text[-1]:
             if _NAMES.fullmatch(text[1:-1]):

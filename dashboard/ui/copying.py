@@ -9,8 +9,8 @@ from __future__ import annotations
 import streamlit as st
 from streamlit.components.v2 import component
 
-from dashboard import navigation
-from dashboard.language import gettext
+from dashboard import language, navigation
+from dashboard.language import TAGS, gettext
 
 _LONGEST_CODE = 1200  # characters; a camera reads no finer QR code from a screen
 
@@ -58,6 +58,7 @@ async function copied(text) {
 }
 
 export default function ({ parentElement, data }) {
+  document.documentElement.lang = data.language;
   beginAtTop(data.page);
   const button = parentElement.querySelector("button");
   const label = button.querySelector("span");
@@ -83,7 +84,8 @@ def copy_button(link: str) -> None:
     _button(
         key="copy-link", width="content", height="content",
         data={
-            "page": navigation.current().name, "text": link, "label": gettext("Copy link"),
+            "page": navigation.current().name, "language": TAGS[language.current()],
+            "text": link, "label": gettext("Copy link"),
             "done": gettext("Link copied"),
             "failed": gettext("Not copied: take it from the QR code's menu"),
         },

@@ -9,7 +9,8 @@ from typing import Generic, TypeVar
 
 import streamlit as st
 
-from dashboard.language import gettext
+from dashboard import language
+from dashboard.language import gettext, said_in
 from dashboard.links.link import Link, View
 from dashboard.links.reader import Query
 from dashboard.records.catalogue import Catalogue
@@ -88,9 +89,9 @@ class Page(Generic[View, Places]):
 
     def show(self) -> None:
         """Heading, catalogue, link, controls, link written, requests, results, notices."""
-        title = gettext(self.title)
+        title = self._said(self.title)
         frame.name_tab(title)
-        buttons = frame.heading(title, gettext(self.explanation), alone=self.buttons_below)
+        buttons = frame.heading(title, self._said(self.explanation), alone=self.buttons_below)
         catalogue = english = _NOTHING_INSTALLED
         if self.catalogue:
             found = frame.catalogue_or_wait(self.panels, self.height)
@@ -141,6 +142,10 @@ class Page(Generic[View, Places]):
                 self._figure(title, session, catalogue, english, record, address(link))
         with notices:
             frame.notice(session.problems)
+
+    def _said(self, text: str) -> str:
+        """What the page declares, as its own folder's catalogue has it."""
+        return said_in(language.current(), text, f"dashboard.features.{self.name}.page")
 
     def _draw(self, session: Session[View], catalogue: Catalogue, places: Places) -> None:
         """The results, drawn anew if the last of them came meanwhile.

@@ -167,7 +167,8 @@ BROKEN = {
         SCORING.format(name="mine").replace("attention_scorings", "atention_scoring"), "hooks",
         "there is no hook atention_scoring; did you mean attention_scorings?",
         "the hooks are attention_scorings, attention_normalisers, attention_models, "
-        "attention_datasets, attention_tokenisers, attention_metrics, attention_checkpoints",
+        "attention_datasets, attention_tokenisers, attention_metrics, attention_translations, "
+        "attention_checkpoints",
     ),
     "an argument that no hook gives": (
         SCORING.format(name="mine").replace("scorings()", "scorings(registry)"), "hooks",

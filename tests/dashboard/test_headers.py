@@ -14,6 +14,7 @@ from dashboard.former_links import FormerLinks
 from dashboard.headers import Headers, headers, middleware
 from dashboard.hosts import Hosts
 from dashboard.owners import Owners
+from dashboard.previews import Previews
 
 
 def answered(app, kind="http"):
@@ -80,4 +81,4 @@ def test_frames_are_a_setting(monkeypatch):
 def test_the_server_uses_them():
     assert [each.cls for each in middleware()] == [Headers, Hosts]
     used = [each.cls for each in streamlit_app.app._user_middleware]
-    assert used == [Headers, Hosts, FormerLinks, Owners]
+    assert used == [Headers, Hosts, FormerLinks, Owners, Previews]

@@ -36,7 +36,7 @@ PAGES = {
     "heads": ({"off": "c1.1"}, "Rows sum to 1 within"),
     "anatomy": ({}, "Each row sums to 1; a masked key gets exactly 0."),
     "positions": ({}, "the rotated point misses the encoding"),
-    "complexity": ({}, "each point is the shortest of 3 timings"),
+    "complexity": ({}, "Each point is the shortest of 3 timings"),
     "norms": ({}, "Valid outputs: nothing changes."),
     "experiment": ({}, "20 runs: 20 done."),
     "race": ({"race": "mine"}, "Holm-corrected for 3 comparisons"),

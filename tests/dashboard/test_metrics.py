@@ -101,6 +101,6 @@ def test_a_process_that_is_gone_has_no_memory():
 
 def test_there_are_no_figures_unless_a_setting_asks_for_them(bench, monkeypatch):
     monkeypatch.delenv("ATTENTION_METRICS", raising=False)
-    assert "routes" not in serving.options()
+    assert "/metrics" not in [route.path for route in serving.options()["routes"]]
     monkeypatch.setenv("ATTENTION_METRICS", "true")
-    assert [route.path for route in serving.options()["routes"]] == ["/metrics"]
+    assert "/metrics" in [route.path for route in serving.options()["routes"]]

@@ -11,6 +11,7 @@ _TITLES = {
     "datasets": gettext_noop("Data sets"),
     "tokenisers": gettext_noop("Tokenisers"),
     "metrics": gettext_noop("Metrics"),
+    "translations": gettext_noop("Translations"),
     "checkpoints": gettext_noop("Checkpoints"),
 }
 
@@ -40,6 +41,8 @@ def counted(kind: str, noun: str, count: int) -> str:
             return ngettext("{count} tokeniser", "{count} tokenisers", count)
         case "metrics":
             return ngettext("{count} metric", "{count} metrics", count)
+        case "translations":
+            return ngettext("{count} translation", "{count} translations", count)
         case "checkpoints":
             return ngettext("{count} checkpoint", "{count} checkpoints", count)
     return f"{count} {noun}{'s' * (count > 1)}"

@@ -34,6 +34,7 @@ KNOWN = {
     ("text", "said"),
     [
         ("Scaled dot product", "缩放点积"),
+        ("map=‘foo’：应为 sine, step 之一", "map=‘foo’：应为 sine, step 之一"),
         ("need 1 <= head <= 4, got 7", "注意力头须在 1 到 4 之间，收到 7"),
         ("need 1 <= head <= 4, got 7\n8", "注意力头须在 1 到 4 之间，收到 7\n8"),
         ("need 1 <= head <= 4, got 'Gaussian'", "注意力头须在 1 到 4 之间，收到 '高斯'"),

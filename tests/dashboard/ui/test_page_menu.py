@@ -57,7 +57,7 @@ def test_a_page_is_kept_with_all_its_panels_and_its_link(menu):
     assert [panel.request.scoring for panel in page.panels] == ["gaussian", "uniform"]
     assert [*page.charts] == [
         "curve-and-weights-of-panel-a", "curve-and-weights-of-panel-b",
-        "colours-share-of-the-map-s-largest-weight",
+        "colours-from-weight",
         "the-curves-of-all-panels-over-the-training-points",
     ]  # fmt: skip
     assert (
