@@ -1,7 +1,7 @@
 """A button that copies a link with one click, and the same link as text and as a QR code.
 
-Every page has it, so it also begins every page at its top: Streamlit leaves the scroll position as
-it was on the page before.
+Every page has it, so it also begins every page at its top, and closes the menu that covers it on a
+phone: Streamlit leaves both as they were on the page before.
 """
 
 from __future__ import annotations
@@ -38,11 +38,16 @@ button:focus-visible {
 # one's own can be copied on any.
 _JS = """
 const shown = 2500;  // milliseconds
+const narrow = 768;  // px; below it Streamlit's menu of pages covers the page
 let page = null;
 
 function beginAtTop(opened) {
-  if (page !== null && page !== opened)
+  if (page !== null && page !== opened) {
     document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
+    const menu = document.querySelector("[data-testid=stSidebar][data-collapsed=false]");
+    if (innerWidth < narrow)
+      menu?.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
+  }
   page = opened;
 }
 
@@ -79,12 +84,16 @@ export default function ({ parentElement, data }) {
 _button = component("attention_workbench_copy", html=_HTML, css=_CSS, js=_JS)
 
 
-def copy_button(link: str) -> None:
-    """A button *Copy link*, and a popover with the link as text and as a QR code."""
+def copy_button(link: str, part: str = "") -> None:
+    """A button *Copy link*, and a popover with the link as text and as a QR code.
+
+    Args:
+        part: what of the page is seen; another part begins at the top as another page does.
+    """
     _button(
         key="copy-link", width="content", height="content",
         data={
-            "page": navigation.current().name, "language": TAGS[language.current()],
+            "page": f"{navigation.current().name} {part}", "language": TAGS[language.current()],
             "text": link, "label": gettext("Copy link"),
             "done": gettext("Link copied"),
             "failed": gettext("Not copied: take it from the QR code's menu"),

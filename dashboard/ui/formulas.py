@@ -26,6 +26,9 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import asked_for
 from dashboard.ui.workbench import workbench
 
+_WIDE = range(0xFF01, 0xFF5F)  # ！ to ～, in the order of ASCII
+_NARROW = {wide: wide - 0xFF01 + ord("!") for wide in _WIDE} | {0x3000: " "}
+
 
 def field_key(page: str, letter: str) -> str:
     """The key of the text field of one panel, or of the page's only one: its letter is empty."""
@@ -58,8 +61,11 @@ def read(
 
 
 def typed(text: str) -> str:
-    """A formula as it was typed, without ``=`` in front."""
-    return text.strip().removeprefix(FORMULA).strip()
+    """A formula as it was typed, without ``=`` in front.
+
+    Chinese keyboards write signs as wide as a character; they mean the same.
+    """
+    return text.translate(_NARROW).strip().removeprefix(FORMULA).strip()
 
 
 def waiting(page: str) -> None:

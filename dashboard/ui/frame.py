@@ -73,11 +73,13 @@ def actions(
     catalogue: Catalogue | None,
     *,
     aloud: bool = True,
+    part: str = "",
 ) -> None:
     """The buttons that every page has: its link, and a look for plugins.
 
     Args:
         catalogue: what is installed; None for a page that needs no plugin.
+        part: see :func:`.copying.copy_button`.
         aloud: whether what the last look changed pops up.
     """
     if catalogue is not None:
@@ -86,7 +88,7 @@ def actions(
         if catalogue is not None and catalogue.failures:
             _faults(catalogue)
         glossary_button()
-        copy_button(address(link))
+        copy_button(address(link), part)
         speaking.language_button(draw_anew)
         if catalogue is not None and visitor().administers:
             st.button(

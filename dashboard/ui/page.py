@@ -55,6 +55,7 @@ class Page(Generic[View, Places]):
             says whether it did.
         formulas: the formulas that a link and a view name, where scorings may be typed; the
             catalogue then holds them.
+        part: which of several parts of the page is seen, where only one is: it begins at the top.
         buttons: draws buttons of its own before those that every page has.
         panels, height: of the grey places while the workers start; px.
         keeps: whether the page has results of its own, and so a button that keeps it.
@@ -79,6 +80,7 @@ class Page(Generic[View, Places]):
     )
     empty: Callable[[Catalogue], bool] = lambda _: False
     formulas: Callable[[Query, View | None], Iterable[str]] | None = None
+    part: Callable[[View], str] = lambda _: ""
     buttons: Callable[[Session[View]], None] = lambda _: None
     panels: int = 1
     height: int = 400
@@ -127,7 +129,8 @@ class Page(Generic[View, Places]):
                 self.buttons(session)
                 keep, figure = st.container(width="content"), st.container(width="content")
             known = catalogue if self.catalogue else None
-            frame.actions(buttons, link, known, aloud=self.aloud)
+            part = self.part(session.view)
+            frame.actions(buttons, link, known, aloud=self.aloud, part=part)
             self._ask(session, catalogue)
             with offers:
                 frame.offer(session.jobs, self.offer)

@@ -18,6 +18,20 @@ def test_another_page_begins_at_its_top(window):
     seen.until(lambda: "for 50 points" in seen.text() or len(seen.views()) >= 5, "the page")
     seen.until(lambda: "positions" in seen.page.url, "the address").settle()
     assert main.evaluate("main => main.scrollTop") == 0
+    menu = seen.page.locator('[data-testid="stSidebar"][data-collapsed="false"]')
+    seen.until(lambda: not menu.count(), "the page without the menu")
+
+
+def test_another_lesson_begins_at_its_top(window):
+    seen = window("lessons", width=390, height=844, touch=True)
+    main = seen.page.get_by_test_id("stMain")
+    next_one = seen.page.get_by_role("button", name="Next", exact=True)
+    seen.until(next_one.count, "the first lesson").settle()
+    next_one.scroll_into_view_if_needed()
+    main.evaluate("main => main.scrollTo(0, main.scrollHeight)")
+    next_one.click()
+    seen.until(lambda: "lesson=2" in seen.page.url, "the second lesson").settle()
+    seen.until(lambda: main.evaluate("main => main.scrollTop") == 0, "its top")
 
 
 def test_a_page_speaks_chinese_and_its_link_says_so(window):

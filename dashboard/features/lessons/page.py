@@ -186,6 +186,7 @@ PAGE = Page(
     title="Lessons",
     explanation="Attention in ten short lessons. Each asks before it shows.",
     link=LINK,
+    part=lambda view: str(view.lesson),
     controls=_controls,
     requests=requests,
     results=_results,

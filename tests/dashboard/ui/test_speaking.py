@@ -89,6 +89,14 @@ def test_a_button_switches_and_the_link_follows(visit):
     assert [each.label for each in app.button] == ["简体中文", "again"]
 
 
+def test_the_button_changes_the_language_again_and_again(visit):
+    app = visit("zh")
+    for spoken in ("en", "zh", "en"):
+        app.button(f"language-{spoken}").click().run()
+        assert texts(app)[:2] == [spoken, f"{{'lang': '{spoken}'}}"]
+        app.query_params["lang"] = spoken  # as the page writes it
+
+
 def test_the_choice_stays_while_the_address_still_names_the_other(visit):
     app = visit("zh")
     app.button[0].click().run()
