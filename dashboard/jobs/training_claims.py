@@ -6,6 +6,10 @@ from filelock import FileLock
 
 from dashboard.storage.training_folder import TrainingFolder
 
+# Another server that looks whether one has it holds it for a moment, as does one that has
+# recorded its end and is about to let it go.
+_PATIENCE = 0.1  # seconds
+
 
 class Claims:
     """Locks of training folders. The caller holds the lock of the trainings."""
@@ -19,7 +23,7 @@ class Claims:
         Raises:
             ValueError: another server has it, or its folder cannot be written.
         """
-        held = folder.hold()
+        held = folder.hold(_PATIENCE)
         if held is None:
             raise ValueError("another server has this training in its queue")
         self._held[folder.id] = held

@@ -240,8 +240,13 @@ class Trainings:
 
     def _end(self, id: str, event: Event, reason: StopReason | None) -> None:
         folder = TrainingFolder(id, self._root)
-        self._claims.release(id)
-        if reason == "remove" or self._requested(id) == "remove":
+        try:
+            self._record_end(folder, event, reason)
+        finally:  # after it was recorded: else other servers read that this one was stopped
+            self._claims.release(id)
+
+    def _record_end(self, folder: TrainingFolder, event: Event, reason: StopReason | None) -> None:
+        if reason == "remove" or self._requested(folder.id) == "remove":
             self._files.delete(folder)
         elif event.stage == "failed":
             self._files.record(folder, "failed", event.note, event.facts)

@@ -13,6 +13,7 @@ from dashboard.storage.errors import StorageError
 from dashboard.storage.files import writing
 
 _LOCK, _HELD = "lock", "queued"
+_SECONDS_BETWEEN_TRIES = 0.01
 
 
 class TrainingLocks:
@@ -38,8 +39,11 @@ class TrainingLocks:
         with writing(self.path), files.locked(self.path / _LOCK, timeout) as held:
             yield held
 
-    def hold(self) -> FileLock | None:
+    def hold(self, patience: float = 0.0) -> FileLock | None:
         """Take the training into this server's queue, at the latest until this process ends.
+
+        Args:
+            patience: seconds to wait while another server holds it, or looks whether one does.
 
         Returns:
             What must be released once it has ended; None if another server holds it.
@@ -51,7 +55,7 @@ class TrainingLocks:
         with writing(self.path):
             self.path.stat()  # or the lock would make the folder
             try:
-                lock.acquire(timeout=0)
+                lock.acquire(timeout=patience, poll_interval=_SECONDS_BETWEEN_TRIES)
             except Timeout:
                 return None
         return lock

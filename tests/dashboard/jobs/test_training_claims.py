@@ -1,8 +1,13 @@
 """No two servers have one training in their queues."""
 
+from threading import Timer
+
 import pytest
 
+from dashboard.jobs import training_claims
+from dashboard.jobs.backend import Event
 from dashboard.jobs.training_claims import Claims
+from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 from dashboard.storage.training_folder import TrainingFolder
 
@@ -25,3 +30,39 @@ def test_a_training_is_one_servers_until_it_is_released(tmp_path):
     assert second.held()
     there.release_all()
     assert not first.held()
+
+
+def test_a_server_that_only_looks_whether_one_has_it_is_waited_for(tmp_path, monkeypatch):
+    monkeypatch.setattr(training_claims, "_PATIENCE", 60.0)
+    folder = TrainingFolder.create(REQUEST, tmp_path)
+    looking = folder.hold()
+    soon = Timer(0.05, looking.release)
+    soon.start()
+    here = Claims()
+    here.take(folder)
+    soon.join()
+    assert folder.held()
+    here.release_all()
+
+
+@pytest.mark.parametrize("refused", [False, True])
+def test_how_a_training_ended_is_recorded_before_others_may_take_it(
+    refused, tmp_path, monkeypatch
+):
+    here = Trainings(tmp_path, make_backend=lambda: pytest.fail("nothing to run"))
+    folder = TrainingFolder.create(REQUEST, tmp_path)
+    here._claims.take(folder)
+    held = []
+
+    def record(self, state, note, facts=None):
+        held.append((state, self.held()))
+        if refused:
+            raise OSError("no such disk")
+
+    monkeypatch.setattr(here._files, "record", record)
+    try:
+        here._end(folder.id, Event(number=1, stage="cancelled"), "pause")
+    except OSError:
+        assert refused
+    assert held == [("paused", True)]
+    assert not folder.held()
