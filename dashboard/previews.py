@@ -184,10 +184,10 @@ def _is_html(message: _Message) -> bool:
 
 
 def _as_plain(scope: _Message) -> _Message:
-    """The request without what would be answered by a compressed page, or by none."""
+    """The request without what would be answered by a compressed page, a file, or none."""
     left = (b"accept-encoding", b"if-none-match", b"if-modified-since", b"range")
     own = [(name, what) for name, what in scope["headers"] if name.lower() not in left]
-    return {**scope, "headers": own}
+    return {**scope, "headers": own, "extensions": {}}
 
 
 async def _answer(send: _Send, begun: _Message, body: bytes) -> None:

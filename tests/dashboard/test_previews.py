@@ -15,12 +15,14 @@ from dashboard.storage.errors import StorageError
 PAGE = '<html lang="en"><head><title>Streamlit</title></head><body>é</body></html>'
 RUN = "0123456789abcdef" * 2
 BARE = "f" * 32
+WORDY = "d" * 32
 PNG = b"\x89PNG picture"
 
 
 def page(request):
-    own = {"etag": '"1"', "x-packed": request.headers.get("accept-encoding", "no")}
-    return HTMLResponse(PAGE, headers=own)
+    own = {"etag": '"1"', "x-asked": " ".join([*request.headers, *request["extensions"]])}
+    status = int(request.query_params.get("status", 200))
+    return HTMLResponse(PAGE, status_code=status, headers=own)
 
 
 def script(request):
@@ -33,6 +35,8 @@ def client(monkeypatch):
     held = {
         RUN: SimpleNamespace(name='Mine & "yours" <b>', note="What\nI saw. ", picture="a" * 64),
         BARE: SimpleNamespace(name="Bare", note="", picture=""),
+        WORDY: SimpleNamespace(name="Wordy", note="w" * 1000, picture=""),
+        "x": SimpleNamespace(name="No id", note="", picture="a" * 64),
     }
 
     def find(id):
@@ -42,7 +46,11 @@ def client(monkeypatch):
 
     store = SimpleNamespace(find=find, picture=lambda run: PNG if run.picture else b"")
     monkeypatch.setattr(previews, "run_store", lambda: store)
-    routes = [*previews.routes(), Route("/static/a.js", script), Route("/{path:path}", page)]
+    routes = [
+        *previews.routes(),
+        Route("/static/a.js", script),
+        Route("/{path:path}", page, methods=["GET", "POST"]),
+    ]
     return TestClient(
         Starlette(routes=routes, middleware=[Middleware(previews.Previews)]),
         base_url="http://host:8501",
@@ -59,9 +67,25 @@ def test_a_page_says_its_name_and_what_it_is_for(client):
     assert "og:image" not in answer.text
     assert answer.text.endswith("<body>é</body></html>")
     assert int(answer.headers["content-length"]) == len(answer.content)
-    assert answer.headers["x-packed"] == "no"  # a packed page could not be read
     assert "etag" not in answer.headers
     assert answer.headers["vary"] == "accept-language"
+
+
+def test_a_page_is_asked_for_whole_and_unpacked(client):
+    """A packed page, a part of one, or none since it is the same could not be given a head."""
+    own = {
+        "accept-encoding": "gzip", "range": "bytes=0-9", "if-none-match": '"1"',
+        "if-modified-since": "Mon, 23 Nov 2026 06:00:00 GMT", "accept-language": "en",
+    }  # fmt: skip
+    asked = client.get("/train", headers=own).headers["x-asked"].split()
+    assert {*asked} & {*own} == {"accept-language"}
+    assert "http.response.debug" not in asked  # nor by a server that would send a file instead
+
+
+def test_a_page_below_a_folder_of_the_server_is_known(client, monkeypatch):
+    monkeypatch.setattr(previews.st, "get_option", lambda name: "/class/")
+    text = client.get(f"/class/runs?id={RUN}").text
+    assert f'content="http://host:8501/class/preview/{RUN}.png"' in text
 
 
 def test_the_bare_address_is_the_first_page(client):
@@ -84,6 +108,7 @@ def test_the_page_says_its_language(client, query, browser, tag):
 def test_a_run_has_its_name_its_note_and_its_picture(client):
     text = client.get(f"/runs?id={RUN}").text
     assert "<title>Mine &amp; &quot;yours&quot; &lt;b&gt;</title>" in text
+    assert 'property="og:title" content="Mine &amp; &quot;yours&quot; &lt;b&gt;"' in text
     assert 'property="og:description" content="What I saw."' in text
     assert f'property="og:image" content="http://host:8501/preview/{RUN}.png"' in text
     assert 'content="summary_large_image"' in text
@@ -92,9 +117,21 @@ def test_a_run_has_its_name_its_note_and_its_picture(client):
     assert picture.headers["content-type"] == "image/png"
 
 
-def test_behind_a_proxy_the_picture_has_the_address_of_the_visitor(client):
-    text = client.get(f"/runs?id={RUN}", headers={"x-forwarded-proto": "https"}).text
-    assert f'content="https://host:8501/preview/{RUN}.png"' in text
+@pytest.mark.parametrize(
+    ("forwarded", "scheme"), [("https", "https"), ("https, http", "https"), ("data", "http")]
+)
+def test_behind_a_proxy_the_picture_has_the_address_of_the_visitor(client, forwarded, scheme):
+    text = client.get(f"/runs?id={RUN}", headers={"x-forwarded-proto": forwarded}).text
+    assert f'content="{scheme}://host:8501/preview/{RUN}.png"' in text
+
+
+def test_a_long_note_is_cut(client):
+    text = client.get(f"/runs?id={WORDY}").text
+    assert f'property="og:description" content="{"w" * 300}"' in text
+
+
+def test_a_run_is_shown_by_its_own_page_alone(client):
+    assert "<title>Translation ·" in client.get(f"/translation?id={RUN}").text
 
 
 def test_a_run_without_a_picture_or_a_note_says_what_it_is(client):
@@ -115,6 +152,8 @@ def test_nothing_but_pages_is_touched(client):
     assert client.get("/static/a.js").text == "let title = '<title>x</title>'"
     assert client.get("/elsewhere").text == PAGE
     assert client.head("/translation").text == ""
+    assert client.post("/translation").text == PAGE
+    assert client.get("/translation?status=500").text == PAGE
 
 
 def test_the_server_uses_them():
