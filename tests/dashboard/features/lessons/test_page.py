@@ -5,6 +5,7 @@ import json
 import pytest
 
 from dashboard import language
+from dashboard.features.lessons import chapter
 from dashboard.features.lessons.course import LESSONS
 from dashboard.ui import speaking
 
@@ -143,4 +144,20 @@ def test_what_to_try_is_linked_once_the_question_is_answered(opened):
 def test_terms_and_sources_stand_beside_the_lesson(opened):
     app = opened("lessons", lesson="3")
     assert "**softmax**: Makes positive numbers" in words(app)
-    assert "Learning* 0.17, section 10.3, Attention scoring functions; " in words(app)
+    assert (
+        "Learning* 0.17, section 10.3, Attention scoring functions ([read it online as 11.3]"
+        "(https://d2l.ai/chapter_attention-mechanisms-and-transformers/"
+        "attention-scoring-functions.html)); "
+    ) in words(app)
+
+
+def test_every_section_is_read_online_in_both_languages():
+    sections = {lesson.section for lesson in LESSONS} - {""}
+    assert sections == {f"10.{number}" for number in range(1, 8)}
+    for spoken, book in (("en", "https://d2l.ai/"), ("zh", "https://zh.d2l.ai/")):
+        pages = [chapter.address(section, spoken) for section in sorted(sections)]
+        assert all(page.startswith(book) and page.endswith(".html") for page in pages)
+        assert len({*pages}) == 7
+    assert chapter.address("10.2", "zh").endswith(
+        "/chapter_attention-mechanisms/nadaraya-waston.html"
+    )
