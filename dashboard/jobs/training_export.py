@@ -36,7 +36,7 @@ def export(folder: TrainingFolder, name: str, root: Path, taken: Collection[str]
 
 
 def checkpoint_name(name: str, root: Path, taken: Collection[str]) -> str:
-    """Return the name in the form of checkpoint names: lower case, with ``_`` for ``-``.
+    """Return the name in the form of checkpoint names: lower case, ``_`` for ``-`` and spaces.
 
     Args:
         name: as a user wrote it.
@@ -46,10 +46,10 @@ def checkpoint_name(name: str, root: Path, taken: Collection[str]) -> str:
     Raises:
         ValueError: not a valid name, or one that is taken.
     """
-    tidy = name.strip().lower().replace("-", "_")
+    tidy = re.sub(r"[\s-]+", "_", name.strip().lower())
     if not _NAME.match(tidy):
         raise ValueError(
-            "need a name of 1 to 40 of a-z, 0-9, _ and -, starting with a letter; "
+            "need a name of 1 to 40 of a-z, 0-9, spaces, _ and -, starting with a letter; "
             f"got {name[:80]!r}"
         )
     if tidy in taken or (root / tidy).exists():

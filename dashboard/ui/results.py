@@ -13,6 +13,7 @@ from dashboard.records.result import Result
 from dashboard.ui import shown
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.widgets import plain
+from dashboard.ui.workbench import workbench
 
 PATIENCE = 0.9  # seconds that a run waits, so that quick results come without a flicker
 POLL = 0.3  # seconds between two looks at a job that takes longer, where few wait
@@ -90,11 +91,36 @@ def failure(event: Event, key: str) -> bool:
 
 
 def absent(sentence: str, height: int, key: str) -> None:
-    """The place of a panel that needs something which is not installed."""
-    with st.container(height=height, border=False, key=key), shown.container(border=True):
-        title = gettext("Not installed here")
-        shown.markdown(f":material/extension_off: **{title}**")
-        shown.text(translated(sentence))
+    """The place of a panel that needs something which is not installed.
+
+    While the catalogue is being read once more, as after somebody kept a model, the place says
+    so, and the page is drawn anew when that is over.
+
+    Args:
+        sentence: what is not installed.
+        height: px.
+    """
+    reading = workbench().rereading()
+
+    def place() -> None:
+        if reading and not workbench().rereading():
+            st.rerun()
+        with st.container(height=height, border=False, key=key), shown.container(border=True):
+            if reading:
+                title = gettext("Not known yet")
+                shown.markdown(f":material/hourglass_top: **{title}**")
+                shown.text(
+                    gettext(
+                        "The list of models and plugins is being read again. That takes some "
+                        "seconds; then this page looks once more."
+                    )
+                )
+            else:
+                title = gettext("Not installed here")
+                shown.markdown(f":material/extension_off: **{title}**")
+            shown.text(translated(sentence))
+
+    (st.fragment(run_every=POLL)(place) if reading else place)()
 
 
 def details(event: Event) -> None:

@@ -137,6 +137,12 @@ class Workbench:
             return None
         return self.backend.events(reading.job)
 
+    def rereading(self) -> bool:
+        """Whether the catalogue, which is known, is being read once more."""
+        self.catalogue()  # takes over what was read meanwhile
+        reading = self._reading
+        return reading is not None and reading.renews
+
     def refresh(self) -> None:
         """Read the catalogue once more; the known one serves until then, and all jobs go on.
 

@@ -75,6 +75,21 @@ def test_the_known_catalogue_serves_until_it_was_read_again(bench, backend):
     assert bench.catalogue() is second
 
 
+def test_while_it_is_read_again_what_is_missing_may_still_come(bench, backend):
+    assert not bench.rereading()  # nothing is known: that is waited for elsewhere
+    backend.answered = 1
+    assert not bench.rereading()
+    bench.refresh()
+    assert bench.rereading()
+    backend.answered = 2
+    assert not bench.rereading()
+    backend.failing.add("3")
+    bench.refresh()
+    assert bench.rereading()
+    backend.answered = 3
+    assert not bench.rereading()
+
+
 @pytest.fixture
 def known(bench, backend):
     """A catalogue that was read."""

@@ -22,3 +22,8 @@ def test_it_is_a_name_of_a_checkpoint_whatever_the_scoring(scoring, start, catal
     assert checkpoint_name(name, tmp_path, ()) == name
     other = Request.make("train", model="bahdanau", scoring="=dot(k, q)", data="copy")
     assert _suggested(SimpleNamespace(request=other), catalogue) != name
+
+
+@pytest.mark.parametrize("name", ["Mein erstes", " mein-erstes ", "mein_erstes", "mein \t erstes"])
+def test_a_name_is_put_into_the_form_of_checkpoints(name, tmp_path):
+    assert checkpoint_name(name, tmp_path, ()) == "mein_erstes"
