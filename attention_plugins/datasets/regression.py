@@ -125,14 +125,14 @@ PROBLEMS = (
         _sine,
         r"y = 2\sin x + x^{0.8} + \varepsilon",
         "A smooth curve with equal noise everywhere: one width suits all of it.",
-        reference="Dive into Deep Learning, section 10.2",
+        reference="Zhang, Lipton, Li & Smola 2021, Dive into Deep Learning, section 10.2",
     ),
     DatasetSpec(
         name="five_points",
         title="Five points",
         task="regression",
         load=_load_five_points,
-        reference="A worked example after Dive into Deep Learning, section 10.2",
+        reference="Zhang, Lipton, Li & Smola 2021, Dive into Deep Learning, section 10.2",
         description="Five fixed points that are their own queries: small enough to check by hand.",
     ),
     _line_problem(
@@ -149,7 +149,7 @@ PROBLEMS = (
         r"y = 4\sqrt{t(1-t)}\,\sin\frac{2.1\pi}{t + 0.05} + \varepsilon,\quad t = x/5",
         "Fast on the left, slow on the right: no single width is right.",
         noise=0.2,
-        reference="Donoho and Johnstone (1994), Biometrika 81",
+        reference="Donoho & Johnstone 1994, Ideal spatial adaptation by wavelet shrinkage",
     ),
     _line_problem(
         "growing_noise",

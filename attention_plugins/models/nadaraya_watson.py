@@ -69,6 +69,7 @@ NADARAYA_WATSON = ModelSpec(
             help="Of scorings with weight matrices, such as additive; others ignore it.",
         ),
     ),
-    reference="Nadaraya (1964), Watson (1964); Dive into Deep Learning, section 10.2",
+    reference="Nadaraya 1964, On estimating regression; Watson 1964, Smooth regression analysis; "
+    "Zhang, Lipton, Li & Smola 2021, Dive into Deep Learning, section 10.2",
     description="Every prediction is the mean of the training values, weighted by attention.",
 )

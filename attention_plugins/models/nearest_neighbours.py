@@ -71,8 +71,9 @@ NEAREST_NEIGHBOURS = ModelSpec(
         Parameter(name="neighbours", title="Neighbours k", default=8, low=1, high=512),
         *NADARAYA_WATSON.parameters,
     ),
-    reference="Fix & Hodges 1951; Cover 1968, Estimation by the nearest neighbor rule; with "
-    "weights, Stone 1977, Consistent nonparametric regression",
+    reference="Fix & Hodges 1951, Discriminatory analysis: nonparametric discrimination; "
+    "Cover 1968, Estimation by the nearest neighbor rule; "
+    "Stone 1977, Consistent nonparametric regression",
     description="Every prediction is a weighted mean of the values of the nearest training "
     "points; all others are out of sight.",
 )

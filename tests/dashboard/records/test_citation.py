@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from attention_plugins.registry import load
 from dashboard.records import citation
 from dashboard.records.citation import Cited
 
@@ -91,3 +92,17 @@ def test_a_work_that_several_cite_has_one_entry_and_two_works_have_two_names():
     assert fields(entries[0])["note"] == "Scoring Dot: section 3; Model RNN: section 4"
     names = [re.match(r"@misc\{(.+),", entry)[1] for entry in entries]
     assert names == ["luong2015", "luong2015-1", "cho2014"]
+
+
+# No works of others: a grammar, and a selection of sentences with their sources and licence.
+DESCRIBED = {"phrasebook", "tatoeba"}
+
+
+@pytest.mark.parametrize("kind", ["scorings", "normalisers", "models", "datasets"])
+def test_every_work_that_built_ins_cite_has_authors_a_year_and_a_title(kind):
+    for name, spec in getattr(load(allow=[]), kind).items():
+        if name in DESCRIBED:
+            continue
+        things = [Cited(kind=kind, title=spec.title, reference=spec.reference)]
+        for entry in citation.cited(things):
+            assert all(f"  {field} = {{" in entry for field in ("author", "title", "year")), name
