@@ -102,7 +102,7 @@ def strips(
     Args:
         tooltip: between the query and the truth; the prediction where None.
     """
-    usual = alt.Tooltip("prediction:Q", format=".4~g", title=gettext("prediction"))
+    usual = alt.Tooltip("prediction:Q", format=theme.EXACT, title=gettext("prediction"))
     told = [usual] if tooltip is None else tooltip
     return (
         alt.Chart(queries)
@@ -113,9 +113,9 @@ def strips(
             y=alt.YValue(0),
             y2=alt.Y2Value(height),
             tooltip=[
-                alt.Tooltip("x:Q", format=".4~g", title=axes.x_title),
+                alt.Tooltip("x:Q", format=theme.EXACT, title=axes.x_title),
                 *told,
-                alt.Tooltip("truth:Q", format=".4~g", title=gettext("truth")),
+                alt.Tooltip("truth:Q", format=theme.EXACT, title=gettext("truth")),
             ],
         )
         .add_params(pointed)

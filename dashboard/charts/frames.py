@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -12,6 +13,8 @@ import pyarrow as pa
 from numpy.typing import ArrayLike
 
 Table = pa.Table | pd.DataFrame
+
+_MOST_DIGITS = 10  # of a number in a chart
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -128,5 +131,28 @@ def top_weight(weights: Sequence[np.ndarray]) -> float:
 
 
 def rounded(values: ArrayLike) -> np.ndarray:
-    """Values as float64 with five significant digits: charts need no more, JSON is shorter."""
-    return np.char.mod("%.5g", np.asarray(values, dtype=np.float64)).astype(np.float64)
+    """Values as float64, with the digits that a chart can show: JSON is shorter.
+
+    These are five significant digits, and more where all values are far from 0.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    return np.char.mod(f"%.{digits_of(given, 5)}g", given).astype(np.float64)
+
+
+def digits_of(values: ArrayLike, wanted: int) -> int:
+    """How many significant digits show values to ``wanted`` digits of their range.
+
+    Args:
+        values: those that are not finite do not count.
+        wanted: at least; 1013.2 and 1019.8 need two more than 0.2 and 6.8 do.
+    """
+    given = np.asarray(values, dtype=np.float64)
+    finite = given[np.isfinite(given)]
+    largest = np.abs(finite).max(initial=0.0)
+    spread = np.ptp(finite) if finite.size else 0.0
+    if not largest:
+        return wanted
+    if not spread:
+        return _MOST_DIGITS
+    in_common = math.ceil(math.log10(largest / (2 * spread)))
+    return max(wanted, min(_MOST_DIGITS, wanted + in_common))

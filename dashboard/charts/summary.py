@@ -15,6 +15,7 @@ import numpy as np
 import pandas as pd
 import pyarrow as pa
 
+from dashboard.charts.frames import digits_of
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import listed, together
 
@@ -152,15 +153,19 @@ def _line_words(
     series: Sequence[tuple[str, np.ndarray, np.ndarray]], x_title: str, y_title: str
 ) -> str:
     said = []
-    for name, x, values in series[:_MOST_LINES]:
+    told = series[:_MOST_LINES]
+    digits, x_digits = (
+        digits_of(np.concatenate([line[at] for line in told] or [[]]), 3) for at in (2, 1)
+    )
+    for name, x, values in told:
         if not np.isfinite(values).any():
             continue
         low, high = int(np.nanargmin(values)), int(np.nanargmax(values))
         said.append(
             gettext(
                 _LINE if values[low] < values[high] else _LEVEL, name=name[:_LONGEST],
-                x_title=x_title, low_x=number(x[low]), low=number(values[low]),
-                high_x=number(x[high]), high=number(values[high]),
+                x_title=x_title, low_x=number(x[low], x_digits), low=number(values[low], digits),
+                high_x=number(x[high], x_digits), high=number(values[high], digits),
             )
         )  # fmt: skip
     if (more := len(series) - _MOST_LINES) > 0:
@@ -188,9 +193,9 @@ def of_ranked(frame: pd.DataFrame, *, name: str, value: str, what: str) -> Summa
     return Summary(words, partial(_table, frame))
 
 
-def number(value: Any) -> str:
-    """Three significant digits, with a minus sign."""
-    return f"{float(value):.3g}".replace("-", "−")
+def number(value: Any, digits: int = 3) -> str:
+    """As many significant digits, with a minus sign: ``1,020``, ``0.863``, ``−2e-07``."""
+    return f"{float(f'{float(value):.{digits}g}'):,.12g}".replace("-", "−")
 
 
 def _table(frame: pd.DataFrame) -> pa.Table:

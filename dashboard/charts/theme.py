@@ -62,6 +62,7 @@ GOLD, GOLD_EDGE = "#ffb000", "#1f2933"
 
 WIDTH = 320  # of a chart whose host does not stretch it, in px
 FONT_SIZE = 11
+EXACT = ".10~g"  # of a tooltip: all the digits that were handed to the chart
 NUMBER = ".6~g"  # of an axis; without digits Vega takes those that ticks differ by, "1e+1" for 10
 MOST_ELEMENTS = 900  # of a page, for one chart; more marks are painted on a canvas
 MAX_RECTS = 3_600  # above, restyling on hover takes longer than a frame or two

@@ -146,8 +146,8 @@ def hovered_cells(
             y=alt.Y("low:Q", scale=lane.scale(0, shape.keys), axis=None),
             y2=alt.Y2("high:Q"),
             tooltip=[
-                alt.Tooltip("x:Q", format=".4~g", title=axes.x_title),
-                alt.Tooltip("input:Q", format=".4~g", title=gettext("training x")),
+                alt.Tooltip("x:Q", format=theme.EXACT, title=axes.x_title),
+                alt.Tooltip("input:Q", format=theme.EXACT, title=gettext("training x")),
                 alt.Tooltip("weight:Q", format=".3f", title=gettext("weight")),
             ],
         )

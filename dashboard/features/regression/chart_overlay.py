@@ -129,7 +129,7 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
 
 def _tooltip(shape: OverlayShape) -> Sequence[alt.Tooltip]:
     return [
-        alt.Tooltip(f"p{i}:Q", format=".4~g", title=name)
+        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
         for i, (name, _) in enumerate(shape.panels)
     ]
 

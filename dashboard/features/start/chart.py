@@ -157,7 +157,7 @@ def _weights(
 
 def _tooltip(shape: StartShape) -> Sequence[alt.Tooltip]:
     return [
-        alt.Tooltip(f"p{i}:Q", format=".4~g", title=name)
+        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
         for i, (name, _) in enumerate(shape.names)
     ]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dashboard.charts.frames import maps, rounded, top_weight
+from dashboard.charts.frames import digits_of, maps, rounded, top_weight
 
 
 def table(weights: list[float], heads: int = 2) -> pa.Table:
@@ -62,6 +62,25 @@ def test_a_scale_without_weights_ends_at_one():
 def test_rounding_keeps_five_significant_digits():
     values = rounded(np.array([0.1234567, 1.0, 3.14159265e-7, -271828.18, 0.0, np.nan]))
     np.testing.assert_array_equal(values, [0.12346, 1.0, 3.1416e-7, -271830.0, 0.0, np.nan])
+
+
+def test_values_far_from_zero_keep_the_digits_in_which_they_differ():
+    pressure = 1013.25 + np.linspace(0, 6, 50)
+    assert np.abs(rounded(pressure) - pressure).max() < 6e-4
+    assert rounded([1e9, 1e9 + 1]).tolist() == [1e9, 1e9 + 1]
+    assert rounded([1 / 3, 1 / 3]).tolist() == [0.3333333333] * 2
+
+
+@pytest.mark.parametrize(
+    ("values", "digits"),
+    [
+        ([0.2, 6.8], 3), ([-4.0, 9.0], 3), ([1013.2, 1019.8], 5), ([-1013.2, -1019.8], 5),
+        ([1e12, 1e12 + 1e-3], 10), ([5.0, 5.0], 10), ([0.0, 0.0], 3), ([], 3),
+        ([np.nan, np.inf, 0.2, 6.8], 3), ([999.0, 1001.0], 6), ([5.0, 15.0], 3), ([1e-6, 1e3], 3),
+    ],
+)  # fmt: skip
+def test_digits_follow_from_how_far_apart_values_are(values, digits):
+    assert digits_of(values, 3) == digits
 
 
 def test_what_a_causal_map_hides_is_masked_and_not_0():

@@ -49,6 +49,23 @@ def test_lines_are_told_by_where_they_are_lowest_and_highest():
     assert told.table().column_names == ["x", "Gaussian"]
 
 
+def test_lines_far_from_zero_are_told_with_the_digits_in_which_they_differ():
+    words = summary.of_lines(
+        [2024.25, 2024.5], {"a": [1013.24, 1019.84], "b": [1016.5, 1016.5]}, x_title="x",
+        y_title="pressure",
+    ).words  # fmt: skip
+    assert "lowest at x 2,024.25 with 1,013.2, and highest at 2,024.5 with 1,019.8." in words
+    assert words.endswith("b is 1,016.5 throughout.")
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [(1018.4, "1,020"), (0.86349, "0.863"), (-2e-7, "−2e−07"), (0, "0"), (12345678, "12,300,000")],
+)
+def test_numbers_have_three_digits_and_no_powers_of_ten_that_can_be_written_out(value, told):
+    assert summary.number(value) == told
+
+
 def test_lines_that_are_not_told_are_counted():
     frame = pd.DataFrame({"n": [*"abcdefgh"] * 2, "x": range(16), "y": range(16)})
     words = summary.of_series(frame, name="n", x="x", y="y", titles=("x", "y")).words
