@@ -59,7 +59,7 @@ def times_over(
         ticks=_ticks(axis, times, reference),
         x_title=gettext(AXES[axis]),
         y_title=gettext("milliseconds"),
-        y_format=".3~g",
+        y_format=",.3~r",
         height=260,
     )
 

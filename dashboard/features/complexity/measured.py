@@ -35,7 +35,7 @@ def drawn(result: Result, compared: Result | None = None) -> None:
     Args:
         compared: the reference measurement beside one of this machine.
     """
-    _origin(result.facts, compared)
+    _whose(result.facts, compared)
     times, fits = result.tables["times"].to_pandas(), result.facts["fits"]
     dashed = times_of(compared)
     key = " ".join(each.digest for each in (result, compared) if each)
@@ -70,14 +70,19 @@ def drawn(result: Result, compared: Result | None = None) -> None:
     )
     _exponents(fits, compared)
     _reach(result)
+    for each in filter(None, (result, compared)):
+        _made(each.facts)
 
 
-def _origin(facts: Mapping[str, Any], compared: Result | None) -> None:
-    """Where the times are from, above the charts, so that nobody takes one machine for another."""
+def _whose(facts: Mapping[str, Any], compared: Result | None) -> None:
+    """Whose times these are, above the charts, so that nobody takes one machine for another."""
     if "recorded" in facts:
-        shown.markdown(gettext("**Reference measurement**, not of this machine"))
-        shown.caption(f"{_machine(facts)} {_timed(facts['rounds'])}")
-        return
+        shown.markdown(
+            gettext(
+                "**Reference measurement**, not of this machine: {processor}, {date}",
+                processor=plain(facts["recorded"]["processor"]), date=facts["recorded"]["date"],
+            )
+        )  # fmt: skip
     if "unreadable" in facts:
         shown.markdown(
             gettext(
@@ -86,18 +91,22 @@ def _origin(facts: Mapping[str, Any], compared: Result | None) -> None:
                 reason=plain(translated(facts["unreadable"])),
             )
         )
-    shown.caption(f"{_measured(facts)} {_timed(facts['rounds'])}")
     if compared:
         times = compared.tables["times"].to_pandas()
         shown.caption(
             gettext(
-                "Dashed: the reference measurement, at d = {d:,} over n and at n = {n:,} over d, "
-                "with a kernel of {kernel}.",
+                "Points: this machine. Dashed: the reference measurement, at d = {d:,} over n and "
+                "at n = {n:,} over d, with a kernel of {kernel}.",
                 d=fixed_over(times, "n"), n=fixed_over(times, "d"),
                 kernel=compared.facts["kernel"],
             )
-            + " " + _machine(compared.facts)
         )  # fmt: skip
+
+
+def _made(facts: Mapping[str, Any]) -> None:
+    """With what it was measured, at the page's end."""
+    machine = _machine(facts) if "recorded" in facts else _measured(facts)
+    shown.caption(together([machine, _timed(facts["rounds"])]))
 
 
 def _machine(facts: Mapping[str, Any]) -> str:
@@ -105,9 +114,10 @@ def _machine(facts: Mapping[str, Any]) -> str:
     recorded, commit = facts["recorded"], facts["environment"]["commit"]
     return together(
         [
-            gettext("Recorded on {date} at commit {commit}.", date=recorded["date"], commit=commit)
-            if commit
-            else gettext("Recorded on {date}.", date=recorded["date"]),
+            gettext(
+                "Reference measurement: recorded on {date} at commit {commit}.",
+                date=recorded["date"], commit=commit or gettext("unknown"),
+            ),
             ngettext(
                 "Processor: {processor}, {count} core.", "Processor: {processor}, {count} cores.",
                 recorded["cores"], processor=plain(recorded["processor"]),

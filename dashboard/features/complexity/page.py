@@ -42,7 +42,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
 _HEIGHT = 440  # px, of the charts with their legends and captions
-_WIDTH = 176  # px, of a control
+_WIDTH, _TIMES_WIDTH = 176, 150  # px, of a control
 # Vaswani et al. 2017, table 1; the exponents are those of the second column.
 _FORMULAS = {
     "cnn": "$O(k\\,n\\,d^2)$ | $O(1)$ | $O(n/k)$",
@@ -60,31 +60,29 @@ def _controls(session: Session[Complexity], catalogue: Catalogue) -> None:
         )
     )
     with layout.row("complexity-controls"):
+        # Drawn last, since whoever changes a setting then sees what is measured with it.
+        first = st.container(horizontal=True, vertical_alignment="bottom", width="content")
         before = session.view
         draw_settings(session, catalogue, SETTINGS, width=_WIDTH)
         draw_normaliser_of_view(session, catalogue, width=_WIDTH)
         draw_device(session, catalogue, DEVICE)
         if session.view != before and session.view.times == REFERENCE:
             session.change(replace(session.view, times=HERE))
-        times = draw_choice(session, catalogue, TIMES, width=_WIDTH)
-        if times == REFERENCE:
-            st.button(
-                gettext("Measure on this machine"),
-                icon=":material/timer:",
-                on_click=_change,
-                args=(session,),
-                kwargs={"times": BOTH},
-                help=gettext("With the settings beside it; the reference measurement stays."),
-            )
-        else:
-            st.button(
-                gettext("Measure again"),
-                icon=":material/timer:",
-                on_click=_change,
-                args=(session,),
-                kwargs={"seed": next_seed(session.view.seed)},
-                help=gettext("With other weights and inputs: the next seed."),
-            )
+        with first:
+            _times(session, catalogue)
+
+
+def _times(session: Session[Complexity], catalogue: Catalogue) -> None:
+    """Whose times are shown, and the button that measures."""
+    if draw_choice(session, catalogue, TIMES, width=_TIMES_WIDTH) == REFERENCE:
+        label, values = gettext("Measure on this machine"), {"times": BOTH}
+        told = gettext("With the settings beside it; the reference measurement stays.")
+    else:
+        label, values = gettext("Measure again"), {"seed": next_seed(session.view.seed)}
+        told = gettext("With other weights and inputs: the next seed.")
+    st.button(
+        label, icon=":material/timer:", on_click=_change, args=(session,), kwargs=values, help=told
+    )  # fmt: skip
 
 
 def _change(session: Session[Complexity], **values: Any) -> None:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass
 
-from dashboard.language import gettext_noop, translated
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import absent_normaliser, normaliser_fields
 from dashboard.links.fields import AUTO, SEED, Choice, Setting, Settings, device
 from dashboard.links.link import Link
@@ -18,11 +18,6 @@ from dashboard.records.request import Pairs, Request
 
 TASK = "complexity"
 REFERENCE, HERE, BOTH = "reference", "here", "both"  # whose times are shown
-_TITLES = {
-    REFERENCE: gettext_noop("reference measurement"),
-    HERE: gettext_noop("this machine"),
-    BOTH: gettext_noop("both"),
-}
 _SECONDS, _SECONDS_PER_PRODUCT, _ROUNDS = 0.5, 2.3e-9, 7
 
 
@@ -55,12 +50,22 @@ def _usual_times(view: Complexity, catalogue: Catalogue) -> str:
     return REFERENCE if view == bare else HERE
 
 
+def _title(times: str, _: Catalogue) -> str:
+    # Not by `translated`: another page's "Reference" is another word.
+    titles = {
+        REFERENCE: gettext("Reference"),
+        HERE: gettext("This machine"),
+        BOTH: gettext("Both"),
+    }
+    return titles[times]
+
+
 TIMES: Choice[Complexity] = Choice(
     name="times",
     title=gettext_noop("Times"),
     options=lambda *_: (REFERENCE, HERE, BOTH),
     default=_usual_times,
-    titles=lambda name, _: translated(_TITLES[name]),
+    titles=_title,
     help=gettext_noop(
         "The reference measurement was recorded once, up to larger sizes, and ships with the "
         "workbench. It does not say how fast this machine is."

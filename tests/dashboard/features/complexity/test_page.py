@@ -81,8 +81,8 @@ def press(app, label):
 def test_a_bare_page_shows_the_reference_and_measures_nothing(opened, backend):
     app = opened("complexity")
     assert measured(backend) == []
-    assert "**Reference measurement**, not of this machine" in words(app)
-    assert "Recorded on 2026-11-20 at commit c0ffee." in words(app)
+    assert "not of this machine: abacus with \\*beads\\*, 2026-11-20" in words(app)
+    assert "recorded on 2026-11-20 at commit c0ffee." in words(app)
     assert "abacus with \\*beads\\*, 5 cores" in words(app)
     assert "`python -m again`" in words(app)
     assert "Measured on cpu" not in words(app)
