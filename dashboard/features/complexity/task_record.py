@@ -1,6 +1,6 @@
 """Records the reference measurement anew: ``python -m dashboard.features.complexity.task_record``.
 
-Run it on a machine that does nothing else. It takes two to four minutes and about 2 GB.
+Run it on a machine that does nothing else. It takes two to four minutes and less than 2 GB.
 """
 
 from __future__ import annotations
