@@ -1,9 +1,9 @@
 """Finds plugins, isolates them from each other, and keeps what they offer.
 
-``load()`` gives a frozen :class:`Registry`. A plugin that raises costs itself, never the others:
-it is named in ``failures`` with the last line of its traceback and with what to do. Built-ins
-come through the same hooks; their names win over outsiders'. Two outsiders that claim one name
-are both refused.
+``load()`` gives a frozen :class:`Registry`. A plugin that raises is left out, and the others are
+loaded: ``failures`` has the last line of its traceback and says what to do. Built-ins come through
+the same hooks, and their names win over those of other plugins. If two other plugins claim one
+name, neither gets it.
 """
 
 from __future__ import annotations
@@ -49,12 +49,12 @@ Record = TypeVar("Record", bound=Spec)
 
 @dataclass(frozen=True, kw_only=True)
 class Registry:
-    """What the installed plugins offer, and who could not be taken in.
+    """What the installed plugins offer, and which of them could not be loaded.
 
     Args:
         records: by kind (see :data:`~attention_plugins.hookspecs.HOOKS`) and name.
-        plugins: those that were taken in.
-        failures: what was not.
+        plugins: those that were loaded.
+        failures: what was left out, and why.
     """
 
     records: Mapping[str, Mapping[str, Spec]] = field(default_factory=dict)

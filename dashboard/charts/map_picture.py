@@ -1,7 +1,7 @@
 """A map as a picture that answers the pointer: for more cells than a browser draws at ease.
 
-Nothing is drawn per cell. Unseen rectangles tell which cell the pointer is on, and only for that
-one a weight is looked up in the text that travels with the chart.
+No cell is a mark of its own. Transparent rectangles tell which cell the pointer is on, and only
+that cell's weight is looked up, in a text that is part of the chart.
 """
 
 from __future__ import annotations

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import altair as alt
 import numpy as np
@@ -33,6 +33,7 @@ class SeriesShape(NamedTuple):
         names: of the series, in the order of the legend, with their colours.
         titles: of the axes, x first.
         fitted: whether the lines are another table than the points.
+        compared: whether there are dashed lines to compare with.
         log: both axes logarithmic.
         doubling: the x axis logarithmic, where each step doubles x.
         ticks: of the x axis; where they suit it if empty.
@@ -43,6 +44,7 @@ class SeriesShape(NamedTuple):
     names: tuple[tuple[str, str], ...]
     titles: tuple[str, str]
     fitted: bool
+    compared: bool
     log: bool
     doubling: bool
     ticks: tuple[float, ...]
@@ -60,6 +62,8 @@ def prepare_series(
     x_title: str,
     y_title: str,
     fitted: pd.DataFrame | None = None,
+    compared: pd.DataFrame | None = None,
+    compared_as: str = "",
     log: bool = False,
     doubling: bool = False,
     ticks: Sequence[float] = (),
@@ -74,6 +78,8 @@ def prepare_series(
         series: ``x``, ``y``, ``series``.
         colours: by series, in the order of the legend.
         fitted: the same columns; then ``series`` are points and these the lines.
+        compared: the same columns: dashed lines to compare with, in the series' colours.
+        compared_as: what these are, for the chart in words.
         log: both axes logarithmic.
         doubling: the x axis alone logarithmic, where each step doubles x.
         ticks: of the x axis.
@@ -87,26 +93,31 @@ def prepare_series(
     tables = {"points": _checked(series, colours, positive)}
     if fitted is not None:
         tables["lines"] = _checked(fitted, colours, positive)
+    told = series
+    if compared is not None:
+        tables["compared"] = _checked(compared, colours, positive)
+        named = compared["series"] + f" ({compared_as})"
+        told = pd.concat([series, compared.assign(series=named)])
     both = pd.concat(tables.values())
     (left, low), (right, high) = (end(both[["x", "y"]], axis=0) for end in (np.nanmin, np.nanmax))
     margin = (high - low) * 0.05 or 1.0
     low, high = _log_ends(low, high) if log else (low - margin, high + margin)
     shape = SeriesShape(
         names=tuple(colours.items()), titles=(x_title, y_title), fitted=fitted is not None,
-        log=log, doubling=doubling, ticks=tuple(map(float, ticks)),
+        compared=compared is not None, log=log, doubling=doubling, ticks=tuple(map(float, ticks)),
         marked=tuple(_log_ticks(low, high)) if log else (), y_format=y_format, legend=legend,
         width=width, height=height,
     )  # fmt: skip
     ends = {"left": left, "right": right, "low": low, "high": high}
     sent = {n: pa.Table.from_pandas(frame, preserve_index=False) for n, frame in tables.items()}
-    summary = of_series(series, name="series", x="x", y="y", titles=(x_title, y_title))
+    summary = of_series(told, name="series", x="x", y="y", titles=(x_title, y_title))
     return Prepared(sent, shape, {name: float(end) for name, end in ends.items()}, summary)
 
 
 def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_series` makes it, or names it.
 
-    Hovering tells the nearest point's values.
+    Hovering tells the nearest point's values, but not those of dashed lines.
     """
     (lane,) = stacked([shape.height], 0)
     powers = shape.log or shape.doubling
@@ -154,8 +165,14 @@ def draw_series(data: Sources, shape: SeriesShape) -> alt.LayerChart:
         .encode(x=x, y=y, stroke=stroke)
         .properties(name="lines")
     )
-    chart = alt.LayerChart(layer=[theme.ramp(), line, points])
+    dashed = [_dashed(data["compared"]).encode(x=x, y=y, stroke=stroke)] if shape.compared else []
+    chart = alt.LayerChart(layer=[theme.ramp(), *dashed, line, points])
     return theme.finished(chart, width=shape.width, height=lane.bottom, params=values_of(data))
+
+
+def _dashed(data: Any) -> alt.Chart:
+    style = {"strokeWidth": 1.5, "strokeDash": [5, 4], "opacity": 0.7}
+    return alt.Chart(data).mark_line(**style).properties(name="compared")
 
 
 def _log_ends(low: float, high: float) -> tuple[float, float]:

@@ -53,7 +53,7 @@ def perform(request: Request, context: Context) -> Result:
         return result
     from dashboard.jobs.task_environment import environment  # torch is loaded by now
 
-    return replace(result, facts={**result.facts, "environment": environment()})
+    return replace(result, facts={"environment": environment(), **result.facts})
 
 
 def watch(

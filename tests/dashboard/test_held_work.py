@@ -66,7 +66,8 @@ def test_the_button_says_how_long_where_that_was_measured(opened, backend):
 
 def test_the_setting_says_how_much_is_free(opened, monkeypatch):
     monkeypatch.setenv("ATTENTION_FREE_WORK", "0.001")
-    assert button(opened("complexity")) is not None
+    assert button(opened("complexity", times="here")) is not None
+    assert button(opened("complexity")) is None, "a reference that ships costs nothing"
     monkeypatch.setenv("ATTENTION_FREE_WORK", "100")
     assert button(opened("complexity", longest="2048", widest="512")) is None
 

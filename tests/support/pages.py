@@ -178,6 +178,11 @@ def complexity(request):
         "fits": [{"layer": layer, "axis": axis, **fit} for layer in layers for axis in "nd"],
         "rounds": 3, "kernel": 3, "device": "cpu", "threads": 1, "torch": "2", "seconds": 1.5,
     }  # fmt: skip
+    if request.data == "reference":
+        recorded = {"date": "2026-11-20", "processor": "abacus with *beads*", "cores": 5,
+                    "command": "python -m again"}  # fmt: skip
+        environment = {"contract": "1.1", "torch": "2", "threads": 1, "commit": "c0ffee"}
+        facts |= {"recorded": recorded, "environment": environment}
     reach = [{"layer": layer, "n": n, "products": n, "hops": n + 1} for layer in layers
              for n in (16, 32)]  # fmt: skip
     tables = {"times": pa.Table.from_pylist(rows), "reach": pa.Table.from_pylist(reach)}

@@ -173,7 +173,7 @@ def _through_model(
 
 
 def _walk(attended: Attended, given: dict[str, Scalar], stages: Stages) -> Tensor:
-    """The step itself, by the scoring's three seams; the pooled values."""
+    """Run one attention step and note each of its stages; the pooled values."""
     scoring, queries, keys, values, mask, projected = attended
     leading = _leading(queries)
     of_queries = scoring.project_queries(queries)

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from functools import partial
 from typing import Any
 
 import pandas as pd
@@ -18,6 +19,7 @@ LAYERS = {
     "attention": gettext_noop("Self-attention"),
 }
 AXES = {"n": gettext_noop("sequence length n"), "d": gettext_noop("size d")}
+OTHER = {"n": "d", "d": "n"}  # the size that stays where one varies
 
 
 def titles() -> dict[str, str]:
@@ -26,21 +28,20 @@ def titles() -> dict[str, str]:
 
 
 def times_over(
-    times: pd.DataFrame, fits: Sequence[Mapping[str, Any]] | None, axis: str
+    times: pd.DataFrame,
+    fits: Sequence[Mapping[str, Any]] | None,
+    axis: str,
+    reference: pd.DataFrame | None = None,
 ) -> Prepared[SeriesShape]:
     """The chart of the times over one of the sizes, with the lines that were fitted.
 
     Args:
         fits: None while it is measured; then lines lead from point to point.
+        reference: the times of the reference measurement, drawn dashed.
     """
     own, named = points_over(times, axis), titles()
-    points = pd.DataFrame(
-        {
-            "x": own[axis],
-            "y": own["seconds"] * 1e3,
-            "series": [named[layer] for layer in own["layer"]],
-        }
-    )
+    milliseconds = partial(_points, axis=axis, of=lambda each: each["seconds"] * 1e3)
+    points = milliseconds(times)
     lines = _with_gaps(points)
     if fits is not None:
         lines = pd.DataFrame(
@@ -53,11 +54,12 @@ def times_over(
         points,
         _colours(),
         fitted=lines,
+        **_compared(reference, milliseconds),
         log=True,
-        ticks=sorted(own[axis].unique().tolist()),
+        ticks=_ticks(axis, times, reference),
         x_title=gettext(AXES[axis]),
         y_title=gettext("milliseconds"),
-        y_format=".3~g",
+        y_format=",.3~r",
         height=260,
     )
 
@@ -76,20 +78,21 @@ def _with_gaps(points: pd.DataFrame) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["x", "y", "series"])
 
 
-def counted_over(times: pd.DataFrame, axis: str) -> Prepared[SeriesShape]:
-    """The chart of the multiplications that the formulas count, over the same sizes."""
-    own, named = points_over(times, axis), titles()
+def counted_over(
+    times: pd.DataFrame, axis: str, reference: pd.DataFrame | None = None
+) -> Prepared[SeriesShape]:
+    """The chart of the multiplications that the formulas count, over the same sizes.
+
+    Args:
+        reference: the times of the reference measurement; its counts are drawn dashed.
+    """
+    counted = partial(_points, axis=axis, of=lambda each: each["multiply_adds"].astype(float))
     return prepare_series(
-        pd.DataFrame(
-            {
-                "x": own[axis],
-                "y": own["multiply_adds"].astype(float),
-                "series": [named[layer] for layer in own["layer"]],
-            }
-        ),
+        counted(times),
         _colours(),
+        **_compared(reference, counted),
         log=True,
-        ticks=sorted(own[axis].unique().tolist()),
+        ticks=_ticks(axis, times, reference),
         x_title=gettext(AXES[axis]),
         y_title=gettext("multiplications"),
         y_format=".3~s",
@@ -98,10 +101,34 @@ def counted_over(times: pd.DataFrame, axis: str) -> Prepared[SeriesShape]:
 
 
 def points_over(times: pd.DataFrame, axis: str) -> pd.DataFrame:
-    """The points of one chart: those at the largest of the other size."""
-    fixed = "d" if axis == "n" else "n"
-    largest = times.loc[times[fixed] == times[fixed].max(), :]
-    return largest.drop_duplicates(subset=["layer", "n", "d"])
+    """The points of one chart: those at the other size of the series over this one."""
+    fixed = fixed_over(times, axis)
+    own = times.loc[times[OTHER[axis]] == fixed, :]
+    return own.drop_duplicates(subset=["layer", "n", "d"])
+
+
+def fixed_over(times: pd.DataFrame, axis: str) -> int | None:
+    """The other size of all points of the series over this one; None without points."""
+    return next(iter(times.loc[times["axis"] == axis, OTHER[axis]]), None)
+
+
+def _points(times: pd.DataFrame, axis: str, of: Callable[[pd.DataFrame], Any]) -> pd.DataFrame:
+    own, named = points_over(times, axis), titles()
+    series = [named[layer] for layer in own["layer"]]
+    return pd.DataFrame({"x": own[axis], "y": of(own), "series": series})
+
+
+def _compared(
+    reference: pd.DataFrame | None, points: Callable[[pd.DataFrame], pd.DataFrame]
+) -> dict[str, Any]:
+    if reference is None:
+        return {}
+    return {"compared": points(reference), "compared_as": gettext("reference measurement")}
+
+
+def _ticks(axis: str, *of: pd.DataFrame | None) -> list[int]:
+    sizes = (points_over(times, axis)[axis] for times in of if times is not None)
+    return sorted({int(size) for each in sizes for size in each})
 
 
 def _colours() -> dict[str, str]:

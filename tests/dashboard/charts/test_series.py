@@ -63,6 +63,21 @@ def test_measured_points_are_seen_and_those_of_a_plain_line_are_not(painted):
     assert opacities(titled(LINES, COLOURS)) == {0}
 
 
+def test_lines_to_compare_with_are_dashed_and_widen_the_axes(painted):
+    further = LINES.assign(x=LINES["x"] * 8)
+    more = {"log": True, "fitted": LINES, "compared": further, "compared_as": "theirs"}
+    prepared = prepare_series(LINES, COLOURS, x_title="n", y_title="ms", **more)
+    assert prepared.values["right"] == 64
+    assert prepared.tables["compared"].num_rows == 6
+    scene = painted(chart_of(draw_series, prepared), width=400)
+    dashed = {(i["stroke"], tuple(i["strokeDash"])) for i in scene.items("compared_marks")}
+    assert dashed == {(colour, (5, 4)) for colour in COLOURS.values()}
+    assert not any(i.get("strokeDash") for i in scene.items("lines_marks"))
+    assert "a (theirs)" in prepared.summary.words
+    with pytest.raises(ValueError, match="above 0"):
+        titled(LINES, COLOURS, **{**more, "compared": further.assign(y=0.0)})
+
+
 def test_logarithmic_axes_have_round_ticks(painted):
     scene = painted(titled(LINES, COLOURS, log=True, ticks=[2, 4, 8]), width=400)
     labels = {item["text"] for item in scene.items(role="axis-label")}

@@ -1,4 +1,8 @@
 import json
+from dataclasses import replace
+
+import pyarrow as pa
+from support import pages
 
 from dashboard.jobs.backend import Event
 
@@ -57,6 +61,85 @@ def test_controls_go_into_request_and_link(opened, backend):
     assert (dict(last.options)["kernel"], last.seed) == ("7", 1)
 
 
+def measured(backend):
+    """The requests that measured, rather than read what ships."""
+    return [request for request in asked(backend) if not request.data]
+
+
+def compared(app):
+    """By chart, the points that are dashed."""
+    sent = [{one.name: one.data.data for one in chart.proto.datasets}
+            for chart in app.get("vega_lite_chart")]  # fmt: skip
+    return [pa.ipc.open_stream(one["compared"]).read_all() if "compared" in one else None
+            for one in sent]  # fmt: skip
+
+
+def press(app, label):
+    return next(b for b in app.button if b.label == label).click().run()
+
+
+def test_a_bare_page_shows_the_reference_and_measures_nothing(opened, backend):
+    app = opened("complexity")
+    assert measured(backend) == []
+    assert "not of this machine: abacus with \\*beads\\*, 2026-11-20" in words(app)
+    assert "recorded on 2026-11-20 at commit c0ffee." in words(app)
+    assert "abacus with \\*beads\\*, 5 cores" in words(app)
+    assert "`python -m again`" in words(app)
+    assert "Measured on cpu" not in words(app)
+
+
+def test_a_measurement_of_this_machine_is_compared_with_the_reference(opened, backend):
+    app = press(opened("complexity"), "Measure on this machine")
+    assert not app.exception
+    assert link(app) == {"times": "both"}
+    assert len(measured(backend)) == 1
+    assert [table.num_rows for table in compared(app)] == [6, 6, 6, 6]
+    assert "Dashed: the reference measurement, at d = 64 over n and at n = 32 over d" in words(app)
+    assert "Measured on cpu" in words(app)
+    mine, theirs, *_ = (frame.value for frame in app.dataframe)
+    assert mine.equals(theirs), "a table of exponents for each"
+    app = press(app, "Measure again")
+    assert link(app) == {"seed": "1", "times": "both"}
+
+
+def test_either_can_be_shown_alone(opened, backend):
+    app = opened("complexity", times="here")
+    assert link(app) == {"times": "here"}
+    assert compared(app) == [None] * 4
+    assert "eference measurement" not in words(app)
+    app.selectbox("complexity-times").set_value("reference").run()
+    assert link(app) == {}
+    assert "**Reference measurement**, not of this machine" in words(app)
+
+
+def test_another_setting_measures_here_and_the_reference_can_be_seen_again(opened, backend):
+    app = opened("complexity")
+    app.selectbox("complexity-kernel").set_value("5").run()
+    assert app.selectbox("complexity-times").value == "here"
+    assert "Measured on cpu" in words(app)
+    app.selectbox("complexity-times").set_value("reference").run()
+    assert link(app) == {"kernel": "5", "times": "reference"}
+    assert "Measured on cpu" not in words(app)
+    assert len(measured(backend)) == 1
+
+
+def test_a_reference_that_cannot_be_read_is_named_and_not_taken_for_one(
+    opened, backend, monkeypatch
+):
+    complexity = pages.complexity
+
+    def spoilt(request):
+        made = complexity(replace(request, data=""))
+        return replace(made, facts={**made.facts, "unreadable": "it <b>ends</b> early"})
+
+    monkeypatch.setattr(pages, "complexity", spoilt)
+    app = opened("complexity")
+    assert "cannot be shown: it \\<b\\>ends\\<\\/b\\> early. The times below are" in words(app)
+    assert "not of this machine" not in words(app)
+    both = opened("complexity", times="both")
+    assert compared(both) == [None] * 4
+
+
 def test_a_running_job_shows_its_progress(opened, backend):
     backend.unfinished.add("complexity")
     app = opened("complexity")
@@ -67,14 +150,14 @@ def test_a_running_job_shows_its_progress(opened, backend):
 
 def test_a_running_job_shows_the_points_so_far(opened, backend, monkeypatch, chart_rows):
     backend.unfinished.add("complexity")
-    sizes = [(16, 64), (32, 64), (32, 8)]
+    sizes = [("n", 16, 64), ("n", 32, 64), ("d", 32, 8)]
     events = [
         Event(number=i, stage="progress", fraction=0.1, note="*cnn*",
-              facts={"layer": "cnn", "axis": "n", "n": n, "d": d, "seconds": i / 1e3})
-        for i, (n, d) in enumerate([*sizes, (32, 64)], start=1)
+              facts={"layer": "cnn", "axis": axis, "n": n, "d": d, "seconds": i / 1e3})
+        for i, (axis, n, d) in enumerate([*sizes, ("n", 32, 64)], start=1)
     ]  # fmt: skip
     monkeypatch.setattr(backend, "events", lambda job, after=0: events)
-    app = opened("complexity")
+    app = opened("complexity", times="here")
     assert not app.exception
     expected = ({(16, 1), (32, 4)}, {(64, 4), (8, 3)})
     gaps = (set(), {(16, None)})

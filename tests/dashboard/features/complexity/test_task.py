@@ -1,5 +1,7 @@
 """The task that measures: what it times, what it tells meanwhile, how it stops."""
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 import torch
@@ -7,12 +9,15 @@ from torch.utils._python_dispatch import TorchDispatchMode
 
 from attention_plugins.complexity import SelfAttention
 from dashboard.features.complexity import task as complexity
+from dashboard.features.complexity import task_reference, task_timing
+from dashboard.features.complexity.view import REFERENCE
 from dashboard.jobs.context import Cancelled
 from dashboard.jobs.tasks import perform
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
 SMALL = {"longest": "256", "widest": "64", "kernel": "5", "repeats": 3}
+OPTIONS_OF_SMALL = [replace(one, default=SMALL[one.name]) for one in complexity.OPTIONS]
 
 
 class Watch:
@@ -134,18 +139,40 @@ def test_the_shortest_of_the_rounds_counts(monkeypatch):
         def seconds(self):
             return next(self.times)
 
-    monkeypatch.setattr(complexity, "Stopwatch", Fake)
-    monkeypatch.setattr(complexity, "_reach", lambda *_: [{"n": 1}])
+    monkeypatch.setattr(task_timing, "Stopwatch", Fake)
+    monkeypatch.setattr(complexity, "reach", lambda *_: [{"n": 1}])
     result = perform(Request.make("complexity", options=SMALL, device="cpu"), Watch())
     assert set(result.tables["times"]["seconds"].to_pylist()) == {1.0}
 
 
 def test_a_slow_machine_is_given_fewer_rounds(monkeypatch):
     monkeypatch.setattr(complexity, "_BUDGET", 0.0)
-    monkeypatch.setattr(complexity, "_reach", lambda *_: [{"n": 1}])
+    monkeypatch.setattr(complexity, "reach", lambda *_: [{"n": 1}])
     options = SMALL | {"repeats": 31, "longest": "256"}
     result = perform(Request.make("complexity", options=options, device="cpu"), Watch())
     assert result.facts["rounds"] == 3
+
+
+def test_the_reference_is_read_and_says_with_what_it_was_made():
+    watch = Watch()
+    made = perform(Request.make("complexity", data=REFERENCE), watch)
+    assert watch.told == [], "nothing was measured"
+    shipped = task_reference.read()
+    assert made.tables["times"] == shipped.tables["times"]
+    assert made.facts["environment"] == shipped.facts["environment"], "not this machine's"
+
+
+def test_without_a_reference_this_machine_is_measured_and_says_so(monkeypatch):
+    def missing():
+        raise ValueError("it is gone")
+
+    monkeypatch.setattr(task_reference, "read", missing)
+    monkeypatch.setattr(complexity, "OPTIONS", OPTIONS_OF_SMALL)
+    made = perform(Request.make("complexity", data=REFERENCE), Watch())
+    assert made.facts["unreadable"] == "it is gone"
+    assert "recorded" not in made.facts
+    assert made.facts["environment"]["torch"] == torch.__version__
+    assert max(made.tables["times"]["n"].to_pylist()) == 256
 
 
 def test_a_cancelled_job_stops_at_the_next_point():
@@ -176,7 +203,7 @@ def test_self_attention_is_timed_with_the_chosen_normaliser(monkeypatch):
         made.append(scoring.normaliser)
         return SelfAttention(scoring)
 
-    monkeypatch.setattr(complexity, "SelfAttention", kept)
+    monkeypatch.setattr(task_timing, "SelfAttention", kept)
     chosen = {"normaliser": "entmax", "normaliser.alpha": 1.75}
     perform(Request.make("complexity", options=SMALL | chosen, device="cpu"), Watch())
     timed = [float(one.alpha.detach()) for one in made if one is not None]

@@ -1,9 +1,9 @@
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.features.complexity.view import LINK, requests
+from dashboard.features.complexity.view import LINK, requests, timing_work
 
-KEYS = ("longest", "widest", "kernel", "repeats", "seed", "device", "x")
+KEYS = ("longest", "widest", "kernel", "repeats", "seed", "device", "times", "x")
 
 
 def test_a_link_holds_sizes_and_seed(catalogue):
@@ -23,6 +23,34 @@ def test_what_is_not_offered_is_named(catalogue):
     assert dict(view.settings)["kernel"] == "3"
     assert [p.partition("=")[0] for p in problems] == ["kernel", "device"]
     assert LINK.format(view, catalogue) == {}
+
+
+def shown(link, catalogue):
+    view, _ = LINK.parse(link, catalogue)
+    assert LINK.format(view, catalogue) == link
+    return view.times, [request.data for request in requests(view, catalogue)]
+
+
+def test_a_bare_link_shows_the_reference_and_one_with_settings_measures(catalogue):
+    assert shown({}, catalogue) == ("reference", ["reference"])
+    for link in ({"kernel": "9"}, {"seed": "5"}, {"device": "cpu"}, {"normaliser": "sparsemax"}):
+        assert shown(link, catalogue) == ("here", [""]), link
+
+
+def test_a_link_says_whose_times_are_shown(catalogue):
+    assert shown({"times": "here"}, catalogue) == ("here", [""])
+    assert shown({"times": "both"}, catalogue) == ("both", ["reference", ""])
+    assert shown({"kernel": "5", "times": "both"}, catalogue) == ("both", ["reference", ""])
+    assert shown({"kernel": "5", "times": "reference"}, catalogue) == ("reference", ["reference"])
+    view, problems = LINK.parse({"times": "theirs"}, catalogue)
+    assert (view.times, len(problems)) == ("reference", 1)
+
+
+def test_only_a_measurement_costs(catalogue):
+    view, _ = LINK.parse({"times": "both"}, catalogue)
+    reference, here = requests(view, catalogue)
+    assert timing_work(reference) == 0
+    assert timing_work(here) > 0.5
 
 
 @settings(max_examples=100, deadline=None)

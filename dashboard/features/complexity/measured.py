@@ -1,0 +1,230 @@
+"""What is drawn of a measurement: whose it is, its times, their exponents, and how far it sees."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pandas as pd
+import streamlit as st
+
+from dashboard.charts.series import draw_series
+from dashboard.features.complexity.figures import (
+    AXES,
+    OTHER,
+    counted_over,
+    fixed_over,
+    times_over,
+    titles,
+)
+from dashboard.language import gettext, ngettext, translated
+from dashboard.language.joining import together
+from dashboard.records.result import Result
+from dashboard.ui import charts, shown
+from dashboard.ui.widgets import plain
+
+
+def times_of(result: Result | None) -> pd.DataFrame | None:
+    """The times of a measurement, if there is one."""
+    return result.tables["times"].to_pandas() if result else None
+
+
+def drawn(result: Result, compared: Result | None = None) -> None:
+    """Draw a measurement, or the reference measurement.
+
+    Args:
+        compared: the reference measurement beside one of this machine.
+    """
+    _whose(result.facts, compared)
+    times, fits = result.tables["times"].to_pandas(), result.facts["fits"]
+    dashed = times_of(compared)
+    key = " ".join(each.digest for each in (result, compared) if each)
+    for place, axis in zip(shown.columns(2, gap="large"), AXES, strict=True):
+        with place:
+            size = gettext(AXES[axis])
+            shown.markdown(
+                gettext(
+                    "**Time over {size}**, at {fixed} = {largest:,}",
+                    size=size, fixed=OTHER[axis], largest=fixed_over(times, axis),
+                )
+            )  # fmt: skip
+            charts.show_filled(
+                f"complexity {key} {axis}",
+                draw_series,
+                lambda axis=axis: times_over(times, fits, axis, dashed),
+                gettext("Milliseconds of one pass over {size}, with fitted lines", size=size),
+            )
+            shown.markdown(gettext("**Multiplications over {size}**, counted", size=size))
+            charts.show_filled(
+                f"complexity counted {key} {axis}",
+                draw_series,
+                lambda axis=axis: counted_over(times, axis, dashed),
+                gettext("Multiplications of one pass over {size}", size=size),
+            )
+    shown.caption(
+        gettext(
+            "Above the clock's times with the lines fitted to them, below the multiplications "
+            "that the formulas count. Lines of one slope in both mean that time follows the "
+            "count."
+        )
+    )
+    _exponents(fits, compared)
+    _reach(result)
+    for each in filter(None, (result, compared)):
+        _made(each.facts)
+
+
+def _whose(facts: Mapping[str, Any], compared: Result | None) -> None:
+    """Whose times these are, above the charts, so that nobody takes one machine for another."""
+    if "recorded" in facts:
+        shown.markdown(
+            gettext(
+                "**Reference measurement**, not of this machine: {processor}, {date}",
+                processor=plain(facts["recorded"]["processor"]), date=facts["recorded"]["date"],
+            )
+        )  # fmt: skip
+    if "unreadable" in facts:
+        shown.markdown(
+            gettext(
+                "The reference measurement that ships with the workbench cannot be shown: "
+                "{reason}. The times below are of this machine.",
+                reason=plain(translated(facts["unreadable"])),
+            )
+        )
+    if compared:
+        times = compared.tables["times"].to_pandas()
+        shown.caption(
+            gettext(
+                "Points: this machine. Dashed: the reference measurement, at d = {d:,} over n and "
+                "at n = {n:,} over d, with a kernel of {kernel}.",
+                d=fixed_over(times, "n"), n=fixed_over(times, "d"),
+                kernel=compared.facts["kernel"],
+            )
+        )  # fmt: skip
+
+
+def _made(facts: Mapping[str, Any]) -> None:
+    """With what it was measured, at the page's end."""
+    machine = _machine(facts) if "recorded" in facts else _measured(facts)
+    shown.caption(together([machine, _timed(facts["rounds"])]))
+
+
+def _machine(facts: Mapping[str, Any]) -> str:
+    """What a reference measurement was recorded on, and how it is repeated."""
+    recorded, commit = facts["recorded"], facts["environment"]["commit"]
+    return together(
+        [
+            gettext(
+                "Reference measurement: recorded on {date} at commit {commit}.",
+                date=recorded["date"], commit=commit or gettext("unknown"),
+            ),
+            ngettext(
+                "Processor: {processor}, {count} core.", "Processor: {processor}, {count} cores.",
+                recorded["cores"], processor=plain(recorded["processor"]),
+            ),
+            ngettext(
+                "torch {torch} with {count} thread.", "torch {torch} with {count} threads.",
+                facts["threads"], torch=facts["torch"],
+            ),
+            gettext("This command records it anew: `{command}`.", command=recorded["command"]),
+        ]
+    )  # fmt: skip
+
+
+def _measured(facts: Mapping[str, Any]) -> str:
+    return ngettext(
+        "Measured on {device} with {count} thread, torch {torch}, in {seconds:.1f} s.",
+        "Measured on {device} with {count} threads, torch {torch}, in {seconds:.1f} s.",
+        facts["threads"], device=facts["device"], torch=facts["torch"], seconds=facts["seconds"],
+    )  # fmt: skip
+
+
+def _timed(rounds: int) -> str:
+    return ngettext(
+        "Each point is the shortest of {count} timing, one sequence at a time, no gradients.",
+        "Each point is the shortest of {count} timings, one sequence at a time, no gradients.",
+        rounds,
+    )
+
+
+def _exponents(fits: Sequence[Mapping[str, Any]], compared: Result | None) -> None:
+    shown.header(gettext("Fitted exponents"))
+    if compared:
+        shown.markdown(gettext("**This machine**"))
+    _fitted(fits)
+    if compared:
+        shown.markdown(gettext("**Reference measurement**"))
+        _fitted(compared.facts["fits"])
+    shown.caption(
+        gettext(
+            "Time ≈ constant × sizeᵉˣᵖᵒⁿᵉⁿᵗ; measured over all sizes, and over the two largest "
+            "alone. Expected is the exponent of the counted multiplications. The clock also sees "
+            "the start of every operation, the normaliser, and what fits in the caches: this "
+            "bends the lines, most at small sizes, so that a measured exponent may lie far from "
+            "the expected one. Other work on the machine scatters the points."
+        )
+    )
+
+
+def _fitted(fits: Sequence[Mapping[str, Any]]) -> None:
+    name = gettext("Layer")
+    rows = []
+    for layer, title in titles().items():
+        row = {name: title}
+        for fit in (fit for fit in fits if fit["layer"] == layer):
+            axis = fit["axis"]
+            row |= {
+                gettext("{size}: expected", size=axis): fit["counted"],
+                gettext("{size}: measured", size=axis): fit["exponent"],
+                gettext("{size}: last doubling", size=axis): fit["last"],
+            }
+        rows.append(row)
+    table = pd.DataFrame(rows).set_index(name)
+    two_digits = st.column_config.NumberColumn(format="%.2f")
+    shown.table(table, width="stretch", column_config=dict.fromkeys(table, two_digits))
+
+
+def _reach(result: Result) -> None:
+    shown.header(gettext("Operations in sequence, and paths"))
+    reach, named = result.tables["reach"].to_pandas(), titles()
+    tables = {}
+    for name in ("products", "hops"):
+        wide = reach.pivot(index="n", columns="layer", values=name)[list(named)]
+        tables[name] = wide.rename(columns=named)
+    left, right = shown.columns(2, gap="large")
+    with left:
+        shown.markdown(gettext("**In sequence**: matrix products that must wait for each other"))
+        shown.table(tables["products"], width="stretch")
+        shown.caption(
+            gettext(
+                "The longest chain in the graph of one pass. An RNN needs state after state; "
+                "self-attention two products, the scores and then the outputs."
+            )
+        )
+    with right:
+        shown.markdown(gettext("**Path**: hops from the last output to the first input"))
+        shown.table(tables["hops"], width="stretch")
+        shown.caption(
+            gettext(
+                "Followed by the gradient until it is no longer zero at the first input. A hop "
+                "is a layer of convolution, a step of recurrence, or a layer of attention."
+            )
+        )
+        shown.caption(_path_of_convolution(int(result.facts["kernel"])))
+
+
+def _path_of_convolution(kernel: int) -> str:
+    """Why its path is as long as it is: half of the kernel looks the other way."""
+    side = kernel // 2
+    if side == 1:
+        return gettext(
+            "A kernel of {kernel} reaches one position to each side, so that a convolution needs "
+            "n − 1 hops, as many as a recurrence. A wider kernel needs fewer, in proportion to "
+            "n/k as in the table above.",
+            kernel=kernel,
+        )
+    return gettext(
+        "A kernel of {kernel} reaches {side} positions to each side, so that a convolution needs "
+        "(n − 1)/{side} hops, rounded up: in proportion to n/k as in the table above.",
+        kernel=kernel, side=side,
+    )  # fmt: skip
