@@ -70,15 +70,26 @@ def draw_columns(session: Session[Any]) -> None:
         session.problems = (*session.problems, problem)
 
 
+def inputs(data: str, columns: str) -> int:
+    """How many columns of an uploaded table are inputs; 0 where it is none, or cannot be read."""
+    form = table_format(data)
+    return len(_used(form, columns).inputs) if form else 0
+
+
+def _used(form: TableFormat, columns: str) -> Columns:
+    """The columns that a link names; the usual ones where the table does not have these."""
+    try:
+        return form.choose(columns)
+    except ValueError:
+        return form.usual()
+
+
 def described(data: str, columns: str) -> str:
     """What is predicted from what, and how the table is written; in Markdown."""
     form = table_format(data)
     if form is None:
         return gettext("A table: one column is predicted from others.")
-    try:
-        used = form.choose(columns)
-    except ValueError:
-        used = form.usual()
+    used = _used(form, columns)
     return gettext(
         "A table: {target} is predicted from {inputs}. Found: columns separated by {separator}, "
         "{decimal}, {numeric} of {columns} columns with numbers.",

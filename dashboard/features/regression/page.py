@@ -154,7 +154,17 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
 
 def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:
     """The head of the panels: how their maps are coloured; the place for the colour scale."""
-    shown.header(gettext("Curve and weights of each panel"))
+    if table_columns.inputs(session.view.data, session.view.columns) > 1:
+        shown.header(gettext("Predictions and weights of each panel"))
+        shown.caption(
+            gettext(
+                "Above, a ring is what was measured in a row of the table, and a dot what is "
+                "predicted for it from all rows, its own included. Below, a column of the map "
+                "holds the weights of that prediction."
+            )
+        )
+    else:
+        shown.header(gettext("Curve and weights of each panel"))
     switch, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with switch, layout.row("regression-maps"):
         draw_setting(session, catalogue, ONE_SCALE)
@@ -231,7 +241,17 @@ def _comparison(
     waits = not session.jobs.settled()
     if not waits and not found:
         return
-    shown.header(gettext("Side by side"))
+    several = found and not figures.has_curve(next(iter(found.values())))
+    if several:
+        shown.header(gettext("Side by side: predicted against measured"))
+        shown.caption(
+            gettext(
+                "Each point is a row, predicted from all other rows. The closer it lies to the "
+                "dashed diagonal, the better the prediction."
+            )
+        )
+    else:
+        shown.header(gettext("Side by side"))
     if not found:
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
@@ -241,9 +261,9 @@ def _comparison(
         letter: gettext("{name}, learned", name=name) if fits[letter].learn else name
         for letter, name in names.items()
     }
-    curves, table = shown.columns([5, 4], gap="medium")
+    curves, table = shown.columns([4, 5], gap="medium")
     with curves:
-        figures.overlay(found, titles)
+        figures.compared(found, titles)
     with table:
         _figures(found, names, catalogue.metrics.get(TASK, ()))
         for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):

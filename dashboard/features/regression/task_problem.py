@@ -7,11 +7,17 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 from attention_plugins import RegressionData, registry
 from attention_plugins.contract import ContractError, Scalar, settle
 from attention_plugins.regression import check_data
-from dashboard.features.regression.task_table import Skipped, as_regression, read_table
+from dashboard.features.regression.task_table import (
+    Skipped,
+    as_regression,
+    queried_rows,
+    read_table,
+)
 from dashboard.records.request import COLUMNS, UPLOAD, Request, is_upload
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_format import TableError
@@ -25,12 +31,14 @@ class Problem(NamedTuple):
 
     Attributes:
         skipped: rows of an uploaded table; None for a data set that is installed.
+        measured: y at the queries ``(m,)``, where these are rows of a table; else None.
     """
 
     data: RegressionData
     names: tuple[str, ...]
     sha256: str
     skipped: Skipped | None = None
+    measured: Tensor | None = None
 
 
 def read_problem(request: Request) -> Problem:
@@ -74,7 +82,9 @@ def _uploaded(digest: str, settings: Mapping[str, Scalar], columns: str) -> Prob
     except ValueError as error:
         raise TableError(str(error)) from error
     table = read_table(path, columns)
-    return Problem(as_regression(table), table.names, digest, table.skipped)
+    data = as_regression(table)
+    measured = data.y[queried_rows(data.x)] if data.x.shape[1] > 1 else None
+    return Problem(data, table.names, digest, table.skipped, measured)
 
 
 def moved(data: RegressionData, device: torch.device, dtype: torch.dtype) -> RegressionData:

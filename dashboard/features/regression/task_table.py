@@ -114,9 +114,14 @@ def as_regression(table: Table) -> RegressionData:
         x, y = x[order], y[order]
         queries = torch.linspace(float(x[0, 0]), float(x[-1, 0]), _QUERIES, dtype=x.dtype)[:, None]
     else:
-        wanted = min(len(x), _QUERIES_MANY_INPUTS)
-        queries = x[torch.linspace(0, len(x) - 1, wanted).round().long()]
+        queries = x[queried_rows(x)]
     return RegressionData(x, y, queries)
+
+
+def queried_rows(x: Tensor) -> Tensor:
+    """Which rows of several inputs ``(n, d)`` are the queries: all, or 1,000 evenly picked."""
+    wanted = min(len(x), _QUERIES_MANY_INPUTS)
+    return torch.linspace(0, len(x) - 1, wanted).round().long()
 
 
 def _batches(

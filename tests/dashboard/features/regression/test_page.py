@@ -348,6 +348,29 @@ def test_columns_of_a_table_are_chosen_and_stand_in_the_link(opened, backend, ta
     assert "columns" not in link(app)
 
 
+def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table, chart_rows):
+    made = backend.wait
+
+    def wait(job, timeout):
+        event = made(job, timeout)
+        if backend.submitted[job].task == "regression":
+            event.result.facts["x_names"] = ["t", "n"]
+            tables = event.result.tables
+            tables["left_out"] = pa.table({"measured": [3.0, 5.0], "prediction": [4.0, 4.5]})
+            tables["curve"] = tables["curve"].append_column("x1", tables["curve"]["x0"])
+        return event
+
+    backend.wait = wait
+    app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
+    assert [one.value for one in app.header] == [
+        "Side by side: predicted against measured", "Predictions and weights of each panel",
+    ]  # fmt: skip
+    assert "predicted from all other rows" in words(app)
+    (first, *_) = [sets for sets in chart_rows(app, "measured", "prediction") if sets]
+    (drawn,) = first
+    assert [row["panel"][0] for row in drawn] == ["a", "a", "b", "b"]
+
+
 def test_columns_that_the_table_does_not_have_are_named(opened, backend, table):
     app = opened("regression", a="gaussian", data=table, columns="3:9")
     assert link(app) == {"a": "gaussian", "data": table}
