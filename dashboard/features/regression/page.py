@@ -72,7 +72,7 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
             _refused(session, catalogue, refused)
         return
     shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
-    for letter, fit in zip(LETTERS, view.panels, strict=False):
+    for letter, fit in view.by_letter.items():
         place, request = places.panels[letter], asked.get(letter)
         final = session.jobs.final(request) if request else None
         end = maps.largest_weight(final.result) if final and final.result else None
@@ -86,7 +86,7 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
             title = gettext(
                 "Kernel regression, {scoring}", scoring=attending_title(fit, catalogue)
             )
-            alone = LINK.format(replace(view, panels=(fit,)), catalogue)
+            alone = LINK.format(replace(view, panels=(fit,), letters=""), catalogue)
             export.panel_menu(request, final, letter, title, alone, vmax)
         with place.result:
             _result(session, letter, request, shared)
@@ -173,7 +173,7 @@ def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:
 
 def _panels(session: Session[Regression], catalogue: Catalogue) -> dict[str, PanelPlaces]:
     """Each panel's controls; the places for their results."""
-    fits = dict(zip(LETTERS, session.view.panels, strict=False))
+    fits = session.view.by_letter
     places: dict[str, PanelPlaces] = {}
     with layout.grid(len(fits)):
         for letter, fit in fits.items():
@@ -187,12 +187,14 @@ def _panels(session: Session[Regression], catalogue: Catalogue) -> dict[str, Pan
 
 
 def _add(session: Session[Regression], catalogue: Catalogue) -> None:
-    panels = session.view.panels
-    taken = {fit.scoring for fit in panels}
+    view = session.view
+    taken = {fit.scoring for fit in view.panels}
     name = next(
-        (name for name in catalogue.scorings_for(TASK) if name not in taken), panels[0].scoring
+        (name for name in catalogue.scorings_for(TASK) if name not in taken),
+        view.panels[0].scoring,
     )
-    session.change(replace(session.view, panels=(*panels, default_fit(catalogue, name))))
+    free = next(letter for letter in LETTERS if letter not in view.by_letter)
+    session.change(view.with_panels({**view.by_letter, free: default_fit(catalogue, name)}))
 
 
 def _result(
@@ -255,7 +257,7 @@ def _comparison(
     if not found:
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
-    fits = dict(zip(LETTERS, session.view.panels, strict=False))
+    fits = session.view.by_letter
     names = {letter: f"{letter} {attending_title(fits[letter], catalogue)}" for letter in found}
     titles = {
         letter: gettext("{name}, learned", name=name) if fits[letter].learn else name

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 import support.pages as pages
 
+from dashboard.charts import PANEL_COLOURS
 from dashboard.jobs.backend import Event
 from dashboard.storage.blobs import Blobs
 
@@ -158,14 +159,34 @@ def test_a_link_sets_every_widget(opened):
 
 def test_panels_come_and_go(opened):
     app = opened("regression", a="gaussian", a__width="0.5", b="laplacian")
-    app.button("panel-a-remove").click().run()
-    assert link(app) == {"a": "laplacian"}
+    app.button("panel-b-remove").click().run()
+    assert link(app) == {"a": "gaussian", "a.width": "0.5"}
     assert not [button for button in app.button if (button.key or "").endswith("-remove")]
     next(button for button in app.button if button.label == "Add a panel").click().run()
-    assert link(app) == {"a": "laplacian", "b": "uniform"}
+    assert link(app) == {"a": "gaussian", "a.width": "0.5", "b": "uniform"}
     app.selectbox("panel-b-scoring").set_value("gaussian").run()
-    assert link(app) == {"a": "laplacian", "b": "gaussian"}
+    assert link(app) == {"a": "gaussian", "a.width": "0.5", "b": "gaussian"}
     assert app.slider("panel-b-gaussian-width").value == 1.0
+
+
+def test_panels_keep_their_letters_and_colours_when_one_before_them_is_removed(
+    opened, backend, chart_rows
+):
+    app = opened("regression", a="gaussian", b="uniform", c="laplacian", c__width="0.5")
+    app.button("panel-b-remove").click().run()
+    kept = {"a": "gaussian", "c": "laplacian", "c.width": "0.5", "panels": "ac"}
+    assert link(app) == kept
+    (table,) = app.dataframe
+    assert list(table.value["Panel"]) == ["a Gaussian", "c Laplacian"]
+    drawn = json.dumps([chart["layer"] for chart in charts(app) if "layer" in chart])
+    assert PANEL_COLOURS["c"] in drawn
+    assert PANEL_COLOURS["b"] not in drawn
+    again = opened("regression", **kept)
+    assert link(again) == kept
+    next(button for button in again.button if button.label == "Add a panel").click().run()
+    assert link(again) == {
+        "a": "gaussian", "b": "uniform", "c": "laplacian", "c.width": "0.5",
+    }  # fmt: skip
 
 
 def test_a_learned_panel_keeps_learning_with_another_scoring_that_can(opened):
