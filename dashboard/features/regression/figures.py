@@ -16,7 +16,7 @@ from dashboard.charts.template import Prepared
 from dashboard.features.regression.chart_left_out import draw_left_out, prepare_left_out
 from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext
+from dashboard.language import gettext, translated
 from dashboard.records.result import Result
 from dashboard.ui.charts import legend, show, show_filled, show_prepared
 from dashboard.ui.maps import frames
@@ -129,7 +129,7 @@ def _left_out(results: Mapping[str, Result], titles: Mapping[str, str]) -> Prepa
     return prepare_left_out(
         {titles[letter]: result.tables["left_out"] for letter, result in results.items()},
         {titles[letter]: PANEL_COLOURS[letter] for letter in results},
-        of=first.facts["y_name"],
+        of=translated(first.facts["y_name"]),
         height=_OVERLAY,
     )
 
@@ -140,4 +140,5 @@ class _Axes(TypedDict):
 
 
 def _axes(result: Result) -> _Axes:
-    return {"x_title": result.facts["x_names"][0], "y_title": result.facts["y_name"]}
+    first, name = result.facts["x_names"][0], result.facts["y_name"]
+    return {"x_title": translated(first), "y_title": translated(name)}

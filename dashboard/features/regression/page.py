@@ -115,7 +115,7 @@ def _problem(session: Session[Regression], catalogue: Catalogue) -> None:
             titles=lambda name: offered[name].title if name in offered else upload.title(name),
         )  # fmt: skip
         if session.view.data != before:
-            session.update(columns="")
+            session.update(columns=table_columns.suggested(session.view.data))
         table_columns.draw_columns(session)
         draw_settings(session, catalogue, SETTINGS, width=_SLIDER_WIDTH)
         draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)
@@ -124,7 +124,7 @@ def _problem(session: Session[Regression], catalogue: Catalogue) -> None:
 
 
 def _use_table(session: Session[Regression], catalogue: Catalogue, table: str) -> None:
-    view = replace(session.view, data=table, columns="")
+    view = replace(session.view, data=table, columns=table_columns.suggested(table))
     session.change(replace(view, settings=SETTINGS.default(view, catalogue)))
 
 

@@ -20,7 +20,8 @@ from pyarrow import csv
 from torch import Tensor
 
 from attention_plugins.contract import RegressionData
-from dashboard.storage import table_cells
+from dashboard.storage import table_cells, table_units
+from dashboard.storage.table_dates import Dates, days
 from dashboard.storage.table_format import TableError, TableFormat, format_of
 
 ROW_LIMIT = 1_000_000
@@ -69,7 +70,9 @@ def read_table(path: Path, columns: str = "") -> Table:
         return "skip"
 
     for batch in _batches(path, form, chosen, skip):
-        numbers = [_numbers(cells, form) for cells in batch.columns]
+        numbers = [
+            _read(cells, column, form) for cells, column in zip(batch.columns, chosen, strict=True)
+        ]
         absent = _any(
             [pc.match_substring_regex(cells, nothing, ignore_case=True) for cells in batch.columns]
         )
@@ -83,7 +86,7 @@ def read_table(path: Path, columns: str = "") -> Table:
         rows = [torch.from_numpy(column.filter(used).to_numpy().copy()) for column in numbers]
         parts.append(torch.stack(rows, dim=1))
     values = torch.cat(parts) if parts else torch.zeros(0, len(chosen), dtype=torch.float64)
-    names = tuple(form.name(column) for column in chosen)
+    names = tuple(form.title(column) for column in chosen)
     return Table(names, values, Skipped(ragged, missing, text))
 
 
@@ -149,13 +152,25 @@ def _batches(
                 include_columns=[str(place) for place in chosen],
             ),
         ):  # fmt: skip
-            yield batch[1:] if header and len(batch) else batch
-            header = header and not len(batch)
+            yield batch[header:]
+            header = max(0, header - len(batch))
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise TableError(
             f"the table cannot be read ({error}); is a row longer than {_BLOCK:,} bytes, or a "
             "quotation mark left open?"
         ) from error
+
+
+def _read(cells: pa.Array, column: int, form: TableFormat) -> pa.Array:
+    """The numbers of a column, as the format says; null where a cell is none."""
+    reading = form.readings.get(column)
+    if isinstance(reading, Dates):
+        texts = (cell.decode("ascii", "replace") for cell in cells.to_pylist())
+        return pa.array([days(text, reading) for text in texts], pa.float64())
+    if reading:
+        unit = table_units.pattern(reading, form.encoding)
+        cells = pc.replace_substring_regex(cells, unit, r"\1")
+    return _numbers(cells, form)
 
 
 def _numbers(cells: pa.Array, form: TableFormat) -> pa.Array:

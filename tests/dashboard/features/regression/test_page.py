@@ -8,6 +8,7 @@ import support.pages as pages
 from dashboard.charts import PANEL_COLOURS
 from dashboard.jobs.backend import Event
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.uploads import Upload, Uploads
 
 
 def link(app):
@@ -367,6 +368,50 @@ def test_columns_of_a_table_are_chosen_and_stand_in_the_link(opened, backend, ta
     assert "*t* is predicted from *n*, *y*" in words(again)
     app.selectbox("regression-data").set_value("sine").run()
     assert "columns" not in link(app)
+
+
+UNITS = "n;day;price;k\n1;01/02/2024;€ 1.200;7\n2;03/02/2024;€ 7,50;7\n"
+
+
+def test_a_table_is_first_shown_with_columns_that_make_sense(opened, backend):
+    data = f"upload:{Blobs().put(UNITS.encode())}"
+    Uploads("").add(Upload(data.removeprefix("upload:"), "shop.csv", "regression-upload", 9), 1)
+    app = opened("regression", a="gaussian", data=data, columns="2:3")
+    assert app.selectbox("regression-data").value == data
+    assert "shop.csv" in app.selectbox("regression-data").options, "in another browser too"
+    said = words(app)
+    assert "*price, €* is predicted from *day, days since 2024-02-01*" in said
+    assert "Dates in *day* are read as day, month, year. None of its first rows tells" in said
+    app.selectbox("regression-data").set_value("sine").run()
+    assert "columns" not in link(app)
+    app.selectbox("regression-data").set_value(data).run()
+    assert link(app)["columns"] == "2:3"
+
+
+@pytest.mark.parametrize(
+    ("skipped", "said"),
+    [
+        ({"ragged": 0, "missing": 2, "text": 0}, "2 of 7 rows are skipped: 2 without a value."),
+        ({"ragged": 1, "missing": 0, "text": 3},
+         "4 of 9 rows are skipped: 1 with another number of columns, 3 with text in place of a "
+         "value."),
+        ({"ragged": 0, "missing": 0, "text": 0}, ""),
+    ],
+)  # fmt: skip
+def test_rows_that_are_skipped_are_counted_by_the_reasons_that_there_are(
+    opened, backend, table, skipped, said
+):
+    made = backend.wait
+
+    def wait(job, timeout):
+        event = made(job, timeout)
+        if backend.submitted[job].task == "regression":
+            event.result.facts["skipped"] = skipped
+        return event
+
+    backend.wait = wait
+    lines = words(opened("regression", a="gaussian", data=table)).splitlines()
+    assert [line for line in lines if "rows are skipped" in line] == [said] * bool(said)
 
 
 def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table, chart_rows):
