@@ -75,6 +75,7 @@ def input_axis(axes: Axes, field: str = "x") -> alt.X:
     """The x axis of queries and training points."""
     axis = alt.Axis(
         title=axes.x_title,
+        titleLimit=alt.ExprRef("width"),  # a long title would take the plot's room
         orient="bottom",
         grid=False,
         labelFlush=True,

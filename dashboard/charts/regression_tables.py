@@ -14,8 +14,8 @@ Columns = dict[str, np.ndarray]
 
 MAX_MARKS = 1_500  # points or queries drawn; more say nothing more on so small a plot
 _QUERIES = gettext_noop("{drawn:,} of {count:,} queries drawn")
-_QUERIES_SORTED = gettext_noop("queries, sorted by {x_title}, the first of {count} inputs")
-_ROWS_SORTED = gettext_noop("rows, sorted by {x_title}, the first of {count} inputs")
+_QUERIES_SORTED = gettext_noop("queries, sorted by {x_title}")
+_ROWS_SORTED = gettext_noop("rows, sorted by {x_title}")
 _POINTS = gettext_noop("{drawn:,} of {count:,} training points drawn")
 
 
@@ -67,7 +67,7 @@ def problem(
     else:
         x = np.arange(len(rows), dtype=float)
         sort = _ROWS_SORTED if "measured" in names_of(curve) else _QUERIES_SORTED
-        x_title = gettext(sort, x_title=x_title, count=dimensions)
+        x_title = gettext(sort, x_title=x_title)
     edges = _edges(x)
     drawn = {
         "q": np.arange(len(rows)),

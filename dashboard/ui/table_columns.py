@@ -144,7 +144,7 @@ def skipped(result: Result) -> str:
     rows = total + result.tables["points"].num_rows
     said = [gettext(_SKIPPED[why], count=count) for why, count in reasons.items() if count]
     return gettext(
-        "{total:,} of {rows:,} rows are skipped: {reasons}.",
+        "Skipped {total:,} of {rows:,} rows: {reasons}.",
         total=total, rows=rows, reasons=listed(said),
     )  # fmt: skip
 

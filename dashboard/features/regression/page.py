@@ -160,7 +160,7 @@ def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:
             gettext(
                 "Above, a ring is what was measured in a row of the table, and a dot what is "
                 "predicted for it from all rows, its own included. Below, a column of the map "
-                "holds the weights of that prediction."
+                "holds the weights of that prediction. Rows are sorted by the first input."
             )
         )
     else:

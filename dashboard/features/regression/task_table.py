@@ -40,9 +40,16 @@ class Skipped(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Names and numbers ``(rows, columns)`` of the chosen columns in float64, the target last."""
+    """The chosen columns, the target last.
+
+    Attributes:
+        names: of the columns.
+        titles: names with the units of the numbers.
+        values: numbers ``(rows, columns)`` in float64.
+    """
 
     names: tuple[str, ...]
+    titles: tuple[str, ...]
     values: Tensor
     skipped: Skipped
 
@@ -86,8 +93,9 @@ def read_table(path: Path, columns: str = "") -> Table:
         rows = [torch.from_numpy(column.filter(used).to_numpy().copy()) for column in numbers]
         parts.append(torch.stack(rows, dim=1))
     values = torch.cat(parts) if parts else torch.zeros(0, len(chosen), dtype=torch.float64)
-    names = tuple(form.title(column) for column in chosen)
-    return Table(names, values, Skipped(ragged, missing, text))
+    names = tuple(form.name(column) for column in chosen)
+    titles = tuple(form.title(column) for column in chosen)
+    return Table(names, titles, values, Skipped(ragged, missing, text))
 
 
 def as_regression(table: Table) -> RegressionData:
@@ -99,7 +107,7 @@ def as_regression(table: Table) -> RegressionData:
     Raises:
         TableError: fewer than two rows, or an x that never changes.
     """
-    names, values, skipped = table
+    names, _, values, skipped = table
     if values.shape[0] < 2:
         raise TableError(
             f"need 2 rows or more with a number in each chosen column, got {values.shape[0]}; "

@@ -391,9 +391,9 @@ def test_a_table_is_first_shown_with_columns_that_make_sense(opened, backend):
 @pytest.mark.parametrize(
     ("skipped", "said"),
     [
-        ({"ragged": 0, "missing": 2, "text": 0}, "2 of 7 rows are skipped: 2 without a value."),
+        ({"ragged": 0, "missing": 2, "text": 0}, "Skipped 2 of 7 rows: 2 without a value."),
         ({"ragged": 1, "missing": 0, "text": 3},
-         "4 of 9 rows are skipped: 1 with another number of columns, 3 with text in place of a "
+         "Skipped 4 of 9 rows: 1 with another number of columns, 3 with text in place of a "
          "value."),
         ({"ragged": 0, "missing": 0, "text": 0}, ""),
     ],
@@ -411,7 +411,7 @@ def test_rows_that_are_skipped_are_counted_by_the_reasons_that_there_are(
 
     backend.wait = wait
     lines = words(opened("regression", a="gaussian", data=table)).splitlines()
-    assert [line for line in lines if "rows are skipped" in line] == [said] * bool(said)
+    assert [line for line in lines if "Skipped" in line] == [said] * bool(said)
 
 
 def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table, chart_rows):

@@ -94,7 +94,8 @@ def test_dates_and_units_are_read_as_numbers(read, encoding):
         "01.02.2024;31\u00a0%;-€\u00a07;4\nsoon;little;free;5\n"
     )
     table = read(text.encode(encoding), "1,2,3:4")
-    assert table.names == ("day, days since 2024-01-31", "share, %", "price, €", "t")
+    assert table.names == ("day", "share", "price", "t")
+    assert table.titles == ("day, days since 2024-01-31", "share, %", "price, €", "t")
     assert table.values.tolist() == [[0.25, 27, 1200.5, 3], [1, 31, -7, 4]]
     assert table.skipped == Skipped(text=1)
 
