@@ -160,8 +160,8 @@ def find_format(data: bytes) -> TableFormat:
     numeric = tuple(place for place, found in judged.items() if not isinstance(found, LeftOut))
     if len(numeric) < 2:
         raise TableError(
-            "need two columns of numbers or more, separated by comma, semicolon, tab or |; "
-            f"found {len(numeric)} in the first lines"
+            "need two columns of numbers, dates or numbers with one unit, separated by comma, "
+            f"semicolon, tab or |; found {len(numeric)} in the first lines"
         )
     return TableFormat(
         encoding=encoding, delimiter=delimiter, decimal=decimal, header=header,

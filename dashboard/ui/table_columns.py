@@ -116,8 +116,8 @@ def described(data: str, columns: str) -> str:
     found = gettext(
         "A table: {target} is predicted from {inputs}. Found: columns separated by {separator}, "
         "{decimal}, {numeric} of {columns} columns with numbers.",
-        target=f"*{plain(_title(form, used.target))}*",
-        inputs=listed(f"*{plain(_title(form, each))}*" for each in used.inputs),
+        target=f"*{plain(translated(form.name(used.target)))}*",
+        inputs=listed(f"*{plain(translated(form.name(each)))}*" for each in used.inputs),
         separator=gettext(_SEPARATORS[form.delimiter]),
         decimal=gettext(_DECIMALS[form.decimal]),
         numeric=len(form.numeric),

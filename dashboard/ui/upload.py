@@ -160,7 +160,9 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
         )
         if problem := st.session_state.get(f"{wanted.key} problem"):
             st.text(problem)
-        kept = gettext("Kept on this server only; a link to it works where the file is kept.")
+        kept = gettext(
+            "Kept on this server only; a link to it works here alone, and shows the file's name."
+        )
         st.caption(plain(kept))
         _earlier(use, wanted)
 

@@ -126,8 +126,8 @@ def test_the_last_column_of_numbers_is_predicted_from_at_most_so_many():
     [
         (b"", "the table is empty"),
         (b"\xef\xbb\xbf \n\n", "the table is empty"),
-        (b"1\n2\n", "need two columns of numbers or more, .* found 0"),
-        (b"a,b\nc,d\n", "need two columns of numbers or more, .* found 0"),
+        (b"1\n2\n", "need two columns of numbers, dates .* found 0"),
+        (b"a,b\nc,d\n", "need two columns of numbers, dates .* found 0"),
         (b"name,x\nBob,1\n", "found 1 in the first lines"),
         (b"x,y\n", "found 0 in the first lines"),
         (b"\x89PNG\r\n\x1a\n\0\0", "binary data"),

@@ -335,7 +335,7 @@ def test_what_is_refused_is_named(fields, message):
 
 
 def test_faulty_uploads_are_refused_by_the_tables_own_sentence():
-    with pytest.raises(ValueError, match="need two columns of numbers or more") as caught:
+    with pytest.raises(ValueError, match="need two columns of numbers, dates") as caught:
         ask(upload("1,2\n3,four\n5,six"))
     assert caught.value.facts == {"table": True}
     with pytest.raises(ValueError, match=r"an uploaded table has no option 'data\.points'"):
