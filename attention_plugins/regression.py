@@ -1,4 +1,4 @@
-"""What surrounds a regression model: checked and standardised data, predictions, errors."""
+"""What surrounds a regression model: checked and scaled data, predictions, errors."""
 
 from __future__ import annotations
 
@@ -19,14 +19,13 @@ from attention_plugins.tap import Recorder, Site, Tap
 _BLOCK_SCORES = 1 << 22
 _PASSING_SCORES = 1 << 19  # the same where the weights are let go at once
 _FEWEST_LEFT_OUT = 500
-# Standardised inputs spread like the built-in problems', uniform on [0, 5], so that one width
-# means the same on both.
+# The standard deviation of the built-in problems' inputs, uniform on [0, 5].
 _SPREAD = 5 / math.sqrt(12)
 _ON_POINTS = Axes(("queries",), ("points",))
 
 
 class Scale(NamedTuple):
-    """How inputs were standardised: one unit of the scoring is ``unit`` of x. Both ``(d,)``."""
+    """How inputs were scaled: one unit of the scoring is ``unit`` of x. Both ``(d,)``."""
 
     mean: Tensor
     unit: Tensor
@@ -79,7 +78,11 @@ def check_data(data: RegressionData, name: str) -> None:
 
 
 def standardise(data: RegressionData) -> tuple[RegressionData, Scale]:
-    """Inputs with mean 0 and the spread of the built-in problems; y stays as it is."""
+    """Inputs with mean 0 and standard deviation 5 / sqrt(12) = 1.44 each; y stays as it is.
+
+    It is that of the built-in problems, so that a width of 1, which is 0.69 standard deviations,
+    means the same on both.
+    """
     mean = data.x.mean(dim=0)
     centred = data.x - mean
     peak = centred.abs().amax(dim=0)
@@ -197,13 +200,29 @@ def _reach_points(found: dict[Site, Tensor], axes: dict[Site, Axes]) -> None:
 
 
 @torch.no_grad()
-def errors(model: RegressionModel, data: RegressionData, predicted: Tensor) -> dict[str, float]:
+def predict_left_out(model: RegressionModel, data: RegressionData) -> Tensor:
+    """Predictions ``(r,)`` of the points of :func:`left_out`, each from all points but itself."""
+    return leave_one_out(model, data.x, data.y, left_out(len(data.x)))
+
+
+@torch.no_grad()
+def errors(
+    model: RegressionModel,
+    data: RegressionData,
+    predicted: Tensor,
+    alone: Tensor | None = None,
+) -> dict[str, float]:
     """Mean squared errors: ``truth_mse`` (where known), ``leave_one_out_mse``, ``training_mse``.
 
     The last two are over the points of :func:`left_out`.
+
+    Args:
+        predicted: at the queries, ``(m,)``.
+        alone: from :func:`predict_left_out`, which is called where None.
     """
+    if alone is None:
+        alone = predict_left_out(model, data)
     rows = left_out(len(data.x)).to(data.x.device)
-    alone = leave_one_out(model, data.x, data.y, rows)
     among = model(data.x[rows], data.x, data.y, None, Tap())
     found = {
         "leave_one_out_mse": float((alone - data.y[rows]).square().mean()),

@@ -50,7 +50,7 @@ def axes(drawn: Sequence[Problem], y_title: str) -> Axes:
     values += [p.points["y"] for p in drawn]
     return Axes(
         x=(float(np.nanmin(ends)), float(np.nanmax(ends))),
-        y=_round_ends(np.concatenate(values)),
+        y=round_ends(np.concatenate(values)),
         x_title=first.x_title,
         y_title=y_title,
         line=first.line,
@@ -58,7 +58,8 @@ def axes(drawn: Sequence[Problem], y_title: str) -> Axes:
     )
 
 
-def _round_ends(values: np.ndarray) -> tuple[float, float]:
+def round_ends(values: np.ndarray) -> tuple[float, float]:
+    """Round numbers with all finite values between them, and some room."""
     values = values[np.isfinite(values)]
     low, high = (float(values.min()), float(values.max())) if len(values) else (0.0, 1.0)
     margin = (high - low) * _MARGIN or 0.5
@@ -74,6 +75,7 @@ def input_axis(axes: Axes, field: str = "x") -> alt.X:
     """The x axis of queries and training points."""
     axis = alt.Axis(
         title=axes.x_title,
+        titleLimit=alt.ExprRef("width"),  # a long title would take the plot's room
         orient="bottom",
         grid=False,
         labelFlush=True,

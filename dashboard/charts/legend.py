@@ -15,6 +15,9 @@ from dashboard.language import gettext_noop, translated
 _STEPS = 64
 _WIDTH, _THICKNESS = 160, 8  # px
 _COLUMNS = "width < 420 ? 2 : 4"  # of names, in a Vega expression
+# Of long names, which then stand whole: columns, and px of one.
+NAMES_COLUMNS = "width < 420 ? 1 : 2"
+NAMES_LONGEST = alt.ExprRef("width < 420 ? width : width / 2 - 24")
 
 
 def weights_legend(

@@ -14,6 +14,8 @@ Columns = dict[str, np.ndarray]
 
 MAX_MARKS = 1_500  # points or queries drawn; more say nothing more on so small a plot
 _QUERIES = gettext_noop("{drawn:,} of {count:,} queries drawn")
+_QUERIES_SORTED = gettext_noop("queries, sorted by {x_title}")
+_ROWS_SORTED = gettext_noop("rows, sorted by {x_title}")
 _POINTS = gettext_noop("{drawn:,} of {count:,} training points drawn")
 
 
@@ -23,8 +25,8 @@ class Problem(NamedTuple):
     Args:
         curve: ``q`` (position), ``x``, ``left`` and ``right`` (half way to the neighbours),
             ``prediction``, ``truth`` (NaN where unknown); a column each.
-        points: ``k`` (position), ``x``, ``y``. Empty where the inputs are more than one number:
-            no x axis has a place for them.
+        points: ``k`` (position), ``x``, ``y``. Where the inputs are more than one number, what
+            was measured at the queries, as far as that is known: no x axis has a place for others.
         weights: ``(queries, keys)`` in the same order.
         edges: borders of the queries' columns, ``(queries + 1,)``.
         inputs, y: first input and value of every key, ``(keys,)``.
@@ -64,10 +66,8 @@ def problem(
         x = column_of(curve, "x0")[rows]
     else:
         x = np.arange(len(rows), dtype=float)
-        x_title = gettext(
-            "query, sorted by {x_title}, the first of {count} inputs",
-            x_title=x_title, count=dimensions,
-        )  # fmt: skip
+        sort = _ROWS_SORTED if "measured" in names_of(curve) else _QUERIES_SORTED
+        x_title = gettext(sort, x_title=x_title)
     edges = _edges(x)
     drawn = {
         "q": np.arange(len(rows)),
@@ -77,15 +77,15 @@ def problem(
         "prediction": column_of(curve, "prediction")[rows],
         "truth": column_of(curve, "truth")[rows],
     }
-    scatter = {
-        "k": np.arange(len(columns)),
-        "x": inputs,
-        "y": outputs,
-    }
+    scatter = {"k": np.arange(len(columns)), "x": inputs, "y": outputs}
+    if not line:
+        known = "measured" in names_of(curve)
+        y = column_of(curve, "measured")[rows] if known else np.zeros(0)
+        scatter = {"k": np.arange(len(y)), "x": x[: len(y)], "y": y}
     notes: list[str] = []
     return Problem(
         curve=_thinned(drawn, _QUERIES, notes),
-        points=_thinned(scatter if line else _none_of(scatter), _POINTS, notes),
+        points=_thinned(scatter, _POINTS, notes),
         weights=None if weights is None else _ordered(weights, rows, columns),
         edges=edges,
         inputs=inputs,
@@ -119,10 +119,6 @@ def _edges(x: np.ndarray) -> np.ndarray:
 def table_of(columns: Columns) -> pa.Table:
     """The columns as a table; null for NaN."""
     return pa.table({name: pa.array(held, from_pandas=True) for name, held in columns.items()})
-
-
-def _none_of(columns: Columns) -> Columns:
-    return {name: column[:0] for name, column in columns.items()}
 
 
 def _thinned(columns: Columns, said: str, notes: list[str]) -> Columns:

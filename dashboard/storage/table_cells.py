@@ -29,7 +29,7 @@ def number(decimal: str, encoding: str = "") -> str:
         decimal: the mark of decimals, a point or a comma.
         encoding: of cells that are bytes; of text if empty.
     """
-    mark, marks = re.escape(decimal), _written(_SEPARATORS[decimal], encoding)
+    mark, marks = re.escape(decimal), written(_SEPARATORS[decimal], encoding)
     groups = "|".join(rf"(?:{each}\d{{3}})+" for each in marks)
     return (
         rf"[+-]?(?:[1-9]\d{{0,2}}(?:{groups})(?:{mark}\d*)?|\d+{mark}?\d*|{mark}\d+)"
@@ -45,12 +45,12 @@ def ungrouped(decimal: str) -> str:
 
 def separators(decimal: str, encoding: str) -> str:
     """A regular expression of what stands in a number and does not count, for bytes."""
-    return "|".join((r"[\s+]", *_written(_SEPARATORS[decimal], encoding)))
+    return "|".join((r"[\s+]", *written(_SEPARATORS[decimal], encoding)))
 
 
 def missing(encoding: str) -> str:
     """A regular expression of cells without a value, for bytes; case does not count."""
-    return rf"^\s*({'|'.join(_written(MISSING, encoding))})\s*$"
+    return rf"^\s*({'|'.join(written(MISSING, encoding))})\s*$"
 
 
 def is_missing(cell: str) -> bool:
@@ -58,7 +58,7 @@ def is_missing(cell: str) -> bool:
     return cell.lower() in MISSING
 
 
-def _written(texts: tuple[str, ...], encoding: str) -> list[str]:
+def written(texts: tuple[str, ...], encoding: str) -> list[str]:
     """Regular expressions of the texts; of bytes in that encoding, as far as it has them."""
     if not encoding:
         return [re.escape(text) for text in texts]

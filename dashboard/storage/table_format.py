@@ -13,14 +13,16 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from itertools import islice
+from itertools import islice, takewhile
 from pathlib import Path
 from typing import ClassVar, Literal, NamedTuple
 
 from dashboard.language import gettext_noop
 from dashboard.records.table_columns import Columns
-from dashboard.storage import table_cells
+from dashboard.storage import table_cells, table_units
 from dashboard.storage.table_cells import is_missing
+from dashboard.storage.table_dates import Dates, find_dates, is_date
+from dashboard.storage.table_units import Unit
 
 MOST_INPUTS = 32
 _HEAD = 1 << 16  # bytes
@@ -31,6 +33,7 @@ _IS_NUMBER = {mark: re.compile(table_cells.number(mark), re.ASCII) for mark in "
 _IS_UNGROUPED = {mark: re.compile(table_cells.ungrouped(mark), re.ASCII) for mark in ".,"}
 _LONGEST_EXAMPLE = 20
 _FORMATS_KEPT = 100
+_MOST_ABOVE = 8  # rows above the first with a number, of which one is the header
 
 Rows = Sequence[Sequence[str]]
 
@@ -66,27 +69,43 @@ class TableFormat:
     Args:
         encoding: as Python calls it; one that extends ASCII unless it is UTF-16.
         decimal: the mark in numbers, a point or a comma.
-        header: whether the first row names the columns.
+        header: how many rows there are down to the one that names the columns; 0 without one.
         names: of all columns, each another.
         numeric: columns of which most values are numbers, by their numbers from 1.
+        readings: of these, those whose numbers are dates or have a unit.
         left_out: the other columns.
+        suggested: columns that make sense together, see :func:`_suggested`.
     """
 
     encoding: str
     delimiter: str
     decimal: str
-    header: bool
+    header: int
     names: tuple[str, ...]
     numeric: tuple[int, ...]
+    readings: Mapping[int, Dates | Unit]
     left_out: tuple[LeftOut, ...]
+    suggested: Columns
 
     def name(self, column: int) -> str:
         """What a column is called, by its number from 1."""
         return self.names[column - 1]
 
+    def title(self, column: int) -> str:
+        """What a column is called, with the unit of its numbers."""
+        name, reading = self.name(column), self.readings.get(column)
+        if isinstance(reading, Dates):
+            return gettext_noop("{column}, days since {date}", column=name, date=reading.since)
+        return f"{name}, {reading.text}" if reading else name
+
     def usual(self) -> Columns:
-        """The last column of numbers as the target, those before it as inputs."""
-        return Columns(inputs=self.numeric[:-1][:MOST_INPUTS], target=self.numeric[-1])
+        """What a link means that names no columns: the last as the target, others as inputs.
+
+        Dates and numbers with a unit count where there are not two columns of plain numbers.
+        """
+        bare = tuple(each for each in self.numeric if each not in self.readings)
+        used = bare if len(bare) > 1 else self.numeric
+        return Columns(inputs=used[:-1][:MOST_INPUTS], target=used[-1])
 
     def choose(self, text: str) -> Columns:
         """The columns that ``text`` names, the usual ones where it is empty.
@@ -134,21 +153,23 @@ def find_format(data: bytes) -> TableFormat:
         ((each, _rows(text, each)) for each in _DELIMITERS), key=lambda found: _numbers(found[1])
     )
     decimal = _decimal(rows, delimiter)
-    header = bool(rows) and not any(_IS_NUMBER[decimal].fullmatch(cell) for cell in rows[0])
-    body = rows[1:] if header else rows
-    judged = [
-        _judged(place, cells, decimal) for place, cells in enumerate(zip(*body, strict=True), 1)
-    ]
-    numeric = tuple(place for place, unfit in enumerate(judged, 1) if unfit is None)
+    header = _header(rows, decimal)
+    columns = [*enumerate(zip(*filter(any, rows[header:]), strict=True), 1)]
+    judged = {place: _judged(place, cells, decimal) for place, cells in columns}
+    unfit = tuple(found for found in judged.values() if isinstance(found, LeftOut))
+    numeric = tuple(place for place, found in judged.items() if not isinstance(found, LeftOut))
     if len(numeric) < 2:
         raise TableError(
-            "need two columns of numbers or more, separated by comma, semicolon, tab or |; "
-            f"found {len(numeric)} in the first lines"
+            "need two columns of numbers, dates or numbers with one unit, separated by comma, "
+            f"semicolon, tab or |; found {len(numeric)} in the first lines"
         )
     return TableFormat(
         encoding=encoding, delimiter=delimiter, decimal=decimal, header=header,
-        names=_names(rows[0], header=header), numeric=numeric,
-        left_out=tuple(filter(None, judged)),
+        names=_names(rows[max(0, header - 1)], header=bool(header)), numeric=numeric,
+        readings={
+            place: found for place, found in judged.items() if isinstance(found, Dates | Unit)
+        },
+        left_out=unfit, suggested=_suggested(dict(columns), judged),
     )  # fmt: skip
 
 
@@ -171,7 +192,7 @@ def _text(head: bytes, *, whole: bool) -> tuple[str, str]:
 
 
 def _rows(text: str, delimiter: str) -> Rows:
-    """The rows as wide as most rows are; none where they have one column."""
+    """The rows as wide as most rows are, also those without a value; none of one column."""
     reader = csv.reader(io.StringIO(text, newline=None), delimiter=delimiter)
     try:
         found = [[cell.strip() for cell in row] for row in islice(reader, _ROWS)]
@@ -179,7 +200,7 @@ def _rows(text: str, delimiter: str) -> Rows:
         return ()
     widths = Counter(len(row) for row in found if any(row))
     width = max(widths, key=lambda each: (widths[each], each), default=0)
-    return [row for row in found if len(row) == width and any(row)] if width > 1 else ()
+    return [row for row in found if len(row) == width] if width > 1 else ()
 
 
 def _numbers(rows: Rows) -> int:
@@ -187,8 +208,26 @@ def _numbers(rows: Rows) -> int:
 
 
 def _read_with(cell: str) -> str:
-    """The marks of decimals with which a cell is a number."""
-    return "".join(mark for mark, number in _IS_NUMBER.items() if number.fullmatch(cell))
+    """The marks of decimals with which a cell is a number, with a unit or without."""
+    bare, _ = table_units.split(cell)
+    return "".join(mark for mark, number in _IS_NUMBER.items() if number.fullmatch(bare))
+
+
+def _header(rows: Rows, decimal: str) -> int:
+    """How many rows there are down to the header; 0 without one.
+
+    Titles and units may stand above and below it: of the rows above the first number, the header
+    is the first that has the most cells filled.
+    """
+    above = takewhile(lambda row: not any(_is_value(cell, decimal) for cell in row), rows)
+    filled = [sum(map(bool, row)) for row in islice(above, _MOST_ABOVE + 1)]
+    if len(filled) > _MOST_ABOVE:  # rows of text
+        return 1
+    return filled.index(max(filled)) + 1 if filled else 0
+
+
+def _is_value(cell: str, decimal: str) -> bool:
+    return bool(_IS_NUMBER[decimal].fullmatch(cell)) or is_date(cell)
 
 
 def _decimal(rows: Rows, delimiter: str) -> str:
@@ -201,14 +240,14 @@ def _decimal(rows: Rows, delimiter: str) -> str:
     if marks["."] != marks[","]:
         return "," if marks[","] > marks["."] else "."
     likely = {
-        mark: sum(bool(each.fullmatch(cell)) for row in rows for cell in row)
+        mark: sum(bool(each.fullmatch(table_units.split(cell)[0])) for row in rows for cell in row)
         for mark, each in _IS_UNGROUPED.items()
     }
     return "," if delimiter != "," and likely[","] > likely["."] else "."
 
 
-def _judged(place: int, cells: Sequence[str], decimal: str) -> LeftOut | None:
-    """Why a column is left out; None for one of which most values are numbers."""
+def _judged(place: int, cells: Sequence[str], decimal: str) -> LeftOut | Dates | Unit | None:
+    """How the numbers of a column are read, None as they are; or why the column is left out."""
     present = [cell for cell in cells if not is_missing(cell)]
     if not present:
         return LeftOut(place, "empty")
@@ -216,12 +255,37 @@ def _judged(place: int, cells: Sequence[str], decimal: str) -> LeftOut | None:
     others = [cell for cell in present if not number.fullmatch(cell)]
     if 2 * len(others) < len(present):
         return None
+    if found := find_dates(present) or table_units.find_unit(present, number.fullmatch):
+        return found
     another = "." if decimal == "," else ","
     foreign = [cell for cell in others if _IS_NUMBER[another].fullmatch(cell)]
     if 2 * len(foreign) > len(present):
         why: Literal["point", "comma"] = "point" if another == "." else "comma"
         return LeftOut(place, why, foreign[0][:_LONGEST_EXAMPLE])
     return LeftOut(place, "text", others[0][:_LONGEST_EXAMPLE])
+
+
+def _suggested(
+    columns: Mapping[int, Sequence[str]], judged: Mapping[int, LeftOut | Dates | Unit | None]
+) -> Columns:
+    """The last column of measurements as the target, from the first other that tells rows apart.
+
+    Constants tell nothing. Neither dates nor the running number of rows is measured.
+    """
+    usable = [place for place, found in judged.items() if not isinstance(found, LeftOut)]
+    varied = [place for place in usable if len({*columns[place]}) > 1] or usable
+    counted = [place for place in varied if _is_count(columns[place])]
+    dates = [place for place in varied if isinstance(judged[place], Dates)]
+    measured = [place for place in varied if place not in counted + dates] or varied
+    target = measured[-1]
+    others = [place for place in (*varied, *usable) if place != target]
+    told = [place for place in others if place in varied and place not in counted]
+    return Columns(inputs=((told or others)[0],), target=target)
+
+
+def _is_count(cells: Sequence[str]) -> bool:
+    """Whether rows are numbered, from 0 or 1."""
+    return any(list(cells) == [str(start + n) for n in range(len(cells))] for start in (0, 1))
 
 
 def _names(first: Sequence[str], *, header: bool) -> tuple[str, ...]:

@@ -113,6 +113,21 @@ def owned(folder: Path) -> set[str]:
     return {one.digest for path in folder.glob("*.json") for one in _read(path)}
 
 
+def name_of(digest: str, kind: str, root: Path | None = None) -> str:
+    """What an uploaded file is called, whoever uploaded it last; empty where nobody has it.
+
+    Whoever knows a digest was given a link with it: no two files share one.
+
+    Args:
+        root: as of :class:`Uploads`.
+    """
+    paths = ((root or home()) / FOLDER).glob("*.json")
+    found = [
+        one for path in paths for one in _read(path) if (one.digest, one.kind) == (digest, kind)
+    ]
+    return max(found, key=lambda one: one.when).name if found else ""
+
+
 def _read(path: Path) -> Iterator[Upload]:
     """The records of a file without damaged ones."""
     with suppress(OSError, ValueError):

@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 import streamlit as st
 
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.language.joining import listed
+from dashboard.language.joining import listed, together
 from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.records.result import Result
 from dashboard.records.table_columns import Columns
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.table_dates import Dates
 from dashboard.storage.table_format import MOST_INPUTS, TableFormat, format_of
 from dashboard.ui import shown
 from dashboard.ui.jobs import Jobs
@@ -26,7 +27,18 @@ _SEPARATORS = {
     ",": gettext_noop("commas"), ";": gettext_noop("semicolons"), "\t": gettext_noop("tabs"),
     "|": gettext_noop("vertical bars"),
 }  # fmt: skip
+_ORDERS = {
+    "ymd": gettext_noop("Dates in {column} are read as year, month, day."),
+    "dmy": gettext_noop("Dates in {column} are read as day, month, year."),
+    "mdy": gettext_noop("Dates in {column} are read as month, day, year."),
+}  # fmt: skip
 _DECIMALS = {",": gettext_noop("a decimal comma"), ".": gettext_noop("a decimal point")}
+
+_SKIPPED = {
+    "ragged": gettext_noop("{count:,} with another number of columns"),
+    "missing": gettext_noop("{count:,} without a value"),
+    "text": gettext_noop("{count:,} with text in place of a value"),
+}  # fmt: skip
 
 
 def table_format(data: str) -> TableFormat | None:
@@ -53,21 +65,46 @@ def draw_columns(session: Session[Any]) -> None:
     key = session.key("columns", view.data.removeprefix(UPLOAD)[:8])
     target = int(choose(
         gettext("Predict"), [*map(str, form.numeric)], str(chosen.target), f"{key}-target",
-        session.fresh, title=lambda column: form.name(int(column)), width=_WIDTH,
+        session.fresh, title=lambda column: _title(form, int(column)), width=_WIDTH,
     ))  # fmt: skip
     given = [one for one in chosen.inputs if one != target] or [chosen.target]
     options = [one for one in form.numeric if one != target]
     # Another target offers other inputs, and so has another widget.
     widget = place(f"{key}-inputs-{target}", given, session.fresh)
     inputs = st.multiselect(
-        gettext("From"), options, key=widget, format_func=form.name, max_selections=MOST_INPUTS,
-        width=_INPUTS_WIDTH, help=left_out(form) or None,
+        gettext("From"), options, key=widget, max_selections=MOST_INPUTS,
+        format_func=lambda column: _title(form, column), width=_INPUTS_WIDTH,
+        help=left_out(form) or None,
     )  # fmt: skip
     used = Columns(inputs=tuple(sorted(inputs or given)), target=target)
-    shown.setting(gettext("From"), listed(map(form.name, used.inputs)))
+    shown.setting(gettext("From"), listed(_title(form, each) for each in used.inputs))
     session.update(columns="" if used == form.usual() else used.write())
     if problem:
         session.problems = (*session.problems, problem)
+
+
+def suggested(data: str) -> str:
+    """The columns with which a table is first shown, as a link spells them; empty: the usual."""
+    form = table_format(data)
+    return "" if form is None or form.suggested == form.usual() else form.suggested.write()
+
+
+def _title(form: TableFormat, column: int) -> str:
+    return translated(form.title(column))
+
+
+def inputs(data: str, columns: str) -> int:
+    """How many columns of an uploaded table are inputs; 0 where it is none, or cannot be read."""
+    form = table_format(data)
+    return len(_used(form, columns).inputs) if form else 0
+
+
+def _used(form: TableFormat, columns: str) -> Columns:
+    """The columns that a link names; the usual ones where the table does not have these."""
+    try:
+        return form.choose(columns)
+    except ValueError:
+        return form.usual()
 
 
 def described(data: str, columns: str) -> str:
@@ -75,20 +112,27 @@ def described(data: str, columns: str) -> str:
     form = table_format(data)
     if form is None:
         return gettext("A table: one column is predicted from others.")
-    try:
-        used = form.choose(columns)
-    except ValueError:
-        used = form.usual()
-    return gettext(
+    used = _used(form, columns)
+    found = gettext(
         "A table: {target} is predicted from {inputs}. Found: columns separated by {separator}, "
         "{decimal}, {numeric} of {columns} columns with numbers.",
-        target=f"*{plain(form.name(used.target))}*",
-        inputs=listed(f"*{plain(form.name(each))}*" for each in used.inputs),
+        target=f"*{plain(translated(form.name(used.target)))}*",
+        inputs=listed(f"*{plain(translated(form.name(each)))}*" for each in used.inputs),
         separator=gettext(_SEPARATORS[form.delimiter]),
         decimal=gettext(_DECIMALS[form.decimal]),
         numeric=len(form.numeric),
         columns=len(form.names),
     )
+    return together([found, *_dates(form)])
+
+
+def _dates(form: TableFormat) -> Iterator[str]:
+    """How each column of dates is read, and whether the table tells."""
+    for column, reading in form.readings.items():
+        if isinstance(reading, Dates):
+            yield gettext(_ORDERS[reading.order], column=f"*{plain(form.name(column))}*")
+            if not reading.sure:
+                yield gettext("None of its first rows tells the day from the month.")
 
 
 def skipped(result: Result) -> str:
@@ -97,11 +141,11 @@ def skipped(result: Result) -> str:
     total = sum(reasons.values())
     if not total:
         return ""
+    rows = total + result.tables["points"].num_rows
+    said = [gettext(_SKIPPED[why], count=count) for why, count in reasons.items() if count]
     return gettext(
-        "{total:,} of {rows:,} rows are skipped: in {missing:,} a value is missing, in {words:,} "
-        "text stands in place of a number, {ragged:,} have another number of columns.",
-        total=total, rows=total + result.tables["points"].num_rows, words=reasons["text"],
-        missing=reasons["missing"], ragged=reasons["ragged"],
+        "Skipped {total:,} of {rows:,} rows: {reasons}.",
+        total=total, rows=rows, reasons=listed(said),
     )  # fmt: skip
 
 

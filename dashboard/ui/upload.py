@@ -14,16 +14,18 @@ import streamlit as st
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links import fits
 from dashboard.records.request import UPLOAD, Request, is_upload
+from dashboard.records.text import one_line
 from dashboard.settings import settings, variable
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_format import find_format
-from dashboard.storage.uploads import Upload, Uploads
+from dashboard.storage.uploads import Upload, Uploads, name_of
 from dashboard.ui.owner import owner, visitor
 from dashboard.ui.widgets import plain
 
 _FILES_COUNTED = 100
 _MB = 2**20
 _SHOWN = 10  # of the uploads before
+_LONGEST_NAME = 80  # characters of a file's
 
 
 @dataclass(frozen=True)
@@ -51,7 +53,7 @@ TABLE = Wanted(
     heading=gettext_noop("A CSV file with two or more columns of numbers"),
     explanation=gettext_noop(
         "Choose afterwards which column is predicted from which. Text and missing values "
-        "are skipped. Separators and decimal commas are found. For example:"
+        "are skipped. Separators, decimal commas, dates and units are found. For example:"
     ),
     example="city;weekday;temperature;visitors\nParis;Mon;12,5;310\nRome;Tue;n/a;420",
     unnamed=gettext_noop("Table"),
@@ -107,9 +109,12 @@ def fit_work(request: Request) -> float:
 
 
 def title(data: str, wanted: Wanted = TABLE) -> str:
-    """What a file is called: its own name, if this session uploaded it."""
-    digest = data.removeprefix(UPLOAD)[:8]
-    return _names(wanted).get(data) or f"{gettext(wanted.unnamed)} {digest}…"
+    """What a file is called: its own name, where it is kept on this server."""
+    digest = data.removeprefix(UPLOAD)
+    names = _names(wanted)
+    if data not in names and (stored := name_of(digest, wanted.key)):
+        names[data] = one_line(stored)[:_LONGEST_NAME]
+    return names.get(data) or f"{gettext(wanted.unnamed)} {digest[:8]}…"
 
 
 def any_title(data: str) -> str:
@@ -155,7 +160,9 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
         )
         if problem := st.session_state.get(f"{wanted.key} problem"):
             st.text(problem)
-        kept = gettext("Kept on this server only; a link to it works where the file is kept.")
+        kept = gettext(
+            "Kept on this server only; a link to it works here alone, and shows the file's name."
+        )
         st.caption(plain(kept))
         _earlier(use, wanted)
 

@@ -163,13 +163,22 @@ def test_an_uploaded_table_is_drawn(window):
 def test_text_and_missing_values_of_a_table_are_skipped_and_columns_chosen(window):
     seen = all_drawn(window("regression?a=gaussian&b=uniform"), "ab")
     upload(seen, "mine.csv", "city;x;z;y\nA;0,5;1;2\nB;n/a;2;3\nC;2,5;four;5\nD;4,5;4;7\n")
-    seen.until(lambda: "2 of 4 rows are skipped" in seen.text(), "the rows skipped")
-    seen.until(lambda: curve(seen, "b") is not None and len(curve(seen, "b")[1]) == 2, "2 inputs")
-    seen.page.locator(".st-key-regression-controls").get_by_label("Remove z").click()
-    seen.until(lambda: "1 of 4 rows are skipped" in seen.text(), "one column less").settle()
+    seen.until(lambda: "Skipped 1 of 4 rows" in seen.text(), "the row skipped").settle()
     assert "columns=2" in seen.page.url
+    seen.until(lambda: curve(seen, "b") is not None and len(points(seen, "b")[0]) == 3, "3 points")
     np.testing.assert_allclose(points(seen, "b")[0], [0.5, 2.5, 4.5])
+    # By the keyboard alone: another input, and one less.
+    seen.page.get_by_role("combobox", name="From").focus()
+    seen.page.keyboard.type("z")
+    seen.page.keyboard.press("Enter")
+    seen.until(lambda: "Skipped 2 of 4 rows" in seen.text(), "one column more").settle()
+    assert "Side by side: predicted against measured" in seen.text()
+    rows = seen.rows("measured", "prediction", key="side-by-side")[0]
+    assert sorted({row["measured"] for row in rows}) == [2, 7]
     seen.screenshot("regression-table")
+    seen.page.get_by_role("combobox", name="From").focus()
+    seen.page.keyboard.press("Backspace")
+    seen.until(lambda: "Skipped 1 of 4 rows" in seen.text(), "one column less").settle()
 
 
 def test_a_bad_table_costs_only_a_sentence(window):

@@ -115,7 +115,7 @@ def _use_file(session: Session[Experiment], catalogue: Catalogue, file: str) -> 
 
 def use_table(session: Session[Experiment], catalogue: Catalogue, data: str) -> None:
     """Show another problem, with its usual settings."""
-    view = replace(session.view, data=data, columns="")
+    view = replace(session.view, data=data, columns=table_columns.suggested(data))
     session.change(replace(view, settings=SETTINGS.default(view, catalogue)))
 
 

@@ -22,14 +22,11 @@ from dashboard.charts.curves import (
 )
 from dashboard.charts.frames import Table
 from dashboard.charts.lanes import OWN_SCALES, stacked
-from dashboard.charts.legend import named_strokes
+from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
 from dashboard.charts.pointer import hover
 from dashboard.charts.regression_tables import Problem, problem, table_of
 from dashboard.charts.summary import of_lines
 from dashboard.charts.template import Data, Prepared, Sources
-
-# Of the legend: titles stand whole, in as many columns as that allows.
-_COLUMNS, _LONGEST = "width < 420 ? 1 : 2", alt.ExprRef("width < 420 ? width : width / 2 - 24")
 
 
 class OverlayShape(NamedTuple):
@@ -119,7 +116,9 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
         _lines(data["curves"], shape.axes.line).encode(
             x=input_axis(shape.axes),
             y=value_of(y, "prediction"),
-            stroke=named_strokes("panel", dict(shape.panels), columns=_COLUMNS, limit=_LONGEST),
+            stroke=named_strokes(
+                "panel", dict(shape.panels), columns=NAMES_COLUMNS, limit=NAMES_LONGEST
+            ),
         ),
     ]
     chart = alt.LayerChart(layer=layers, resolve=OWN_SCALES)

@@ -13,9 +13,10 @@ from dashboard.charts.frames import Table
 from dashboard.charts.history import draw_loss, prepare_loss
 from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.charts.template import Prepared
+from dashboard.features.regression.chart_left_out import draw_left_out, prepare_left_out
 from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext
+from dashboard.language import gettext, translated
 from dashboard.records.result import Result
 from dashboard.ui.charts import legend, show, show_filled, show_prepared
 from dashboard.ui.maps import frames
@@ -94,23 +95,43 @@ def _learning_of(letter: str) -> str:
     return gettext("Learning curve of panel {letter}", letter=letter)
 
 
-def overlay(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
-    """All curves in one plot, in the colours of their panels."""
-
-    def prepare() -> Prepared:
-        first = next(iter(results.values()))
-        return prepare_overlay(
-            {titles[letter]: result.tables["curve"] for letter, result in results.items()},
-            first.tables["points"],
-            colours={titles[letter]: PANEL_COLOURS[letter] for letter in results},
-            height=_OVERLAY,
-            **_axes(first),
-        )
-
+def compared(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
+    """All panels in one plot, in their colours: curves, or predictions by what was measured."""
+    first = next(iter(results.values()))
     names = [f"{letter} {results[letter].digest} {title}" for letter, title in titles.items()]
     key = " ".join(names)
-    said = gettext("The curves of all panels over the training points")
-    show_filled(f"overlay {key}", draw_overlay, prepare, said)
+    if has_curve(first):
+        said = gettext("The curves of all panels over the training points")
+        show_filled(f"overlay {key}", draw_overlay, partial(_overlay, results, titles), said)
+        return
+    said = gettext("Predicted against measured values, all panels")
+    show_filled(f"left out {key}", draw_left_out, partial(_left_out, results, titles), said)
+
+
+def has_curve(result: Result) -> bool:
+    """Whether predictions are a curve over one input."""
+    return len(result.facts["x_names"]) == 1
+
+
+def _overlay(results: Mapping[str, Result], titles: Mapping[str, str]) -> Prepared:
+    first = next(iter(results.values()))
+    return prepare_overlay(
+        {titles[letter]: result.tables["curve"] for letter, result in results.items()},
+        first.tables["points"],
+        colours={titles[letter]: PANEL_COLOURS[letter] for letter in results},
+        height=_OVERLAY,
+        **_axes(first),
+    )
+
+
+def _left_out(results: Mapping[str, Result], titles: Mapping[str, str]) -> Prepared:
+    first = next(iter(results.values()))
+    return prepare_left_out(
+        {titles[letter]: result.tables["left_out"] for letter, result in results.items()},
+        {titles[letter]: PANEL_COLOURS[letter] for letter in results},
+        of=translated(first.facts["y_name"]),
+        height=_OVERLAY,
+    )
 
 
 class _Axes(TypedDict):
@@ -119,4 +140,5 @@ class _Axes(TypedDict):
 
 
 def _axes(result: Result) -> _Axes:
-    return {"x_title": result.facts["x_names"][0], "y_title": result.facts["y_name"]}
+    first, name = result.facts["x_names"][0], result.facts["y_name"]
+    return {"x_title": translated(first), "y_title": translated(name)}

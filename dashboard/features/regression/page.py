@@ -72,7 +72,7 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
             _refused(session, catalogue, refused)
         return
     shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
-    for letter, fit in zip(LETTERS, view.panels, strict=False):
+    for letter, fit in view.by_letter.items():
         place, request = places.panels[letter], asked.get(letter)
         final = session.jobs.final(request) if request else None
         end = maps.largest_weight(final.result) if final and final.result else None
@@ -86,7 +86,7 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
             title = gettext(
                 "Kernel regression, {scoring}", scoring=attending_title(fit, catalogue)
             )
-            alone = LINK.format(replace(view, panels=(fit,)), catalogue)
+            alone = LINK.format(replace(view, panels=(fit,), letters=""), catalogue)
             export.panel_menu(request, final, letter, title, alone, vmax)
         with place.result:
             _result(session, letter, request, shared)
@@ -115,7 +115,7 @@ def _problem(session: Session[Regression], catalogue: Catalogue) -> None:
             titles=lambda name: offered[name].title if name in offered else upload.title(name),
         )  # fmt: skip
         if session.view.data != before:
-            session.update(columns="")
+            session.update(columns=table_columns.suggested(session.view.data))
         table_columns.draw_columns(session)
         draw_settings(session, catalogue, SETTINGS, width=_SLIDER_WIDTH)
         draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)
@@ -124,7 +124,7 @@ def _problem(session: Session[Regression], catalogue: Catalogue) -> None:
 
 
 def _use_table(session: Session[Regression], catalogue: Catalogue, table: str) -> None:
-    view = replace(session.view, data=table, columns="")
+    view = replace(session.view, data=table, columns=table_columns.suggested(table))
     session.change(replace(view, settings=SETTINGS.default(view, catalogue)))
 
 
@@ -154,7 +154,17 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
 
 def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:
     """The head of the panels: how their maps are coloured; the place for the colour scale."""
-    shown.header(gettext("Curve and weights of each panel"))
+    if table_columns.inputs(session.view.data, session.view.columns) > 1:
+        shown.header(gettext("Predictions and weights of each panel"))
+        shown.caption(
+            gettext(
+                "Above, a ring is what was measured in a row of the table, and a dot what is "
+                "predicted for it from all rows, its own included. Below, a column of the map "
+                "holds the weights of that prediction. Rows are sorted by the first input."
+            )
+        )
+    else:
+        shown.header(gettext("Curve and weights of each panel"))
     switch, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with switch, layout.row("regression-maps"):
         draw_setting(session, catalogue, ONE_SCALE)
@@ -163,7 +173,7 @@ def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:
 
 def _panels(session: Session[Regression], catalogue: Catalogue) -> dict[str, PanelPlaces]:
     """Each panel's controls; the places for their results."""
-    fits = dict(zip(LETTERS, session.view.panels, strict=False))
+    fits = session.view.by_letter
     places: dict[str, PanelPlaces] = {}
     with layout.grid(len(fits)):
         for letter, fit in fits.items():
@@ -177,12 +187,14 @@ def _panels(session: Session[Regression], catalogue: Catalogue) -> dict[str, Pan
 
 
 def _add(session: Session[Regression], catalogue: Catalogue) -> None:
-    panels = session.view.panels
-    taken = {fit.scoring for fit in panels}
+    view = session.view
+    taken = {fit.scoring for fit in view.panels}
     name = next(
-        (name for name in catalogue.scorings_for(TASK) if name not in taken), panels[0].scoring
+        (name for name in catalogue.scorings_for(TASK) if name not in taken),
+        view.panels[0].scoring,
     )
-    session.change(replace(session.view, panels=(*panels, default_fit(catalogue, name))))
+    free = next(letter for letter in LETTERS if letter not in view.by_letter)
+    session.change(view.with_panels({**view.by_letter, free: default_fit(catalogue, name)}))
 
 
 def _result(
@@ -231,19 +243,29 @@ def _comparison(
     waits = not session.jobs.settled()
     if not waits and not found:
         return
-    shown.header(gettext("Side by side"))
+    several = found and not figures.has_curve(next(iter(found.values())))
+    if several:
+        shown.header(gettext("Side by side: predicted against measured"))
+        shown.caption(
+            gettext(
+                "Each point is a row, predicted from all other rows. The closer it lies to the "
+                "dashed diagonal, the better the prediction."
+            )
+        )
+    else:
+        shown.header(gettext("Side by side"))
     if not found:
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
-    fits = dict(zip(LETTERS, session.view.panels, strict=False))
+    fits = session.view.by_letter
     names = {letter: f"{letter} {attending_title(fits[letter], catalogue)}" for letter in found}
     titles = {
         letter: gettext("{name}, learned", name=name) if fits[letter].learn else name
         for letter, name in names.items()
     }
-    curves, table = shown.columns([5, 4], gap="medium")
+    curves, table = shown.columns([4, 5], gap="medium")
     with curves:
-        figures.overlay(found, titles)
+        figures.compared(found, titles)
     with table:
         _figures(found, names, catalogue.metrics.get(TASK, ()))
         for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):

@@ -11,7 +11,6 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard.features.regression.view import Regression
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import learns
-from dashboard.links.fields import LETTERS
 from dashboard.links.fits import (
     TASK,
     Fit,
@@ -121,8 +120,8 @@ def _typed(session: Session[Regression], catalogue: Catalogue, letter: str, pane
 
 
 def _remove(session: Session[Regression], letter: str) -> None:
-    kept = [p for own, p in zip(LETTERS, session.view.panels, strict=False) if own != letter]
-    session.change(replace(session.view, panels=tuple(kept)))
+    kept = {own: fit for own, fit in session.view.by_letter.items() if own != letter}
+    session.change(session.view.with_panels(kept))
 
 
 def _parameters(session: Session[Regression], catalogue: Catalogue, key: str, panel: Fit) -> Fit:

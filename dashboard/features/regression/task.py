@@ -17,14 +17,22 @@ from attention_plugins.fitting import Fit, NotFiniteError, Step, fit
 from attention_plugins.randomness import seeded
 from attention_plugins.regression import (
     errors,
+    left_out,
     predict,
+    predict_left_out,
     standardise,
 )
 from dashboard.features.regression.task_asked import DEFAULT_MODEL, Asked, read_asked
 from dashboard.features.regression.task_clock import StepClock, again
 from dashboard.features.regression.task_offer import OPTIONS, STANDARDISE
 from dashboard.features.regression.task_problem import DATA_OPTION, moved, read_problem
-from dashboard.features.regression.task_result import MOST_CELLS, notes, scale_facts, tables
+from dashboard.features.regression.task_result import (
+    MOST_CELLS,
+    left_out_table,
+    notes,
+    scale_facts,
+    tables,
+)
 from dashboard.jobs.context import Cancelled, Context
 from dashboard.language import gettext_noop
 from dashboard.records.attending import without_normaliser
@@ -55,8 +63,10 @@ def perform(request: Request, context: Context) -> Result:
     columns are used, see :class:`~dashboard.storage.table_format.Columns`.
 
     Returns:
-        Tables ``curve`` (``x0`` …, ``prediction``, ``truth`` or null), ``points`` (``x0`` …,
-        ``y``), ``maps`` (unless too large), ``history`` (if learned); facts ``metrics``,
+        Tables ``curve`` (``x0`` …, ``prediction``, ``truth`` or null, ``measured`` where queries
+        are rows of a table), ``points`` (``x0`` …, ``y``), ``left_out`` (with two inputs or more:
+        ``measured`` and ``prediction`` of points, each predicted from all others), ``maps``
+        (unless too large), ``history`` (if learned); facts ``metrics``,
         ``parameters`` (how many weights the model has), ``learned``, ``notes``, ``skipped``
         (rows of an uploaded table, by reason), and where it all came from.
 
@@ -82,7 +92,8 @@ def perform(request: Request, context: Context) -> Result:
     began = time.perf_counter()
     prediction = predict(model, data, keep_weights=cells <= MOST_CELLS)
     first = time.perf_counter() - began
-    metrics = errors(model, data, prediction.values)
+    alone = predict_left_out(model, data)
+    metrics = errors(model, data, prediction.values, alone)
     if prediction.effective_neighbours is not None:
         metrics["effective_neighbours"] = prediction.effective_neighbours
     # The sum waits for the device.
@@ -92,14 +103,17 @@ def perform(request: Request, context: Context) -> Result:
     normalised = rows_sum_to_one(model)
     loose = None if normalised else (*asked.titles, prediction.row_sums)
     return Result(
-        tables=tables(problem.data, prediction, learned, sums_to_one=normalised),
+        tables={
+            **tables(problem, prediction, learned, sums_to_one=normalised),
+            **left_out_table(problem.data, left_out(len(data.x)), alone),
+        },
         facts={
             "metrics": metrics,
             "parameters": sum(weights.numel() for weights in model.parameters()),
             "learned": asked.learned(model) if learned else {},
-            "notes": notes(cells, scale, learned, loose),
-            "x_names": list(problem.names[:-1]),
-            "y_name": problem.names[-1],
+            "notes": notes(cells, problem.names[:-1], scale, learned, loose),
+            "x_names": list(problem.titles[:-1]),
+            "y_name": problem.titles[-1],
             "data_sha256": problem.sha256,
             "skipped": problem.skipped._asdict() if problem.skipped else {},
             "standardised": scale_facts(scale),

@@ -56,7 +56,7 @@ class Asked(NamedTuple):
             return ValueError(
                 gettext_noop(
                     "scoring {scoring!r} gave NaN or infinite scores on these data; need finite "
-                    "scores: standardise x or change its parameters, and look for a division by "
+                    "scores: scale x or change its parameters, and look for a division by "
                     "0, a root or logarithm of a negative number, or an overflow in its formula",
                     scoring=self.scoring.name,
                 )
@@ -64,7 +64,7 @@ class Asked(NamedTuple):
         return ValueError(
             gettext_noop(
                 "scoring {scoring!r} with normaliser {normaliser!r} gave NaN or infinite scores "
-                "on these data; need finite scores: standardise x or change its parameters, and "
+                "on these data; need finite scores: scale x or change its parameters, and "
                 "look for a division by 0, a root or logarithm of a negative number, or an "
                 "overflow in its formula",
                 scoring=self.scoring.name, normaliser=self.normaliser.name,

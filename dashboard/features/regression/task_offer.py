@@ -15,9 +15,11 @@ LEARN = Parameter(
 )
 STANDARDISE = Parameter(
     name="standardise",
-    title="Standardise x",
+    title="Scale x",
     default=False,
-    help="Scales the inputs so that widths mean the same as on the built-in problems.",
+    help="Shifts every input to mean 0 and scales it to a standard deviation of 5 / √12 = 1.44, "
+    "that of the built-in problems, whose x is uniform from 0 to 5. A width of 1 is then 0.69 "
+    "standard deviations of the input.",
 )
 OPTIONS = (LEARN, STANDARDISE, *FITTING)
 METRICS = (

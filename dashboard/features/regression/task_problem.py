@@ -7,11 +7,17 @@ from collections.abc import Mapping
 from typing import NamedTuple
 
 import torch
+from torch import Tensor
 
 from attention_plugins import RegressionData, registry
 from attention_plugins.contract import ContractError, Scalar, settle
 from attention_plugins.regression import check_data
-from dashboard.features.regression.task_table import Skipped, as_regression, read_table
+from dashboard.features.regression.task_table import (
+    Skipped,
+    as_regression,
+    queried_rows,
+    read_table,
+)
 from dashboard.records.request import COLUMNS, UPLOAD, Request, is_upload
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_format import TableError
@@ -21,16 +27,22 @@ DATA_OPTION = "data."  # before the names of a problem's own parameters
 
 
 class Problem(NamedTuple):
-    """Data as read, x sorted where it is one number; the columns' names; the content's sha256.
+    """Data as read, x sorted where it is one number.
 
     Attributes:
+        names: of the columns, the target's last.
+        titles: names with units.
+        sha256: of the content.
         skipped: rows of an uploaded table; None for a data set that is installed.
+        measured: y at the queries ``(m,)``, where these are rows of a table; else None.
     """
 
     data: RegressionData
     names: tuple[str, ...]
+    titles: tuple[str, ...]
     sha256: str
     skipped: Skipped | None = None
+    measured: Tensor | None = None
 
 
 def read_problem(request: Request) -> Problem:
@@ -63,7 +75,7 @@ def read_problem(request: Request) -> Problem:
     for part in data:
         digest.update(b"" if part is None else part.double().numpy().tobytes())
     names = ("x",) if data.x.shape[1] == 1 else tuple(f"x{i + 1}" for i in range(data.x.shape[1]))
-    return Problem(data, (*names, "y"), digest.hexdigest())
+    return Problem(data, (*names, "y"), (*names, "y"), digest.hexdigest())
 
 
 def _uploaded(digest: str, settings: Mapping[str, Scalar], columns: str) -> Problem:
@@ -74,7 +86,9 @@ def _uploaded(digest: str, settings: Mapping[str, Scalar], columns: str) -> Prob
     except ValueError as error:
         raise TableError(str(error)) from error
     table = read_table(path, columns)
-    return Problem(as_regression(table), table.names, digest, table.skipped)
+    data = as_regression(table)
+    measured = data.y[queried_rows(data.x)] if data.x.shape[1] > 1 else None
+    return Problem(data, table.names, table.titles, digest, table.skipped, measured)
 
 
 def moved(data: RegressionData, device: torch.device, dtype: torch.dtype) -> RegressionData:

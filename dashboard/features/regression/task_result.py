@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import pyarrow as pa
+from torch import Tensor
 
 from attention_plugins import AttentionMap, RegressionData, axes
 from attention_plugins.fitting import Fit
 from attention_plugins.regression import Prediction, Scale
+from dashboard.features.regression.task_problem import Problem
 from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
 from dashboard.language import gettext_noop
 
@@ -14,19 +18,23 @@ MOST_CELLS = 250_000  # of a map that is kept
 
 
 def tables(
-    data: RegressionData, prediction: Prediction, learned: Fit | None, *, sums_to_one: bool
+    problem: Problem, prediction: Prediction, learned: Fit | None, *, sums_to_one: bool
 ) -> dict[str, pa.Table]:
     """The tables ``curve``, ``points``, ``maps`` and ``history``, as far as there are such.
 
     Args:
         sums_to_one: whether rows of weights are meant to.
     """
+    data = problem.data
     curve = columns_table({**coordinates(data.queries), "prediction": prediction.values})
     truth = pa.nulls(len(curve), pa.float64())
     if data.truth is not None:
         truth = pa.array(data.truth.double().numpy())
+    curve = curve.append_column("truth", truth)
+    if problem.measured is not None:
+        curve = curve.append_column("measured", pa.array(problem.measured.double().numpy()))
     found = {
-        "curve": curve.append_column("truth", truth),
+        "curve": curve,
         "points": columns_table({**coordinates(data.x), "y": data.y}),
     }
     if prediction.weights:
@@ -53,8 +61,21 @@ def tables(
     return found
 
 
+def left_out_table(data: RegressionData, rows: Tensor, alone: Tensor) -> dict[str, pa.Table]:
+    """The table ``left_out``; none with a single input, whose curve shows the same.
+
+    Args:
+        rows: which points were left out ``(r,)``.
+        alone: what all others predict of each, ``(r,)``.
+    """
+    if data.x.shape[1] == 1:
+        return {}
+    return {"left_out": columns_table({"measured": data.y[rows], "prediction": alone})}
+
+
 def notes(
     cells: int,
+    names: Sequence[str],
     scale: Scale | None,
     learned: Fit | None,
     loose: tuple[str, str, tuple[float, float]] | None = None,
@@ -62,15 +83,19 @@ def notes(
     """What a reader should know of how it was computed.
 
     Args:
+        names: of the inputs.
         loose: where rows of weights need not sum to 1, the titles of the scoring and of the
             normaliser (empty for the softmax), and the smallest and the largest sum.
     """
     found = [learned.note] if learned else []
     if scale is not None:
-        units = ", ".join(f"{unit:.4g}" for unit in scale.unit.tolist())
+        units = ", ".join(
+            f"{unit:.4g} ({name})" for name, unit in zip(names, scale.unit.tolist(), strict=True)
+        )
         found.append(
             gettext_noop(
-                "x was standardised: one unit of the scoring is {units} in the data's.",
+                "x was scaled to a standard deviation of 1.44: a distance of 1 in the scoring is "
+                "0.69 standard deviations, or {units}.",
                 units=units,
             )
         )

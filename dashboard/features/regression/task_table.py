@@ -20,7 +20,8 @@ from pyarrow import csv
 from torch import Tensor
 
 from attention_plugins.contract import RegressionData
-from dashboard.storage import table_cells
+from dashboard.storage import table_cells, table_units
+from dashboard.storage.table_dates import Dates, days
 from dashboard.storage.table_format import TableError, TableFormat, format_of
 
 ROW_LIMIT = 1_000_000
@@ -39,9 +40,16 @@ class Skipped(NamedTuple):
 
 
 class Table(NamedTuple):
-    """Names and numbers ``(rows, columns)`` of the chosen columns in float64, the target last."""
+    """The chosen columns, the target last.
+
+    Attributes:
+        names: of the columns.
+        titles: names with the units of the numbers.
+        values: numbers ``(rows, columns)`` in float64.
+    """
 
     names: tuple[str, ...]
+    titles: tuple[str, ...]
     values: Tensor
     skipped: Skipped
 
@@ -69,7 +77,9 @@ def read_table(path: Path, columns: str = "") -> Table:
         return "skip"
 
     for batch in _batches(path, form, chosen, skip):
-        numbers = [_numbers(cells, form) for cells in batch.columns]
+        numbers = [
+            _read(cells, column, form) for cells, column in zip(batch.columns, chosen, strict=True)
+        ]
         absent = _any(
             [pc.match_substring_regex(cells, nothing, ignore_case=True) for cells in batch.columns]
         )
@@ -84,7 +94,8 @@ def read_table(path: Path, columns: str = "") -> Table:
         parts.append(torch.stack(rows, dim=1))
     values = torch.cat(parts) if parts else torch.zeros(0, len(chosen), dtype=torch.float64)
     names = tuple(form.name(column) for column in chosen)
-    return Table(names, values, Skipped(ragged, missing, text))
+    titles = tuple(form.title(column) for column in chosen)
+    return Table(names, titles, values, Skipped(ragged, missing, text))
 
 
 def as_regression(table: Table) -> RegressionData:
@@ -96,7 +107,7 @@ def as_regression(table: Table) -> RegressionData:
     Raises:
         TableError: fewer than two rows, or an x that never changes.
     """
-    names, values, skipped = table
+    names, _, values, skipped = table
     if values.shape[0] < 2:
         raise TableError(
             f"need 2 rows or more with a number in each chosen column, got {values.shape[0]}; "
@@ -114,9 +125,14 @@ def as_regression(table: Table) -> RegressionData:
         x, y = x[order], y[order]
         queries = torch.linspace(float(x[0, 0]), float(x[-1, 0]), _QUERIES, dtype=x.dtype)[:, None]
     else:
-        wanted = min(len(x), _QUERIES_MANY_INPUTS)
-        queries = x[torch.linspace(0, len(x) - 1, wanted).round().long()]
+        queries = x[queried_rows(x)]
     return RegressionData(x, y, queries)
+
+
+def queried_rows(x: Tensor) -> Tensor:
+    """Which rows of several inputs ``(n, d)`` are the queries: all, or 1,000 evenly picked."""
+    wanted = min(len(x), _QUERIES_MANY_INPUTS)
+    return torch.linspace(0, len(x) - 1, wanted).round().long()
 
 
 def _batches(
@@ -144,13 +160,25 @@ def _batches(
                 include_columns=[str(place) for place in chosen],
             ),
         ):  # fmt: skip
-            yield batch[1:] if header and len(batch) else batch
-            header = header and not len(batch)
+            yield batch[header:]
+            header = max(0, header - len(batch))
     except (pa.ArrowInvalid, UnicodeDecodeError) as error:
         raise TableError(
             f"the table cannot be read ({error}); is a row longer than {_BLOCK:,} bytes, or a "
             "quotation mark left open?"
         ) from error
+
+
+def _read(cells: pa.Array, column: int, form: TableFormat) -> pa.Array:
+    """The numbers of a column, as the format says; null where a cell is none."""
+    reading = form.readings.get(column)
+    if isinstance(reading, Dates):
+        texts = (cell.decode("ascii", "replace") for cell in cells.to_pylist())
+        return pa.array([days(text, reading) for text in texts], pa.float64())
+    if reading:
+        unit = table_units.pattern(reading, form.encoding)
+        cells = pc.replace_substring_regex(cells, unit, r"\1")
+    return _numbers(cells, form)
 
 
 def _numbers(cells: pa.Array, form: TableFormat) -> pa.Array:

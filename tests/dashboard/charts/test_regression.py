@@ -190,10 +190,25 @@ def test_inputs_of_several_numbers_are_counted_and_the_axis_says_so(painted, sur
     make = lambda: regression_chart(curve, points, rng.random((6, 5)), x_title="age")  # noqa: E731
     chart = make()
     titles = {title["text"] for title in painted(chart).items(role="axis-title")}
-    assert "query, sorted by age, the first of 2 inputs" in titles
+    assert "queries, sorted by age" in titles
     drawn = rows(chart.to_dict(), "prediction")
     assert [row["x"] for row in drawn] == [0, 1, 2, 3, 4, 5]
     assert [row["prediction"] for row in drawn] == [3, 4, 5, 0, 1, 2]
+
+
+def test_what_was_measured_in_a_row_is_drawn_where_its_prediction_is(painted, rows):
+    curve = pa.table(
+        {
+            "x0": [2.0, 1.0, 3.0], "x1": [0.0, 5.0, 1.0], "prediction": [20.0, 10.0, 30.0],
+            "truth": pa.nulls(3, pa.float64()), "measured": [21.0, 11.0, 31.0],
+        }
+    )  # fmt: skip
+    points = pa.table({"x0": [2.0, 1.0, 3.0], "x1": [0.0, 5.0, 1.0], "y": [21.0, 11.0, 31.0]})
+    chart = regression_chart(curve, points, x_title="age")
+    titles = {title["text"] for title in painted(chart).items(role="axis-title")}
+    assert "rows, sorted by age" in titles
+    (scatter,) = [drawn for drawn in [rows(chart.to_dict(), "k", "x", "y")] if drawn]
+    assert [(row["x"], row["y"]) for row in scatter] == [(0, 11), (1, 21), (2, 31)]
 
 
 def test_a_million_points_become_a_few_and_the_chart_says_so():

@@ -46,7 +46,11 @@ def test_separators_and_decimals_are_found(text, delimiter, decimal):
         ("x,x,y\n1,2,3\n", True, ("x, column 1", "x, column 2", "y")),
         ("name,1,2\nBob,3,4\n", False, ("column 1", "column 2", "column 3")),
         ("a" * 99 + ",b\n1,2\n", True, ("a" * 40, "b")),
-        ("Sales of 2025\n\nx,y\n1,2\n3,4\n", True, ("x", "y")),
+        ("Sales of 2025\n\nx,y\n1,2\n3,4\n", 1, ("x", "y")),
+        ("Sales;\nBerlin;\n;\nx;y\n1;2\n3;4\n", 4, ("x", "y")),
+        ("x;y\n°C;mm\n1;2\n3;4\n", 1, ("x", "y")),
+        ("2024-01-31,a,1\n2024-02-01,b,2\n", 0, ("column 1", "column 2", "column 3")),
+        ("a,b,c\n" + "x,y,z\n" * 9 + "1,2,3\n" * 10, 1, ("a", "b", "c")),
     ],
 )
 def test_a_header_names_the_columns(text, header, names):
@@ -60,21 +64,55 @@ def test_names_are_read_in_the_encodings_of_spreadsheets(encoding):
 
 
 def test_columns_of_numbers_are_those_where_most_values_are_numbers():
-    rows = ["2025-01-01,Paris,12.5,n/a,1", "2025-01-02,Rome,NA,3,x", "2025-01-03,7,-,4,y"]
+    rows = ["1st,Paris,12.5,n/a,1", "2nd,Rome,NA,3,x", "3rd,7,-,4,y"]
     form = found("\n".join(["day,city,t,n,code", *rows]))
     assert form.numeric == (3, 4)
     assert form.usual().write() == "3:4"
 
 
 def test_every_other_column_is_named_with_its_reason():
-    rows = ["2025-01-01;;1,5;12.5;k.A.;10,5", "2025-01-02;n/a;2,5;13.5;3;11"]
+    rows = ["1st;;1,5;12.5;k.A.;10,5", "2nd;n/a;2,5;13.5;3;11"]
     form = found("\n".join(["day;note;t;price;n;y", *rows]))
     assert form.numeric == (3, 5, 6)
-    assert form.left_out == ((1, "text", "2025-01-01"), (2, "empty", ""), (4, "point", "12.5"))
+    assert form.left_out == ((1, "text", "1st"), (2, "empty", ""), (4, "point", "12.5"))
     (left,) = found("x;city;y\n1;Llanfairpwllgwyngyllgogerych;2\n").left_out
     assert left == (2, "text", "Llanfairpwllgwyngyll")
     (left,) = found("x;a;y\n1.5;2,5;2\n").left_out
     assert left == (2, "comma", "2,5")
+
+
+UNITS = "day;share;price;t\n31.01.2024;27 %;€ 1.200,50;3\n01.02.2024;31 %;-€ 7;4\n"
+
+
+def test_dates_and_numbers_with_a_unit_are_numbers_and_their_titles_say_so():
+    form = found(UNITS)
+    assert (form.decimal, form.numeric, form.left_out) == (",", (1, 2, 3, 4), ())
+    titles = [form.title(column) for column in form.numeric]
+    assert titles == ["day, days since 2024-01-31", "share, %", "price, €", "t"]
+    assert form.name(1) == "day"
+
+
+def test_a_link_without_columns_means_those_of_plain_numbers_as_it_did():
+    assert found("day,x,y\n2024-01-31,1,2\n2024-02-01,3,4\n").usual().write() == "2:3"
+    assert found(UNITS).usual().write() == "1,2,3:4"
+
+
+@pytest.mark.parametrize(
+    ("rows", "columns"),
+    [
+        (["x,y,z", "5,1,7", "6,9,8"], "1:3"),
+        (["n,x,y,k", "1,5,1,7", "2,6,9,7"], "2:3"),
+        (["day,x,n", "2024-01-31,5,1", "2024-02-01,6,2"], "1:2"),
+        (["x,day", "5,2024-01-31", "6,2024-02-01"], "2:1"),
+        (["n,y", "0,5", "1,9"], "1:2"),
+        (["k,y", "7,5", "7,9"], "1:2"),
+        (["year,y", "2023,5", "2024,9"], "1:2"),
+        (["a,b", "1,1", "2,2"], "1:2"),
+        (["a,b", "7,7", "7,7"], "1:2"),
+    ],
+)
+def test_columns_that_make_sense_together_are_suggested(rows, columns):
+    assert found("\n".join(rows)).suggested.write() == columns
 
 
 def test_the_last_column_of_numbers_is_predicted_from_at_most_so_many():
@@ -88,8 +126,8 @@ def test_the_last_column_of_numbers_is_predicted_from_at_most_so_many():
     [
         (b"", "the table is empty"),
         (b"\xef\xbb\xbf \n\n", "the table is empty"),
-        (b"1\n2\n", "need two columns of numbers or more, .* found 0"),
-        (b"a,b\nc,d\n", "need two columns of numbers or more, .* found 0"),
+        (b"1\n2\n", "need two columns of numbers, dates .* found 0"),
+        (b"a,b\nc,d\n", "need two columns of numbers, dates .* found 0"),
         (b"name,x\nBob,1\n", "found 1 in the first lines"),
         (b"x,y\n", "found 0 in the first lines"),
         (b"\x89PNG\r\n\x1a\n\0\0", "binary data"),

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.storage.uploads import Upload, Uploads
+from dashboard.storage.uploads import Upload, Uploads, name_of
 
 MB = 2**20
 ONE, TWO = "1" * 64, "2" * 64
@@ -68,3 +68,11 @@ def test_a_folder_that_cannot_be_written_is_a_sentence(tmp_path):
     blocked.write_text("")
     with pytest.raises(ValueError, match=r"^cannot write .*; free some space there, or set"):
         Uploads("ada", blocked).add(upload(), 1)
+
+
+def test_whoever_has_a_link_is_told_what_the_file_is_called(of, tmp_path):
+    of("ada").add(Upload(ONE, "old.csv", "table", 3, 5.0), 1)
+    of("eve").add(Upload(ONE, "new.csv", "table", 3, 7.0), 1)
+    of("eve").add(Upload(ONE, "pairs.tsv", "pairs", 3, 9.0), 1)
+    assert name_of(ONE, "table", tmp_path) == "new.csv"
+    assert name_of(TWO, "table", tmp_path) == ""

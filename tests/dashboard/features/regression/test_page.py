@@ -5,8 +5,10 @@ import pyarrow as pa
 import pytest
 import support.pages as pages
 
+from dashboard.charts import PANEL_COLOURS
 from dashboard.jobs.backend import Event
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.uploads import Upload, Uploads
 
 
 def link(app):
@@ -158,14 +160,34 @@ def test_a_link_sets_every_widget(opened):
 
 def test_panels_come_and_go(opened):
     app = opened("regression", a="gaussian", a__width="0.5", b="laplacian")
-    app.button("panel-a-remove").click().run()
-    assert link(app) == {"a": "laplacian"}
+    app.button("panel-b-remove").click().run()
+    assert link(app) == {"a": "gaussian", "a.width": "0.5"}
     assert not [button for button in app.button if (button.key or "").endswith("-remove")]
     next(button for button in app.button if button.label == "Add a panel").click().run()
-    assert link(app) == {"a": "laplacian", "b": "uniform"}
+    assert link(app) == {"a": "gaussian", "a.width": "0.5", "b": "uniform"}
     app.selectbox("panel-b-scoring").set_value("gaussian").run()
-    assert link(app) == {"a": "laplacian", "b": "gaussian"}
+    assert link(app) == {"a": "gaussian", "a.width": "0.5", "b": "gaussian"}
     assert app.slider("panel-b-gaussian-width").value == 1.0
+
+
+def test_panels_keep_their_letters_and_colours_when_one_before_them_is_removed(
+    opened, backend, chart_rows
+):
+    app = opened("regression", a="gaussian", b="uniform", c="laplacian", c__width="0.5")
+    app.button("panel-b-remove").click().run()
+    kept = {"a": "gaussian", "c": "laplacian", "c.width": "0.5", "panels": "ac"}
+    assert link(app) == kept
+    (table,) = app.dataframe
+    assert list(table.value["Panel"]) == ["a Gaussian", "c Laplacian"]
+    drawn = json.dumps([chart["layer"] for chart in charts(app) if "layer" in chart])
+    assert PANEL_COLOURS["c"] in drawn
+    assert PANEL_COLOURS["b"] not in drawn
+    again = opened("regression", **kept)
+    assert link(again) == kept
+    next(button for button in again.button if button.label == "Add a panel").click().run()
+    assert link(again) == {
+        "a": "gaussian", "b": "uniform", "c": "laplacian", "c.width": "0.5",
+    }  # fmt: skip
 
 
 def test_a_learned_panel_keeps_learning_with_another_scoring_that_can(opened):
@@ -346,6 +368,77 @@ def test_columns_of_a_table_are_chosen_and_stand_in_the_link(opened, backend, ta
     assert "*t* is predicted from *n*, *y*" in words(again)
     app.selectbox("regression-data").set_value("sine").run()
     assert "columns" not in link(app)
+
+
+UNITS = "n;day;price;k\n1;01/02/2024;€ 1.200;7\n2;03/02/2024;€ 7,50;7\n"
+
+
+def test_a_table_is_first_shown_with_columns_that_make_sense(opened, backend):
+    data = f"upload:{Blobs().put(UNITS.encode())}"
+    Uploads("").add(Upload(data.removeprefix("upload:"), "shop.csv", "regression-upload", 9), 1)
+    app = opened("regression", a="gaussian", data=data, columns="2:3")
+    assert app.selectbox("regression-data").value == data
+    assert "shop.csv" in app.selectbox("regression-data").options, "in another browser too"
+    said = words(app)
+    assert "*price* is predicted from *day*" in said
+    (inputs,) = [box for box in app.multiselect if box.label == "From"]
+    assert inputs.options == ["n", "day, days since 2024-02-01", "k"]
+    (target,) = [box for box in app.selectbox if box.label == "Predict"]
+    assert "price, €" in target.options
+    assert "Dates in *day* are read as day, month, year. None of its first rows tells" in said
+    app.selectbox("regression-data").set_value("sine").run()
+    assert "columns" not in link(app)
+    app.selectbox("regression-data").set_value(data).run()
+    assert link(app)["columns"] == "2:3"
+
+
+@pytest.mark.parametrize(
+    ("skipped", "said"),
+    [
+        ({"ragged": 0, "missing": 2, "text": 0}, "Skipped 2 of 7 rows: 2 without a value."),
+        ({"ragged": 1, "missing": 0, "text": 3},
+         "Skipped 4 of 9 rows: 1 with another number of columns, 3 with text in place of a "
+         "value."),
+        ({"ragged": 0, "missing": 0, "text": 0}, ""),
+    ],
+)  # fmt: skip
+def test_rows_that_are_skipped_are_counted_by_the_reasons_that_there_are(
+    opened, backend, table, skipped, said
+):
+    made = backend.wait
+
+    def wait(job, timeout):
+        event = made(job, timeout)
+        if backend.submitted[job].task == "regression":
+            event.result.facts["skipped"] = skipped
+        return event
+
+    backend.wait = wait
+    lines = words(opened("regression", a="gaussian", data=table)).splitlines()
+    assert [line for line in lines if "Skipped" in line] == [said] * bool(said)
+
+
+def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table, chart_rows):
+    made = backend.wait
+
+    def wait(job, timeout):
+        event = made(job, timeout)
+        if backend.submitted[job].task == "regression":
+            event.result.facts["x_names"] = ["t", "n"]
+            tables = event.result.tables
+            tables["left_out"] = pa.table({"measured": [3.0, 5.0], "prediction": [4.0, 4.5]})
+            tables["curve"] = tables["curve"].append_column("x1", tables["curve"]["x0"])
+        return event
+
+    backend.wait = wait
+    app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
+    assert [one.value for one in app.header] == [
+        "Side by side: predicted against measured", "Predictions and weights of each panel",
+    ]  # fmt: skip
+    assert "predicted from all other rows" in words(app)
+    (first, *_) = [sets for sets in chart_rows(app, "measured", "prediction") if sets]
+    (drawn,) = first
+    assert [row["panel"][0] for row in drawn] == ["a", "a", "b", "b"]
 
 
 def test_columns_that_the_table_does_not_have_are_named(opened, backend, table):

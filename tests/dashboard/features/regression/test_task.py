@@ -211,7 +211,7 @@ def test_equal_requests_give_equal_numbers_and_leave_no_trace():
     assert third.facts["data_sha256"] != one.facts["data_sha256"]
 
 
-def test_an_uploaded_table_is_standardised_and_drawn_in_its_own_units():
+def test_an_uploaded_table_is_scaled_and_drawn_in_its_own_units():
     lines = [f"{1e6 + 1e5 * i},{math.sin(i)}" for i in range(23)]
     text = "\n".join(["distance,force", *lines])
     result = ask(upload(text), parameters={"width": 0.3})
@@ -226,7 +226,8 @@ def test_an_uploaded_table_is_standardised_and_drawn_in_its_own_units():
     expected = sum(k * v for k, v in zip(kernel, y, strict=True)) / sum(kernel)
     assert column(result, "curve", "prediction")[31] == pytest.approx(expected)
     assert result.facts["notes"] == [
-        f"x was standardised: one unit of the scoring is {unit:.4g} in the data's."
+        "x was scaled to a standard deviation of 1.44: a distance of 1 in the scoring is 0.69 "
+        f"standard deviations, or {unit:.4g} (distance)."
     ]
     assert list(result.facts["plugins"]) == ["attention-workbench"]
     as_is = ask(upload(text), parameters={"width": 0.3}, standardise=False)
@@ -234,7 +235,31 @@ def test_an_uploaded_table_is_standardised_and_drawn_in_its_own_units():
     assert column(as_is, "curve", "prediction")[0] == pytest.approx(0.0)
 
 
-def test_a_built_in_problem_may_be_standardised():
+def test_the_note_on_scaled_inputs_says_what_was_done():
+    rows = "\n".join(f"{i},{i * i % 7},{i}" for i in range(11))
+    result = ask(upload(f"near,far,y\n{rows}"), parameters={"width": 1.0})
+    x = np.array([[i, i * i % 7] for i in range(11)])
+    units = result.facts["standardised"]["unit"]
+    np.testing.assert_allclose(np.divide(units, x.std(axis=0)), 0.69, atol=0.005)
+    np.testing.assert_allclose((x / units).std(axis=0), 1.44, atol=0.005)
+    assert result.facts["notes"][0].endswith(f"{units[0]:.4g} (near), {units[1]:.4g} (far).")
+
+
+def test_several_inputs_come_with_rows_left_out_and_what_was_measured():
+    rows = [(i, i * i % 7, 2.0 * i) for i in range(11)]
+    text = "\n".join(",".join(map(str, row)) for row in rows)
+    result = ask(upload(text), parameters={"width": 0.5})
+    y = [row[-1] for row in rows]
+    assert column(result, "curve", "measured") == y
+    alone = result.tables["left_out"].to_pandas()
+    assert alone["measured"].to_list() == y
+    error = (alone["measured"] - alone["prediction"]).pow(2).mean()
+    assert error == pytest.approx(result.facts["metrics"]["leave_one_out_mse"])
+    among = np.subtract(column(result, "curve", "prediction"), y)
+    assert np.square(among).mean() < error
+
+
+def test_a_built_in_problem_may_be_scaled():
     scale = ask(standardise=True).facts["standardised"]
     plain = ask(parameters={"width": scale["unit"][0]})
     assert column(plain, "curve", "prediction") == pytest.approx(
@@ -283,7 +308,7 @@ def test_a_scoring_that_gives_nan_is_named_with_what_to_do(monkeypatch, learn):
     offering(monkeypatch, scorings={"crumbling": crumbling})
     with pytest.raises(ValueError, match="scoring 'crumbling' gave NaN or infinite") as caught:
         ask(scoring="crumbling", learn=learn)
-    assert "standardise x or change its parameters" in str(caught.value)
+    assert "scale x or change its parameters" in str(caught.value)
 
 
 @pytest.mark.parametrize(
@@ -310,7 +335,7 @@ def test_what_is_refused_is_named(fields, message):
 
 
 def test_faulty_uploads_are_refused_by_the_tables_own_sentence():
-    with pytest.raises(ValueError, match="need two columns of numbers or more") as caught:
+    with pytest.raises(ValueError, match="need two columns of numbers, dates") as caught:
         ask(upload("1,2\n3,four\n5,six"))
     assert caught.value.facts == {"table": True}
     with pytest.raises(ValueError, match=r"an uploaded table has no option 'data\.points'"):

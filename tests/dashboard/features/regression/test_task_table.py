@@ -87,6 +87,25 @@ def test_thousands_are_read_and_signs_of_nothing_are_missing(read, text, encodin
     assert found.skipped == Skipped(missing=2)
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-16", "cp1252"])
+def test_dates_and_units_are_read_as_numbers(read, encoding):
+    text = (
+        "day;share;price;t\n31.01.2024 06:00;27 %;€ 1.200,50;3\n"
+        "01.02.2024;31\u00a0%;-€\u00a07;4\nsoon;little;free;5\n"
+    )
+    table = read(text.encode(encoding), "1,2,3:4")
+    assert table.names == ("day", "share", "price", "t")
+    assert table.titles == ("day, days since 2024-01-31", "share, %", "price, €", "t")
+    assert table.values.tolist() == [[0.25, 27, 1200.5, 3], [1, 31, -7, 4]]
+    assert table.skipped == Skipped(text=1)
+
+
+def test_titles_above_the_header_and_units_below_it_are_no_rows(read):
+    table = read("Sales;\nBerlin;\n;\nx;y\n°C;mm\n1;2\n3;4\n")
+    assert (table.names, table.values.tolist()) == (("x", "y"), [[1, 2], [3, 4]])
+    assert table.skipped == Skipped(text=1)
+
+
 def test_only_the_chosen_columns_count(read):
     table = read(MESSY, "5:3")
     assert table.names == ("y", "t")

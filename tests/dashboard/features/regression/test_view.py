@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.features.regression.view import LINK, formulas, usual_panels
+from dashboard.features.regression.view import LINK, formulas, requests, usual_panels
 from dashboard.jobs import task_formula
 from dashboard.links.fits import fit_work
 from dashboard.records.formula import Formula, formula_request
@@ -17,6 +17,30 @@ def test_the_usual_panels_are_the_baseline_one_kernel_twice_and_another(catalogu
     assert [(panel.scoring, panel.learn) for panel in panels] == [
         ("uniform", False), ("gaussian", False), ("gaussian", True), ("laplacian", False),
     ]  # fmt: skip
+
+
+def test_letters_stay_where_the_link_says_so(catalogue):
+    link = {"b": "gaussian", "d": "uniform", "panels": "bd"}
+    view, problems = LINK.parse(link, catalogue)
+    assert not problems
+    assert list(view.by_letter) == ["b", "d"]
+    assert [*requests(view, catalogue)] == ["b", "d"]
+    assert LINK.format(view, catalogue) == link
+    without, _ = LINK.parse({"b": "gaussian", "d": "uniform"}, catalogue)
+    assert LINK.format(without, catalogue) == {"a": "gaussian", "b": "uniform"}
+
+
+@pytest.mark.parametrize("given", ["ab", "db", "bdx", ""])
+def test_letters_that_are_not_the_panels_are_refused(catalogue, given):
+    view, (problem,) = LINK.parse({"b": "gaussian", "d": "uniform", "panels": given}, catalogue)
+    assert "the letters of the panels" in problem
+    assert list(view.by_letter) == ["a", "b"]
+
+
+def test_panels_of_the_first_letters_need_not_name_them(catalogue):
+    view, problems = LINK.parse({"a": "gaussian", "b": "uniform", "panels": "ab"}, catalogue)
+    assert not problems
+    assert LINK.format(view, catalogue) == {"a": "gaussian", "b": "uniform"}
 
 
 GAUSSIAN = "=-norm(q - k)^2 / (2 * w^2)"

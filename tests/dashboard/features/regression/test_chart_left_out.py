@@ -1,0 +1,71 @@
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.regression_tables import MAX_MARKS
+from dashboard.features.regression.chart_left_out import draw_left_out, prepare_left_out
+
+COLOURS = {"a · near": PANEL_COLOURS["a"], "c · mean": PANEL_COLOURS["c"]}
+
+
+def tables(n=7):
+    measured = np.linspace(-3.0, 11.0, n)
+    near = pd.DataFrame({"measured": measured, "prediction": measured + 0.5})
+    mean = pd.DataFrame({"measured": measured, "prediction": np.full(n, 4.0)})
+    return dict(zip(COLOURS, (near, mean), strict=True))
+
+
+def chart(panels):
+    prepared = prepare_left_out(panels, COLOURS, of="price", height=200)
+    return draw_left_out(prepared.tables, prepared.shape)
+
+
+def test_every_row_is_a_point_of_each_panel_in_its_colour(painted, survives, rows):
+    panels = tables()
+    spec = survives(lambda: chart(panels))
+    drawn = pd.DataFrame(rows(spec, "measured", "prediction"))
+    for name, table in panels.items():
+        own = drawn[drawn["panel"] == name]
+        np.testing.assert_allclose(own["measured"], table["measured"], rtol=1e-4)
+        np.testing.assert_allclose(own["prediction"], table["prediction"], rtol=1e-4)
+    scene = painted(chart(panels), width=500)
+    titles = {title["text"] for title in scene.items(role="axis-title")}
+    assert titles == {"measured price", "predicted price"}
+    assert {one["stroke"] for one in scene.items("points_marks")} == {*COLOURS.values()}
+
+
+def test_a_point_lies_on_the_diagonal_where_the_prediction_is_right(painted):
+    right = {name: table.assign(prediction=table["measured"]) for name, table in tables().items()}
+    scene = painted(chart(right), width=500)
+    (left, bottom), (end, top) = (
+        (one["x"], one["y"]) for one in scene.items(role="mark") if one.get("strokeDash")
+    )
+    for one in scene.items("points_marks"):
+        along = (one["x"] - left) / (end - left)
+        assert one["y"] == pytest.approx(bottom + along * (top - bottom), abs=0.5)
+
+
+def test_words_say_how_far_from_the_diagonal_each_panel_is():
+    summary = prepare_left_out(tables(), COLOURS, of="price").summary
+    assert "Predicted against measured price." in summary.words
+    assert "a · near: the root of the mean squared distance from the diagonal is 0.5." in (
+        summary.words
+    )
+    assert summary.table().column_names == ["measured price", *COLOURS]
+
+
+def test_so_many_points_as_a_page_can_draw():
+    prepared = prepare_left_out(tables(2_001), COLOURS)
+    assert prepared.shape.note == "750 of 2,001 points drawn"
+    assert prepared.tables["points"].num_rows == MAX_MARKS
+
+
+def test_panels_that_cannot_be_compared_are_refused():
+    with pytest.raises(ValueError, match="a panel or more"):
+        prepare_left_out({}, COLOURS)
+    (name, other), *_ = tables().items()
+    with pytest.raises(ValueError, match="of the same points"):
+        prepare_left_out({**tables(), name: other.assign(measured=0.0)}, COLOURS)
