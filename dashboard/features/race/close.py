@@ -36,7 +36,7 @@ def pickers(seen: Seen) -> None:
                 changed = {letter: st.session_state[key], f"{letter}_map": ""}
                 session.change(replace(session.view, **changed))
 
-            with st.container(horizontal=True, vertical_alignment="center", width=_WIDTH):
+            with shown.container(horizontal=True, vertical_alignment="center", width=_WIDTH):
                 layout.badge(letter)
                 choose(
                     gettext("Contestant {letter}", letter=letter), list(seen.by_key), chosen, key,

@@ -16,7 +16,7 @@ from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE
 from dashboard.storage.run import Run
 from dashboard.ui import owner, page_menu
-from dashboard.ui.run_store import run_store
+from dashboard.ui.run_store import picture_path, run_store
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 from dashboard.visitors import NotAllowed
@@ -48,9 +48,12 @@ def _source(run: Run) -> str:
 
 
 def picture(run: Run) -> None:
-    """Its picture, decoded by the browser alone."""
-    if found := run_store().picture(run):
-        st.image(data_address(found), width="stretch")
+    """Its picture, which the browser fetches by itself and keeps; or that there is none."""
+    if run.picture:
+        alt = gettext("Picture of {name}", name=run.name)
+        st.markdown(f"![{plain(alt)}]({picture_path(run.id)})")
+    else:
+        st.caption(f":material/image_not_supported: {gettext('No picture')}")
 
 
 def data_address(png: bytes) -> str:

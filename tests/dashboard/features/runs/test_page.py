@@ -415,12 +415,16 @@ def test_every_panel_of_a_page_is_drawn_with_its_note(runs, opened):
 
 
 def test_the_picture_of_a_run_is_left_to_the_browser(runs, opened, monkeypatch):
-    runs.keep(page(picture=PNG))
+    kept = runs.keep(page(picture=PNG))
     monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("decoded in the page"))
     app = opened("runs")
     assert not app.exception
-    (image,) = app.get("image")
-    assert image.proto.imgs[0].url.startswith("data:image/png;base64,")
+    assert f"(preview/{kept.id}.png)" in words(app)
+
+
+def test_a_run_without_a_picture_says_so(runs, opened):
+    runs.keep(page())
+    assert "No picture" in words(opened("runs"))
 
 
 def test_a_copy_with_another_name_is_opened_and_the_run_stays(runs, opened):

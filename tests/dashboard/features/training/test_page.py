@@ -616,7 +616,7 @@ def test_trainings_of_two_metrics_have_a_chart_each(opened, service):
 
 def test_the_charts_and_the_probe_are_kept_and_seen_again(opened, service, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr("dashboard.charts.export.thumbnail", lambda charts: b"")
+    monkeypatch.setattr("dashboard.ui.page_menu.preview", lambda charts, heading: b"")
     one = trained(service, 1)
     other = trained(service, 2, scoring="scaled_dot", count=2)
     app = opened("training")
