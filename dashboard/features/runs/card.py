@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import base64
 import time
+from collections.abc import Sequence
 
 import streamlit as st
 
 from dashboard import navigation
 from dashboard.features.runs.view import RunsView
-from dashboard.language import ENGLISH, current, gettext, gettext_noop, translated
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.text import lines, one_line
 from dashboard.storage import page_run
 from dashboard.storage.errors import BundleError, StorageError
@@ -40,9 +41,9 @@ def title(run: Run) -> None:
 
 
 def _source(run: Run) -> str:
-    """The page, or the file, that a run is from; a page is translated by its title."""
+    """The page, by its title, or the file that a run is from."""
     pages = {entry.path: entry.title for entry in navigation.PAGES}
-    if run.origin == "kept" and current() != ENGLISH and run.source in pages:
+    if run.origin == "kept" and run.source in pages:
         return gettext(pages[run.source])
     return plain(run.source) or gettext("a page")
 
@@ -64,7 +65,9 @@ def data_address(png: bytes) -> str:
 def buttons(session: Session[RunsView], run: Run) -> None:
     """Save it as a file, give it or a copy of it another name, or delete it."""
     st.download_button(
-        gettext("Page"),
+        gettext("File"),
+        icon=":material/download:",
+        help=gettext("The whole page as a zip, which another dashboard can import"),
         data=lambda: _packed(run),
         file_name=f"run-{run.id[:8]}.zip",
         mime="application/zip",
@@ -124,6 +127,14 @@ def _rename(run: Run, key: str) -> None:
     except (KeyError, NotAllowed, BundleError, StorageError) as error:
         reason = translated(str(error.args[0]))
         st.session_state[PROBLEM] = gettext("Not renamed: {reason}.", reason=reason)
+
+
+def found(runs: Sequence[Run], wanted: str) -> list[Run]:
+    """The runs that have every word of ``wanted`` in their name, their note or their source."""
+    words = wanted.casefold().split()
+    texts = ("\n".join((run.name, run.note, _source(run))).casefold() for run in runs)
+    return [run for run, text in zip(runs, texts, strict=True)
+            if all(word in text for word in words)]  # fmt: skip
 
 
 def _packed(run: Run) -> bytes:

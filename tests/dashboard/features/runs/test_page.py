@@ -133,7 +133,7 @@ def test_runs_are_listed_with_when_and_from_where(runs, opened):
     said = words(app)
     assert said.index("newer") < said.index("older")
     assert "imported from friend\\.zip" in said
-    assert "kept from regression" in said
+    assert "kept from Kernel regression" in said
 
 
 def test_a_kept_run_is_drawn_as_it_was_seen_without_a_worker(runs, opened, backend):
@@ -487,3 +487,27 @@ def test_many_runs_are_shown_by_and_by(runs, opened):
     assert len([b for b in app.button if b.label == "Open"]) == 20
     next(button for button in app.button if button.label == "Show 3 more").click().run()
     assert len([b for b in app.button if b.label == "Open"]) == 23
+
+
+def test_many_runs_are_searched_by_words_of_names_notes_and_pages(runs, opened):
+    for number in range(6):
+        runs.keep(page(name=f"Wide kernel {number}"), source="regression")
+    runs.keep(page(name="Narrow", note="for the *kernel* course"), source="translation")
+    app = opened("runs")
+
+    def shown():
+        return [text for text in words(app).split("\n") if "Wide" in text or "Narrow" in text]
+
+    assert len(shown()) == 7
+    app.text_input("runs-search").set_value("KERNEL translation").run()
+    assert shown() == ["**Narrow**"]
+    app.text_input("runs-search").set_value("kernel 3").run()
+    assert shown() == ["**Wide kernel 3**"]
+    app.text_input("runs-search").set_value("entmax").run()
+    assert shown() == []
+    assert "No run has all these words." in words(app)
+
+
+def test_few_runs_need_no_search(runs, opened):
+    runs.keep(page())
+    assert not [one for one in opened("runs").text_input if one.key == "runs-search"]
