@@ -144,6 +144,7 @@ def _facts(row: Row) -> None:
         words.append(gettext("{number} ms a step", number=number(row["milliseconds"])))
     if row["rate"]:
         words.append(gettext("rate {rate}", rate=number(row["rate"])))
+    words.append(gettext("in links and commands: {name}", name=row["key"]))
     shown.caption(plain(" · ".join(words)))
 
 
