@@ -13,6 +13,7 @@ from collections.abc import Awaitable, Callable, MutableMapping
 from contextlib import suppress
 from dataclasses import dataclass
 from html import escape
+from pathlib import Path
 from typing import Any
 
 import streamlit as st
@@ -21,15 +22,18 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.routing import Route
 
+from dashboard.charts.preview import HEIGHT, WIDTH
 from dashboard.language import ENGLISH, LANGUAGES, TAGS, gettext_noop, said_in
 from dashboard.navigation import PAGES
 from dashboard.storage.errors import StorageError
-from dashboard.ui.run_store import run_store
+from dashboard.ui.run_store import picture_path, run_store
 
 SITE = "Attention Workbench"
 _KEPT = gettext_noop("A page of the Attention Workbench, as it was kept.")
+_FIRST = gettext_noop("The first charts of this run")
+_NO_PICTURE = gettext_noop("Attention Workbench; this run has no picture of its own")
 _RUN = re.compile(r"[0-9a-f]{32}\Z")
-_PICTURE = "preview"  # the path of a run's picture begins with it
+_GENERAL = "preview.png"  # the picture of every link that has none of its own
 _LONGEST = 300  # characters of a description
 _AGE = "public, max-age=86400"
 _TITLE = re.compile(r"<title>.*?</title>", re.DOTALL)
@@ -48,12 +52,14 @@ class Preview:
     Args:
         title: of the page or the run.
         description: a sentence.
-        picture: the picture's path on this server; empty for none.
+        picture: the picture's path on this server.
+        alt: what it shows.
     """
 
     title: str
     description: str
-    picture: str = ""
+    picture: str = _GENERAL
+    alt: str = SITE
 
 
 class Previews:
@@ -88,8 +94,17 @@ class Previews:
 
 
 def routes() -> list[Route]:
-    """Where the pictures are: ``/preview/<id of a run>.png``."""
-    return [Route(f"/{_PICTURE}/{{id}}.png", _picture, methods=["GET"])]
+    """Where the pictures are: ``/preview/<id of a run>.png``, and ``/preview.png``."""
+    return [
+        Route(f"/{picture_path('{id}')}", _picture, methods=["GET"]),
+        Route(f"/{_GENERAL}", _general, methods=["GET"]),
+    ]
+
+
+async def _general(_: Request) -> Response:
+    """The workbench's own picture, made by :func:`dashboard.charts.preview.preview`."""
+    found = await asyncio.to_thread(Path(__file__).with_name(_GENERAL).read_bytes)
+    return Response(found, media_type="image/png", headers={"cache-control": _AGE})
 
 
 async def _picture(request: Request) -> Response:
@@ -124,7 +139,8 @@ def preview(page: str, run: str = "", language: str = ENGLISH) -> Preview:
             return Preview(
                 title=found.name,
                 description=note[:_LONGEST] or said_in(language, _KEPT),
-                picture=f"{_PICTURE}/{run}.png" if found.picture else "",
+                picture=picture_path(run) if found.picture else _GENERAL,
+                alt=said_in(language, _FIRST if found.picture else _NO_PICTURE),
             )
     entry = next((entry for entry in PAGES if entry.path == page), PAGES[0])
     title, purpose = (said_in(language, text, __name__) for text in (entry.title, entry.purpose))
@@ -136,18 +152,19 @@ async def _with_head(request: Request, page: str, body: bytes) -> bytes:
     said = await asyncio.to_thread(preview, page, request.query_params.get("id", ""), language)
     text = body.decode("utf-8", errors="replace")
     text = _HTML.sub(f'<html lang="{TAGS[language]}">', text, count=1)
-    return _TITLE.sub(lambda _: _head(request, page, said), text, count=1).encode()
+    return _TITLE.sub(lambda _: _head(request, said), text, count=1).encode()
 
 
-def _head(request: Request, page: str, said: Preview) -> str:
+def _head(request: Request, said: Preview) -> str:
     base = _base(request)
     facts = {
         "og:site_name": SITE, "og:type": "website", "og:title": said.title,
         "og:description": said.description, "description": said.description,
-        "twitter:card": "summary_large_image" if said.picture else "summary",
+        "og:image": f"{base}/{said.picture}", "og:image:alt": said.alt,
+        "og:image:type": "image/png",
+        "og:image:width": f"{WIDTH}", "og:image:height": f"{HEIGHT}",
+        "twitter:card": "summary_large_image",
     }  # fmt: skip
-    if page == "runs" and said.picture:
-        facts |= {"og:image": f"{base}/{said.picture}", "og:image:type": "image/png"}
     lines = [f"<title>{escape(said.title)}</title>"]
     for name, what in facts.items():
         kind = "property" if name.startswith("og:") else "name"

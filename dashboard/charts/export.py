@@ -10,14 +10,12 @@ from __future__ import annotations
 
 import functools
 import html as markup
-import io
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 import altair as alt
-from PIL import Image
 
 from dashboard.charts.painting import ExportError, painted
 from dashboard.charts.theme import BACKGROUND, TEXT, Scheme, standalone
@@ -25,7 +23,6 @@ from dashboard.charts.theme import BACKGROUND, TEXT, Scheme, standalone
 AnySpec = alt.TopLevelMixin | Mapping[str, Any]
 
 SCREEN = 2.0  # pixels per px of a chart
-SMALL = 0.5
 PRINT = 300 / 72  # 300 dpi, where 72 px are an inch
 _MOST_SVG_ROWS = 2_000  # more marks than this answer the pointer faster on a canvas
 
@@ -77,24 +74,6 @@ def pictures(charts: Mapping[str, AnySpec], scheme: Scheme = "light") -> dict[st
         orders[f"{name}.svg"] = _order("svg", chart, scheme)
         orders[f"{name}.png"] = _order("png", chart, scheme, scale=SCREEN)
     return dict(zip(orders, painted(list(orders.values())), strict=True)) if orders else {}
-
-
-def thumbnail(charts: Sequence[AnySpec]) -> bytes:
-    """A small PNG of several charts side by side.
-
-    Raises:
-        ExportError: as :func:`svg`.
-    """
-    files = painted([_order("png", chart, "light", scale=SMALL) for chart in charts])
-    parts = [Image.open(io.BytesIO(part), formats=["PNG"]).convert("RGB") for part in files]
-    width, height = sum(part.width for part in parts), max(part.height for part in parts)
-    whole, left = Image.new("RGB", (width, height), BACKGROUND["light"]), 0
-    for part in parts:
-        whole.paste(part, (left, 0))
-        left += part.width
-    file = io.BytesIO()
-    whole.save(file, "PNG", optimize=True)
-    return file.getvalue()
 
 
 def html(chart: AnySpec, title: str, note: str = "", scheme: Scheme = "light") -> bytes:

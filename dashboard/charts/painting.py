@@ -21,8 +21,11 @@ class ExportError(ValueError):
     """A chart that cannot be a file by itself, or a painter that failed, in one sentence."""
 
 
-def painted(orders: Sequence[Mapping[str, Any]]) -> list[bytes]:
+def painted(orders: Sequence[Mapping[str, Any]], *, patience: float = _PATIENCE) -> list[bytes]:
     """What the painter makes of the orders; two work at once, others wait for them.
+
+    Args:
+        patience: seconds that painting may take.
 
     Raises:
         ExportError: it failed, or took too long; or others were waited for too long.
@@ -34,7 +37,7 @@ def painted(orders: Sequence[Mapping[str, Any]]) -> list[bytes]:
             [sys.executable, "-P", str(_PAINTER)],
             input=json.dumps(orders).encode(),
             capture_output=True,
-            timeout=_PATIENCE,
+            timeout=patience,
             check=False,
         )
     except (subprocess.TimeoutExpired, OSError) as error:

@@ -72,7 +72,7 @@ def untrained(catalogue: Catalogue, corpus: str, panel: str) -> str:
     if not model:
         return gettext(
             "There is no checkpoint {panel} of the corpus {corpus} here.",
-            panel=shown(panel), corpus=shown(corpus),
+            panel=shown(panel), corpus=shown(catalogue.corpus_title(corpus)),
         )  # fmt: skip
     for kind, name, known in (
         (gettext_noop("Model"), model, catalogue.models),
@@ -82,7 +82,8 @@ def untrained(catalogue: Catalogue, corpus: str, panel: str) -> str:
             return not_installed(kind, name)
     return gettext(
         "{model} with {scoring} has not been trained on {corpus} here.",
-        model=model, scoring=scoring, corpus=shown(corpus),
+        model=catalogue.models[model].short_title, scoring=catalogue.scorings[scoring].short_title,
+        corpus=shown(catalogue.corpus_title(corpus)),
     )  # fmt: skip
 
 

@@ -11,7 +11,7 @@ from typing import Annotated, Any, Self
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
-from dashboard.records.text import one_line, shown
+from dashboard.records.invalid import reason
 
 _Line = Annotated[str, Field(max_length=300)]
 _Name = Annotated[str, Field(pattern=r"^[a-z0-9_]{1,60}$")]
@@ -93,9 +93,5 @@ def problem_of(card: Mapping[str, Any]) -> str:
     try:
         _Card.model_validate(card)
     except ValidationError as error:
-        found = error.errors()[0]
-        place = ": ".join(one_line(str(part)[:60]) for part in found["loc"])
-        message = found["msg"].removeprefix("Value error, ")
-        given = "" if found["type"] in ("missing", "value_error") else shown(found["input"])
-        return f"{place}: {message[0].lower()}{message[1:]}{given and f', got {given}'}"
+        return reason(error)
     return ""

@@ -241,6 +241,11 @@ class Catalogue:
         ordered = (*shipped.most_common(), *trained.most_common(), *theirs.most_common())
         return tuple(dict.fromkeys(corpus for corpus, _ in ordered))
 
+    def corpus_title(self, corpus: str) -> str:
+        """The title of what checkpoints were trained on; its name where no data set has it."""
+        known = self.datasets.get(corpus)
+        return known.short_title if known else corpus
+
     def usual(self, corpus: str) -> list[Checkpoint]:
         """The checkpoints of a corpus that a page may show unasked: those that are shipped.
 

@@ -10,6 +10,7 @@ from typing import Any
 import sqlalchemy as sa
 from pydantic import ValidationError
 
+from dashboard.records.invalid import reason
 from dashboard.storage.errors import StorageError
 from dashboard.storage.run import PanelRecord, Run
 from dashboard.storage.schema import panels, runs
@@ -75,7 +76,7 @@ def read_run(row: sa.RowMapping) -> Run:
     try:
         return Run.model_validate(dict(row))
     except ValidationError as error:
-        raise StorageError(f"its record is damaged: {_first(error)}") from error
+        raise StorageError(f"its record is damaged: {reason(error)}") from error
 
 
 def read_panel(row: sa.RowMapping) -> PanelRecord:
@@ -88,11 +89,6 @@ def read_panel(row: sa.RowMapping) -> PanelRecord:
     try:
         return PanelRecord.model_validate({**held, "plugins": json.loads(held["plugins"])})
     except ValidationError as error:
-        raise StorageError(f"the record of a panel is damaged: {_first(error)}") from error
+        raise StorageError(f"the record of a panel is damaged: {reason(error)}") from error
     except (ValueError, TypeError) as error:
         raise StorageError(f"the record of a panel is damaged: {error}") from error
-
-
-def _first(error: ValidationError) -> str:
-    fault = error.errors()[0]
-    return f"{fault['loc'][0] if fault['loc'] else 'record'}: {fault['msg'].lower()}"

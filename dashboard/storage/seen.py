@@ -13,6 +13,7 @@ from typing import Annotated, Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from dashboard.records.invalid import reason
 from dashboard.storage.errors import BundleError
 
 MOST_BLOCKS = 2_000
@@ -130,9 +131,7 @@ def read(held: dict[str, Any], charts: set[str], tables: set[str]) -> Group:
     try:
         found = Group.model_validate_json(json.dumps(held))
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))[:60]
-        raise BundleError(f"page.json: seen.{place!a}: {first['msg'][:200]}") from error
+        raise BundleError(f"page.json, what was seen: {reason(error)}") from error
     check(found, charts, tables)
     return found
 

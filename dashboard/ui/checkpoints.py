@@ -24,7 +24,7 @@ from dashboard.ui.shown import Place
 from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.widgets import choose, place, plain
 
-_CORPUS_WIDTH = 170  # px
+_CORPUS_WIDTH = 220  # px
 _TRAIN = (
     "python -m attention_plugins train --corpus phrasebook --scoring additive "
     "--output trained/bahdanau-additive-phrasebook"
@@ -55,14 +55,11 @@ def nothing_trained(catalogue: Catalogue) -> bool:
     return True
 
 
-def draw_corpus(
-    session: Session[View], catalogue: Catalogue, field: Choice[View], *,
-    width: int = _CORPUS_WIDTH,
-) -> bool:  # fmt: skip
+def draw_corpus(session: Session[View], catalogue: Catalogue, field: Choice[View]) -> bool:
     """The choice of what the checkpoints were trained on; whether it was just changed."""
     before = field.of(session.view)
     if len(catalogue.corpora()) > 1:
-        draw_choice(session, catalogue, field, width=width)
+        draw_choice(session, catalogue, field, titles=catalogue.corpus_title, width=_CORPUS_WIDTH)
     return field.of(session.view) != before
 
 

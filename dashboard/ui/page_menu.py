@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard import navigation
 from dashboard.charts import export
 from dashboard.charts.export import ExportError
+from dashboard.charts.preview import Titled, preview
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import listed
 from dashboard.records.request import Request
@@ -20,7 +21,7 @@ from dashboard.storage import bundle, page_run
 from dashboard.storage.bundle import Bundle, slug
 from dashboard.storage.entries import fitting
 from dashboard.storage.errors import BundleError, StorageError
-from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE, PageRun
+from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NOTE, PageRun
 from dashboard.storage.seen import Chart, Group, whole, widths
 from dashboard.ui import charts, owner
 from dashboard.ui.jobs import Jobs
@@ -29,7 +30,6 @@ from dashboard.ui.run_store import run_store
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
 _PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px
-_PICTURED = 3  # charts of a page without panels
 _ICON = ":material/bookmark_add:"
 _HELP = gettext_noop("Keep this page as it is seen, or take it out as a file")
 
@@ -177,12 +177,14 @@ def _keep(seen: _Seen, state: str) -> None:
 
 
 def _picture(page: PageRun) -> bytes:
-    """The first chart of every panel, or of the page; empty where none can be painted."""
-    groups = (one for one in whole(page.seen.blocks) if isinstance(one, Group))
-    panels = (whole(one.blocks) for one in groups if one.letter)
-    drawn = ([one for one in blocks if isinstance(one, Chart)] for blocks in panels)
-    first = [found[0].name for found in drawn if found] or [*page.charts][:_PICTURED]
+    """Its first chart of every panel, or its first ones; empty where they cannot be painted."""
+    groups = (one for one in whole(page.seen.blocks) if isinstance(one, Group) and one.letter)
+    drawn = ((one.title, [block for block in whole(one.blocks) if isinstance(block, Chart)])
+             for one in groups)  # fmt: skip
+    panels = [Titled(title, page.charts[found[0].name]) for title, found in drawn if found]
+    charts = panels or [Titled("", spec) for spec in page.charts.values()]
     try:
-        return export.thumbnail([page.charts[name] for name in first]) if first else b""
+        made = preview(charts, gettext(navigation.current().title)) if charts else b""
     except ExportError:
         return b""
+    return made if len(made) <= LARGEST_PICTURE else b""

@@ -34,3 +34,8 @@ def _opened(root: Path, database: str, blobs: str, limits: tuple[int, int, int, 
     runs, own, total, days = limits
     chosen = Limits(runs=runs, owner_bytes=own, total_bytes=total, days=days)
     return Runs(root, database=database, blobs=blobs, limits=chosen)
+
+
+def picture_path(id: str) -> str:
+    """Where a run's picture is on this server, below its address."""
+    return f"preview/{id}.png"

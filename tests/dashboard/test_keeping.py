@@ -62,7 +62,7 @@ def facts(facts):
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
     laid_down(tmp_path / "races" / "mine")
-    monkeypatch.setattr(files, "thumbnail", lambda charts: PNG)
+    monkeypatch.setattr(page_menu, "preview", lambda charts, heading: PNG)
     monkeypatch.setattr(files, "pictures", lambda charts: {f"{name}.png": PNG for name in charts})
 
 

@@ -1,8 +1,10 @@
 """What a link shows where it is shared."""
 
+import io
 from types import SimpleNamespace
 
 import pytest
+from PIL import Image
 from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.responses import HTMLResponse, Response
@@ -64,7 +66,7 @@ def test_a_page_says_its_name_and_what_it_is_for(client):
         '<meta property="og:title" content="Translation · Attention Workbench" />' in answer.text
     )
     assert 'og:description" content="One sentence through several trained models' in answer.text
-    assert "og:image" not in answer.text
+    assert 'property="og:image" content="http://host:8501/preview.png"' in answer.text
     assert answer.text.endswith("<body>é</body></html>")
     assert int(answer.headers["content-length"]) == len(answer.content)
     assert "etag" not in answer.headers
@@ -111,6 +113,7 @@ def test_a_run_has_its_name_its_note_and_its_picture(client):
     assert 'property="og:title" content="Mine &amp; &quot;yours&quot; &lt;b&gt;"' in text
     assert 'property="og:description" content="What I saw."' in text
     assert f'property="og:image" content="http://host:8501/preview/{RUN}.png"' in text
+    assert 'property="og:image:alt" content="The first charts of this run"' in text
     assert 'content="summary_large_image"' in text
     picture = client.get(f"/preview/{RUN}.png")
     assert picture.content == PNG
@@ -136,7 +139,8 @@ def test_a_run_is_shown_by_its_own_page_alone(client):
 
 def test_a_run_without_a_picture_or_a_note_says_what_it_is(client):
     text = client.get(f"/runs?id={BARE}").text
-    assert "og:image" not in text
+    assert 'property="og:image" content="http://host:8501/preview.png"' in text
+    assert "this run has no picture of its own" in text
     assert "A page of the Attention Workbench, as it was kept." in text
 
 
@@ -144,7 +148,7 @@ def test_a_run_without_a_picture_or_a_note_says_what_it_is(client):
 def test_what_is_no_run_is_the_page_of_runs_and_has_no_picture(client, id):
     text = client.get("/runs", params={"id": id}).text
     assert "<title>Runs · Attention Workbench</title>" in text
-    assert "og:image" not in text
+    assert 'content="http://host:8501/preview.png"' in text
     assert client.get(f"/preview/{id}.png").status_code == 404
 
 
@@ -160,3 +164,13 @@ def test_the_server_uses_them():
     chosen = serving.options()
     assert previews.Previews in [each.cls for each in chosen["middleware"]]
     assert previews.routes()[0].path in [route.path for route in chosen["routes"]]
+
+
+def test_the_picture_of_all_other_links_has_the_size_that_the_head_names(client):
+    answer = client.get("/preview.png")
+    assert answer.headers["content-type"] == "image/png"
+    with Image.open(io.BytesIO(answer.content), formats=["PNG"]) as opened:
+        width, height = opened.size
+    text = client.get("/").text
+    assert f'property="og:image:width" content="{width}"' in text
+    assert f'property="og:image:height" content="{height}"' in text

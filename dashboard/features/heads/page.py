@@ -49,7 +49,7 @@ from dashboard.ui.widgets import choose, plain
 
 _MAPS = "maps"  # where a link on the page leads
 _OUTCOME, _BOARD = 150, 560  # px
-_CORPUS_WIDTH, _MODEL_WIDTH = 150, 260
+_MODEL_WIDTH = 260
 
 
 class _Places(NamedTuple):
@@ -89,7 +89,7 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
     with layout.row("heads-sentence"):
         before, known = session.view.corpus, _checkpoint(session.view, catalogue)
         draw_sentences(session, sides_of(catalogue, [known] if known else []), TEXT, TARGET)
-        if draw_corpus(session, catalogue, CORPUS, width=_CORPUS_WIDTH):
+        if draw_corpus(session, catalogue, CORPUS):
             view = session.view
             usual = usual_checkpoint(catalogue, view.corpus)
             text, target = following(catalogue, before, view.corpus, view.text, view.target)

@@ -15,14 +15,15 @@ def caption(seen: Seen) -> str:
     said = [_measured(seen), _seeds(seen)]
     compared = sum(row["difference"] is not None for row in seen.rows)
     if compared:
-        reference = seen.choices.reference
+        choices, reference = seen.choices, seen.choices.reference
         said.append(
             ngettext(
                 "Difference to {reference} in {model}, paired by seed, positive where better; p "
                 "of a two-sided paired permutation test, Holm-corrected for {count} comparison.",
                 "Difference to {reference} in {model}, paired by seed, positive where better; p "
                 "of a two-sided paired permutation test, Holm-corrected for {count} comparisons.",
-                compared, reference=reference.name, model=reference.model,
+                compared, reference=choices.titles[reference.name],
+                model=choices.model_titles[reference.model],
             )
         )  # fmt: skip
     said.append(

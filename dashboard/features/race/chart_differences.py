@@ -17,7 +17,7 @@ from dashboard.charts.template import Prepared, Sources
 from dashboard.features.race.verdicts import COLOURS, said
 from dashboard.language import gettext, gettext_noop
 
-_LANE, _MOST_ROOM = 19, 190  # px: of a contestant, and for the names at the left
+_LANE, _MOST_ROOM = 19, 215  # px: of a contestant, and for the names at the left
 _NUMBERS = ("difference", "low", "high", "p")
 # What the columns are called.
 _TITLES = {

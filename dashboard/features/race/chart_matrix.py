@@ -26,7 +26,7 @@ from dashboard.features.race.verdicts import (
 from dashboard.language import gettext, gettext_noop, translated
 
 SELECTED = "cell"  # the selection of a cell, by its column and its row
-_CELL, _MOST_ROOM, _ABOVE = 20, 190, 110  # px: a side, and room for names left and above
+_CELL, _MOST_ROOM, _ABOVE = 20, 215, 130  # px: a side, and room for names left and above
 _PALE = 0.3  # of a difference that may be chance
 # A sign where there is no difference to draw.
 _SIGNS = {REFERENCE: "●", FAILED: "×", UNCOMPARED: "–", WAITING: "…"}

@@ -36,7 +36,7 @@ def pickers(seen: Seen) -> None:
                 changed = {letter: st.session_state[key], f"{letter}_map": ""}
                 session.change(replace(session.view, **changed))
 
-            with st.container(horizontal=True, vertical_alignment="center", width=_WIDTH):
+            with shown.container(horizontal=True, vertical_alignment="center", width=_WIDTH):
                 layout.badge(letter)
                 choose(
                     gettext("Contestant {letter}", letter=letter), list(seen.by_key), chosen, key,
@@ -144,6 +144,7 @@ def _facts(row: Row) -> None:
         words.append(gettext("{number} ms a step", number=number(row["milliseconds"])))
     if row["rate"]:
         words.append(gettext("rate {rate}", rate=number(row["rate"])))
+    words.append(gettext("in links and commands: {name}", name=row["key"]))
     shown.caption(plain(" · ".join(words)))
 
 

@@ -78,9 +78,9 @@ def _cells(choices: Choices, catalogue: Catalogue, result: Result) -> Sequence[M
     return [
         {
             **row,
-            "row": row["name"],
+            "row": choices.titles.get(row["name"], row["name"]),
             "column": _title(row["task"], catalogue)
-            + (f" · {row['model']}" if len(models[row["task"]]) > 1 else ""),
+            + (f" · {_model(choices, row)}" if len(models[row["task"]]) > 1 else ""),
             "key": f"{row['task']}{_BETWEEN}{row['model']}.{row['name']}",
         }
         for row in rows
@@ -92,11 +92,15 @@ def _title(task: str, catalogue: Catalogue) -> str:
     return entry.short_title if entry else task
 
 
+def _model(choices: Choices, row: Mapping[str, Any]) -> str:
+    return choices.model_titles.get(row["model"], row["model"])
+
+
 def _rows(choices: Choices, cells: Sequence[Mapping[str, Any]]) -> list[str]:
-    """The contestants' names in the order of the plan."""
+    """The contestants' titles in the order of the plan."""
     known = {cell["row"] for cell in cells}
-    names = dict.fromkeys(entrant.name for entrant in choices.race.entrants)
-    return [*(name for name in names if name in known), *sorted(known - names.keys())]
+    titles = dict.fromkeys(choices.titles.values())
+    return [*(title for title in titles if title in known), *sorted(known - titles.keys())]
 
 
 def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare: Any) -> None:
@@ -144,7 +148,8 @@ def _overall(choices: Choices, result: Result) -> None:
     mean = gettext("Mean rank")
     frame = pd.DataFrame(
         {
-            gettext("Contestant"): row["name"], gettext("Model"): row["model"],
+            gettext("Contestant"): choices.titles.get(row["name"], row["name"]),
+            gettext("Model"): _model(choices, row),
             gettext("Place"): row["place"], mean: row["rank"], gettext("Tasks"): row["tasks"],
         }
         for row in rows

@@ -28,6 +28,7 @@ _ALT = gettext_noop(
     "Standings: quality, difference to the reference, verdict and rank of every contestant"
 )
 _ROWS, _TALLEST = 18, 620  # more rows scroll, in a table of so many px
+_FIRST = 210  # px, of the contestants at most
 _VERDICT = 140  # px, of the longest verdict
 _PROBLEMS = 8  # that are told below the table
 _FILES = (("csv", "CSV", "text/csv"), ("tex", "LaTeX", "text/x-tex"),
@@ -36,7 +37,9 @@ _FILES = (("csv", "CSV", "text/csv"), ("tex", "LaTeX", "text/x-tex"),
 
 def table(seen: Seen) -> None:
     """The table; a row that is selected is looked at below."""
-    frame, texts = _frames(seen)
+    quality, unit = f"{seen.metric} {seen.arrow}", seen.fact("unit")
+    mean = f"{gettext('Mean')}{', ' if unit else ''}{unit} {seen.arrow}"
+    frame, texts = _frames(seen, quality)
     key = f"race-table-{seen.result.digest[:12]}"
 
     def picked() -> None:
@@ -50,7 +53,13 @@ def table(seen: Seen) -> None:
         hide_index=True,
         height="content" if len(frame) <= _ROWS else _TALLEST,
         column_config={
-            "Contestant": st.column_config.TextColumn(title("Contestant"), pinned=True),
+            "Contestant": st.column_config.TextColumn(
+                title("Contestant"), pinned=True, width=_contestants(texts["Contestant"])
+            ),
+            # The heading above names the metric: its name here would push the means off a phone.
+            quality: st.column_config.Column(
+                mean, help=seen.metric, width=_width(mean, texts[quality])
+            ),
             "Verdict": st.column_config.TextColumn(title("Verdict"), width=_VERDICT),
             **{
                 name: st.column_config.Column(
@@ -58,7 +67,7 @@ def table(seen: Seen) -> None:
                     help=help_of(name),
                     width=_width(title(name), texts[name]),
                 )
-                for name in texts.columns.drop(["Contestant", "Verdict"])
+                for name in texts.columns.drop(["Contestant", "Verdict", quality])
             },
         },
         placeholder="–",
@@ -86,6 +95,11 @@ def _width(title: str, texts: Iterable[str]) -> int | None:
     """px that hold the longest interval and the heading; None where there is no interval."""
     found = [text for text in texts if "[" in text]
     return column_width(title, found) if found else None
+
+
+def _contestants(names: Iterable[str]) -> int:
+    """px of the first column, which leaves a phone room for the means."""
+    return min(_FIRST, column_width(title("Contestant"), names))
 
 
 def downloads(seen: Seen) -> None:
@@ -119,9 +133,12 @@ def _button(kind: str, data: Any, file: str, mime: str, label: str = "") -> None
     )  # fmt: skip
 
 
-def _frames(seen: Seen) -> tuple[pd.DataFrame, pd.DataFrame]:
-    """The numbers by which the table sorts, and the texts that are seen."""
-    quality = f"{seen.metric} {seen.arrow}"
+def _frames(seen: Seen, quality: str) -> tuple[pd.DataFrame, pd.DataFrame]:
+    """The numbers by which the table sorts, and the texts that are seen.
+
+    Args:
+        quality: what the column of means is called.
+    """
     numbers = [_numbers(row, quality) for row in seen.rows]
     texts = [_texts(row, quality) for row in seen.rows]
     if copied := seen.result.facts["copied"]:
@@ -136,7 +153,7 @@ def _frames(seen: Seen) -> tuple[pd.DataFrame, pd.DataFrame]:
 
 def _numbers(row: Row, quality: str) -> dict[str, Any]:
     return {
-        "Contestant": row["name"], "Rank": row["rank"], quality: row["quality"],
+        "Contestant": row["name"], quality: row["quality"], "Rank": row["rank"],
         "Difference": row["difference"], "p": row["p"], "Verdict": said(row["verdict"]),
         "Near": row["near"], "Far": row["far"], "Parameters": row["parameters"],
         "Operations": row["operations"], "ms a step": row["milliseconds"], "Rate": row["rate"],
@@ -146,8 +163,8 @@ def _numbers(row: Row, quality: str) -> dict[str, Any]:
 
 def _texts(row: Row, quality: str) -> dict[str, str]:
     return {
-        "Contestant": row["name"], "Rank": number(row["rank"]),
-        quality: interval(row, "quality"), "Difference": interval(row, "difference"),
+        "Contestant": row["name"], quality: interval(row, "quality"),
+        "Rank": number(row["rank"]), "Difference": interval(row, "difference"),
         "p": p_text(row["p"]), "Verdict": said(row["verdict"]),
         "Near": interval(row, "near"), "Far": interval(row, "far"),
         "Parameters": _whole(row["parameters"]), "Operations": _whole(row["operations"]),

@@ -9,10 +9,10 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_valida
 
 from attention_plugins.contract import ContractError
 from attention_plugins.race.records import Contestant, Outcome, Plan
+from dashboard.records.invalid import reason
 
 MOST_CONTESTANTS, MOST_TASKS, MOST_SEEDS = 500, 100, 1_000
 _MOST_WEIGHTS = 40_000  # of a map
-_LONGEST_SHOWN = 200  # characters of a reason
 
 Name = Annotated[str, Field(max_length=400)]
 Number = Annotated[float, Field(ge=-1e30, le=1e30)]
@@ -127,7 +127,4 @@ def _see(model: type[_Strict], held: Any) -> None:
     try:
         model.model_validate(held)
     except ValidationError as error:
-        first = error.errors(include_url=False, include_input=False)[0]
-        place = ".".join(map(str, first["loc"]))[:_LONGEST_SHOWN]
-        what = first["msg"].removeprefix("Value error, ")[:_LONGEST_SHOWN]
-        raise ContractError(f"{place}: {what}" if place else what) from error
+        raise ContractError(reason(error)) from error

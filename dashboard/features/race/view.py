@@ -7,10 +7,11 @@ is not here is named on the page.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
+from dashboard.features.race.titles import contestant_titles, model_titles
 from dashboard.language import gettext
 from dashboard.links.fields import Text
 from dashboard.links.link import Link
@@ -54,6 +55,8 @@ class Choices(NamedTuple):
         models: that race on the task.
         entrants: of the model, on the task.
         problems: a sentence on each name that the race has not.
+        titles: of all contestants of the race, by their names without models.
+        model_titles: of all its models, by their names.
     """
 
     race: RaceRecord
@@ -63,10 +66,14 @@ class Choices(NamedTuple):
     entrants: tuple[Entrant, ...]
     reference: Entrant
     problems: tuple[str, ...]
+    titles: Mapping[str, str]
+    model_titles: Mapping[str, str]
 
     def title(self, entrant: Entrant) -> str:
-        """The entrant's name, with its model where several are compared."""
-        return entrant.key if self.model == ALL else entrant.name
+        """The entrant's title, with its model's where several are compared."""
+        own = self.titles.get(entrant.name, entrant.name)
+        model = self.model_titles.get(entrant.model, entrant.model)
+        return f"{own} · {model}" if self.model == ALL else own
 
 
 def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
@@ -89,7 +96,10 @@ def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
                     parameter=letter, given=given[:80],
                 )
             )  # fmt: skip
-    return Choices(race, task, models, model, entrants, keys[key], tuple(problems))
+    return Choices(
+        race, task, models, model, entrants, keys[key], tuple(problems),
+        contestant_titles(race.entrants, catalogue), model_titles(race.entrants, catalogue),
+    )  # fmt: skip
 
 
 def models_of(task: str, race: RaceRecord, catalogue: Catalogue) -> tuple[str, ...]:

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import base64
 import time
+from collections.abc import Sequence
 
 import streamlit as st
 
 from dashboard import navigation
 from dashboard.features.runs.view import RunsView
-from dashboard.language import ENGLISH, current, gettext, gettext_noop, translated
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.text import lines, one_line
 from dashboard.storage import page_run
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE
 from dashboard.storage.run import Run
 from dashboard.ui import owner, page_menu
-from dashboard.ui.run_store import run_store
+from dashboard.ui.run_store import picture_path, run_store
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 from dashboard.visitors import NotAllowed
@@ -40,17 +41,20 @@ def title(run: Run) -> None:
 
 
 def _source(run: Run) -> str:
-    """The page, or the file, that a run is from; a page is translated by its title."""
+    """The page, by its title, or the file that a run is from."""
     pages = {entry.path: entry.title for entry in navigation.PAGES}
-    if run.origin == "kept" and current() != ENGLISH and run.source in pages:
+    if run.origin == "kept" and run.source in pages:
         return gettext(pages[run.source])
     return plain(run.source) or gettext("a page")
 
 
 def picture(run: Run) -> None:
-    """Its picture, decoded by the browser alone."""
-    if found := run_store().picture(run):
-        st.image(data_address(found), width="stretch")
+    """Its picture, which the browser fetches by itself and keeps; or that there is none."""
+    if run.picture:
+        alt = gettext("Picture of {name}", name=run.name)
+        st.markdown(f"![{plain(alt)}]({picture_path(run.id)})")
+    else:
+        st.caption(f":material/image_not_supported: {gettext('No picture')}")
 
 
 def data_address(png: bytes) -> str:
@@ -61,7 +65,9 @@ def data_address(png: bytes) -> str:
 def buttons(session: Session[RunsView], run: Run) -> None:
     """Save it as a file, give it or a copy of it another name, or delete it."""
     st.download_button(
-        gettext("Page"),
+        gettext("File"),
+        icon=":material/download:",
+        help=gettext("The whole page as a zip, which another dashboard can import"),
         data=lambda: _packed(run),
         file_name=f"run-{run.id[:8]}.zip",
         mime="application/zip",
@@ -121,6 +127,14 @@ def _rename(run: Run, key: str) -> None:
     except (KeyError, NotAllowed, BundleError, StorageError) as error:
         reason = translated(str(error.args[0]))
         st.session_state[PROBLEM] = gettext("Not renamed: {reason}.", reason=reason)
+
+
+def found(runs: Sequence[Run], wanted: str) -> list[Run]:
+    """The runs that have every word of ``wanted`` in their name, their note or their source."""
+    words = wanted.casefold().split()
+    texts = ("\n".join((run.name, run.note, _source(run))).casefold() for run in runs)
+    return [run for run, text in zip(runs, texts, strict=True)
+            if all(word in text for word in words)]  # fmt: skip
 
 
 def _packed(run: Run) -> bytes:

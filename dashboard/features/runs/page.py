@@ -20,6 +20,8 @@ from dashboard.ui.widgets import plain
 
 _ROWS = 20
 _DAMAGED_SHOWN, _NOTE_SHOWN = 8, 120
+_MANY, _SEARCH_WIDTH = 5, 360  # runs from which on they are searched; px
+_COLUMNS = (2, 4, 3)  # of a run, as wide as each is
 _UPLOAD, _PENDING = "runs-import", "runs import"
 
 
@@ -118,10 +120,18 @@ def _all(session: Session[RunsView]) -> None:
             st.markdown(f":material/bookmark: **{title}**")
             st.text(gettext("Press “Keep” on a page whose panels are computed, or import a run."))
         return
+    if len(kept) > _MANY:
+        wanted = st.text_input(
+            gettext("Search"), key="runs-search", icon=":material/search:",
+            placeholder=gettext("words of a name, a note or a page"), width=_SEARCH_WIDTH,
+        )  # fmt: skip
+        kept = card.found(kept, wanted)
+        if not kept:
+            st.text(gettext("No run has all these words."))
     shown = kept[: st.session_state.get("runs-shown", _ROWS)]
     for run in shown:
         with st.container(border=True, key=f"run-{run.id}"):
-            seen, words, buttons = st.columns([1, 3, 2], vertical_alignment="center")
+            seen, words, buttons = st.columns(_COLUMNS, vertical_alignment="center")
             with seen:
                 card.picture(run)
             with words:

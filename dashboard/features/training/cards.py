@@ -121,6 +121,9 @@ def _failure(training: Training) -> None:
 def _buttons(training: Training, catalogue: Catalogue, key: str) -> None:
     service, state = owner.trainings(), training.state
     if not service.owns(training):
+        if training.owner != owner.owner():
+            told = gettext("This training is somebody else's: it can be watched, not changed.")
+            st.caption(told)
         return
 
     def button(name: str, label: str, icon: str, action: Callable[[str], object]) -> None:

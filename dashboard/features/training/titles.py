@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 from dashboard.language import translated
-from dashboard.links.recipes import TASK
+from dashboard.links.recipes import TASK, own_metric
 from dashboard.records.attending import SOFTMAX, normaliser_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
@@ -43,7 +44,11 @@ def score_metric(training: Training, catalogue: Catalogue) -> Metric:
     """What held-out sentences are scored by: the data set's own metric, else BLEU."""
     own = training.facts.get("metric")
     if not own:
-        return catalogue.metric(TASK, "bleu")
+        data = training.request.data
+        expected = own_metric(data, catalogue)  # as it will say itself once it learns
+        if expected is None:
+            return catalogue.metric(TASK, "bleu")
+        return replace(expected, name=catalogue.datasets[data].metric, help="")
     return Metric(
         name=str(own["name"]), title=translated(str(own["title"])),
         unit=translated(str(own.get("unit", ""))),

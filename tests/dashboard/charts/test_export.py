@@ -120,22 +120,6 @@ def no_scripts(monkeypatch):
     monkeypatch.setattr(export, "_javascript", lambda: "/* scripts */")
 
 
-@pytest.mark.slow
-@pytest.mark.usefixtures("no_scripts")
-def test_a_thumbnail_shows_the_charts_side_by_side():
-    charts = [heatmap(), large()]
-    sizes = []
-    for chart in charts:
-        with Image.open(io.BytesIO(export.png(chart, scale=export.SMALL))) as opened:
-            sizes.append(opened.size)
-    with Image.open(io.BytesIO(export.thumbnail(charts))) as opened:
-        assert opened.size == (sizes[0][0] + sizes[1][0], max(size[1] for size in sizes))
-        assert opened.format == "PNG"
-        left = opened.crop((0, 0, *sizes[0])).convert("RGB")
-    with Image.open(io.BytesIO(export.png(charts[0], scale=export.SMALL))) as alone:
-        assert left.tobytes() == alone.convert("RGB").tobytes()
-
-
 def test_no_text_ends_the_script_or_the_title_of_a_page():
     page = export.html(heatmap(), HOSTILE, note=HOSTILE).decode()
     assert page.count("<script>") == page.count("</script>") == 2
@@ -170,7 +154,6 @@ def test_a_painter_that_fails_is_one_sentence():
     assert "\n" not in str(raised.value)
 
 
-def test_a_painter_that_hangs_is_ended(monkeypatch):
-    monkeypatch.setattr(painting, "_PATIENCE", 0.01)
+def test_a_painter_that_hangs_is_ended():
     with pytest.raises(export.ExportError, match="timed out"):
-        export.svg(heatmap())
+        painting.painted([{"kind": "javascript"}], patience=0.01)

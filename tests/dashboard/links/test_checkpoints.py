@@ -71,8 +71,17 @@ def test_why_a_checkpoint_is_not_here(catalogue):
     assert "Model ‘cnn’ is not installed" in untrained(catalogue, "tatoeba", "cnn.additive")
     assert "Scoring ‘entmax’ is not" in untrained(catalogue, "tatoeba", "bahdanau.entmax")
     assert untrained(catalogue, "tatoeba", "bahdanau.odd") == (
-        "bahdanau with odd has not been trained on ‘tatoeba’ here."
+        "Bahdanau with Odd has not been trained on ‘tatoeba’ here."
     )
+
+
+def test_a_corpus_is_called_by_its_title_where_a_data_set_has_its_name(catalogue):
+    sine = catalogue.datasets["sine"]
+    pairs = replace(sine, name="tatoeba", title="Tatoeba pairs (2024)", task="translation")
+    known = replace(catalogue, datasets={**catalogue.datasets, "tatoeba": pairs})
+    assert known.corpus_title("tatoeba") == "Tatoeba pairs"
+    assert known.corpus_title("of_my_own") == "of_my_own"
+    assert "on ‘Tatoeba pairs’ here" in untrained(known, "tatoeba", "bahdanau.odd")
 
 
 def test_a_request_without_changes_is_that_of_a_page_that_knows_of_none(catalogue):

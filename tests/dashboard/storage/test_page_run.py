@@ -115,14 +115,14 @@ def test_an_entry_that_was_changed_is_refused():
 @pytest.mark.parametrize(
     ("block", "reason"),
     [
-        ({"kind": "script", "text": "x"}, "does not match any"),
-        ({"kind": "caption", "text": "x" * 20_001}, "at most 20000 characters"),
-        ({"kind": "caption", "text": "x", "more": 1}, "Extra inputs"),
-        ({"kind": "chart", "name": "../x"}, "match pattern"),
+        ({"kind": "script", "text": "x"}, "need one of 'heading', .*, got ‘script’"),
+        ({"kind": "caption", "text": "x" * 20_001}, "a length of at most 20000"),
+        ({"kind": "caption", "text": "x", "more": 1}, "more is not known here"),
+        ({"kind": "chart", "name": "../x"}, "need a text that fits"),
         ({"kind": "chart", "name": "gone"}, "chart 'gone' is missing from the file"),
         ({"kind": "table", "name": "gone"}, "table 'gone' is missing from the file"),
-        ({"kind": "table", "name": "rates", "formats": {"a": "%s"}}, "match pattern"),
-        ({"kind": "group", "weights": [0]}, "greater than 0"),
+        ({"kind": "table", "name": "rates", "formats": {"a": "%s"}}, "need a text that fits"),
+        ({"kind": "group", "weights": [0]}, "more than 0"),
         ({"kind": "group", "letter": "e"}, "'a', 'b', 'c' or 'd'"),
     ],
 )

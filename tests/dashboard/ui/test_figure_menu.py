@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import streamlit
 
-from dashboard.charts import export, figures
+from dashboard.charts import figures
 from dashboard.ui.run_store import run_store
 
 LINK = {"a": "gaussian", "a__width": "0.5", "b": "uniform"}
@@ -110,7 +110,7 @@ def test_a_kept_run_has_figures_under_its_own_name_and_link(
     opened, menu, downloads, drawn, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(export, "thumbnail", lambda charts: b"")
+    monkeypatch.setattr("dashboard.ui.page_menu.preview", lambda charts, heading: b"")
     app = opened("regression", **LINK)
     app.session_state["page-keep"] = True
     app.run().text_input("page-keep-name").set_value("Wide against narrow").run()

@@ -23,7 +23,7 @@ LINK = {"a": "gaussian", "a__width": "0.5", "b": "uniform"}
 @pytest.fixture(autouse=True)
 def home(tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(files, "thumbnail", lambda charts: PNG * len(charts))
+    monkeypatch.setattr(page_menu, "preview", lambda charts, heading: PNG * len(charts))
     return tmp_path
 
 
@@ -106,10 +106,33 @@ def test_a_page_is_taken_out_as_a_file_with_its_pictures(menu, monkeypatch):
 
 
 def test_a_chart_that_cannot_be_painted_costs_its_picture_alone(menu, monkeypatch):
-    def fail(charts):
+    def fail(charts, heading):
         raise files.ExportError("the painter failed")
 
-    monkeypatch.setattr(files, "thumbnail", fail)
+    monkeypatch.setattr(page_menu, "preview", fail)
+    keep(menu())
+    (kept,) = run_store().all()
+    assert kept.picture == ""
+
+
+def test_the_picture_shows_the_panels_under_their_titles(menu, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        page_menu, "preview", lambda charts, heading: drawn.append((charts, heading)) or PNG
+    )
+    keep(menu())
+    ((charts, heading),) = drawn
+    assert heading == "Kernel regression"
+    assert [title for title, _ in charts] == ["Gaussian", "Uniform"]
+    (kept,) = run_store().all()
+    page = run_store().open(kept.id)
+    assert [spec for _, spec in charts] == [
+        page.charts["curve-and-weights-of-panel-a"], page.charts["curve-and-weights-of-panel-b"],
+    ]  # fmt: skip
+
+
+def test_a_picture_that_is_too_large_is_left_out(menu, monkeypatch):
+    monkeypatch.setattr(page_menu, "LARGEST_PICTURE", len(PNG))
     keep(menu())
     (kept,) = run_store().all()
     assert kept.picture == ""

@@ -129,3 +129,8 @@ def test_many_pairs_are_scored_once_a_button_was_pressed_and_one_is_shown_at_onc
     assert any(dict(one.options).get("pair") for one in backend.submitted.values())
     begin.click().run()
     assert scored(backend) == [5000, 5000]
+
+
+def test_what_models_were_trained_on_is_called_by_its_title(opened):
+    app = opened("alignment")
+    assert {*app.selectbox("alignment-corpus").options} == {"tatoeba", "Phrases"}

@@ -549,7 +549,7 @@ def test_an_experiment_of_trainings_is_kept_with_each_of_them(
     opened, backend, service, catalogue, tmp_path, monkeypatch
 ):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr("dashboard.charts.export.thumbnail", lambda charts: b"")
+    monkeypatch.setattr("dashboard.ui.page_menu.preview", lambda charts, heading: b"")
     asked = requests_of(catalogue, **SWEEP)
     service.known = [training(request, n) for n, request in enumerate(asked.values(), start=1)]
     app = opened("experiment", **SWEEP)

@@ -23,7 +23,11 @@ def seen(*, seeds=(7, 7), **facts):
     ]  # fmt: skip
     tables = {"standings": pa.Table.from_pylist(rows)}
     choices: Any = SimpleNamespace(
-        task="reverse", reference=Entrant("m", "a"), title=lambda entrant: entrant.name
+        task="reverse",
+        reference=Entrant("m", "a"),
+        title=lambda entrant: entrant.name,
+        titles={"a": "The first"},
+        model_titles={"m": "Model"},
     )
     result = Result(tables=tables, facts=FACTS | facts)
     nothing: Any = None
@@ -34,7 +38,7 @@ def test_it_says_what_was_measured_and_how_it_was_tested():
     told = caption(seen())
     assert told.startswith("Reverse: Exact match (%), higher is better, on data that nobody")
     assert "Mean over 7 seeds with 95 % bootstrap intervals." in told
-    assert "Difference to a in m, paired by seed" in told
+    assert "Difference to The first in Model, paired by seed" in told
     assert "Holm-corrected for 1 comparison." in told
     other = caption(seen(seeds=(5, 7), unit="", higher_is_better=False))
     assert other.startswith("Reverse: Exact match, lower is better")

@@ -47,6 +47,9 @@ def link(app):
     return {key: value if isinstance(value, str) else value[-1] for key, value in given}
 
 
+BOX, SIX_DIGITS, PHONE = 34, 60, 358  # px: of a row's box, of a mean, of a table on a phone
+
+
 def standings(app):
     return app.dataframe[0].value.set_index("Contestant")
 
@@ -55,15 +58,35 @@ def test_the_standings_are_those_of_the_race(opened, race):
     app = opened("race")
     assert not app.exception
     table = standings(app)
-    assert [*table.index[:2]] == ["additive", "scaled_dot + sparsemax"]
+    assert [*table.index[:2]] == ["Additive", "Scaled dot + Sparsemax"]
     assert table.index[-1] == "copying the nearest neighbour"
-    assert table.loc["additive", "Verdict"] == "better"
-    assert table.loc["uniform", "Verdict"] == "worse"
-    assert table.loc["scaled_dot + sparsemax", "Verdict"] == "no difference found"
+    assert table.loc["Additive", "Verdict"] == "better"
+    assert table.loc["Uniform", "Verdict"] == "worse"
+    assert table.loc["Scaled dot + Sparsemax", "Verdict"] == "no difference found"
     assert [*table["Rank"].dropna()] == [1, 2, 2, 4]
-    assert table.loc["additive", "Near"] - table.loc["additive", "Far"] == pytest.approx(10)
+    assert table.loc["Additive", "Near"] - table.loc["Additive", "Far"] == pytest.approx(10)
     assert 31 < table.loc["copying the nearest neighbour", "Exact match, % ↑"] < 32
     assert link(app) == {"race": "mine"}
+
+
+def test_contestants_are_called_by_their_titles_everywhere(opened, race):
+    app = opened("race", task="reverse", a="transformer.additive", b="transformer.uniform")
+    drawn = "\n".join(chart.proto.spec for chart in app.get("vega_lite_chart"))
+    for title in ("Additive", "Uniform", "Scaled dot + Sparsemax"):
+        assert title in drawn
+    assert "scaled_dot" not in drawn
+    assert "Difference to Scaled dot in Transformer" in words(app)
+    assert "Additive" in app.selectbox("race-reference").options
+
+
+def test_the_means_stand_beside_the_names_where_a_phone_shows_them(opened, race):
+    app = opened("race")
+    columns = json.loads(app.dataframe[0].proto.columns)
+    assert [*app.dataframe[0].value.columns[:2]] == ["Contestant", "Exact match, % ↑"]
+    mean = columns["Exact match, % ↑"]
+    assert (mean["label"], mean["help"]) == ("Mean, % ↑", "Exact match, %")
+    begins = columns["Contestant"]["width"] + BOX
+    assert begins + SIX_DIGITS < PHONE
 
 
 def test_it_says_how_it_was_tested_and_who_could_not_run(opened, race):
@@ -71,7 +94,7 @@ def test_it_says_how_it_was_tested_and_who_could_not_run(opened, race):
     told = words(app)
     assert f"Mean over {SEEDS} seeds with 95 % bootstrap intervals" in told
     assert "Holm-corrected for 3 comparisons" in told
-    assert f"uniform + hard: {PROBLEM}" in told
+    assert f"Uniform + Hard: {PROBLEM}" in told
     assert FACTS["commit"] in told
     assert FACTS["command"] in [code.value for code in app.code]
 
@@ -80,10 +103,10 @@ def test_task_and_reference_are_chosen_and_travel(opened, race):
     app = opened("race")
     app.selectbox("race-task").set_value("sine").run()
     assert not app.exception
-    assert {"gaussian", "laplacian", "uniform"} < {*standings(app).index}
+    assert {"Gaussian", "Laplacian", "Uniform"} < {*standings(app).index}
     app.selectbox("race-reference").set_value("nadaraya_watson.uniform").run()
-    assert standings(app).loc["uniform", "Verdict"] == "reference"
-    assert standings(app).loc["gaussian", "Verdict"] == "better"
+    assert standings(app).loc["Uniform", "Verdict"] == "reference"
+    assert standings(app).loc["Gaussian", "Verdict"] == "better"
     chosen = {"task": "sine", "reference": "nadaraya_watson.uniform"}
     assert link(app) == {"race": "mine", **chosen}
     again = opened("race", **link(app))
@@ -105,12 +128,13 @@ def test_what_a_link_names_and_the_race_has_not_is_told(opened, race):
     app = opened("race", race="../../etc")
     assert not app.exception
     assert "need the name of a race" in words(app)
-    assert standings(app).loc["additive", "Verdict"] == "better"
+    assert standings(app).loc["Additive", "Verdict"] == "better"
 
 
 def test_a_contestant_is_opened_with_its_seeds_its_rates_and_its_page(opened, race):
     app = opened("race", a="transformer.uniform")
-    assert "uniform on Reverse" in words(app)
+    assert "Uniform on Reverse" in words(app)
+    assert "in links and commands: transformer.uniform" in words(app)
     seeds, rates = app.dataframe[1].value, app.dataframe[2].value
     assert [*seeds["Seed"]] == [*range(SEEDS)]
     assert all(seeds["Better by"] < -15)
@@ -163,12 +187,12 @@ def test_a_race_that_runs_says_how_far_it_is(opened, home):
     app = opened("race")
     assert not app.exception
     assert "37 of 72 trainings done; these are the rows so far." in words(app)
-    assert standings(app).loc["additive", "Verdict"] == "too few seeds"
+    assert standings(app).loc["Additive", "Verdict"] == "too few seeds"
     assert f"{SEEDS} seeds would do." in words(app)
     laid_down(home / "races" / "young")
     app.button("race-refresh").click().run()
     assert "trainings done; these" not in words(app)
-    assert standings(app).loc["additive", "Verdict"] == "better"
+    assert standings(app).loc["Additive", "Verdict"] == "better"
 
 
 def test_without_a_race_there_is_the_command_that_runs_one(opened, home):
@@ -248,7 +272,7 @@ def test_a_race_of_another_dashboard_is_taken_in_and_shown(opened, home, race):
     assert f"a-friend-s: {count:,} trainings were taken in." in words(app)
     assert "1 line left out." in words(app)
     assert f"line {count + 1} is left out: line {count + 1} is not the JSON" in words(app)
-    assert standings(app).loc["additive", "Verdict"] == "better"
+    assert standings(app).loc["Additive", "Verdict"] == "better"
     assert races.read("a-friend-s").owner == ""
     assert not [*(home / "blobs").iterdir()]
 
@@ -290,6 +314,6 @@ def test_it_speaks_chinese(opened, race, monkeypatch):
     assert table["Contestant"].iloc[-1] == "照抄最近邻的答案"
     assert json.loads(app.dataframe[0].proto.columns)["Verdict"]["label"] == "结论"
     told = words(app)
-    assert "与 scaled_dot 的差异" in told
+    assert "与 Scaled dot 的差异" in told
     assert f"{SEEDS} 个随机种子的均值，附 95 % 自助法置信区间。" in told
     assert link(app) == {"race": "mine"}

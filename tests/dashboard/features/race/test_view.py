@@ -64,7 +64,7 @@ def test_what_is_not_installed_is_not_guessed():
     found = chosen(RaceView(model=ALL), RACE, Catalogue())
     assert found.models == ("transformer", "nadaraya_watson")
     assert len(found.entrants) == len(PLAN.contestants)
-    assert found.title(found.entrants[0]) == "transformer.scaled_dot"
+    assert found.title(found.entrants[0]) == "scaled_dot · transformer"
 
 
 def test_what_the_race_has_not_is_told_and_replaced():

@@ -9,7 +9,6 @@ from urllib.parse import parse_qs, urlsplit
 import numpy as np
 import pytest
 
-from dashboard.charts import export as files
 from dashboard.features.regression import task
 from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Event
@@ -209,7 +208,7 @@ def test_the_package_is_a_zip_of_its_files(opened, backend):
 
 def test_the_longest_formula_is_kept_and_exported(opened, backend, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr(files, "thumbnail", lambda charts: b"")
+    monkeypatch.setattr("dashboard.ui.page_menu.preview", lambda charts, heading: b"")
     longest = "=" + " + ".join(["dot(q, k)"] * 25)
     assert 295 < len(longest) <= 301
     app = opened("regression", a=longest, b="laplacian")

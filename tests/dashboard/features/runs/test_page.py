@@ -133,7 +133,7 @@ def test_runs_are_listed_with_when_and_from_where(runs, opened):
     said = words(app)
     assert said.index("newer") < said.index("older")
     assert "imported from friend\\.zip" in said
-    assert "kept from regression" in said
+    assert "kept from Kernel regression" in said
 
 
 def test_a_kept_run_is_drawn_as_it_was_seen_without_a_worker(runs, opened, backend):
@@ -415,12 +415,16 @@ def test_every_panel_of_a_page_is_drawn_with_its_note(runs, opened):
 
 
 def test_the_picture_of_a_run_is_left_to_the_browser(runs, opened, monkeypatch):
-    runs.keep(page(picture=PNG))
+    kept = runs.keep(page(picture=PNG))
     monkeypatch.setattr(Image, "open", lambda *_, **__: pytest.fail("decoded in the page"))
     app = opened("runs")
     assert not app.exception
-    (image,) = app.get("image")
-    assert image.proto.imgs[0].url.startswith("data:image/png;base64,")
+    assert f"(preview/{kept.id}.png)" in words(app)
+
+
+def test_a_run_without_a_picture_says_so(runs, opened):
+    runs.keep(page())
+    assert "No picture" in words(opened("runs"))
 
 
 def test_a_copy_with_another_name_is_opened_and_the_run_stays(runs, opened):
@@ -483,3 +487,27 @@ def test_many_runs_are_shown_by_and_by(runs, opened):
     assert len([b for b in app.button if b.label == "Open"]) == 20
     next(button for button in app.button if button.label == "Show 3 more").click().run()
     assert len([b for b in app.button if b.label == "Open"]) == 23
+
+
+def test_many_runs_are_searched_by_words_of_names_notes_and_pages(runs, opened):
+    for number in range(6):
+        runs.keep(page(name=f"Wide kernel {number}"), source="regression")
+    runs.keep(page(name="Narrow", note="for the *kernel* course"), source="translation")
+    app = opened("runs")
+
+    def shown():
+        return [text for text in words(app).split("\n") if "Wide" in text or "Narrow" in text]
+
+    assert len(shown()) == 7
+    app.text_input("runs-search").set_value("KERNEL translation").run()
+    assert shown() == ["**Narrow**"]
+    app.text_input("runs-search").set_value("kernel 3").run()
+    assert shown() == ["**Wide kernel 3**"]
+    app.text_input("runs-search").set_value("entmax").run()
+    assert shown() == []
+    assert "No run has all these words." in words(app)
+
+
+def test_few_runs_need_no_search(runs, opened):
+    runs.keep(page())
+    assert not [one for one in opened("runs").text_input if one.key == "runs-search"]

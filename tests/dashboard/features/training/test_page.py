@@ -12,6 +12,7 @@ import pytest
 
 from dashboard import language
 from dashboard.features.training.view import LINK, requests
+from dashboard.jobs.own_trainings import OwnTrainings
 from dashboard.records.request import Request
 from dashboard.records.training import Ahead, Epoch, Training
 from dashboard.ui import workbench as state
@@ -561,6 +562,18 @@ def test_a_link_to_a_training_of_another_server_says_that_it_is_not_here(opened,
     assert [len(set(rows["series"])) for _, rows in charts(app, "series")] == [1, 1, 1]
 
 
+def test_somebody_elses_training_is_watched_and_says_so(opened, service, monkeypatch):
+    monkeypatch.setattr(OwnTrainings, "owns", lambda _, training: not training.owner)
+    one = trained(service, 1)
+    service.add(replace(one, owner="another"))
+    app = opened("training", show="11111111")
+    told = "This training is somebody else's: it can be watched, not changed."
+    assert told in words(app).replace("\\", "")
+    assert not [button for button in app.button if str(button.key).endswith("-remove")]
+    service.add(one)
+    assert told not in words(opened("training")).replace("\\", "")
+
+
 def test_a_training_whose_plugin_is_gone_is_still_shown(opened, service):
     one = trained(service, 1)
     service.add(replace(one, request=replace(one.request, scoring="entmax")))
@@ -616,7 +629,7 @@ def test_trainings_of_two_metrics_have_a_chart_each(opened, service):
 
 def test_the_charts_and_the_probe_are_kept_and_seen_again(opened, service, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
-    monkeypatch.setattr("dashboard.charts.export.thumbnail", lambda charts: b"")
+    monkeypatch.setattr("dashboard.ui.page_menu.preview", lambda charts, heading: b"")
     one = trained(service, 1)
     other = trained(service, 2, scoring="scaled_dot", count=2)
     app = opened("training")

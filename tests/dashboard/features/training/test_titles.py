@@ -1,6 +1,9 @@
 """What trainings are called that differ in their normaliser."""
 
-from dashboard.features.training.titles import series_titles, training_title
+from dataclasses import replace
+
+from dashboard.features.training.titles import score_metric, series_titles, training_title
+from dashboard.records.catalogue import Entry
 from dashboard.records.request import Request
 from dashboard.records.training import Training
 
@@ -28,3 +31,17 @@ def test_trainings_are_told_apart_by_it_where_there_are_several(catalogue):
     assert series_titles({"a": sparse, "b": sparse}, catalogue) == {
         "a": "a Additive", "b": "b Additive",
     }  # fmt: skip
+
+
+def test_a_training_that_waits_is_scored_as_it_will_be_once_it_learns(catalogue):
+    exact = Entry(name="exact_match", title="Exact match", unit="%", description="All or nothing.")
+    pairs = replace(catalogue.datasets["pairs"], metric="exact_match")
+    known = replace(
+        catalogue, datasets={**catalogue.datasets, "pairs": pairs},
+        others={**catalogue.others, "metrics": {"exact_match": exact}},
+    )  # fmt: skip
+    own = {"name": "exact_match", "title": "Exact match", "unit": "%", "higher_is_better": True}
+    waits, learns = training(1), replace(training(2), facts={"metric": own})
+    assert score_metric(waits, known) == score_metric(learns, known)
+    assert score_metric(waits, known).label == "Exact match, %"
+    assert score_metric(waits, catalogue).name == "bleu"

@@ -83,7 +83,7 @@ def test_a_checkpoint_that_is_not_here_costs_one_panel(opened, backend):
                  d="bahdanau.additive")  # fmt: skip
     assert "Scoring ‘entmax’ is not installed here" in words(app)
     assert "Model ‘transformer’ is not installed here" in words(app)
-    assert "bahdanau with odd has not been trained on ‘tatoeba’ here" in words(app)
+    assert "Bahdanau with Odd has not been trained on ‘tatoeba’ here" in words(app)
     assert [request.data for request in asked(backend)] == ["one"]
 
 
