@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Any
 
 import altair as alt
 import numpy as np
@@ -48,6 +49,11 @@ def weights_legend(
         )
     )
     return theme.finished(chart, width=_WIDTH, height=_THICKNESS)
+
+
+def is_scale(spec: Mapping[str, Any]) -> bool:
+    """Whether a specification is that of :func:`weights_legend`, which shows no data."""
+    return (spec.get("width"), spec.get("height")) == (_WIDTH, _THICKNESS)
 
 
 def named_strokes(

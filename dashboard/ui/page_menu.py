@@ -11,6 +11,7 @@ import streamlit as st
 from dashboard import navigation
 from dashboard.charts import export
 from dashboard.charts.export import ExportError
+from dashboard.charts.legend import is_scale
 from dashboard.charts.preview import Titled, preview
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import listed
@@ -182,7 +183,7 @@ def _picture(page: PageRun) -> bytes:
     drawn = ((one.title, [block for block in whole(one.blocks) if isinstance(block, Chart)])
              for one in groups)  # fmt: skip
     panels = [Titled(title, page.charts[found[0].name]) for title, found in drawn if found]
-    charts = panels or [Titled("", spec) for spec in page.charts.values()]
+    charts = panels or [Titled("", spec) for spec in page.charts.values() if not is_scale(spec)]
     try:
         made = preview(charts, gettext(navigation.current().title)) if charts else b""
     except ExportError:

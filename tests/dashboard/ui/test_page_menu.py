@@ -10,6 +10,7 @@ from support.runs import panel
 
 from dashboard import navigation
 from dashboard.charts import export as files
+from dashboard.charts.legend import weights_legend
 from dashboard.storage.page_run import PageRun, read
 from dashboard.storage.seen import Chart, Group
 from dashboard.ui import page_menu
@@ -215,3 +216,14 @@ def test_pictures_are_as_wide_as_their_places(monkeypatch):
         "a": round(3 * 1130 / 4 - 32), "b": round(1130 / 4 - 32), "c": 1130 // 2 - 32,
         "d": 1130 - 32, "e": 320,
     }  # fmt: skip
+
+
+def test_without_panels_the_first_charts_are_pictured_but_no_colour_scale(monkeypatch):
+    drawn = []
+    monkeypatch.setattr(page_menu, "preview", lambda charts, heading: drawn.append(charts) or PNG)
+    scale = weights_legend(0.5).to_dict(validate=False)
+    specs = {"one": {"mark": "point"}, "scale": scale, "two": {"mark": "bar"}}
+    page = PageRun(panels=(panel(),), name="n", charts=specs)
+    assert page_menu._picture(page) == PNG
+    assert drawn == [[("", {"mark": "point"}), ("", {"mark": "bar"})]]
+    assert page_menu._picture(replace(page, charts={"scale": scale})) == b""
