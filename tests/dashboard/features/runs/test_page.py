@@ -382,7 +382,9 @@ def test_a_damaged_record_is_named_and_the_others_are_shown(runs, opened, tmp_pa
     (tmp_path / "runs" / "blobs" / lost.digest).unlink()
     app = opened("runs")
     assert not app.exception
-    assert f"{bad.id} is not shown: its record is damaged: created" in words(app)
+    assert f"{bad.id} is not shown: its record is damaged: at created: need at least 0" in words(
+        app
+    )
     assert f"{lost.id} is not shown: its file is missing" in words(app)
     assert "Gaussian" in words(app)
     for id in (bad.id, lost.id):
