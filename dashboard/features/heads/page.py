@@ -48,13 +48,17 @@ from dashboard.ui.translations import draw_sentences, show_sentences
 from dashboard.ui.widgets import choose, plain
 
 _MAPS = "maps"  # where a link on the page leads
-_OUTCOME, _BOARD = 150, 560  # px
+_OUTCOME, _BOARD = 100, 560  # px
 _CORPUS_WIDTH, _MODEL_WIDTH = 150, 260
 
 
 class _Places(NamedTuple):
-    """Where things go that come after the choices below them were read."""
+    """Where things go that come after the choices below them were read.
 
+    The outcome stays in sight while the desk, which holds it, is scrolled.
+    """
+
+    desk: shown.Place
     outcome: shown.Place
     menu: shown.Place
 
@@ -100,17 +104,19 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
     draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
     if _requests(session.view, catalogue) is None:
         return None
-    found = shown.container(gap="small")
-    with st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
-    ):
-        shown.header(gettext("Switchboard"))
-        with st.container(horizontal=True, vertical_alignment="center", width="content"):
-            # The way to the weights by keyboard leads past the table, column by column.
-            st.markdown(f"[{gettext('To the maps')}](#{_MAPS})", width="content")
-            menu = shown.container(width="content")
-    filters(session, catalogue)
-    return _Places(found, menu)
+    desk = shown.container(key="heads-desk")
+    with desk:
+        found = shown.container(key="heads-said")
+        with st.container(
+            horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
+        ):
+            shown.header(gettext("Change heads"))
+            with st.container(horizontal=True, vertical_alignment="center", width="content"):
+                # The way to the weights by keyboard leads past the table, column by column.
+                st.markdown(f"[{gettext('To the maps')}](#{_MAPS})", width="content")
+                menu = shown.container(width="content")
+        filters(session, catalogue)
+    return _Places(desk, found, menu)
 
 
 def _model(session: Session[Heads], catalogue: Catalogue) -> None:
@@ -144,7 +150,8 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
             )
         with places.menu:
             _export(session, catalogue, asked.figures)
-        _board(session, asked)
+        with places.desk:
+            _board(session, asked)
         _maps(session, asked)
         title = checkpoint_title(view.checkpoint, checkpoint, catalogue)
         draw_origin(checkpoint, f"{plain(title)} · ")
@@ -198,8 +205,8 @@ def _maps(session: Session[Heads], asked: _Requests) -> None:
 PAGE = Page(
     name="heads",
     title="Heads",
-    explanation="One model, one sentence. How does every head look, and what does the model say "
-    "without it?",
+    explanation="One model, one sentence: where each head looks, and what the model says without "
+    "it.",
     link=LINK,
     controls=_controls,
     requests=lambda view, catalogue: _requests(view, catalogue) or (),
