@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from dashboard.charts import PANEL_COLOURS
@@ -88,8 +89,15 @@ def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
                     measured, column, title=title, colours=colours, **more
                 ),
                 gettext("{title} against d", title=title),
-                summary=of_series(measured, name="scoring", x="d", y=column, titles=("d", title)),
+                summary=_spread(measured, column, title),
             )
+
+
+def _spread(measured: pd.DataFrame, column: str, title: str) -> Summary:
+    """A line per scoring, of one column over d."""
+    scoring = gettext("scoring")
+    told = measured[["scoring", "d", column]].rename(columns={"scoring": scoring})
+    return of_series(told, name=scoring, x="d", y=column, titles=("d", title))
 
 
 def _plane(landscape: pa.Table, column: str, quantity: str) -> Summary:
