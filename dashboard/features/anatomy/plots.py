@@ -104,7 +104,7 @@ def _plane(landscape: pa.Table, column: str, quantity: str) -> Summary:
     """The largest of a column over the keys' two numbers."""
     held = landscape.to_pandas()
     grid = held.pivot(index="y", columns="x", values=column)
-    y, x = ([f"{each:g}" for each in axis] for axis in (grid.index, grid.columns))
+    y, x = ([f"{round(each, 6) + 0.0:g}" for each in axis] for axis in (grid.index, grid.columns))
     return of_matrix(
         np.asarray(grid), y, x, quantity=quantity,
         names=(gettext("second number"), gettext("first number")),

@@ -44,7 +44,7 @@ from dashboard.ui.fields import draw_device
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.titles import checkpoint_title
-from dashboard.ui.translations import draw_sentences, show_sentences
+from dashboard.ui.translations import draw_sentences, show_sentences, unknown_words
 from dashboard.ui.widgets import choose, plain
 
 _MAPS = "maps"  # where a link on the page leads
@@ -58,6 +58,7 @@ class _Places(NamedTuple):
     The outcome stays in sight while the desk, which holds it, is scrolled.
     """
 
+    warnings: shown.Place
     desk: shown.Place
     outcome: shown.Place
     menu: shown.Place
@@ -104,6 +105,7 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
     draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
     if _requests(session.view, catalogue) is None:
         return None
+    warnings = shown.container(gap="small")
     desk = shown.container(key="heads-desk")
     with desk:
         found = shown.container(key="heads-said")
@@ -116,7 +118,7 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
                 st.markdown(f"[{gettext('To the maps')}](#{_MAPS})", width="content")
                 menu = shown.container(width="content")
         filters(session, catalogue)
-    return _Places(desk, found, menu)
+    return _Places(warnings, desk, found, menu)
 
 
 def _model(session: Session[Heads], catalogue: Catalogue) -> None:
@@ -144,6 +146,10 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
             gettext("The sentence is empty: write one above, and its heads appear here.")
         )
     else:
+        said = session.jobs.final(asked.unchanged)
+        if said and said.result:
+            with places.warnings:
+                unknown_words(said.result, sides_of(catalogue, [checkpoint]))
         with places.outcome:
             results.results(
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True

@@ -140,6 +140,7 @@ def test_what_is_not_here_or_empty_or_hostile_is_said(opened, backend):
     assert "Scoring ‘entmax’ is not installed here" in words(app)
     assert "The sentence is empty" in words(opened("heads", text=""))
     assert asked(backend, "heads") == []
+    assert "not in this model's vocabulary" in words(opened("heads", text="a zebra")).lower()
     app = opened("heads", off="<b>", a="bahdanau.additive")
     assert not app.exception
     assert "off=‘<b>’" in words(app)
