@@ -99,7 +99,7 @@ def prepare_series(
     )  # fmt: skip
     ends = {"left": left, "right": right, "low": low, "high": high}
     sent = {n: pa.Table.from_pandas(frame, preserve_index=False) for n, frame in tables.items()}
-    told = series[["series", "x", "y"]].rename(columns={"series": gettext("series")})
+    told = series.loc[:, ["series", "x", "y"]].rename(columns={"series": gettext("series")})
     summary = of_series(told, name=gettext("series"), x="x", y="y", titles=(x_title, y_title))
     return Prepared(sent, shape, {name: float(end) for name, end in ends.items()}, summary)
 

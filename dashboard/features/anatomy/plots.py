@@ -96,7 +96,7 @@ def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
 def _spread(measured: pd.DataFrame, column: str, title: str) -> Summary:
     """A line per scoring, of one column over d."""
     scoring = gettext("scoring")
-    told = measured[["scoring", "d", column]].rename(columns={"scoring": scoring})
+    told = measured.loc[:, ["scoring", "d", column]].rename(columns={"scoring": scoring})
     return of_series(told, name=scoring, x="d", y=column, titles=("d", title))
 
 
