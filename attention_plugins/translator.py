@@ -241,7 +241,8 @@ class Translator:
             raise ContractError(f"need at least one word in {what}, got none")
         if len(words) >= self.max_tokens:
             raise ContractError(
-                f"{what} has {len(words)} tokens; this model reads at most {self.max_tokens - 1}"
+                f"{what} has {len(words)} tokens; this model reads at most {self.max_tokens - 1}: "
+                "shorten it"
             )
         ids = (self.target_vocabulary if target else self.source_vocabulary).ids(words)
         return Sentence([*words, "<eos>"], [*ids, EOS_ID])

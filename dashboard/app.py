@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
-from PIL import Image
 
 from dashboard import navigation
 from dashboard.ui import speaking
@@ -30,24 +29,30 @@ def main() -> None:
     st.navigation(navigation.menu(), position="top").run()
 
 
-def _icon() -> Image.Image:
-    """A small attention map; made here, since an icon by name is fetched from the internet."""
-    cells = Image.new("P", (3, 3))
-    cells.putdata(_ICON_CELLS)
-    blues = ((240 - 3 * v // 4, 245 - v // 2, 250 - v // 6) for v in range(256))
-    cells.putpalette([channel for blue in blues for channel in blue])
-    return cells.convert("RGB").resize((48, 48), Image.Resampling.NEAREST)
+def _icon() -> str:
+    """A small attention map as SVG, which stands in the page.
+
+    An icon by name is fetched from the internet. One of pixels is a file of Streamlit's, which may
+    be gone when the browser asks for it.
+    """
+    return (
+        '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 4 24 24" '
+        f'fill="{_LOGO_BLUE}">{_cells()}</svg>'
+    )
 
 
-def _logo() -> str:
-    cells = "".join(
+def _cells() -> str:
+    return "".join(
         f'<rect x="{8 * (i % 3)}" y="{4 + 8 * (i // 3)}" width="7" height="7" rx="1" '
         f'opacity="{0.15 + shade / 270:.2f}"/>'
         for i, shade in enumerate(_ICON_CELLS)
     )
+
+
+def _logo() -> str:
     return (
         '<svg xmlns="http://www.w3.org/2000/svg" width="196" height="32" viewBox="0 0 196 32" '
-        f'fill="{_LOGO_BLUE}">{cells}<text x="33" y="21" font-size="16" font-weight="600" '
+        f'fill="{_LOGO_BLUE}">{_cells()}<text x="33" y="21" font-size="16" font-weight="600" '
         f'font-family="Source Sans, Helvetica, Arial, sans-serif">{TITLE}</text></svg>'
     )
 

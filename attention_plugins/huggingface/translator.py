@@ -77,7 +77,8 @@ class AdoptedTranslator(Translator):
         ids = found["input_ids"]
         if len(ids) > self.max_tokens:
             raise ContractError(
-                f"{what} has {len(ids)} tokens; this model reads at most {self.max_tokens}"
+                f"{what} has {len(ids)} tokens; this model reads at most {self.max_tokens}: "
+                "shorten it"
             )
         words = self.target_vocabulary.words(ids)
         (written,) = given.values()

@@ -110,7 +110,9 @@ def prepare_series(
     )  # fmt: skip
     ends = {"left": left, "right": right, "low": low, "high": high}
     sent = {n: pa.Table.from_pandas(frame, preserve_index=False) for n, frame in tables.items()}
-    summary = of_series(told, name="series", x="x", y="y", titles=(x_title, y_title))
+    named = {"series": gettext("series")}
+    told = told.loc[:, ["series", "x", "y"]].rename(columns=named)
+    summary = of_series(told, name=named["series"], x="x", y="y", titles=(x_title, y_title))
     return Prepared(sent, shape, {name: float(end) for name, end in ends.items()}, summary)
 
 

@@ -6,7 +6,7 @@ shows and where its extremes lie, with the same numbers as a table.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -112,12 +112,11 @@ def _matrix_words(
 def _matrix_table(
     grid: np.ndarray, rows: Sequence[str], columns: Sequence[str], name: str
 ) -> pa.Table:
-    held = {name: pa.array(rows, pa.string())}
-    for label, column in zip(columns, grid.T, strict=True):
-        shown = next(one for one in _numbered(label) if one not in held)
+    held = [pa.array(rows, pa.string())]
+    for column in grid.T:
         finite = np.where(np.isfinite(column), column, np.nan)
-        held[shown] = pa.array(finite, pa.float64(), from_pandas=True)
-    return pa.table(held)
+        held.append(pa.array(finite, pa.float64(), from_pandas=True))
+    return pa.table(held, names=_headers([name, *columns]))
 
 
 def of_lines(
@@ -139,14 +138,15 @@ def of_series(
     """Lines as rows, each with its own x; as :func:`of_lines`.
 
     Args:
-        name, x, y: columns.
-        titles: of the axes.
+        name, x, y: columns; the table has all of them, under these names but for x and y.
+        titles: of the axes, which are also the headers of x and y.
     """
     series = [
         (str(key), np.asarray(rows[x], float), np.asarray(rows[y], float))
         for key, rows in frame.groupby(name, sort=False)
     ]
-    return Summary(_line_words(series, *titles), partial(_table, frame))
+    table = frame.rename(columns=dict(zip((x, y), titles, strict=True)))
+    return Summary(_line_words(series, *titles), partial(_table, table))
 
 
 def _line_words(
@@ -194,12 +194,21 @@ def of_ranked(frame: pd.DataFrame, *, name: str, value: str, what: str) -> Summa
 
 
 def number(value: Any, digits: int = 3) -> str:
-    """As many significant digits, with a minus sign: ``1,020``, ``0.863``, ``−2e-07``."""
-    return f"{float(f'{float(value):.{digits}g}'):,.12g}".replace("-", "−")
+    """As many significant digits, with a minus sign but for 0: ``1,020``, ``0.863``, ``−2e-07``."""
+    return f"{float(f'{float(value):.{digits}g}') + 0.0:,.12g}".replace("-", "−")
 
 
 def _table(frame: pd.DataFrame) -> pa.Table:
-    return pa.Table.from_pandas(frame, preserve_index=False)
+    headed = frame.set_axis(_headers(frame.columns), axis="columns")
+    return pa.Table.from_pandas(headed, preserve_index=False)
+
+
+def _headers(labels: Iterable[str]) -> list[str]:
+    """The labels, each that occurs again with a number."""
+    held: dict[str, None] = {}
+    for label in labels:
+        held[next(one for one in _numbered(label) if one not in held)] = None
+    return [*held]
 
 
 def _quoted(label: str) -> str:

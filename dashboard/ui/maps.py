@@ -114,6 +114,7 @@ def attention_maps(
     selected: str,
     select: Callable[[str], None],
     gold: Gold | None = None,
+    name: str = "",
 ) -> None:
     """Where a translation looked: one map large, and below it all of its kind if there are more.
 
@@ -125,10 +126,12 @@ def attention_maps(
         selected: which map is large, such as ``"2.3"``; the usual one if the result has no such.
         select: is called when the reader clicks another one, with ``""`` for the usual one.
         gold: what is outlined in every map; None where no gold alignment is known.
+        name: whose maps these are, in words; the panel's where empty.
     """
+    name = name or gettext("panel {letter}", letter=letter)
     found = marked(result, kind)
     layout = _layout([frame for one in shared for frame in marked(one, kind)])
-    described = gettext("Attention of panel {letter}: queries down, keys across", letter=letter)
+    described = gettext("Attention of {name}: queries down, keys across", name=name)
     key = f"{kind} {result.digest} {layout} {gold}"
     if len(map_names(found)) == 1:
         title = gettext("one layer, one head") if has_grid(shared, kind) else ""
@@ -153,7 +156,7 @@ def attention_maps(
     )  # fmt: skip
     choice = f"maps-{letter}-{kind}-choice"
     st.selectbox(
-        gettext("Large map of panel {letter}", letter=letter), map_names(found),
+        gettext("Large map of {name}", name=name), map_names(found),
         format_func=map_title, key=place(choice, wanted, fresh=True), label_visibility="collapsed",
         on_change=picked(choice, lambda chosen: select("" if chosen == usual else chosen)),
     )  # fmt: skip

@@ -34,4 +34,4 @@ def _section(found: Sequence[tuple[str, Summary]]) -> None:
         for title, summary in found:
             st.header(plain(title), anchor=False)
             st.text(summary.words)
-            st.dataframe(summary.table(), hide_index=True, alt=plain(title))
+            st.dataframe(summary.table(), hide_index=True, alt=title)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, TypeVar
 
@@ -42,6 +42,7 @@ _WITHOUT = {
 }
 
 _OTHER_LANGUAGE = gettext_noop("This sentence looks like {target}, but this model reads {source}.")
+_NO_WORD = gettext_noop("This model knows no word of this sentence: what it writes is made up.")
 _UNKNOWN = {
     "unknown": gettext_noop(
         "Not in this model's vocabulary, so their translation is a guess: {words}."
@@ -50,6 +51,8 @@ _UNKNOWN = {
         "Words of the translation that are not in this model's vocabulary: {words}."
     ),
 }
+
+_NOT_WORDS = frozenset(("<bos>", "<eos>", "<pad>", "<unk>"))  # tokens that are no text
 
 View = TypeVar("View", bound=Reading)
 
@@ -142,6 +145,15 @@ def unknown_words(result: Result, sides: tuple[str, str] = NEUTRAL) -> None:
         said = gettext(_OTHER_LANGUAGE, source=source, target=target)
         shown.markdown(f":orange[:material/translate:] {said}")
     for known, text in _UNKNOWN.items():
+        said = gettext(_NO_WORD) if known == "unknown" and _knows_no_word(facts) else ""
         if words := dict.fromkeys(facts[known]):
-            said = gettext(text, words=listed(map(plain, words)))
+            said = said or gettext(text, words=listed(map(plain, words)))
+        if said:
             shown.markdown(f":orange[:material/warning:] {said}")
+
+
+def _knows_no_word(facts: Mapping[str, Any]) -> bool:
+    """Whether all that the model knows of the sentence are signs, such as a full stop."""
+    read = facts.get("source_tokens")
+    known = {*(read or ())} - {*facts["unknown"]} - _NOT_WORDS
+    return bool(read) and not any(map(str.isalnum, "".join(known)))

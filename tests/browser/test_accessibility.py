@@ -110,9 +110,9 @@ def test_a_page_is_quiet_where_less_motion_is_asked_for(window):
 
 def test_a_head_is_chosen_by_keyboard_and_told_in_words(window):
     seen = window("heads")
-    choice = seen.page.get_by_role("combobox", name="Large map of panel before")
+    choice = seen.page.get_by_role("combobox", name="Large map of the unchanged translation")
     seen.until(choice.count, "the choice of a map").settle()
-    chart = seen.page.locator('[aria-label^="Attention of panel before"]').last
+    chart = seen.page.locator('[aria-label^="Attention of the unchanged translation"]').last
     told = chart.get_attribute("aria-label")
     assert "The largest weight is" in told
     choice.focus()

@@ -6,7 +6,11 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
-ROW, ON = 35, 125  # px: height of the table's rows, and where its column of switches is
+ROW, OFF = 33, 128  # px: height of the table's rows, and where its column of switches is
+SEEN = """(element) => {
+  const {x, y, width, height} = element.getBoundingClientRect();
+  return element.contains(document.elementFromPoint(x + width / 4, y + height / 2));
+}"""
 
 
 def said(seen):
@@ -19,7 +23,7 @@ def test_heads_go_off_with_a_click_and_the_translation_changes(window):
     seen.until(table.count, "the switchboard").settle()
     assert "je suis chez moi" in seen.page.inner_text(".st-key-heads-before")
     place = table.bounding_box()
-    seen.page.mouse.click(place["x"] + ON, place["y"] + ROW * 1.5)
+    seen.page.mouse.click(place["x"] + OFF, place["y"] + ROW * 1.5)
     seen.until(lambda: "off=cross." in seen.page.url, "a head in the link").settle()
     assert table.bounding_box() == place  # what was clicked stays where it is
     seen.page.get_by_role("button", name="All cross heads off").click()
@@ -31,9 +35,25 @@ def test_heads_go_off_with_a_click_and_the_translation_changes(window):
     again = window(seen.page.url.removeprefix(f"{seen.url}/"))
     again.until(again.page.locator(".st-key-heads-after h2").count, "the changed words")
     assert said(again) == changed
-    seen.page.get_by_role("button", name="Everything on").click()
-    seen.until(lambda: "off=" not in seen.page.url, "everything on").settle()
+    seen.page.get_by_role("button", name="Undo all changes").click()
+    seen.until(lambda: "off=" not in seen.page.url, "no change").settle()
     assert "Nothing is changed" in seen.page.inner_text(".st-key-heads-after")
+
+
+@pytest.mark.parametrize("width", [1280, 390])
+def test_the_changed_words_stay_in_sight_of_the_last_switch(window, width):
+    seen = window("heads", width=width, height=800)
+    table = seen.page.locator('[data-testid="stDataFrame"]')
+    seen.until(table.count, "the switchboard").settle()
+    pin = seen.page.get_by_role("button", name="Pin a word")
+    pin.scroll_into_view_if_needed()
+    place = table.bounding_box()
+    seen.page.mouse.click(place["x"] + OFF, place["y"] + ROW * 16.5)
+    seen.until(lambda: "off=cross." in seen.page.url, "a head in the link").settle()
+    assert table.bounding_box() == place
+    after = seen.page.locator(".st-key-heads-after")
+    assert after.evaluate(SEEN)
+    assert after.bounding_box()["y"] < place["y"] + ROW * 16
 
 
 def test_the_maps_are_ten_keys_away_from_the_sentence(window):
@@ -47,8 +67,8 @@ def test_the_maps_are_ten_keys_away_from_the_sentence(window):
             break
     seen.page.keyboard.press("Enter")
     seen.until(lambda: seen.page.url.endswith("#maps"), "the way to the maps").settle()
-    choice = seen.page.get_by_role("combobox", name="Large map of panel before")
-    for _ in range(3):
+    choice = seen.page.get_by_role("combobox", name="Large map of the unchanged translation")
+    for _ in range(2):
         seen.page.keyboard.press("Tab")
     assert choice.evaluate("(element) => element === document.activeElement")
     assert choice.bounding_box()["y"] < 900

@@ -1,5 +1,6 @@
 """All ten lessons in one session: asked, answered, done by hand, ticked, and left by a link."""
 
+import json
 import re
 from collections.abc import Callable
 
@@ -142,6 +143,14 @@ def test_the_glossary_opens_on_a_telephone_and_the_lesson_fits(window):
     terms = view.page.locator(".st-key-lesson-terms-aside").bounding_box()
     assert chart["y"] < 700, "the figure stands beside its question on the first screen"
     assert terms["y"] > chart["y"] + chart["height"], "the terms stand below it"
+    ticked = json.dumps([one.name for one in LESSONS])
+    view.page.evaluate(
+        "(names) => localStorage.setItem('attention-workbench-lessons', names)", ticked
+    )
+    view.open("lessons?lesson=3")
+    view.until(lambda: ticks(view) == len(LESSONS), "all ticks")
+    row = view.page.locator(".st-key-lessons-progress ol").bounding_box()
+    assert row["height"] < 40, "ten ticks fit beside each other"
     view.page.get_by_role("button", name="Glossary").click()
     view.until(lambda: "ablation effect" in body(view), "the glossary")
     view.page.get_by_label("Find a term").fill("dot product")

@@ -176,9 +176,9 @@ def said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> No
     shown.markdown(f"**{plain(facts['source'])}** → **{plain(facts['target'])}**")
     words = _tokens(facts) if view.gold == OWN else _standing(view, ranked, facts["available"])
     frames = (
-        gettext("Framed in gold: what the alignment links, broken where that is possible only.")
+        gettext("Gold frames: the words that the alignment links, dashed if only possibly.")
         if facts["possible"]
-        else gettext("Framed in gold: what the alignment links.")
+        else gettext("Gold frames: the words that the alignment links.")
     )
     shown.caption(f"{words} {frames}")
 
@@ -192,8 +192,8 @@ def _standing(view: Alignment, ranked: Sequence[Ranked], available: int) -> str:
         return gettext("Pair {pair:,} of {available:,}, not among the {scored:,} scored.", **facts)
     at = numbers.index(view.pair)
     return gettext(
-        "Pair {pair:,} of {available:,}, error {error:.2f}, number {rank:,} from the worst of "
-        "the {scored:,} scored.",
+        "Pair {pair:,} of {available:,}, error {error:.2f}: rank {rank:,} of the {scored:,} "
+        "scored pairs, the worst first.",
         **facts, error=ranked[at].error, rank=at + 1,
     )  # fmt: skip
 

@@ -156,7 +156,7 @@ PAGE = Page(
     name="alignment",
     title="Alignment",
     explanation="Sentence pairs with gold word alignments, on which none of these models was "
-    "trained. Does each target word look at the source word that it stands for?",
+    "trained. Does each target word look at the source word that it translates?",
     link=LINK,
     controls=_controls,
     requests=lambda view, catalogue: _requests(view, catalogue).every(),

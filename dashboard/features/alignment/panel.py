@@ -47,7 +47,7 @@ def rates(session: Session[Alignment], letter: str, result: Result) -> None:
     label = (
         gettext("Alignment error rate, best: {head}", head=map_title(facts["best"]))
         if len(rows) > 1
-        else gettext("Alignment error rate, its one head")
+        else gettext("Alignment error rate, only head")
     )
     shown.metric(label, f"{best['error_rate']:.3f}", help=gettext(_HELP))
     words = [
@@ -185,19 +185,19 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
 def _caveat(view: Alignment, scored: Sequence[Result]) -> str:
     words = [
         gettext(
-            "Best is the head, or mean of a layer's heads, with the lowest rate on these pairs; "
-            "so is the untrained one, of the same model with the weights that it began with."
+            "The best head, or mean of a layer's heads, is the one with the lowest error rate on "
+            "these pairs. Untrained is the best head of the same model before its training."
         )
     ]
     if view.gold == OWN:
         words.append(gettext("One pair says little: choose a corpus to compare models."))
     elif scored[0].facts["corpus"] == view.gold:
-        words.append(gettext("No model here has learned any of these source sentences."))
+        words.append(gettext("None of these models was trained on any of these source sentences."))
     else:
         words.append(
             gettext(
-                "These pairs are of another corpus than the models learned, of which some source "
-                "sentences may be known to them."
+                "These pairs come from another corpus than the models were trained on. That one "
+                "may have some of these source sentences too."
             )
         )
     return " ".join(words)

@@ -117,7 +117,7 @@ def _scored(
     ]
     learned, fresh = (_summed(counts) for counts in counted)
     if not learned:
-        raise ContractError("need a model with cross-attention to hold against gold, got none")
+        raise ContractError("need a model with cross-attention to compare with gold, got none")
     rows = [
         {
             "map": name, **count._asdict(), "error_rate": count.error_rate,

@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 
 import numpy as np
+import pandas as pd
 import pyarrow as pa
 
 from dashboard.charts import PANEL_COLOURS
@@ -88,15 +89,22 @@ def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
                     measured, column, title=title, colours=colours, **more
                 ),
                 gettext("{title} against d", title=title),
-                summary=of_series(measured, name="scoring", x="d", y=column, titles=("d", title)),
+                summary=_spread(measured, column, title),
             )
+
+
+def _spread(measured: pd.DataFrame, column: str, title: str) -> Summary:
+    """A line per scoring, of one column over d."""
+    scoring = gettext("scoring")
+    told = measured.loc[:, ["scoring", "d", column]].rename(columns={"scoring": scoring})
+    return of_series(told, name=scoring, x="d", y=column, titles=("d", title))
 
 
 def _plane(landscape: pa.Table, column: str, quantity: str) -> Summary:
     """The largest of a column over the keys' two numbers."""
     held = landscape.to_pandas()
     grid = held.pivot(index="y", columns="x", values=column)
-    y, x = ([f"{each:g}" for each in axis] for axis in (grid.index, grid.columns))
+    y, x = ([f"{round(each, 6) + 0.0:g}" for each in axis] for axis in (grid.index, grid.columns))
     return of_matrix(
         np.asarray(grid), y, x, quantity=quantity,
         names=(gettext("second number"), gettext("first number")),

@@ -20,9 +20,9 @@ from dashboard.ui.session import Session
 _HEADER, _ROW, _MOST_ROWS = 38, 35, 8  # px, px, and rows before the table scrolls
 _WIDTH = 520  # px
 _HOW = gettext_noop(
-    "For each head the one with the highest Pearson correlation r of their weights, over all "
-    "cells of this sentence; one head may be the match of several, and one whose weights are all "
-    "the same has none. A row that is clicked puts its two heads into the panels."
+    "The match of a head is the head of the other panel whose weights correlate most with its own "
+    "(Pearson's r over all cells of this sentence). One head may be the match of several. A head "
+    "whose weights are all equal has none. Click a row to see its two heads in the panels."
 )
 
 

@@ -195,8 +195,8 @@ def _verdict(session: Session[Differences], seen: Compared, result: Result | Non
     if seen.waiting:
         return ""
     if len(session.view.panels) < 2:
-        return gettext("One panel has nothing to differ from: add another one.")
-    return gettext("There is no difference to show: not both of its panels have such a map.")
+        return gettext("Add a second panel to see a difference.")
+    return gettext("No difference to show: one of the two panels has no map of this kind.")
 
 
 PAGE = Page(

@@ -66,7 +66,7 @@ def target_missing(session: Session[Differences], what: Asked) -> None:
     if not what.target:
         shown.caption(
             gettext(
-                "Panel {panel} has nothing to say: write a common target above.",
+                "Panel {panel} gives no translation: write a common target above.",
                 panel=what.speaker,
             )
         )
@@ -78,7 +78,7 @@ def target_said(session: Session[Differences], what: Asked) -> None:
         return
     with shown.container(horizontal=True, vertical_alignment="center", gap="small"):
         words = gettext(
-            "The target is what panel {panel} says by itself: “{target}”",
+            "Every panel is given the translation of panel {panel}: “{target}”",
             panel=what.speaker, target=plain(what.target),
         )  # fmt: skip
         shown.caption(words, width="content")

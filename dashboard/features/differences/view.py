@@ -98,7 +98,7 @@ TEXT = text(gettext_noop("A sentence to read"))
 TARGET: Text[Differences] = Text(
     name="target",
     title=gettext_noop("Common target"),
-    placeholder=gettext_noop("empty: what the first model says by itself"),
+    placeholder=gettext_noop("empty: the first model's translation"),
     help=gettext_noop(
         "Every model is made to write these words, so their maps have the same rows."
     ),

@@ -53,8 +53,12 @@ def prepare_heads(heads: pd.DataFrame, *, width: int = theme.WIDTH) -> Prepared[
     for column in ("leave_one_out", *_MEASURES):
         drawn[column] = rounded(heads[column].to_numpy(float))
     bars = pa.Table.from_pandas(drawn, preserve_index=False)
-    what = gettext("the change of log-probability without one head")
-    summary = of_ranked(drawn, name="name", value="leave_one_out", what=what)
+    head, change = gettext("head"), gettext("change, nats")
+    measures = {column: gettext(title) for column, title in _MEASURES.items()}
+    summary = of_ranked(
+        drawn.rename(columns={"name": head, "leave_one_out": change, **measures}),
+        name=head, value=change, what=gettext("the change of log-probability without one head"),
+    )  # fmt: skip
     return Prepared({"bars": bars}, HeadsShape(tuple(drawn["name"]), width), summary=summary)
 
 

@@ -7,6 +7,7 @@ from functools import reduce
 from typing import Any
 
 from dashboard.language import gettext, gettext_noop
+from dashboard.language.joining import together
 from dashboard.records.interventions import KINDS
 from dashboard.records.result import Result
 from dashboard.ui import shown
@@ -32,15 +33,16 @@ _SAYS: dict[str, Callable[[Mapping[str, Any]], str]] = {
         "{share} of its weight lies on one word, in all rows", share=_share(h["concentration"])
     ),
     "uniform": lambda h: gettext(
-        "looks everywhere alike: {share} of the largest possible entropy",
+        "spreads its weight evenly: {share} of the largest possible entropy",
         share=_share(h["entropy"]),
     ),
     "untrained": lambda h: gettext(
-        "looks where it looked before training: {distance:.3f} bits apart", distance=h["distance"]
+        "looks where it did before training: only {distance:.3f} bits apart",
+        distance=h["distance"],
     ),
 }
 SHORT = {
-    "row_sums": gettext_noop("bug: rows off 1"),
+    "row_sums": gettext_noop("bug: row sums"),
     "padding": gettext_noop("bug: padding"),
     "eos": gettext_noop("on <eos>"),
     "stuck": gettext_noop("on one word"),
@@ -49,12 +51,12 @@ SHORT = {
 }
 _BUGS = {
     "row_sums": gettext_noop(
-        "**Bug.** Weights of a row must sum to 1. These are made of the scores of {scoring} in "
-        "{model}; one of the two gives numbers that are no weights."
+        "**Bug.** The weights of a row must sum to 1. These come from {scoring} in {model}; one "
+        "of the two is at fault."
     ),
     "padding": gettext_noop(
-        "**Bug.** No row may look at padding: a sentence's translation then hangs on its "
-        "neighbours in the batch. {model} must hand the sentences' lengths to the tap."
+        "**Bug.** No row may put weight on padding, else a translation depends on the other "
+        "sentences of its batch. {model} must pass the lengths of the sentences to the tap."
     ),
 }
 _MADE_BY = {
@@ -69,7 +71,7 @@ def _share(value: float) -> str:
 
 
 def _number(value: float) -> str:
-    return gettext("what is no number") if value != value else f"{value:.2g}"
+    return gettext("NaN") if value != value else f"{value:.2g}"
 
 
 def health_card(result: Result) -> None:
@@ -91,32 +93,37 @@ def health_card(result: Result) -> None:
             name = gettext(_MAPS[kind], layer=layer + 1)
             if not _map(name, own.to_dict("records")):
                 silent.append(name)
-        if silent:
+        if len(silent) == len(sites):
+            shown.caption(gettext("No findings in any map."))
+        elif silent:
             maps = _joined(gettext_noop("{some}, {more}"), map(plain, silent))
             shown.caption(gettext("No findings for {maps}.", maps=maps))
         shown.caption(
             gettext(
-                "A finding is no fault: heads do end on one word or stay idle while the others "
-                "work."
+                "A finding is not an error: trained heads often look at one word alone, or do "
+                "little, while others do the work."
             )
         )
 
 
 def _sound(facts: Mapping[str, Any]) -> str:
     error, padding, tokens = facts["row_error"], facts["padding"], facts["padded_to"]
+    sums = gettext("Rows sum to 1 within {error:.0e}.", error=error)
     if not tokens:
-        return gettext("Rows sum to 1 within {error:.0e}.", error=error)
+        return sums
     if padding == 0:
-        return gettext(
-            "Rows sum to 1 within {error:.0e}; of the weight, none lies on padding beside a "
-            "sentence of {tokens} tokens.",
-            error=error, tokens=tokens,
+        said = gettext(
+            "No weight lies on padding when a longer sentence in the batch pads this one to "
+            "{tokens} tokens, <eos> included.",
+            tokens=tokens,
+        )
+    else:
+        said = gettext(
+            "At most {padding:.0e} of a row's weight lies on padding when a longer sentence in "
+            "the batch pads this one to {tokens} tokens, <eos> included.",
+            tokens=tokens, padding=padding,
         )  # fmt: skip
-    return gettext(
-        "Rows sum to 1 within {error:.0e}; of the weight, at most {padding:.0e} lies on padding "
-        "beside a sentence of {tokens} tokens.",
-        error=error, tokens=tokens, padding=padding,
-    )  # fmt: skip
+    return together((sums, plain(said)))
 
 
 def _bug(name: str, plugins: Mapping[str, Mapping[str, str]]) -> str:

@@ -37,9 +37,9 @@ FIGURE_TITLES = {
 _KIND_TITLES = {**KIND_TITLES, EVERY_KIND: gettext_noop("All")}
 _EVERY = ""
 _SPECIAL = {
-    _EVERY: gettext_noop("anything"),
-    FINDING: gettext_noop("a bug or finding"),
-    CHANGED: gettext_noop("a change"),
+    _EVERY: gettext_noop("all heads"),
+    FINDING: gettext_noop("with a bug or finding"),
+    CHANGED: gettext_noop("changed"),
 }
 _SIGNS = {"<": gettext_noop("at most"), ">": gettext_noop("at least")}
 _NAMES = {
@@ -82,7 +82,7 @@ def _kind(session: Session[Heads]) -> None:
 def _only(session: Session[Heads]) -> Only | None:
     held = session.view.only
     chosen = st.selectbox(
-        gettext("Only heads with"),
+        gettext("Filter"),
         (_EVERY, FINDING, CHANGED, *FIGURES),
         key=place("heads-only", held.figure if held else _EVERY, session.fresh),
         format_func=_only_title,
@@ -94,11 +94,11 @@ def _only(session: Session[Heads]) -> Only | None:
     sign, number = (held.sign, held.number) if held and known else _BOUNDS[chosen]
     fresh = session.fresh and known
     sign = st.segmented_control(
-        gettext("is"), tuple(_SIGNS), key=place(f"heads-sign-{chosen}", sign, fresh),
+        gettext("Condition"), tuple(_SIGNS), key=place(f"heads-sign-{chosen}", sign, fresh),
         format_func=lambda name: gettext(_SIGNS[name]),
     ) or sign  # fmt: skip
     number = st.number_input(
-        gettext("this"), -LARGEST, LARGEST, key=place(f"heads-bound-{chosen}", number, fresh),
+        gettext("Bound"), -LARGEST, LARGEST, key=place(f"heads-bound-{chosen}", number, fresh),
         step=0.05, format="%g", width=_NUMBER_WIDTH,
     )  # fmt: skip
     return Only(figure=chosen, sign=sign, number=round(number, 9))

@@ -17,10 +17,14 @@ _TITLES = {
     "before": gettext_noop("**Unchanged**"),
     "after": gettext_noop("**With the changes**"),
 }
+_NAMES = {
+    "before": gettext_noop("the unchanged translation"),
+    "after": gettext_noop("the changed translation"),
+}
 _WITHOUT = {
-    "cross": gettext_noop("This model has no cross attention of its own."),
-    "encoder": gettext_noop("This model has no encoder attention of its own."),
-    "decoder": gettext_noop("This model has no decoder attention of its own."),
+    "cross": gettext_noop("This model has no cross-attention."),
+    "encoder": gettext_noop("This model has no self-attention in its encoder."),
+    "decoder": gettext_noop("This model has no self-attention in its decoder."),
 }
 _NOTHING = "—"
 
@@ -52,37 +56,38 @@ def outcome(result: Result) -> None:
     unchanged = facts.get("unchanged", facts)
     if "unchanged" in facts:
         before, after, fresh = compared(unchanged["translation"], facts["translation"])
-        effect = _effect(facts, unchanged, fresh)
+        likely, effect = _likely(facts, unchanged), _effect(facts, unchanged, fresh)
     else:
         before, after = plain(facts["translation"]) or _NOTHING, _NOTHING
-        effect = gettext("Nothing is changed yet: switch heads off below.")
+        likely = _likelihood(facts, facts)
+        effect = gettext("Nothing is changed yet: tick heads in the table below.")
     with layout.grid(2):
-        with shown.container(gap="xsmall", key="heads-before"):
-            shown.markdown(f"{gettext(_TITLES['before'])}\n## {before}")
-            shown.caption(_likelihood(facts, unchanged))
-        with shown.container(gap="xsmall", key="heads-after"):
-            shown.markdown(f"{gettext(_TITLES['after'])}\n## {after}")
-            shown.caption(effect)
+        for name, words, said in (("before", before, likely), ("after", after, effect)):
+            with shown.container(gap=None, key=f"heads-{name}"):
+                shown.caption(f"{gettext(_TITLES[name])} · {said}")
+                shown.markdown(f"## {words}")
+
+
+def _likely(facts: Mapping[str, Any], unchanged: Mapping[str, Any]) -> str:
+    """How likely the unchanged translation is, for the model as it is and for the changed one."""
+    before = _likelihood(facts, unchanged)
+    if facts["translation"] == unchanged["translation"]:
+        return before
+    now = _nats(unchanged["changed_log_probability"])
+    return gettext("{before}, with the changes {now}", before=before, now=now)
 
 
 def _effect(facts: Mapping[str, Any], unchanged: Mapping[str, Any], fresh: int) -> str:
     if facts["forced"]:
         return _likelihood(facts, facts)
-    under = _nats(unchanged["changed_log_probability"])
-    return " · ".join(
-        (
-            _changed_words(facts, unchanged, fresh),
-            _likelihood(facts, facts),
-            gettext("of the unchanged words under them {value}", value=under),
-        )
-    )
+    return f"{_changed_words(facts, unchanged, fresh)} · {_likelihood(facts, facts)}"
 
 
 def _changed_words(facts: Mapping[str, Any], unchanged: Mapping[str, Any], fresh: int) -> str:
     if fresh:
         return ngettext("{count} word changed", "{count} words changed", fresh)
     if facts["translation"] != unchanged["translation"]:
-        return gettext("words are gone")
+        return gettext("words left out")
     return gettext("no words changed")
 
 
@@ -110,5 +115,5 @@ def attention(session: Session[Heads], result: Result, *, kind: str, name: str) 
         return
     maps.attention_maps(
         result, name, session.jobs.done(), kind, session.view.selected,
-        lambda selected: session.update(selected=selected),
+        lambda selected: session.update(selected=selected), name=gettext(_NAMES[name]),
     )  # fmt: skip

@@ -44,17 +44,22 @@ from dashboard.ui.fields import draw_device
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.titles import checkpoint_title
-from dashboard.ui.translations import draw_sentences, show_sentences
+from dashboard.ui.translations import draw_sentences, show_sentences, unknown_words
 from dashboard.ui.widgets import choose, plain
 
 _MAPS = "maps"  # where a link on the page leads
-_OUTCOME, _BOARD = 150, 560  # px
+_OUTCOME, _BOARD = 100, 560  # px
 _MODEL_WIDTH = 260
 
 
 class _Places(NamedTuple):
-    """Where things go that come after the choices below them were read."""
+    """Where things go that come after the choices below them were read.
 
+    The outcome stays in sight while the desk, which holds it, is scrolled.
+    """
+
+    warnings: shown.Place
+    desk: shown.Place
     outcome: shown.Place
     menu: shown.Place
 
@@ -100,17 +105,20 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
     draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
     if _requests(session.view, catalogue) is None:
         return None
-    found = shown.container(gap="small")
-    with st.container(
-        horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
-    ):
-        shown.header(gettext("Switchboard"))
-        with st.container(horizontal=True, vertical_alignment="center", width="content"):
-            # The way to the weights by keyboard leads past the table, column by column.
-            st.markdown(f"[{gettext('To the maps')}](#{_MAPS})", width="content")
-            menu = shown.container(width="content")
-    filters(session, catalogue)
-    return _Places(found, menu)
+    warnings = shown.container(gap="small")
+    desk = shown.container(key="heads-desk")
+    with desk:
+        found = shown.container(key="heads-said")
+        with st.container(
+            horizontal=True, horizontal_alignment="distribute", vertical_alignment="bottom"
+        ):
+            shown.header(gettext("Change heads"))
+            with st.container(horizontal=True, vertical_alignment="center", width="content"):
+                # The way to the weights by keyboard leads past the table, column by column.
+                st.markdown(f"[{gettext('To the maps')}](#{_MAPS})", width="content")
+                menu = shown.container(width="content")
+        filters(session, catalogue)
+    return _Places(warnings, desk, found, menu)
 
 
 def _model(session: Session[Heads], catalogue: Catalogue) -> None:
@@ -138,13 +146,18 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
             gettext("The sentence is empty: write one above, and its heads appear here.")
         )
     else:
+        said = session.jobs.final(asked.unchanged)
+        if said and said.result:
+            with places.warnings:
+                unknown_words(said.result, sides_of(catalogue, [checkpoint]))
         with places.outcome:
             results.results(
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True
             )
         with places.menu:
             _export(session, catalogue, asked.figures)
-        _board(session, asked)
+        with places.desk:
+            _board(session, asked)
         _maps(session, asked)
         title = checkpoint_title(view.checkpoint, checkpoint, catalogue)
         draw_origin(checkpoint, f"{plain(title)} · ")
@@ -198,8 +211,8 @@ def _maps(session: Session[Heads], asked: _Requests) -> None:
 PAGE = Page(
     name="heads",
     title="Heads",
-    explanation="One model, one sentence. How does every head look, and what does the model say "
-    "without it?",
+    explanation="One model, one sentence: where each head looks, and what the model says without "
+    "it.",
     link=LINK,
     controls=_controls,
     requests=lambda view, catalogue: _requests(view, catalogue) or (),

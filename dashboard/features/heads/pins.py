@@ -42,7 +42,7 @@ def pins(session: Session[Heads], usual: Request) -> None:
 
 
 def _form(session: Session[Heads], frames: Frames) -> None:
-    st.caption(gettext("At one written word, the head looks at one word alone."))
+    st.caption(gettext("In one row of a head, all weight goes to one word."))
     ordered = sorted(frames, key=lambda site: (KINDS.index(site[0]), site[1]))
     heads = [
         (*site, head)

@@ -31,11 +31,11 @@ from dashboard.ui import charts, export, shown
 from dashboard.ui.session import Session
 
 _STATE, _EDITOR = "heads-board-state", "heads-editor"
-_ON, _UNIFORM = "On", "Uniform"  # columns of switches
+_OFF, _UNIFORM = "Off", "Uniform"  # columns of switches
 _ROW, _TALLEST = 33, 640  # px; 16 heads are seen at once
 _TITLES = {
-    "Head": gettext_noop("Head"), _ON: gettext_noop("On"), _UNIFORM: gettext_noop("Uniform"),
-    "Says": gettext_noop("Says"), **{title: title for title in FIGURE_TITLES.values()},
+    "Head": gettext_noop("Head"), _OFF: gettext_noop("Off"), _UNIFORM: gettext_noop("Uniform"),
+    "Finding": gettext_noop("Finding"), **{title: title for title in FIGURE_TITLES.values()},
 }  # fmt: skip
 _HELP = {
     "leave_one_out": gettext_noop(
@@ -43,21 +43,23 @@ _HELP = {
         "Below 0: the model needs it."
     ),
     "entropy": gettext_noop(
-        "Entropy of the rows over the largest possible: 0 looks at one word, 1 at all alike."
+        "Entropy of the rows as a share of the largest possible: 0 puts all weight on one word, 1 "
+        "the same weight on every word."
     ),
-    "eos": gettext_noop("Mean weight on the sentence's end."),
+    "eos": gettext_noop("Mean weight on <eos>, the token that ends the sentence."),
     "concentration": gettext_noop(
-        "Mean weight on the word that gets most of it: 1 if all rows look at one."
+        "Mean weight on the word that gets the most: 1 if all rows look at that word alone."
     ),
     "diagonality": gettext_noop(
-        "Correlation of the two positions under the weights: 1 on the diagonal."
+        "Correlation of the positions of query and key, weighted by the attention weights: 1 if "
+        "all weight lies on the diagonal."
     ),
     "distance": gettext_noop(
         "Mean Jensen–Shannon divergence, in bits, from the rows of the same model before "
-        "training: 0 alike, 1 nothing in common."
+        "training: 0 means equal, 1 without overlap."
     ),
     "padding": gettext_noop(
-        "Largest weight of a row on padding, in a batch beside a longer sentence."
+        "Largest weight of a row on padding, measured in a batch with a longer sentence."
     ),
     "row_error": gettext_noop("Largest distance of a row's sum from 1."),
 }
@@ -89,11 +91,11 @@ class _Board:
 
 
 def _switches(state: str) -> dict[str, bool]:
-    return {_ON: state != "off", _UNIFORM: state == "uniform"}
+    return {_OFF: state == "off", _UNIFORM: state == "uniform"}
 
 
 def _state(switches: Mapping[str, Any]) -> State:
-    if not switches[_ON]:
+    if switches[_OFF]:
         return "off"
     return "uniform" if switches[_UNIFORM] else ON
 
@@ -118,12 +120,12 @@ def switchboard(session: Session[Heads], result: Result) -> None:
             args=(session, every, "cross"),
         )  # fmt: skip
         st.button(
-            gettext("Everything on"), icon=":material/toggle_on:", on_click=_reset,
+            gettext("Undo all changes"), icon=":material/undo:", on_click=_reset,
             args=(session,), disabled=not session.view.changes,
         )  # fmt: skip
     heads = listed(session.view, result)
     if heads.empty:
-        shown.caption(gettext("No head is like that; choose another filter above."))
+        shown.caption(gettext("No head matches; choose another filter above."))
         return
     places = _places(heads)
     board = _board(session, result, places, every)
@@ -134,7 +136,7 @@ def switchboard(session: Session[Heads], result: Result) -> None:
         hide_index=True,
         num_rows="fixed",
         height=min((len(table) + 1) * _ROW + 3, _TALLEST),
-        disabled=[name for name in table.columns if name not in (_ON, _UNIFORM)],
+        disabled=[name for name in table.columns if name not in (_OFF, _UNIFORM)],
         column_config=_columns(),
     )
     titles = {name: gettext(title) for name, title in _TITLES.items()}
@@ -217,7 +219,7 @@ def _table(heads: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:
         table[title] = heads[figure].to_numpy()
     said = [", ".join(gettext(SHORT[name]) for name in text.split()) for text in heads["verdicts"]]
     if any(said):
-        table.insert(3, "Says", said)
+        table.insert(3, "Finding", said)
     return table
 
 
@@ -225,15 +227,16 @@ def _columns() -> dict[str, Any]:
     kinds, said = st.column_config, {name: gettext(title) for name, title in _TITLES.items()}
     columns: dict[str, Any] = {
         "Head": kinds.TextColumn(said["Head"], pinned=True, width=96),
-        _ON: kinds.CheckboxColumn(
-            said[_ON], pinned=True, width=56, help=gettext("A head that is off says nothing.")
+        _OFF: kinds.CheckboxColumn(
+            said[_OFF], pinned=True, width=64,
+            help=gettext("Tick to switch the head off: it then adds nothing to the model."),
         ),
         _UNIFORM: kinds.CheckboxColumn(
             said[_UNIFORM], pinned=True, width=90,
-            help=gettext("A uniform head looks at all words alike."),
+            help=gettext("Tick to give all words the same weight."),
         ),
-        "Says": kinds.TextColumn(
-            said["Says"], width=104, help=gettext("Bugs and findings, see map health.")
+        "Finding": kinds.TextColumn(
+            said["Finding"], width=104, help=gettext("Bugs and findings, see map health.")
         ),
     }  # fmt: skip
     for figure, title in FIGURE_TITLES.items():

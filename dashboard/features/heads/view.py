@@ -194,7 +194,9 @@ TEXT = text(gettext_noop("A sentence to translate"))
 TARGET: Text[Heads] = Text(
     name="target",
     title=gettext_noop("Force this translation"),
-    help=gettext_noop("Heads are then judged by how likely the model finds these words."),
+    help=gettext_noop(
+        "Each head is then judged by how likely the model finds these words without it."
+    ),
 )
 SORT: SortField[Heads] = SortField(
     name="sort", title=gettext_noop("Sort by"), options=lambda _view, _catalogue: SORTS

@@ -25,11 +25,11 @@ nav { display: flex; flex-wrap: wrap; align-items: center; gap: 0.35rem 0.75rem;
   font-family: var(--st-font); font-size: 0.875rem; color: var(--st-text-color); }
 ol { display: flex; flex-wrap: wrap; gap: 0.3rem; margin: 0; padding: 0; list-style: none; }
 a { display: inline-flex; align-items: center; justify-content: center; min-width: 2rem;
-  height: 2rem; padding: 0 0.45rem; box-sizing: border-box; border-radius: 1rem;
+  height: 2rem; padding: 0 0.25rem; box-sizing: border-box; border-radius: 1rem;
   border: 1px solid var(--st-border-color); color: inherit; text-decoration: none; }
 a:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
 a[aria-current] { border: 2px solid var(--st-primary-color); font-weight: 600; }
-a[data-done]::after { content: "\\2713"; margin-left: 0.25rem; color: var(--st-green-text-color); }
+a[data-done]::after { content: "\\2713"; margin-left: 0.1rem; color: var(--st-green-text-color); }
 button { border: none; background: none; padding: 0.25rem 0; color: inherit; font: inherit;
   text-decoration: underline; cursor: pointer; }
 button[hidden] { display: none; }

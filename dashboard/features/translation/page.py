@@ -180,7 +180,7 @@ def _closer(view: Translation) -> None:
         link_to("differences", query(view), gettext("Where do they differ?"), "compare_arrows")
         link_to(
             "heads", query(first),
-            gettext("What is the ablation effect of each head of panel a?"), "tune",
+            gettext("What does each head of panel a do?"), "tune",
         )  # fmt: skip
 
 

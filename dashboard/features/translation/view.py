@@ -128,8 +128,8 @@ TARGET: Text[Translation] = Text(
     name="target",
     title=gettext_noop("Force this translation"),
     help=gettext_noop(
-        "The models then say nothing of their own: each tells how likely it finds these words, "
-        "and where it looks while it reads them."
+        "Every model is given this translation and writes none of its own: the page shows how "
+        "likely each finds these words, and where it looks at each of them."
     ),
 )
 BEAM: Setting[Translation] = Setting(

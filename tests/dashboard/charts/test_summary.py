@@ -73,6 +73,17 @@ def test_lines_that_are_not_told_are_counted():
     assert words.endswith("The table has 2 more lines.")
 
 
+def test_the_columns_of_a_series_have_the_titles_of_the_axes():
+    frame = pd.DataFrame({"n": ["a", "b"], "x": [0, 1], "y": [2, 3], "loss": [4, 5]})
+    titles = ("step", "loss")
+    table = summary.of_series(frame, name="n", x="x", y="y", titles=titles).table()
+    assert table.to_pylist()[1] == {"n": "b", "step": 1, "loss": 3, "loss (2)": 5}
+
+
+def test_a_nought_has_no_sign():
+    assert [summary.number(value) for value in (-0.0, -0.5)] == ["0", "−0.5"]
+
+
 def test_bars_are_told_by_the_highest_and_the_lowest():
     frame = pd.DataFrame({"name": ["1.1", "1.2", "1.3"], "rate": [0.25, 0.75, None]})
     assert summary.of_ranked(frame, name="name", value="rate", what="the rate").words == (

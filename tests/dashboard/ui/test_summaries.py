@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from contextlib import nullcontext
+
 import numpy as np
 import pytest
 
@@ -27,6 +29,15 @@ def test_a_screen_reader_says_what_a_chart_shows_and_where_its_largest_weights_l
     (noted,) = record.seen.blocks
     assert noted.alt == more["alt"]
     assert noted.name == "attention-of-panel-a"
+
+
+def test_a_table_is_named_as_its_chart_without_marks_of_markdown(drawn, monkeypatch):
+    opened = nullcontext()
+    opened.open = True  # type: ignore[attr-defined]
+    monkeypatch.setattr("streamlit.expander", lambda *_, **__: opened)
+    monkeypatch.setattr(summaries, "_section", summaries._section.__wrapped__)  # no fragment
+    summaries.section([("Maps of panels. Point at a row", SUMMARY)])
+    assert drawn[-1][2]["alt"] == "Maps of panels. Point at a row"
 
 
 def test_no_table_is_made_before_somebody_opens_them(drawn):

@@ -32,13 +32,13 @@ def test_the_first_screen_compares_the_models_of_a_corpus_with_gold(opened, back
     assert {request.data for request in asked} == {"twin_a", "transformer_x"}
     assert {dict(request.options)["corpus"] for request in asked} == {"phrasebook"}
     assert [(m.label, m.value) for m in app.metric] == [
-        ("Alignment error rate, its one head", "0.500"),
+        ("Alignment error rate, only head", "0.500"),
         ("Alignment error rate, best: layer 1 · head 2", "0.125"),
     ]
     said = words(app)
     assert "precision 0.750 · recall – · 3 pairs · 2 more too long for this model" in said
     assert r"**I am \*home\*\.** → **Je suis chez moi\.**" in said
-    assert "Pair 1 of 5, error 0.50, number 2 from the worst of the 3 scored." in said
+    assert "Pair 1 of 5, error 0.50: rank 2 of the 3 scored pairs, the worst first." in said
     assert r"layer 1 · head 2: **2 found** · **1 missed** (chez → \*home\*) · **1 wrong**" in said
     (table,) = app.dataframe
     assert table.value["Error rate"].tolist() == [0.5, 0.125]

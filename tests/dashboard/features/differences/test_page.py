@@ -67,7 +67,7 @@ def test_every_panel_reads_what_the_first_one_says(opened, backend):
     assert drawn["queries"] == [*said.split(), "<eos>"]
     assert drawn["keys"] == ["i'm", "home", ".", "<eos>"]
     assert drawn["notes"][0] == ["probability 0.25"] * 5
-    assert r"what panel a says by itself: “je suis \*chez\* moi\.”" in words(app)
+    assert r"the translation of panel a: “je suis \*chez\* moi\.”" in words(app)
     assert r"0\.00 bit of Jensen–Shannon divergence" in words(app)
     assert pairs(backend) == [("one", "two")]
     assert link(app) == {}
@@ -81,7 +81,7 @@ def test_a_failing_checkpoint_and_a_missing_one_cost_their_panels(opened, backen
     app = opened("differences", a="bahdanau.additive", b="bahdanau.scaled_dot",
                  c="bahdanau.entmax", d="bahdanau.bilinear")  # fmt: skip
     assert not app.exception
-    assert "what panel b says by itself" in words(app)
+    assert "the translation of panel b" in words(app)
     assert "need at most 9 tokens" in words(app)
     assert "Scoring ‘entmax’ is not installed here" in words(app)
     assert maps(app)["letters"] == ["b", "d", "b − d"]
@@ -90,7 +90,7 @@ def test_a_failing_checkpoint_and_a_missing_one_cost_their_panels(opened, backen
     assert maps(app)["letters"] == ["b", "d", "b − d"]
     app.button_group("differences-pair").set_value("c-d").run()
     assert maps(app)["letters"] == ["b", "d"]
-    assert "no difference to show" in words(app)
+    assert "No difference to show" in words(app)
     assert link(app)["pair"] == "c-d"
 
 
@@ -122,7 +122,7 @@ def test_an_empty_sentence_and_a_single_panel(opened, backend):
     assert "The sentence is empty" in words(app)
     app.text_input("differences-text").set_value("zebra go").run()
     assert maps(app)["letters"] == ["a"]
-    assert "One panel has nothing to differ from" in words(app)
+    assert "Add a second panel" in words(app)
     assert r"so their translation is a guess: zebra." in words(app)
 
 

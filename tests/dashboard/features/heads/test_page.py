@@ -45,13 +45,14 @@ def test_the_first_screen_ranks_the_heads_of_a_transformer(opened, backend):
     assert link(app) == {}
     assert list(table(app)["Head"]) == [f"cross {lh}" for lh in ("2.3", "2.2", "2.1", "1.3", "1.2",
                                                                  "1.1")]  # fmt: skip
-    assert set(table(app)["On"]) == {True}
-    assert list(table(app)["Says"]) == ["on <eos>"] + [""] * 5
+    assert set(table(app)["Off"]) == {False}
+    assert list(table(app)["Finding"]) == ["on <eos>"] + [""] * 5
     (request,) = asked(backend, "heads")
     assert request.data == "transformer_one"
     assert len(asked(backend, "translation")) == 1
     assert r"je suis \*chez\* moi\." in words(app)
-    assert ":green-badge[:material/check: no bug] Rows sum to 1" in words(app)
+    assert ":green-badge[:material/check: no bug] Rows sum to 1 within" in words(app)
+    assert "pads this one to 10 tokens" in words(app)
     assert r"head 3: 75\% of its weight lies on \<eos\>" in words(app)
 
 
@@ -59,7 +60,7 @@ def test_a_bug_is_red_and_names_the_plugin(opened):
     app = opened("heads", text="padded words")
     assert not app.exception
     (bug,) = app.error
-    assert r"the model ‘transformer’ (plugin odd\-\*plugin\* 1\.2) must hand" in bug.value
+    assert r"the model ‘transformer’ (plugin odd\-\*plugin\* 1\.2) must pass" in bug.value
     assert "no bug]" not in words(app)
     assert r":red-badge[bug] **Encoder 1**" in words(app)
     assert r"up to 50\% of a row lies on padding" in words(app)
@@ -67,7 +68,7 @@ def test_a_bug_is_red_and_names_the_plugin(opened):
 
 def test_a_switch_goes_into_link_and_request_and_changed_words_stand_out(opened, backend):
     app = opened("heads")
-    edits = {"edited_rows": {0: {"On": False}, 4: {"Uniform": True}}}
+    edits = {"edited_rows": {0: {"Off": True}, 4: {"Uniform": True}}}
     app.session_state["heads-editor-0"] = edits
     app.run()
     assert not app.exception
@@ -77,10 +78,11 @@ def test_a_switch_goes_into_link_and_request_and_changed_words_stand_out(opened,
     assert len(asked(backend, "heads")) == 1
     assert r"je ~~suis~~ ~~\*chez\*~~ moi\." in words(app)
     assert ":orange-background[:orange[vais]] :orange-background[:orange[chez]]" in words(app)
-    assert "2 words changed · log-probability −2.50 · of the unchanged words" in words(app)
-    button(app, "Everything on").click().run()
+    assert "**Unchanged** · log-probability −1.50, with the changes −9.25" in words(app)
+    assert "**With the changes** · 2 words changed · log-probability −2.50" in words(app)
+    button(app, "Undo all changes").click().run()
     assert link(app) == {}
-    assert set(table(app)["On"]) == {True}
+    assert set(table(app)["Off"]) == {False}
 
 
 def test_all_cross_heads_go_off_at_once_and_one_comes_back(opened):
@@ -88,8 +90,8 @@ def test_all_cross_heads_go_off_at_once_and_one_comes_back(opened):
     button(app, "All cross heads off").click().run()
     usual = {"uniform": "encoder.1.2", "pin": "cross.1.1:1>0"}
     assert link(app) == {"off": "cross.1.all,cross.2.all", **usual}
-    assert set(table(app)["On"]) == {False}
-    app.session_state["heads-editor-1"] = {"edited_rows": {3: {"On": True}}}
+    assert set(table(app)["Off"]) == {True}
+    app.session_state["heads-editor-1"] = {"edited_rows": {3: {"Off": False}}}
     app.run()
     assert link(app)["off"] == "cross.1.1,cross.1.2,cross.2.all"
 
@@ -116,7 +118,7 @@ def test_sorting_and_filters_go_into_the_link_and_change_no_request(opened, back
     assert link(app) == {"kind": "all", "only": "entropy>0.25"}
     assert len(asked(backend, "heads")) == len(asked(backend, "translation")) == 1
     app.selectbox("heads-only").set_value("changed").run()
-    assert "No head is like that" in words(app)
+    assert "No head matches" in words(app)
 
 
 def test_a_change_that_this_model_refuses_costs_one_place(opened, backend):
@@ -138,6 +140,7 @@ def test_what_is_not_here_or_empty_or_hostile_is_said(opened, backend):
     assert "Scoring ‘entmax’ is not installed here" in words(app)
     assert "The sentence is empty" in words(opened("heads", text=""))
     assert asked(backend, "heads") == []
+    assert "not in this model's vocabulary" in words(opened("heads", text="a zebra")).lower()
     app = opened("heads", off="<b>", a="bahdanau.additive")
     assert not app.exception
     assert "off=‘<b>’" in words(app)
@@ -156,9 +159,9 @@ def test_a_chinese_reader_finds_all_but_names_in_chinese(opened, monkeypatch):
     monkeypatch.setattr(language, "_spoken", lambda: "zh")
     app = opened("heads", only="entropy>0.25")
     assert not app.exception
-    assert [one.value for one in app.header] == ["开关板", "热图"]
+    assert [one.value for one in app.header] == ["改动注意力头", "热图"]
     assert "还没有改动" in words(app)
     assert r"头 3：75\% 的权重落在 \<eos\> 上" in words(app)
-    assert set(table(app)["On"]) == {True}
+    assert set(table(app)["Off"]) == {False}
     assert table(app)["Head"][0].startswith("交叉 ")
     assert link(app) == {"only": "entropy>0.25"}

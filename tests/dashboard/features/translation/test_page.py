@@ -244,7 +244,7 @@ def test_other_pages_look_closer_at_the_same_sentence(opened, catalogue):
             "kind": "encoder"}  # fmt: skip
     assert ways(app) == {
         "Where do they differ?": {**same, "b": "bahdanau.additive", "a.map": "1.2"},
-        "What is the ablation effect of each head of panel a?": same,
+        "What does each head of panel a do?": same,
     }
     for page, link in zip(("differences", "heads"), ways(app).values(), strict=True):
         there = opened(page, **{name.replace(".", "__"): value for name, value in link.items()})
