@@ -45,3 +45,19 @@ def test_a_page_speaks_chinese_and_its_link_says_so(window):
     seen.page.get_by_role("button", name="简体中文").click()
     seen.until(lambda: "工作进程数" in seen.text(), "Chinese").settle()
     assert "lang=zh" in seen.page.url
+
+
+def test_a_chosen_language_stays_for_other_tabs_of_the_same_browser_alone(window):
+    seen = window("server")
+    seen.page.get_by_role("button", name="简体中文").click()
+    seen.until(lambda: "工作进程数" in seen.text(), "Chinese").settle()
+    tab = seen.page.context.new_page()
+    tab.goto(f"{seen.url}/server")
+    tab.get_by_role("button", name="English").wait_for()
+    assert "lang" not in tab.url
+    tab.goto(f"{seen.url}/server?lang=en")
+    tab.get_by_role("button", name="简体中文").wait_for()
+    tab.goto(f"{seen.url}/server")
+    tab.get_by_role("button", name="English").wait_for()  # a link's language is not remembered
+    another = window("server")
+    assert another.page.get_by_role("button", name="简体中文").count() == 1
