@@ -2,8 +2,9 @@
 
 A page begins at its top, and the menu that covers it on a phone is closed: Streamlit leaves both
 as they were on the page before. A link inside a container of the key :data:`TO_FORMULA` leads to
-its page's field of formulas instead. A tap shows a chart's tooltip, and scrolling hides it. A
-language that was chosen is remembered in a cookie, which a page can only set by script.
+its page's field of formulas instead. The tab key goes from a popover's button into it. A tap shows
+a chart's tooltip, and scrolling hides it. A language that was chosen is remembered in a cookie,
+which a page can only set by script.
 """
 
 from __future__ import annotations
@@ -61,6 +62,27 @@ addEventListener("click", showTooltip);
 addEventListener("click", (event) => {
   sought = Boolean(event.target.closest?.(wayToFormula));
 }, true);
+
+// Streamlit draws an open popover at the end of the document, far from its button.
+function tabThroughPopover(event) {
+  if (event.key !== "Tab") return;
+  const body = document.querySelector("[data-testid=stPopoverBody]");
+  const button = document.querySelector("[data-testid=stPopoverButton][aria-expanded=true]");
+  if (!body || !button) return;
+  const stops = [...body.querySelectorAll("a[href], button, input, textarea, [tabindex='0']")]
+    .filter((each) => !each.disabled && each.tabIndex >= 0 && each.getClientRects().length);
+  const last = event.shiftKey ? stops[0] : stops.at(-1);
+  const active = document.activeElement;
+  if (active === button && !event.shiftKey && stops.length) {
+    event.preventDefault();
+    stops[0].focus();
+  } else if (active === last) {
+    button.focus();  // from which the browser goes on, or stays where it came from
+    if (event.shiftKey) event.preventDefault();
+  }
+}
+
+addEventListener("keydown", tabThroughPopover, true);
 
 // Charts above the field still grow, and the field may be drawn anew, until the visitor acts.
 function landAtFormula() {
