@@ -27,6 +27,7 @@ from dashboard.language import ENGLISH, LANGUAGES, TAGS, gettext_noop, said_in
 from dashboard.navigation import PAGES
 from dashboard.storage.errors import StorageError
 from dashboard.ui.run_store import picture_path, run_store
+from dashboard.ui.speaking import remembered
 
 SITE = "Attention Workbench"
 _KEPT = gettext_noop("A page of the Attention Workbench, as it was kept.")
@@ -184,7 +185,8 @@ def _language(request: Request) -> str:
     """The language in which the page will be drawn, as a browser knows it."""
     asked = request.query_params.get("lang", "")
     browser = request.headers.get("accept-language", "").partition(",")[0].partition("-")[0]
-    return next((one for one in (asked, browser.lower()) if one in LANGUAGES), ENGLISH)
+    found = (asked, remembered(request.cookies), browser.lower())
+    return next((one for one in found if one in LANGUAGES), ENGLISH)
 
 
 def _path(scope: _Message) -> str | None:
@@ -212,6 +214,6 @@ async def _answer(send: _Send, begun: _Message, body: bytes) -> None:
     for name in ("etag", "last-modified"):
         del headers[name]
     headers["content-length"] = str(len(body))
-    headers.add_vary_header("accept-language")
+    headers.add_vary_header("accept-language, cookie")
     await send({**begun, "headers": headers.raw})
     await send({"type": "http.response.body", "body": body})

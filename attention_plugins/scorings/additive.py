@@ -42,7 +42,7 @@ class Additive(Scoring):
 ADDITIVE = ScoringSpec(
     name="additive",
     title="Additive (Bahdanau)",
-    formula=r"v^\top \tanh(W_q q + W_k k)",
+    formula=r"w_v^\top \tanh(W_q q + W_k k)",
     build=Additive,
     reference="Bahdanau, Cho & Bengio 2014, Neural machine translation by jointly learning to "
     "align and translate, appendix A.1.2",
@@ -54,6 +54,6 @@ MLP = replace(
     ADDITIVE,
     name="mlp",
     title="MLP (additive by another name)",
-    formula=r"v^\top \tanh(W_k k + W_q q)",
+    formula=r"w_v^\top \tanh(W_k k + W_q q)",
     description="The same function as additive, under the name that other texts give it.",
 )

@@ -31,7 +31,7 @@ class Coverage(Additive):
 COVERAGE = ScoringSpec(
     name="coverage",
     title="Coverage",
-    formula=r"v^\top \tanh\left(W_q q_t + W_k k_i + u \sum_{s<t} \alpha_{s,i}\right)",
+    formula=r"w_v^\top \tanh\left(W_q q_t + W_k k_i + u \sum_{s<t} \alpha_{s,i}\right)",
     build=Coverage,
     reference="Tu et al. 2016, Modeling coverage for neural machine translation, section 3.1",
     description="Like additive, but it knows what was translated already, and may look elsewhere.",

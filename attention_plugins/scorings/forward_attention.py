@@ -35,7 +35,7 @@ class ForwardAttention(Additive):
 FORWARD_ATTENTION = ScoringSpec(
     name="forward_attention",
     title="Forward attention",
-    formula=r"v^\top \tanh(W_q q_t + W_k k_i) + \ln(\alpha_{t-1,i}+\alpha_{t-1,i-1})",
+    formula=r"w_v^\top \tanh(W_q q_t + W_k k_i) + \ln(\alpha_{t-1,i}+\alpha_{t-1,i-1})",
     build=ForwardAttention,
     reference="Zhang, Ling & Dai 2018, Forward attention in sequence-to-sequence acoustic "
     "modelling for speech synthesis, section 3.1",

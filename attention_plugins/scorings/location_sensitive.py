@@ -32,7 +32,7 @@ class LocationSensitive(Additive):
 LOCATION_SENSITIVE = ScoringSpec(
     name="location_sensitive",
     title="Location-sensitive",
-    formula=r"v^\top \tanh\left(W_q q_t + W_k k_i + U (F * \alpha_{t-1})_i\right)",
+    formula=r"w_v^\top \tanh\left(W_q q_t + W_k k_i + U (F * \alpha_{t-1})_i\right)",
     build=LocationSensitive,
     parameters=(
         Parameter(

@@ -47,7 +47,7 @@ MONOTONIC = ScoringSpec(
     name="monotonic",
     title="Soft monotonic",
     formula=r"\ln p_i \sum_{j\le i} \alpha_{t-1,j} \prod_{l=j}^{i-1} (1-p_l),\ "
-    r"p_i=\sigma(v^\top \tanh(W_q q_t+W_k k_i)+r)",
+    r"p_i=\sigma(w_v^\top \tanh(W_q q_t+W_k k_i)+r)",
     build=Monotonic,
     parameters=(
         Parameter(

@@ -20,9 +20,10 @@ def perform(request: Request, context: Context) -> Result:
 
     Returns:
         The facts of :func:`attention_plugins.formula.described`, and ``completions`` of the word
-        that the text ends with. Where nothing is wrong, also what the catalogue says of a scoring,
-        with the scores of a few numbers as ``description``, and ``files``: the package that the
-        formula would be, by file name.
+        that the text ends with; none where nothing is wrong, since that word is whole. Where
+        nothing is wrong, also what the catalogue says of a scoring, with the scores of a few
+        numbers as ``description``, and ``files``: the package that the formula would be, by file
+        name.
 
     Raises:
         ValueError: there is no such option.
@@ -30,9 +31,9 @@ def perform(request: Request, context: Context) -> Result:
     text = dict(request.options).get("text")
     if not isinstance(text, str):
         raise ValueError("the task formula needs the option text, such as 'q.k / sqrt(d)'")
-    facts = {**described(text), "completions": _completions(text)}
+    facts = {**described(text), "completions": []}
     if facts["error"]:
-        return Result(facts=facts)
+        return Result(facts={**facts, "completions": _completions(text)})
     spec = spec_of(text)
     return Result(
         facts={

@@ -51,7 +51,7 @@ class Formula:
         slug: its name in files and widgets.
         files: by file name, the package that it would be.
         shape: of its scores, such as ``(n_q, n_k)``.
-        completions: of what is typed last, whether or not there is a problem.
+        completions: of what is typed last, while there is a problem.
     """
 
     entry: Entry | None = None

@@ -1,16 +1,15 @@
-"""A button that copies a link with one click, and the same link as text and as a QR code.
-
-Every page has it, so it also begins every page at its top, and closes the menu that covers it on a
-phone: Streamlit leaves both as they were on the page before.
-"""
+"""A button that copies a link with one click, and the same link as text and as a QR code."""
 
 from __future__ import annotations
+
+from collections.abc import Sequence
 
 import streamlit as st
 from streamlit.components.v2 import component
 
-from dashboard import language, navigation
-from dashboard.language import TAGS, gettext
+from dashboard.language import gettext
+from dashboard.language.joining import listed
+from dashboard.ui.widgets import plain
 
 _LONGEST_CODE = 1200  # characters; a camera reads no finer QR code from a screen
 
@@ -28,6 +27,7 @@ button {
   border: none; background: none; color: var(--st-text-color); font: inherit;
   font-family: var(--st-font); font-size: 0.875rem; white-space: nowrap; cursor: pointer;
 }
+button[data-telling] { max-width: min(20rem, 60vw); white-space: normal; text-align: left; }
 button:hover { color: var(--st-primary-color); }
 button:focus-visible {
   outline: 2px solid var(--st-primary-color); outline-offset: 2px; border-radius: 4px;
@@ -37,19 +37,7 @@ button:focus-visible {
 # Browsers offer their clipboard to pages that came by https or from this machine; a selection of
 # one's own can be copied on any.
 _JS = """
-const shown = 2500;  // milliseconds
-const narrow = 768;  // px; below it Streamlit's menu of pages covers the page
-let page = null;
-
-function beginAtTop(opened) {
-  if (page !== null && page !== opened) {
-    document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
-    const menu = document.querySelector("[data-testid=stSidebar][data-collapsed=false]");
-    if (innerWidth < narrow)
-      menu?.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
-  }
-  page = opened;
-}
+const shown = 2500, each = 100;  // milliseconds, at least and for a character
 
 async function copied(text) {
   try { await navigator.clipboard.writeText(text); return true; } catch { /* the other way */ }
@@ -63,8 +51,6 @@ async function copied(text) {
 }
 
 export default function ({ parentElement, data }) {
-  document.documentElement.lang = data.language;
-  beginAtTop(data.page);
   const button = parentElement.querySelector("button");
   const label = button.querySelector("span");
   const told = parentElement.querySelector(".told");
@@ -77,25 +63,30 @@ export default function ({ parentElement, data }) {
       delete button.dataset.telling;
       label.textContent = data.label;
       told.textContent = "";
-    }, shown);
+    }, Math.max(shown, each * text.length));
   };
 }
 """
 _button = component("attention_workbench_copy", html=_HTML, css=_CSS, js=_JS)
 
 
-def copy_button(link: str, part: str = "") -> None:
+def copy_button(link: str, instead: Sequence[str] = ()) -> None:
     """A button *Copy link*, and a popover with the link as text and as a QR code.
 
     Args:
-        part: what of the page is seen; another part begins at the top as another page does.
+        instead: titles of the scorings that the link names in place of typed formulas that are
+            wrong.
     """
+    done = gettext("Link copied")
+    if instead:
+        done = gettext(
+            "Link copied with {scoring}: the typed formula is wrong", scoring=listed(instead)
+        )
     _button(
         key="copy-link", width="content", height="content",
         data={
-            "page": f"{navigation.current().name} {part}", "language": TAGS[language.current()],
             "text": link, "label": gettext("Copy link"),
-            "done": gettext("Link copied"),
+            "done": done,
             "failed": gettext("Not copied: take it from the QR code's menu"),
         },
     )  # fmt: skip
@@ -106,6 +97,15 @@ def copy_button(link: str, part: str = "") -> None:
     if shared.open:
         with shared:
             st.caption(gettext("Whoever opens this link sees this page as it is now."))
+            if instead:
+                st.caption(
+                    plain(
+                        gettext(
+                            "It names {scoring}: the typed formula is wrong.",
+                            scoring=listed(instead),
+                        )
+                    )
+                )
             st.code(link, language=None, wrap_lines=True)
             if len(link) <= _LONGEST_CODE:
                 st.image(_code(link), width=240)

@@ -105,9 +105,7 @@ def formula_field(
         help=gettext(_HELP),
         live=_PAUSE,
     )
-    if not still:
-        title = plain(scoring_title(scoring, catalogue))
-        still = gettext("Below is still {scoring}.", scoring=title)
+    still = still or _still(scoring, catalogue)
     text = formulas.typed(given)
     if not text:
         st.caption(together((gettext("Type a formula of q and k."), still)))
@@ -120,6 +118,8 @@ def formula_field(
     problem = formula.problem or _elsewhere(formula, task, text)
     if problem:
         _wrong(text, problem, still)
+        if scoring:
+            session.instead.append(scoring_title(scoring, catalogue))
         return None
     _given(formula, names)
     return formula
@@ -142,6 +142,17 @@ def package_button(key: str, formula: Formula) -> None:
         icon=":material/deployed_code:",
         help=gettext("A plugin with this scoring and its test, to install and to change."),
     )
+
+
+def _still(scoring: str, catalogue: Catalogue) -> str:
+    """What is shown while the typed formula cannot be used."""
+    title = scoring_title(scoring, catalogue)
+    if is_formula(scoring):
+        said = gettext_noop(
+            "The charts below still show the last formula that works: `{formula}`."
+        )
+        return gettext(said, formula=title)
+    return gettext("The charts below still show {scoring}.", scoring=plain(title))
 
 
 def _elsewhere(formula: Formula, task: str, text: str) -> Problem | None:

@@ -19,6 +19,7 @@ from dashboard.ui.glossary import glossary_button
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
 from dashboard.ui.owner import visitor
+from dashboard.ui.page_script import page_script
 from dashboard.ui.reloading import changes, reload
 from dashboard.ui.results import POLL, details
 from dashboard.ui.session import address, draw_anew
@@ -46,16 +47,21 @@ def name_tab(title: str, shown: Sequence[str] = ()) -> None:
 
 
 def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenerator:
-    """The page's title with one sentence; returns the place for its buttons.
+    """The page's title with the choice of language and a sentence; returns where its buttons go.
 
     Args:
         alone: whether that place lies below the sentence rather than beside it.
     """
+    with st.container(
+        horizontal=True, horizontal_alignment="distribute", vertical_alignment="center",
+        key="page-title",
+    ):  # fmt: skip
+        st.title(title, anchor=False, width="content")
+        speaking.language_button(draw_anew)
     words, beside = st.container(), None
     if not alone:
         words, beside = st.columns([3, 4], vertical_alignment="bottom", gap="medium")
     with words:
-        st.title(title, anchor=False)
         st.caption(explanation)
     return place_for_buttons(beside)
 
@@ -74,12 +80,14 @@ def actions(
     *,
     aloud: bool = True,
     part: str = "",
+    instead: Sequence[str] = (),
 ) -> None:
     """The buttons that every page has: its link, and a look for plugins.
 
     Args:
         catalogue: what is installed; None for a page that needs no plugin.
-        part: see :func:`.copying.copy_button`.
+        part: see :func:`.page_script.page_script`.
+        instead: see :func:`.copying.copy_button`.
         aloud: whether what the last look changed pops up.
     """
     if catalogue is not None:
@@ -88,8 +96,8 @@ def actions(
         if catalogue is not None and catalogue.failures:
             _faults(catalogue)
         glossary_button()
-        copy_button(address(link), part)
-        speaking.language_button(draw_anew)
+        copy_button(address(link), instead)
+        page_script(part)
         if catalogue is not None and visitor().administers:
             st.button(
                 gettext("Reload plugins"),

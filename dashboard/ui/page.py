@@ -130,7 +130,9 @@ class Page(Generic[View, Places]):
                 keep, figure = st.container(width="content"), st.container(width="content")
             known = catalogue if self.catalogue else None
             part = self.part(session.view)
-            frame.actions(buttons, link, known, aloud=self.aloud, part=part)
+            frame.actions(
+                buttons, link, known, aloud=self.aloud, part=part, instead=session.instead
+            )
             self._ask(session, catalogue)
             with offers:
                 frame.offer(session.jobs, self.offer)

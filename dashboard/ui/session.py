@@ -35,6 +35,8 @@ class Session(Generic[View]):
         problems: what was refused of the link that was opened.
         jobs: what the page has asked workers for.
         links: the addresses that this page wrote itself, the present one last.
+        instead: titles of the scorings that this run shows in place of typed formulas that are
+            wrong.
     """
 
     def __init__(
@@ -51,6 +53,7 @@ class Session(Generic[View]):
             client=context.session_id if context else "", page=page,
         )  # fmt: skip
         self.links: list[str] = []
+        self.instead: list[str] = []
 
     def change(self, view: View) -> None:
         """Show another view, whatever the widgets say."""
@@ -95,7 +98,7 @@ def open_session(
     elif session.installed is not installed:
         written = link.format(session.view, session.catalogue)
         session.change(link.parse(written, catalogue)[0])
-    session.catalogue, session.installed = catalogue, installed
+    session.catalogue, session.installed, session.instead = catalogue, installed, []
     return session
 
 

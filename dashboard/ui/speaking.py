@@ -1,9 +1,9 @@
-"""The language in which a visitor reads: that of the browser, or the one that was chosen."""
+"""The language in which a visitor reads: a link's, the one that was chosen, or the browser's."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import ParamSpec, TypeVar
 
@@ -17,7 +17,9 @@ P = ParamSpec("P")
 T = TypeVar("T")
 
 PARAMETER = "lang"  # of every page's link
-_SPOKEN, _CHOSEN = "language", "language chosen"
+COOKIE = "attention_language"  # what the visitor chose, for other tabs and later visits
+_SECONDS = 400 * 24 * 3600  # as long as browsers keep a cookie
+_SPOKEN, _CHOSEN, _PICKED = "language", "language chosen", "language picked"
 _run = threading.local()  # the run that this thread makes, and the language it is made in
 
 
@@ -25,7 +27,8 @@ def begin() -> None:
     """Find the language of this run, before anything is drawn.
 
     The link that was opened, or gone back to, decides if it names one; then what the visitor
-    chose, then the browser. What the address says otherwise may be older than that choice.
+    chose, here or on a visit before; then the browser. What the address says otherwise may be
+    older than that choice.
     """
     follow(_of_this_run)
     state = st.session_state
@@ -35,7 +38,7 @@ def begin() -> None:
     if opened and asked in LANGUAGES:
         state[_SPOKEN], state[_CHOSEN] = asked, True
     if _SPOKEN not in state:
-        state[_SPOKEN] = preferred(st.context.locale)
+        state[_SPOKEN] = remembered(st.context.cookies) or preferred(st.context.locale)
     _run.context = None
 
 
@@ -43,6 +46,21 @@ def preferred(locale: str | None) -> str:
     """The language for a browser's locale, such as ``zh-CN``; English where none fits."""
     wanted = (locale or "").partition("-")[0].lower()
     return wanted if wanted in LANGUAGES else ENGLISH
+
+
+def remembered(cookies: Mapping[str, str]) -> str:
+    """The language in a browser's cookie; empty where it holds none that is spoken here."""
+    wanted = cookies.get(COOKIE, "")
+    return wanted if wanted in LANGUAGES else ""
+
+
+def to_remember() -> dict[str, str | int]:
+    """The cookie that the browser is to keep; its language is empty until one was picked here.
+
+    A language that a link names is not kept: others make links.
+    """
+    language = st.session_state.get(_PICKED, "")
+    return {"cookie": COOKIE, "language": language, "seconds": _SECONDS}
 
 
 def in_link() -> dict[str, str]:
@@ -79,7 +97,8 @@ def language_button(changed: Callable[[], None]) -> None:
 
 def _switch(language: str, changed: Callable[[], None]) -> None:
     state = st.session_state
-    state[_SPOKEN], state[_CHOSEN] = language, True
+    state[_SPOKEN] = state[_PICKED] = language
+    state[_CHOSEN] = True
     _run.context = None
     changed()
 

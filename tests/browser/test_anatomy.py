@@ -72,7 +72,7 @@ def test_a_scoring_is_walked_through_while_it_is_typed(window, width, scheme):
     field = seen.page.locator(".st-key-anatomy-formula input")
     field.press_sequentially("-max(abs(q - k)) / w - |i -", delay=20)
     # The scoring that it was, or what was right on the way there.
-    drawn(seen.until(lambda: "Below is still" in seen.text(), "what is wrong"))
+    drawn(seen.until(lambda: "charts below still show" in seen.text(), "what is wrong"))
     assert seen.overflow() == 0
     seen.screenshot(f"anatomy-formula-wrong-{width}-{scheme}")
     before = matrices(seen, "scores")[0]

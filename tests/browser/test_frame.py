@@ -45,3 +45,73 @@ def test_a_page_speaks_chinese_and_its_link_says_so(window):
     seen.page.get_by_role("button", name="简体中文").click()
     seen.until(lambda: "工作进程数" in seen.text(), "Chinese").settle()
     assert "lang=zh" in seen.page.url
+
+
+def test_a_chosen_language_stays_for_other_tabs_of_the_same_browser_alone(window):
+    seen = window("server")
+    seen.page.get_by_role("button", name="简体中文").click()
+    seen.until(lambda: "工作进程数" in seen.text(), "Chinese").settle()
+    tab = seen.page.context.new_page()
+    tab.goto(f"{seen.url}/server")
+    tab.get_by_role("button", name="English").wait_for()
+    assert "lang" not in tab.url
+    tab.goto(f"{seen.url}/server?lang=en")
+    tab.get_by_role("button", name="简体中文").wait_for()
+    tab.goto(f"{seen.url}/server")
+    tab.get_by_role("button", name="English").wait_for()  # a link's language is not remembered
+    another = window("server")
+    assert another.page.get_by_role("button", name="简体中文").count() == 1
+
+
+def test_a_row_fades_where_it_goes_on(window):
+    seen = window("regression", width=390, height=844, touch=True)
+    row = seen.page.locator(".st-key-regression-controls")
+    seen.until(row.count, "the row of controls").settle()
+    faded = "row => ['left', 'right'].map((end) => getComputedStyle(row)"
+    faded += ".getPropertyValue(`--more-${end}`) !== '0px')"
+    for scrolled, ends in ((0, [False, True]), (200, [True, True]), (9999, [True, False])):
+        row.evaluate("(row, to) => { row.scrollLeft = to; }", scrolled)
+        seen.until(lambda ends=ends: row.evaluate(faded) == ends, f"its ends at {scrolled} px")
+    narrow = seen.page.locator(".st-key-regression-maps")
+    assert narrow.evaluate(faded) == [False, False]
+
+
+def test_the_tab_key_goes_through_a_popover_and_escape_returns_to_its_button(window):
+    seen = window("server", height=1200)
+    keyboard = seen.page.keyboard
+    button = seen.page.get_by_role("button", name="Glossary")
+    focused = "each => each === document.activeElement"
+    button.focus()
+    keyboard.press("Enter")
+    sought = seen.page.get_by_role("textbox", name="Find a term")
+    seen.until(sought.count, "the glossary").settle()
+    keyboard.press("Tab")
+    assert sought.evaluate(focused)
+    keyboard.press("Shift+Tab")
+    assert button.evaluate(focused)
+    seen.page.get_by_role("link", name="Lessons explain them").focus()
+    keyboard.press("Tab")
+    assert seen.page.get_by_role("button", name="Copy link").evaluate(
+        "each => each === each.getRootNode().activeElement"
+    )
+    sought.focus()
+    keyboard.press("Escape")
+    seen.until(lambda: not sought.count(), "the glossary to close").settle()
+    assert button.evaluate(focused)
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_what_has_the_focus_has_a_ring(window, scheme):
+    seen = window("plugins", scheme=scheme)
+    ring = """each => {
+      const style = getComputedStyle(each);
+      return style.outlineStyle + ' ' + style.outlineWidth + ' ' + style.outlineColor;
+    }"""
+    colour = {"light": "rgb(42, 109, 179)", "dark": "rgb(90, 162, 230)"}[scheme]
+    seen.page.keyboard.press("Tab")  # from now on the browser shows the focus
+    link = seen.page.get_by_test_id("stSidebarNavLink").or_(
+        seen.page.get_by_test_id("stTopNavLink")
+    )
+    for each in (link.first, seen.page.get_by_role("button", name="Glossary")):
+        each.focus()
+        assert each.evaluate(ring) == f"solid 2px {colour}"

@@ -75,6 +75,42 @@ def test_the_slider_moves_the_kernels_and_the_sentence_says_what_it_did(window):
     assert words(again) == words(seen)
 
 
+def marked(seen):
+    """Of every mark on the line that follows the pointer, its x."""
+    return {row["x"] for rows in seen.rows("x", "said", "weight") for row in rows}
+
+
+def test_a_tap_moves_the_line_and_scrolling_hides_what_it_said(window):
+    seen = drawn(window(width=390, height=844, touch=True))
+    before = marked(seen)
+    assert len(before) == 1
+    box = seen.page.locator('[data-testid="stVegaLiteChart"]').bounding_box()
+    seen.page.touchscreen.tap(box["x"] + 0.8 * box["width"], box["y"] + 100)
+    seen.until(lambda: marked(seen) != before, "the line to move")
+    assert len(marked(seen)) == 1
+    tooltip = seen.page.locator("#vg-tooltip-element")
+    seen.until(tooltip.is_visible, "the values at the line")
+    moved = marked(seen)
+    seen.page.get_by_test_id("stMain").evaluate("main => main.scrollTo(0, 200)")
+    seen.until(tooltip.is_hidden, "the tooltip to go")
+    assert marked(seen) == moved
+
+
+@pytest.mark.parametrize("size", SIZES)
+def test_type_a_formula_leads_to_the_field(window, size):
+    width, height = SIZES[size]
+    seen = drawn(window(width=width, height=height))
+    seen.page.get_by_text("Type a formula", exact=True).click()
+    field = seen.page.get_by_role("textbox", name="Formula of panel a")
+    seen.until(lambda: len(seen.views()) >= 3, "the curves").settle()
+    assert field.evaluate("field => field === document.activeElement")
+    box = field.bounding_box()
+    assert box["y"] > 0
+    assert box["y"] + box["height"] < height
+    seen.page.go_back()
+    drawn(seen)
+
+
 def test_all_doors_open_by_the_keyboard(window):
     seen = drawn(window())
     doors = seen.page.locator(".st-key-doors a")

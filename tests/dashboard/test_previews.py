@@ -70,7 +70,7 @@ def test_a_page_says_its_name_and_what_it_is_for(client):
     assert answer.text.endswith("<body>é</body></html>")
     assert int(answer.headers["content-length"]) == len(answer.content)
     assert "etag" not in answer.headers
-    assert answer.headers["vary"] == "accept-language"
+    assert answer.headers["vary"] == "accept-language, cookie"
 
 
 def test_a_page_is_asked_for_whole_and_unpacked(client):
@@ -104,6 +104,13 @@ def test_the_bare_address_is_the_first_page(client):
 )  # fmt: skip
 def test_the_page_says_its_language(client, query, browser, tag):
     answer = client.get(f"/train{query}", headers={"accept-language": browser})
+    assert answer.text.startswith(f'<html lang="{tag}">')
+
+
+@pytest.mark.parametrize(("query", "tag"), [("", "zh-Hans"), ("?lang=en", "en")])
+def test_the_page_says_the_language_that_was_chosen_before(client, query, tag):
+    client.cookies.set("attention_language", "zh")
+    answer = client.get(f"/train{query}", headers={"accept-language": "en-GB"})
     assert answer.text.startswith(f'<html lang="{tag}">')
 
 

@@ -9,9 +9,10 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import navigation
 from dashboard.language import gettext
+from dashboard.ui.page_script import TO_FORMULA
 
 _NARROWEST = 250  # px of a door, before doors wrap
-_FORMULA = {"a": "=-|q - k| / w", "b": "gaussian"}
+_FORMULA = {"a": "=-norm(q - k) / w", "b": "gaussian"}
 
 
 def doors(curves: Mapping[str, str]) -> None:
@@ -29,7 +30,8 @@ def doors(curves: Mapping[str, str]) -> None:
             navigation.link_to("regression", curves, gettext("Continue with these curves"))
         purpose = gettext("A scoring of your own, as a formula or as ten lines of Python.")
         with _door("build", gettext("Build"), purpose):
-            navigation.link_to("regression", _FORMULA, gettext("Type a formula"), "function")
+            with st.container(key=TO_FORMULA):
+                navigation.link_to("regression", _FORMULA, gettext("Type a formula"), "function")
             navigation.link_to("plugins", {}, gettext("Write a plugin"))
 
 

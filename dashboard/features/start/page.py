@@ -61,8 +61,8 @@ def _controls(session: Session[Start], catalogue: Catalogue) -> _Places:
         chart = shown.container()
         shown.caption(
             gettext(
-                "Dashed: the truth. Rings: training points. Errors are mean squared. Point at "
-                "the chart to move the line."
+                "Dashed: the truth. Rings: training points. Errors are mean squared. Point at or "
+                "tap the chart to move the line."
             )
         )
     doors(same_curves(session.view))

@@ -41,7 +41,7 @@ def test_the_sample_of_a_formula_of_positions_says_where_its_keys_stand():
     assert facts["tasks"] == ["translation", "encoding"]
 
 
-def test_the_word_at_the_end_is_completed_whether_or_not_the_rest_is_right():
+def test_the_word_at_the_end_is_completed_until_the_formula_is_whole():
     def offered(text):
         return [(each["word"], each["insert"]) for each in said(text)["completions"]]
 
@@ -50,7 +50,7 @@ def test_the_word_at_the_end_is_completed_whether_or_not_the_rest_is_right():
         ("sigma", "gma"), ("sigmoid", "gmoid("), ("sin", "n("),
     ]  # fmt: skip
     assert offered("q.k / sqrt(d)") == offered("q.k / ") == offered("") == []
-    assert ("w1", "1") in offered("-|q - k| / w1 + w")
+    assert offered("-|q - k| / w") == offered("-|q - k| / w1 + w") == offered("q.k / d") == []
 
 
 def test_the_package_is_named_by_the_formulas_slug():

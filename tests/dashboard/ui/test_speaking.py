@@ -19,6 +19,7 @@ def page():
     st.text(language.current())
     st.text(speaking.in_link())
     st.text(speaking.problem())
+    st.session_state["remembering"] = speaking.to_remember()["language"]
     speaking.language_button(lambda: st.session_state.update(changed=True))
 
     @st.fragment
@@ -41,8 +42,10 @@ def spoken_before():
 def visit(monkeypatch):
     """Open the page with a link's language and a browser's."""
 
-    def open_page(asked=None, locale="en-GB"):
-        monkeypatch.setattr(speaking.st, "context", type("Context", (), {"locale": locale}))
+    def open_page(asked=None, locale="en-GB", chosen=None):
+        cookies = {speaking.COOKIE: chosen} if chosen else {}
+        context = {"locale": locale, "cookies": cookies}
+        monkeypatch.setattr(speaking.st, "context", type("Context", (), context))
         app = AppTest.from_function(page)
         if asked is not None:
             app.query_params["lang"] = asked
@@ -53,6 +56,10 @@ def visit(monkeypatch):
 
 def texts(app):
     return [each.value for each in app.text]
+
+
+def remembering(app):
+    return app.session_state["remembering"]
 
 
 def test_the_browser_decides_where_nobody_else_does(visit):
@@ -66,6 +73,25 @@ def test_the_browser_decides_where_nobody_else_does(visit):
 )
 def test_what_a_browser_asks_for_is_matched_by_its_language(locale, spoken):
     assert speaking.preferred(locale) == spoken
+
+
+def test_a_choice_of_a_visit_before_decides_over_the_browser(visit):
+    assert texts(visit(chosen="zh"))[:2] == ["zh", "{}"]
+    assert texts(visit(locale="zh-CN", chosen="en"))[:2] == ["en", "{}"]
+    assert texts(visit(locale="zh-CN", chosen="xx"))[0] == "zh"
+
+
+def test_a_link_decides_over_a_choice_of_a_visit_before(visit):
+    assert texts(visit("en", chosen="zh"))[:2] == ["en", "{'lang': 'en'}"]
+
+
+def test_the_browser_is_to_remember_what_was_picked_and_not_what_a_link_says(visit):
+    app = visit("zh")
+    assert remembering(app) == ""
+    app.button(key="language-en").click().run()
+    assert remembering(app) == "en"
+    app.button(key="language-zh").click().run()
+    assert remembering(app) == "zh"
 
 
 def test_a_link_decides_over_the_browser(visit):

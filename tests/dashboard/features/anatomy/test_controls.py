@@ -80,7 +80,7 @@ def test_what_is_wrong_is_marked_and_the_walk_stays(opened, backend):
     (shown,) = [one.value for one in app.code if "sqr" in one.value]
     line, carets = shown.split("\n")
     assert line[carets.index("^") :].startswith("sqr(")
-    assert "Below is still Gaussian." in seen(app)
+    assert "The charts below still show Gaussian." in seen(app)
     assert asked(backend).scoring == "gaussian"
     assert link(app)["scoring"] == "gaussian"
 

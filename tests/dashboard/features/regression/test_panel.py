@@ -47,6 +47,12 @@ def link(app):
     return {key: value if isinstance(value, str) else value[-1] for key, value in given}
 
 
+def copied(app):
+    """What the button that copies the link is given to say."""
+    (button,) = (one for one in app.get("bidi_component") if "copy-link" in str(one.proto))
+    return str(button.proto)
+
+
 def slider(app, title):
     (found,) = [one for one in app.slider if one.label == title]
     return found
@@ -55,7 +61,7 @@ def slider(app, title):
 def test_a_typed_formula_is_a_scoring_like_any_other(opened, backend):
     app = opens_the_field(opened("regression", a="uniform", b="laplacian"))
     assert field(app).placeholder == GAUSSIAN
-    assert "Type a formula of q and k. Below is still Uniform." in seen(app)
+    assert "Type a formula of q and k. The charts below still show Uniform." in seen(app)
     field(app).set_value(GAUSSIAN).run()
     assert not app.exception
     assert link(app) == {"a": OWN_GAUSSIAN, "b": "laplacian"}
@@ -84,7 +90,7 @@ def test_what_is_wrong_is_said_with_its_place_and_the_panel_stays(opened, backen
     (shown,) = [one.value for one in app.code if "sqr" in one.value]
     line, carets = shown.split("\n")
     assert line[carets.index("^") :].startswith("sqr(")
-    assert "Below is still Gaussian." in seen(app)
+    assert "The charts below still show Gaussian." in seen(app)
     assert link(app)["a"] == "gaussian"
     assert len(wanted(backend)) == before
     field(app).set_value("q.k / sqrt(d)").run()
@@ -92,7 +98,20 @@ def test_what_is_wrong_is_said_with_its_place_and_the_panel_stays(opened, backen
     assert link(app)["a"] == "=dot(q, k) / sqrt(d)"
     field(app).set_value("q.k / sqrt(d").run()
     assert app.error
+    assert "still show the last formula that works: `dot(q, k) / sqrt(d)`." in seen(app)
     assert link(app)["a"] == "=dot(q, k) / sqrt(d)"
+
+
+def test_the_link_of_a_wrong_formula_says_what_it_names_instead(opened, backend):
+    app = opens_the_field(opened("regression", a="uniform", b="laplacian"))
+    field(app).set_value("q.k / sqrt(d)").run()
+    assert "Link copied with" not in copied(app)
+    field(app).set_value("q.k / sqrt(d").run()
+    assert "Link copied with dot(q, k) / sqrt(d): the typed formula is wrong" in copied(app)
+    app.session_state["share"] = True
+    assert "names dot(q, k) / sqrt(d): the typed" in seen(app.run()).replace("\\", "")
+    field(app).set_value("q.k").run()
+    assert "Link copied with" not in copied(app)
 
 
 def test_what_is_typed_is_explained_while_it_is_typed(opened, backend):
