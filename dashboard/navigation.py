@@ -104,7 +104,7 @@ PAGES = (
     ),
     Entry(
         name="runs", title="Runs", icon="bookmark", path="runs",
-        section="Saved", purpose="runs that were kept or imported",
+        section="Kept", purpose="runs that were kept or imported",
     ),
     Entry(
         name="plugins", title="Plugins", icon="extension", path="plugins",

@@ -89,13 +89,7 @@ class Visitor:
             return
         what = translated(what)
         if self.classroom:
-            setting = variable("classroom")
-            raise NotAllowed(
-                gettext(
-                    "{what} is switched off on this server ({setting})",
-                    what=what, setting=setting,
-                )
-            )  # fmt: skip
+            raise NotAllowed(gettext("{what} is switched off on this server", what=what))
         if self.logged_in:
             raise NotAllowed(
                 gettext(

@@ -18,7 +18,7 @@ from dashboard.ui.widgets import formula
 
 _FORMULA_HEIGHT = 64  # px, holds a fraction
 FOLDED = "folded-"
-_FOLDING: ContextVar[bool] = ContextVar("folding", default=False)
+_FOLDING: ContextVar[list[str] | None] = ContextVar("folding", default=None)
 _NARROWEST = 230  # px of a panel, before panels wrap
 _MOST_COLUMNS = 24  # that Streamlit takes
 _BADGES: dict[str, Literal["blue", "orange", "green", "violet"]] = {
@@ -31,21 +31,29 @@ _BADGES: dict[str, Literal["blue", "orange", "green", "violet"]] = {
 
 def row(key: str) -> DeltaGenerator:
     """A row of controls that wraps where the window is narrow."""
-    place = controls(key) if _FOLDING.get() else st
+    place = st if _FOLDING.get() is None else controls(key)
     return place.container(horizontal=True, vertical_alignment="bottom", gap="small", key=key)
 
 
 def controls(key: str) -> DeltaGenerator:
     """A place for controls and nothing else, which :func:`folding` can hide."""
-    return st.container(key=f"{FOLDED}{key}" if _FOLDING.get() else None)
+    places = _FOLDING.get()
+    if places is None:
+        return st.container()
+    places.append(key)
+    return st.container(key=f"{FOLDED}{key}")
 
 
 @contextmanager
-def folding() -> Iterator[None]:
-    """Have every place for controls that is made inside begin its key with :data:`FOLDED`."""
-    token = _FOLDING.set(True)
+def folding() -> Iterator[list[str]]:
+    """Have every place for controls that is made inside begin its key with :data:`FOLDED`.
+
+    The keys of those places are in the list, as soon as they are made.
+    """
+    places: list[str] = []
+    token = _FOLDING.set(places)
     try:
-        yield
+        yield places
     finally:
         _FOLDING.reset(token)
 

@@ -14,7 +14,7 @@ from dashboard.charts.export import ExportError
 from dashboard.charts.legend import is_scale
 from dashboard.charts.preview import Titled, preview
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.language.joining import listed
+from dashboard.language.joining import listed, together
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.text import lines, one_line
@@ -28,11 +28,14 @@ from dashboard.ui import charts, owner
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.noting import Record, Spec
 from dashboard.ui.run_store import run_store
+from dashboard.ui.widgets import plain
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
+_KEEPING = gettext_noop("Keeping")
 _PAGE_WIDTH, _GAP = 1_130, 32  # px, in a window of 1280 px
 _ICON = ":material/bookmark_add:"
 _HELP = gettext_noop("Keep this page as it is seen, or take it out as a file")
+_FILE_ICON = ":material/file_save:"
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -68,9 +71,8 @@ def menu(title: str, link: Mapping[str, str], jobs: Jobs, record: Record) -> Non
     """
     ends = jobs.ends()
     if record.incomplete or any(event is None for _, event in ends):
-        st.button(
-            gettext("Keep"), icon=_ICON, type="tertiary", disabled=True, key=f"{_KEY}-waiting"
-        )
+        label, icon, _ = _called()
+        st.button(label, icon=icon, type="tertiary", disabled=True, key=f"{_KEY}-waiting")
         return
     made = [(request, event.result) for request, event in ends if event and event.result]
     if results := [*made, *record.results]:
@@ -82,12 +84,20 @@ def menu(title: str, link: Mapping[str, str], jobs: Jobs, record: Record) -> Non
         _menu(_Seen(link=address, usual=one_line(usual), results=results, record=record))
 
 
+def _called() -> tuple[str, str, str]:
+    """The menu's label, icon and help: who may not keep the page can still take it as a file."""
+    if refused := owner.refusal(_KEEPING):
+        help = gettext("Take this page out as a file, as it is seen.")
+        return gettext("Page as a file"), _FILE_ICON, together([refused, help])
+    return gettext("Keep"), _ICON, gettext(_HELP)
+
+
 @st.fragment
 def _menu(page: _Seen) -> None:
+    label, icon, help = _called()
     opened = st.popover(
-        gettext("Keep"), icon=_ICON, type="tertiary", help=gettext(_HELP), key=_KEY,
-        on_change="rerun",
-    )  # fmt: skip
+        label, icon=icon, type="tertiary", help=plain(help), key=_KEY, on_change="rerun"
+    )
     if not opened.open:
         return
     state, usual = page.state, page.usual
@@ -100,7 +110,7 @@ def _menu(page: _Seen) -> None:
                 st.link_button(
                     gettext("Kept: open it"), f"runs?id={kept}", icon=":material/bookmark:"
                 )
-            else:
+            elif owner.visitor().makes:
                 st.button(
                     gettext("Keep this page"), icon=_ICON, key=f"{_KEY}-now", on_click=_keep,
                     args=(page, state),
@@ -165,7 +175,7 @@ def _keep(seen: _Seen, state: str) -> None:
     try:
         page = _page(seen, *_texts(seen.usual))
         visitor = owner.visitor()
-        visitor.see_that_it_makes(gettext_noop("Keeping"))
+        visitor.see_that_it_makes(_KEEPING)
         kept = run_store().keep(
             replace(page, picture=_picture(page)),
             source=navigation.current().path,

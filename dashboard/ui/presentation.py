@@ -20,11 +20,16 @@ def folded() -> Iterator[None]:
     """Hide the rows of controls that are drawn inside, until the reader asks for them.
 
     They are drawn all the same, since a page's view is what its widgets say. Nothing is hidden
-    unless the setting ``classroom`` is on, nor from an administrator.
+    unless the setting ``classroom`` is on, nor from an administrator. A page without such rows
+    has no toggle.
     """
-    if not visitor().presents or st.toggle(gettext("Show the controls"), key=_SHOW):
+    if not visitor().presents:
         yield
         return
-    st.html(_HIDDEN)
-    with layout.folding():
+    place = st.container()
+    if not st.session_state.get(_SHOW):
+        place.html(_HIDDEN)
+    with layout.folding() as rows:
         yield
+    if rows:
+        place.toggle(gettext("Show the controls"), key=_SHOW)

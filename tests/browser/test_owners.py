@@ -43,10 +43,10 @@ def cookie(page):
     return found
 
 
-def test_a_browser_is_an_author_by_its_cookie_and_an_administrator_by_the_token(school, visitor):
+def test_a_browser_is_known_by_its_cookie_and_an_administrator_by_the_token(school, visitor):
     first, second = (visitor(f"{school}/server") for _ in range(2))
     for page in (first, second):
-        page.get_by_text("You are: author").wait_for(timeout=PATIENCE)
+        page.get_by_text("You are: visitor").wait_for(timeout=PATIENCE)
         assert (cookie(page)["httpOnly"], cookie(page)["sameSite"]) == (True, "Lax")
         assert COOKIE not in page.evaluate("document.cookie")
     assert cookie(first)["value"] != cookie(second)["value"]

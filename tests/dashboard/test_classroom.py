@@ -67,6 +67,22 @@ def test_a_classroom_opens_a_link_with_its_controls_folded_away(opened, known):
     assert style(app) == ""
 
 
+@pytest.mark.parametrize("name", ["runs", "server"])
+def test_a_page_with_nothing_to_fold_away_has_no_toggle(opened, known, name):
+    known(classroom=True)
+    assert not opened(name).toggle
+
+
+@pytest.mark.parametrize("name", ["regression", "runs", "server", "training", "plugins"])
+def test_no_page_names_a_setting_to_those_who_cannot_change_it(opened, known, backend, name):
+    known(classroom=True)
+    app = opened(name)
+    assert not app.exception
+    said = (*app.caption, *app.text, *app.markdown)
+    assert not any("ATTENTION" in str(one.value) for one in said)
+    assert not any("ATTENTION" in (one.help or "") for one in app.button)
+
+
 @pytest.mark.parametrize("visitor", [{}, {"role": "administrator", "classroom": True}])
 def test_nothing_is_folded_elsewhere_or_for_who_runs_it(opened, known, visitor):
     known(**visitor)
@@ -80,8 +96,11 @@ def test_a_classroom_trains_nothing(opened, known, backend):
     app = opened("training")
     (train,) = [one for one in app.button if one.key == "train-start"]
     assert train.disabled
-    assert any("ATTENTION\\_CLASSROOM" in str(one.value) for one in app.caption)
-    with pytest.raises(NotAllowed, match="ATTENTION_CLASSROOM"):
+    assert any("Training is switched off on this server" in one.value for one in app.caption)
+    said = [str(one.value) for one in (*app.text, *app.markdown)]
+    assert not any("Press" in one or "Nothing trained yet" in one for one in said)
+    assert "Trainings" not in {one.value for one in app.header}
+    with pytest.raises(NotAllowed, match="is switched off on this server"):
         owner.trainings().start(None)
 
 
@@ -90,7 +109,7 @@ def test_a_classroom_starts_no_experiment_and_says_why(opened, known, backend):
     app = opened("experiment", task="translation")
     (train,) = [one for one in app.button if one.key == "experiment-train"]
     assert train.disabled
-    assert "ATTENTION\\_CLASSROOM" in train.help
+    assert "switched off on this server" in train.help
 
 
 def test_a_classroom_takes_no_file(known):
@@ -105,7 +124,7 @@ def test_a_classroom_imports_no_bundle(known, monkeypatch):
     state = {runs._UPLOAD: SimpleNamespace(name="a.zip", getvalue=lambda: b"PK")}
     monkeypatch.setattr(runs, "st", SimpleNamespace(session_state=state))
     runs._start_import()
-    assert "ATTENTION_CLASSROOM" in state[PROBLEM]
+    assert "switched off on this server" in state[PROBLEM]
     assert runs._PENDING not in state
 
 

@@ -30,10 +30,12 @@ def write_your_own(catalogue: Catalogue) -> None:
         for sentence, command in _STEPS:
             st.caption(gettext(sentence))
             st.code(command, language="bash", wrap_lines=True)
+        administers = visitor().administers
         st.button(
             gettext("Reload plugins"),
             icon=":material/refresh:",
             key="plugins-reload",
-            disabled=not visitor().administers,
+            disabled=not administers,
+            help=None if administers else gettext("For administrators of this server"),
             on_click=reloading.reload,
         )

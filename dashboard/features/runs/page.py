@@ -9,6 +9,7 @@ from dashboard.features.runs.bundle_import import add_run, store_upload
 from dashboard.features.runs.one import one
 from dashboard.features.runs.view import LINK, RunsView
 from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language.joining import together
 from dashboard.records.catalogue import Catalogue
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB
 from dashboard.storage.errors import BundleError, StorageError
@@ -35,6 +36,8 @@ def _results(session: Session[RunsView], catalogue: Catalogue, _: None) -> None:
 
 
 def _import(session: Session[RunsView]) -> None:
+    if not owner.visitor().makes:
+        return
     with st.popover(gettext("Import a run"), icon=":material/upload_file:", type="tertiary"):
         st.caption(gettext("A zip of a page or of a panel that a dashboard like this one wrote."))
         st.file_uploader(
@@ -118,7 +121,14 @@ def _all(session: Session[RunsView]) -> None:
         with st.container(border=True, key="runs-none"):
             title = gettext("No run yet")
             st.markdown(f":material/bookmark: **{title}**")
-            st.text(gettext("Press “Keep” on a page whose panels are computed, or import a run."))
+            st.text(
+                gettext("Press “Keep” on a page whose panels are computed, or import a run.")
+                if visitor.makes
+                else together([
+                    owner.refusal("Keeping"),
+                    gettext("A link to a run opens it here all the same."),
+                ])
+            )  # fmt: skip
         return
     if len(kept) > _MANY:
         wanted = st.text_input(

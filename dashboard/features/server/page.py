@@ -42,6 +42,10 @@ _CALLED = {
     "visitor": gettext_noop("You are: visitor"), "author": gettext_noop("You are: author"),
     "administrator": gettext_noop("You are: administrator"),
 }  # fmt: skip
+_CLASSROOM = gettext_noop(
+    "You may open every link and change what pages show. Training, uploading and keeping are "
+    "switched off on this server."
+)
 _NOT_NAMED = gettext_noop(
     "You may open every link. To train and upload as well, ask who runs this server to name your "
     "e-mail address."
@@ -50,12 +54,13 @@ _NOT_NAMED = gettext_noop(
 
 def _controls(_session: Session[ServerView], _catalogue: Catalogue) -> None:
     visitor = owner.visitor()
-    role = visitor.role
+    role = "visitor" if visitor.presents else visitor.role
     st.markdown(f"**{gettext(_CALLED[role])}**")
-    unnamed = visitor.logged_in and role == "visitor"
-    st.caption(gettext(_NOT_NAMED if unnamed else _ROLES[role]))
     if visitor.presents:
-        st.caption(gettext("This server shows only: nothing is trained or uploaded here."))
+        may = _CLASSROOM
+    else:
+        may = _NOT_NAMED if visitor.logged_in and role == "visitor" else _ROLES[role]
+    st.caption(gettext(may))
     _login()
     if settings().administrator_token.get_secret_value() and not visitor.administers:
         _token()

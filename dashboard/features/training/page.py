@@ -69,10 +69,10 @@ def _busy(trainings: Sequence[Training]) -> bool:
 def _trainings(
     session: Session[Train], catalogue: Catalogue, trainings: Sequence[Training]
 ) -> None:
-    st.header(gettext("Trainings"), anchor=False)
     if not trainings:
         _empty()
         return
+    _heading()
     if words := outlook(trainings):
         st.caption(words)
     chosen = select(trainings, session.view.shown)
@@ -91,7 +91,15 @@ def _trainings(
     probes(session, chosen, catalogue)
 
 
+def _heading() -> None:
+    st.header(gettext("Trainings"), anchor=False)
+
+
 def _empty() -> None:
+    """What will be seen here; nothing for those who cannot train, whom the button tells why."""
+    if not owner.visitor().makes:
+        return
+    _heading()
     with st.container(border=True, key="nothing-trained"):
         st.markdown(gettext(":material/model_training: **Nothing trained yet**"))
         st.text(

@@ -195,11 +195,20 @@ def test_a_page_belongs_to_whoever_keeps_it_and_a_classroom_keeps_none(menu, mon
     monkeypatch.setattr("dashboard.ui.owner.visitor", lambda: visitor)
     keep(menu())
     assert [kept.owner for kept in run_store().all()] == ["ada"]
+    asking = menu()
     visitor = Visitor(owner="ada", role="author", classroom=True)
-    app = keep(menu())
+    keep(asking)
     assert len(run_store().all()) == 1
-    said = "\n".join(text.value for text in app.text)
-    assert "Not kept: Keeping is switched off on this server (ATTENTION_CLASSROOM)" in said
+
+
+def test_who_may_not_keep_a_page_can_still_take_it_out_as_a_file(menu, monkeypatch):
+    visitor = Visitor(owner="ada", role="author", classroom=True)
+    monkeypatch.setattr("dashboard.ui.owner.visitor", lambda: visitor)
+    app = menu()
+    (popover,) = [one for one in app.get("popover") if "as a file" in one.proto.popover.label]
+    assert popover.proto.popover.help.startswith("Keeping is switched off on this server")
+    assert "page-keep-now" not in {one.key for one in app.button}
+    assert "page-keep-file" in {one.key for one in app.get("download_button")}
 
 
 def test_pictures_are_as_wide_as_their_places(monkeypatch):

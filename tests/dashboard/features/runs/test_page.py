@@ -267,6 +267,15 @@ def test_in_a_classroom_runs_are_seen_and_not_changed(runs, opened, seen_by):
     assert not {f"run-{kept.id}-gone", f"run-{kept.id}-copy-now"} & keys(app)
 
 
+def test_in_a_classroom_nothing_asks_for_a_run(runs, opened, seen_by):
+    seen_by("ada", classroom=True)
+    app = opened("runs")
+    said = " ".join(one.value for one in app.text)
+    assert "Keeping is switched off on this server." in said
+    assert "Press" not in said
+    assert not [one for one in app.get("popover") if "Import" in one.proto.popover.label]
+
+
 def test_a_run_is_opened_and_left_again(runs, opened):
     kept = runs.keep(shown(), source="regression")
     app = opened("runs")

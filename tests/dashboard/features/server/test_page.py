@@ -102,3 +102,11 @@ def test_the_token_makes_an_administrator_and_a_wrong_one_does_not(opened, known
     app = button.click().run()
     assert "You are: administrator" in words(app)
     assert not app.text_input
+
+
+def test_in_a_classroom_nobody_is_said_to_make_anything(opened, known):
+    known("author", classroom=True)
+    said = words(opened("server"))
+    assert "You are: visitor" in said
+    assert "Training, uploading and keeping are switched off on this server." in said
+    assert "You may train" not in said
