@@ -31,7 +31,9 @@ def glossary_button() -> None:
                 st.markdown("\n\n".join(defined(term) for term in found))
             else:
                 st.caption(gettext("No term has these letters. Try fewer of them."))
-        navigation.link_to(_LESSONS, {}, gettext("Lessons explain them one after the other"))
+        navigation.link_to(
+            _LESSONS, {}, gettext("Lessons explain most of them one after the other")
+        )
 
 
 def defined(term: str) -> str:
