@@ -11,7 +11,7 @@ from attention_plugins.contract import scoring
 @scoring(
     "uniform",
     title="Average pooling",
-    formula=r"0 \;\Rightarrow\; \text{every weight is } \tfrac{1}{n}",
+    formula=r"0 \;\Rightarrow\; \alpha(q, k_i) = \tfrac{1}{n}",
     reference="Zhang, Lipton, Li & Smola 2021, Dive into Deep Learning, section 10.2",
     description="Equal scores, whatever the query: each of n keys has the weight 1/n, and the "
     "output is the mean value.",

@@ -25,13 +25,15 @@ def glossary_button() -> None:
             gettext("Find a term"), key="glossary-sought", max_chars=40,
             placeholder=gettext("such as query"),
         )  # fmt: skip
-        found = [term for term in TERMS if _has(term, sought.strip().lower())]
+        found = [term for term in TERMS if _has(term, _letters(sought.strip()))]
         with st.container(height=_HEIGHT, border=False):
             if found:
                 st.markdown("\n\n".join(defined(term) for term in found))
             else:
                 st.caption(gettext("No term has these letters. Try fewer of them."))
-        navigation.link_to(_LESSONS, {}, gettext("Lessons explain them one after the other"))
+        navigation.link_to(
+            _LESSONS, {}, gettext("Lessons explain most of them one after the other")
+        )
 
 
 def defined(term: str) -> str:
@@ -43,4 +45,9 @@ def defined(term: str) -> str:
 
 
 def _has(term: str, letters: str) -> bool:
-    return letters in term.lower() or letters in gettext(term)
+    return letters in _letters(term) or letters in gettext(term)
+
+
+def _letters(term: str) -> str:
+    """In small letters and without hyphens, since a page says *held out* and *held-out*."""
+    return term.lower().replace("-", " ")

@@ -117,7 +117,7 @@ def _menu(page: _Seen) -> None:
                 )  # fmt: skip
             texts = _texts(usual)
             st.download_button(
-                gettext("Page"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
+                gettext("Download"), data=lambda: packed(_page(page, *texts)), key=f"{_KEY}-file",
                 file_name=f"{slug(usual, navigation.current().path)}.zip", mime="application/zip",
                 on_click="ignore",
             )  # fmt: skip

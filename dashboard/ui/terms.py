@@ -1,4 +1,4 @@
-"""The words of the field as lessons and the glossary explain them, each in a sentence."""
+"""The words of lessons, pages and the glossary, each explained in a sentence."""
 
 from __future__ import annotations
 
@@ -26,11 +26,26 @@ TERMS = {
     gettext_noop("average pooling"): gettext_noop(
         "Pooling with equal weights, so that the query does not matter."
     ),
+    gettext_noop("beam"): gettext_noop(
+        "How many partial translations a search follows: at each step it keeps the most probable "
+        "ones; a beam of 1 is greedy search."
+    ),
+    gettext_noop("BLEU"): gettext_noop(
+        "A score from 0 to 100: how many runs of one to four words a translation shares with a "
+        "reference; short translations lose points."
+    ),
     gettext_noop("causal mask"): gettext_noop(
         "A mask that hides from each position all that come after it."
     ),
+    gettext_noop("checkpoint"): gettext_noop(
+        "A trained model as it is stored: its weights, and a card that says how it was trained."
+    ),
     gettext_noop("context"): gettext_noop(
         "The vector that attention hands to the decoder at one step."
+    ),
+    gettext_noop("copied"): gettext_noop(
+        "What the translation of the nearest training sentence would score in place of the "
+        "model's."
     ),
     gettext_noop("cross-attention"): gettext_noop(
         "Attention whose queries come from one sequence, its keys and values from another."
@@ -48,11 +63,19 @@ TERMS = {
     gettext_noop("entropy"): gettext_noop(
         "How evenly weights are spread: 0 where one key has all, largest where all are equal."
     ),
+    gettext_noop("epoch"): gettext_noop("One pass of training over all of its examples."),
     gettext_noop("faithful"): gettext_noop(
         "Said of an explanation that names what the model really uses."
     ),
+    gettext_noop("far"): gettext_noop(
+        "Said of a held-out sentence that differs from every training sentence by more than "
+        "one word."
+    ),
     gettext_noop("head"): gettext_noop(
         "One of several attentions side by side, with projections of its own."
+    ),
+    gettext_noop("held out"): gettext_noop(
+        "Said of data that no training step learns from, so that a score on it is one on new data."
     ),
     gettext_noop("kernel"): gettext_noop(
         "A function that says how near two points are, and falls with their distance."
@@ -63,12 +86,24 @@ TERMS = {
     gettext_noop("layer normalisation"): gettext_noop(
         "Shifts and scales each token's numbers to mean 0 and variance 1."
     ),
+    gettext_noop("log-probability"): gettext_noop(
+        "The logarithm of a probability: 0 is certain, and the lower it is, the less a model "
+        "expects a translation."
+    ),
     gettext_noop("mask"): gettext_noop("Says which keys a query may see."),
     gettext_noop("masked softmax"): gettext_noop(
         "A softmax over the keys that the mask allows; all others get exactly 0."
     ),
     gettext_noop("multi-head attention"): gettext_noop(
         "Heads that attend side by side, joined and projected."
+    ),
+    gettext_noop("nats"): gettext_noop(
+        "The unit of natural logarithms, such as losses and log-probabilities: one nat more is "
+        "a factor of $e$, about 2.7."
+    ),
+    gettext_noop("near"): gettext_noop(
+        "Said of a held-out sentence that differs by one word (inserted, deleted or replaced) "
+        "from a training sentence."
     ),
     gettext_noop("normaliser"): gettext_noop("What makes weights of scores; mostly the softmax."),
     gettext_noop("padding"): gettext_noop(

@@ -67,3 +67,11 @@ def test_a_link_opens_without_controls_until_they_are_asked_for(school, visitor)
     page.get_by_text("Show the controls").click()
     controls.wait_for(state="visible", timeout=PATIENCE)
     assert re.search(r"a\.width=0\.5", page.url)
+
+
+def test_a_button_that_is_switched_off_can_be_read(school, visitor):
+    page = visitor(f"{school}/train")
+    button = page.locator(".st-key-train-start button")
+    button.wait_for(timeout=PATIENCE)
+    assert button.is_disabled()
+    assert button.evaluate("(e) => getComputedStyle(e).color") != "rgb(255, 255, 255)"

@@ -25,11 +25,15 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import picked, plain
 
 _HEIGHT = 420  # px, of the page in waiting
+# The workbench's summary in pyproject.toml, which a worker sends.
+gettext_noop(
+    "Write an attention scoring function once, see it in every model, on every task, side by side."
+)
 _STAGES = {
     "blocked": gettext_noop("Blocked by the allow-list"),
     "quarantine": gettext_noop("In quarantine"),
     "import": gettext_noop("Not imported"),
-    "contract": gettext_noop("Another contract"),
+    "contract": gettext_noop("Another version of the contract"),
     "hooks": gettext_noop("Wrong hooks"),
     "call": gettext_noop("A hook failed"),
     "record": gettext_noop("No record"),
@@ -38,6 +42,11 @@ _STAGES = {
     "describe": gettext_noop("Unreadable record"),
     "checkpoint": gettext_noop("Unusable checkpoint"),
 }
+_CONTRACT = gettext_noop(
+    "The contract is what a plugin may bring, and in which form. A plugin need not say a version. "
+    "One that does works here if its major version, the number before the dot, is this "
+    "workbench's, and the number after it is not larger."
+)
 _SHOWN = 6  # distributions with a box of their own
 _FAILURES_SHOWN, _CHANGES_SHOWN = 8, 8
 _SEARCH_WIDTH, _TABLE_HEIGHT = 420, 250  # px
@@ -212,26 +221,22 @@ def _failure(failure: Mapping[str, Any]) -> None:
 def _origins(one: Distribution, catalogue: Catalogue) -> None:
     with st.container(gap=None):
         for source in one.sources:
-            st.caption(_origin(source, catalogue, one.built_in))
+            st.caption(
+                _origin(source, catalogue), help=gettext(_CONTRACT) if source.contract else None
+            )
         for label, url in one.links:
             _link(label, url)
 
 
-def _origin(source: Source, catalogue: Catalogue, built_in: bool) -> str:
+def _origin(source: Source, catalogue: Catalogue) -> str:
     told = {"name": source.name, "module": source.module}
-    if source.contract:
-        return plain(
-            gettext(
-                "{name}: imported from {module}, needs contract {needed}; {here} is here.",
-                needed=source.contract, here=catalogue.contract, **told,
-            )
-        )  # fmt: skip
-    if built_in:
+    if not source.contract:
         return plain(gettext("{name}: imported from {module}.", **told))
     return plain(
         gettext(
-            "{name}: imported from {module}, names no contract; {here} is here.",
-            here=catalogue.contract, **told,
+            "{name}: imported from {module}. Written for version {needed} of the plugin contract; "
+            "this workbench has version {here}.",
+            needed=source.contract, here=catalogue.contract, **told,
         )
     )  # fmt: skip
 
@@ -247,8 +252,8 @@ def _link(label: str, url: str) -> None:
 PAGE = Page(
     name="plugins",
     title="Plugins",
-    explanation="Who brought which scoring, model, data set and checkpoint, and what could not "
-    "be taken in. A faulty plugin costs itself alone.",
+    explanation="Which package brings which scorings, models, data sets and checkpoints, what "
+    "could not be loaded, and why. A faulty plugin does not disturb the others.",
     link=LINK,
     controls=_controls,
     requests=lambda _view, catalogue: checks(catalogue),

@@ -32,7 +32,7 @@ METRICS = (
         help="Mean squared error at training points, each predicted from all others.",
     ),
     Metric(
-        name="effective_neighbours", title="Neighbours",
+        name="effective_neighbours", title="Effective neighbours",
         help="How many training points a query rests on: the exponential of the entropy of its "
         "weights' shares of their sum. Neither many nor few is good in itself.",
     ),

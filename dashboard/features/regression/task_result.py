@@ -117,27 +117,28 @@ def _loose(scoring: str, normaliser: str, ends: tuple[float, float]) -> str:
     if normaliser and low != high:
         return gettext_noop(
             "{scoring}, {normaliser}: rows of weights need not sum to 1; they sum to {low} to "
-            "{high}, so that a prediction is a weighted sum, not a mean. Neighbours are counted "
-            "by each weight's share of its row.",
+            "{high}, so that a prediction is a weighted sum, not a mean. Effective "
+            "neighbours are counted by each weight's share of its row.",
             scoring=scoring, normaliser=normaliser, low=low, high=high,
         )  # fmt: skip
     if normaliser:
         return gettext_noop(
             "{scoring}, {normaliser}: rows of weights need not sum to 1; they sum to {sum}, so "
-            "that a prediction is a weighted sum, not a mean. Neighbours are counted by each "
-            "weight's share of its row.",
+            "that a prediction is a weighted sum, not a mean. Effective neighbours "
+            "are counted by each weight's share of its row.",
             scoring=scoring, normaliser=normaliser, sum=low,
         )  # fmt: skip
     if low != high:
         return gettext_noop(
             "{scoring}: rows of weights need not sum to 1; they sum to {low} to {high}, so that "
-            "a prediction is a weighted sum, not a mean. Neighbours are counted by each weight's "
-            "share of its row.",
+            "a prediction is a weighted sum, not a mean. Effective neighbours are "
+            "counted by each weight's share of its row.",
             scoring=scoring, low=low, high=high,
         )  # fmt: skip
     return gettext_noop(
         "{scoring}: rows of weights need not sum to 1; they sum to {sum}, so that a prediction "
-        "is a weighted sum, not a mean. Neighbours are counted by each weight's share of its row.",
+        "is a weighted sum, not a mean. Effective neighbours are counted by each weight's "
+        "share of its row.",
         scoring=scoring, sum=low,
     )  # fmt: skip
 

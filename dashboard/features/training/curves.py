@@ -19,7 +19,7 @@ from dashboard.features.training.chart_learning import (
 )
 from dashboard.features.training.epochs import last_epoch
 from dashboard.features.training.titles import score_metric, series_titles
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.recipes import HELD_OUT, TASK
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
@@ -27,6 +27,7 @@ from dashboard.records.result import Result
 from dashboard.records.training import Epoch, Training
 from dashboard.ui import charts, export, layout, shown
 
+_MENU = gettext_noop("train curves").replace(" ", "-")  # its key; the label says it in words
 _LARGEST_SCORE = 100.0  # where the axis of a score ends before there is one
 _USUAL_WORDS = 1_000  # of a corpus, before a training has counted them
 
@@ -119,7 +120,7 @@ def _rows(
 
 def _export(drawn: Mapping[str, _Curve], colours: Mapping[str, str], last: int) -> None:
     if not drawn:
-        export.waiting("train-curves")
+        export.waiting(_MENU)
         return
 
     def chart(name: str) -> alt.LayerChart:
@@ -129,7 +130,7 @@ def _export(drawn: Mapping[str, _Curve], colours: Mapping[str, str], last: int) 
     title = gettext("Learning curves")
     tables = {name: pa.Table.from_pylist(one.rows) for name, one in drawn.items()}
     charts = {name: partial(chart, name) for name in drawn}
-    export.menu(None, Result(tables=tables), charts, "train-curves", title=title)
+    export.menu(None, Result(tables=tables), charts, _MENU, title=title)
 
 
 def figure_over_epochs(

@@ -1,8 +1,12 @@
 """The glossary that every page can open."""
 
+import re
+
 import pytest
 from streamlit.testing.v1 import AppTest
+from support.texts import catalogues, texts
 
+from dashboard.features.lessons.course import LESSONS
 from dashboard.ui.terms import TERMS
 
 
@@ -44,6 +48,27 @@ def test_a_term_is_found_by_some_of_its_letters(opened):
     app = opened(sought="zebra")
     assert len(app.markdown) == 0
     assert [one.value for one in app.caption] == ["No term has these letters. Try fewer of them."]
+
+
+@pytest.mark.parametrize("sought", ["held-out", "Held out", "beam", "nats", "bleu", "copied"])
+def test_words_that_stand_on_pages_are_found(opened, sought):
+    assert opened(sought=sought).markdown
+
+
+def test_terms_stand_in_the_order_of_the_alphabet():
+    assert [*TERMS] == sorted(TERMS, key=str.lower)
+
+
+def test_a_term_that_no_lesson_explains_stands_on_a_page():
+    pages = [
+        text.one for folder in catalogues() for text in texts(folder).values()
+        if folder.name != "ui" or text.one not in {*TERMS, *TERMS.values()}
+    ]  # fmt: skip
+    said = {re.sub(r"\W", " ", text.lower()) for text in pages}
+    taught = {term for lesson in LESSONS for term in lesson.terms}
+    for term in {*TERMS} - taught:
+        word = re.compile(rf"\b{re.sub('-', ' ', term.lower())}")
+        assert any(word.search(text) for text in said), term
 
 
 def test_it_leads_to_the_lessons(opened):

@@ -89,8 +89,8 @@ POSITIONS = Lesson(
         ),
         Try(
             page="complexity",
-            label="What self-attention costs beside convolution and recurrence, up to 512 tokens",
-            query={"longest": "512"},
+            label="What self-attention costs beside convolution and recurrence",
+            query={},
         ),
     ),
 )

@@ -80,7 +80,8 @@ def test_there_are_ten_lessons_of_ten_names():
 
 def test_each_term_of_the_glossary_is_explained_where_it_first_stands():
     introduced = [term for lesson in LESSONS for term in lesson.terms]
-    assert sorted(introduced, key=str.lower) == [*TERMS]
+    assert len(introduced) == len({*introduced})
+    assert {*introduced} <= {*TERMS}
     early = [
         f"{lesson.name} uses {term}, which {later.name} explains"
         for number, lesson in enumerate(LESSONS, 1)
@@ -138,3 +139,9 @@ def test_the_translations_that_lessons_quote_are_the_models(shipped):
 
     assert said("bahdanau") == ["j'", "ai", "une", "voiture", "rouge", ".", "<eos>"]
     assert len(said("heads")) == 8
+
+
+def test_no_lesson_leads_to_a_measurement():
+    """A class that follows it would measure one after the other."""
+    links = [to.query for lesson in LESSONS for to in lesson.tries if to.page == "complexity"]
+    assert links == [{}]

@@ -1,8 +1,12 @@
+import tomllib
+
 import pytest
+from support.documents import ROOT
 
 from attention_plugins.hookspecs import HOOKS
 from dashboard.features.plugins import kinds
 from dashboard.jobs.backend import Event
+from dashboard.language import ENGLISH, LANGUAGES, said_in
 from dashboard.records.result import Result
 from dashboard.ui.widgets import plain
 
@@ -74,7 +78,10 @@ def test_the_first_screen_lists_everything_and_shows_what_is_offered(shop, opene
         assert badge in seen
     assert "q^\\top k / 2" in seen
     assert "Nobody 2031" in seen
-    assert "odd: imported from odd\\.hooks, needs contract 1\\.0\\; 1\\.7 is here" in seen
+    assert "odd: imported from odd\\.hooks\\. Written for version 1\\.0 of the plugin " in seen
+    assert "this workbench has version 1\\.7" in seen
+    (origin,) = [each for each in app.caption if "Written for version" in each.value]
+    assert "The contract is what a plugin may bring" in origin.help
     assert [code.value for code in app.code if "attention_plugins" in code.value or "yield" in
             code.value] == [
         "yield cosine", "python -m attention_plugins new my-scoring",
@@ -215,3 +222,19 @@ def test_every_kind_of_record_has_its_words():
     assert [kinds.counted(kind, "odd word", 2) for kind in (*HOOKS, "words")] == [
         *(f"2 {hook.noun}s" for hook in HOOKS.values()), "2 odd words",
     ]  # fmt: skip
+
+
+def test_a_plugin_that_names_no_version_of_the_contract_is_not_complained_about(shop, opened):
+    for one in shop.facts["plugins"]:
+        one["contract"] = ""
+    app = opened("plugins", show="odd-kernels")
+    (origin,) = [each for each in app.caption if "odd\\.hooks" in each.value]
+    assert origin.value == "odd: imported from odd\\.hooks\\."
+    assert not origin.help
+
+
+def test_the_workbenchs_own_summary_is_said_in_every_language():
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
+    for language in LANGUAGES:
+        said = said_in(language, project["description"])
+        assert (said == project["description"]) == (language == ENGLISH)
