@@ -97,7 +97,7 @@ def bibtex(made: Made, part: FigurePart | None = None, day: date | None = None) 
     panels = part.panels if part and own else ()
     titles = dict.fromkeys(panel.title for panel in panels if panel.title)
     title = made.english or made.title
-    title = f"{title}: {', '.join(titles)}" if titles else title
+    title = f"{title}: {'; '.join(titles)}" if titles else title
     title = title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
     key = hashlib.sha256(made.link.encode()).hexdigest()[:8]
     note, seen = computed_with(made), day or date.today()

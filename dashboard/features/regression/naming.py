@@ -19,7 +19,7 @@ _OF_NORMALISER = "normaliser "  # as `learned_values` of attention_plugins.fitti
 
 
 class _Setting(NamedTuple):
-    """A setting of a panel in words, and whether it is the usual one."""
+    """A setting of a panel in words, and whether a caption may leave it out."""
 
     words: str
     usual: bool
@@ -137,7 +137,7 @@ def _settings(fit: Fit, catalogue: Catalogue, *, started: bool = True) -> dict[s
                 if not started:
                     continue
                 words = gettext("from {value}", value=words)
-            found[kind + spec.name] = _Setting(words, value == spec.default)
+            found[kind + spec.name] = _Setting(words, value == spec.default and not spec.learnable)
     if fit.learn:
         for spec, value in _of(fitting_parameters(catalogue), fit.fitting):
             found[f"fitting {spec.name}"] = _Setting(

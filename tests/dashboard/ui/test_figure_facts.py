@@ -94,7 +94,7 @@ def test_a_caption_leaves_out_what_is_not_known_and_links_that_fill_it(made):
 def test_bibtex_names_the_workbench_the_page_and_what_its_plugins_cite(made):
     text = bibtex(made, part("Gaussian", "Uniform"), DAY)
     assert text.count("@software{attention-workbench,") == 1
-    assert "title = {{Kernel regression: Gaussian, Uniform}}" in text
+    assert "title = {{Kernel regression: Gaussian; Uniform}}" in text
     assert rf"howpublished = {{\url{{{LINK}}}}}" in text
     assert "month = {mar}" in text
     scoring = made.catalogue.scorings["gaussian"]

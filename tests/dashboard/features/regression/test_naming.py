@@ -100,7 +100,7 @@ def test_a_caption_says_what_is_unusual_what_differs_and_what_was_learned(catalo
     assert said("b") == "Gaussian, σ = 1, hidden 8"
     assert said("c", **LEARNED) == "Gaussian, hidden 8, learned σ = 0.314 (from 1)"
     assert said("d") == "Gaussian, σ = 1, hidden 16"
-    assert said("b", {"b": fit()}) == "Gaussian"
+    assert said("b", {"b": fit()}) == "Gaussian, σ = 1"
     assert said("b", {"b": fit(width=0.5)}) == "Gaussian, σ = 0.5"
     additive = {"a": fit("additive", learn=True)}
     assert said("a", additive, learned={}, parameters=33) == "Additive, 33 learned weights"
