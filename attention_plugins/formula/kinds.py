@@ -12,9 +12,11 @@ from typing import NamedTuple
 
 from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.names import NAMES
-from attention_plugins.formula.tree import Call, Name, Node, check_size
+from attention_plugins.formula.spelling import spelled
+from attention_plugins.formula.tree import Call, Name, Node, Number, check_size
 from attention_plugins.marking import gettext_noop
 
+_ELEMENTWISE = ("neg", "+", "-", "*", "/", "exp", "log", "sqrt")
 REDUCING = ("sum", "mean", "amax", "amin", "norm", "dot", "cosine", "product", "squares")
 
 
@@ -36,9 +38,10 @@ def resolve(typed: Node) -> Node:
             "a transposed vector needs a vector behind it", typed.start, typed.end, "q^T k"
         )
     if part.vector:
+        place = _to_reduce(part.node)
         raise FormulaError(
             "this is a vector of d numbers for a query and a key, and a score is one number; "
-            "take its sum, sum(x), or its length, |x|", typed.start, typed.end,
+            "take its sum, sum(x), or its length, |x|", place.start, place.end, _reduced(place),
         )  # fmt: skip
     check_size(part.node)
     return part.node
@@ -51,6 +54,29 @@ def is_vector(node: Node) -> bool:
     if isinstance(node, Call) and node.function not in REDUCING:
         return any(is_vector(argument) for argument in node.arguments)
     return False
+
+
+def _to_reduce(node: Node) -> Node:
+    """The innermost part that must become a number so that all of a formula is one."""
+    while isinstance(node, Call) and node.function in _ELEMENTWISE:
+        vectors = [argument for argument in node.arguments if is_vector(argument)]
+        if len(vectors) != 1:
+            break
+        (node,) = vectors
+    return node
+
+
+def _reduced(node: Node) -> str:
+    """The number that was most likely meant by a vector: a length, a dot product, or the sum."""
+    if isinstance(node, Call):
+        if node.function in ("+", "-"):
+            return f"|{spelled(node)}|"
+        first, *others = node.arguments
+        if node.function == "^" and others == [Number(0, 0, 2.0)]:
+            return f"|{spelled(first)}|^2"
+        if node.function == "*" and all(map(is_vector, node.arguments)):
+            return spelled(replace(node, function="dot"))
+    return f"sum({spelled(node)})"
 
 
 def axes(node: Node) -> frozenset[str]:

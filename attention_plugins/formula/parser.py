@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from attention_plugins.formula.calls import Arguments, applied
 from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.lexer import Token, tokens
@@ -235,7 +237,7 @@ class _Parser:
             end = self._close(closing, opened).end
         self._depth -= 1
         if closing == ")":
-            return inner
+            return replace(inner, start=opened.start, end=end)
         return Call(opened.start, end, "norm" if doubled else _BARS[closing], (inner,))
 
     def _named(self, token: Token) -> Node:

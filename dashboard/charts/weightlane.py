@@ -25,6 +25,7 @@ from dashboard.language import gettext
 
 LARGEST = "largest"  # the name of the mark that tells the largest weight
 MOST_TOLD = 40_000  # weights that travel as text, so that the pointer finds each
+_SAME = 1e-6  # of the largest weight: what differs by less is equal
 _LABEL = 34  # px that a label needs
 
 
@@ -118,8 +119,11 @@ def weight_lane(picture: Data, axes: Axes, shape: MapShape, lane: Lane) -> list[
 
 
 def largest_weight(picture: Data, lane: Lane) -> alt.Chart:
-    """The largest weight of the map, in words above the right end of its lane."""
-    said = vega_text(gettext("largest {weight}"), weight="format(datum.largest, '.3~g')")
+    """The largest weight of the map, or what all are, above the right end of its lane."""
+    weight = "format(datum.largest, '.3~g')"
+    largest = vega_text(gettext("largest {weight}"), weight=weight)
+    every = vega_text(gettext("all {weight}"), weight=weight)
+    said = f"datum.largest - datum.smallest > {_SAME} * datum.largest ? {largest} : {every}"
     return (
         alt.Chart(picture)
         .transform_calculate(said=said)
@@ -206,6 +210,7 @@ def _picture_table(drawn: Problem, weights: np.ndarray, vmax: float) -> pa.Table
     under = np.clip(np.searchsorted(edges, middles) - 1, 0, queries - 1)
     images, _ = pictures(weights[under].T[::-1], vmax)
     largest = float(np.nanmax(weights)) if weights.size else 0.0
+    smallest = float(np.nanmin(weights)) if weights.size else 0.0
     ends = {"left": left, "right": right, "low": 0, "high": keys}
-    places = {**ends, "largest": largest, "vmax": vmax}
+    places = {**ends, "largest": largest, "smallest": smallest, "vmax": vmax}
     return pa.table({name: [value] for name, value in {**places, **images}.items()})

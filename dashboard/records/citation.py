@@ -7,7 +7,9 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
-from urllib.parse import quote
+from urllib.parse import quote, urlsplit
+
+from dashboard.records.address import is_local
 
 # As CITATION.cff has them, which an installed workbench lacks; a test keeps both equal.
 TITLE, AUTHORS = "Attention Workbench", "Attention Workbench contributors"
@@ -36,9 +38,14 @@ class Cited:
     reference: str
 
 
-def software(version: str, commit: str = "") -> str:
-    """The entry of the workbench."""
+def software(version: str, day: date, commit: str = "") -> str:
+    """The entry of the workbench.
+
+    Args:
+        day: on which it was used. It gives the year: no version says when it was released.
+    """
     fields = {"author": f"{{{_text(AUTHORS)}}}", "title": f"{{{_text(TITLE)}}}"}
+    fields["year"] = str(day.year)
     fields["version"] = _text(version)
     fields["note"] = _text(f"Commit {commit}") if commit else ""
     return _entry("software", "attention-workbench", fields)
@@ -48,14 +55,20 @@ def shown(title: str, link: str, key: str, day: date, note: str) -> str:
     """The entry of what a page shows, or of a run.
 
     Args:
-        link: the whole address.
+        link: the whole address. Of one that only this machine or network knows, its settings
+            are said instead.
         key: ends the entry's name.
         note: what it was computed with.
     """
+    found = rf"\url{{{_address(link)}}}"
+    if is_local(link):
+        parts = urlsplit(link)
+        settings = f"{parts.path.strip('/')}?{parts.query}".strip("?")
+        note, found = f"{note} Settings: {settings}" if settings else note, ""
     fields = {
         "author": f"{{{_text(AUTHORS)}}}",
         "title": f"{{{_text(title)}}}",
-        "howpublished": rf"\url{{{_address(link)}}}",
+        "howpublished": found,
         "year": str(day.year),
         "month": f"{day:%b}".lower(),
         "note": _text(note),
@@ -65,7 +78,7 @@ def shown(title: str, link: str, key: str, day: date, note: str) -> str:
 
 def model(name: str, title: str, note: str) -> str:
     """The entry of a trained model."""
-    fields = {"title": _text(title), "note": _text(note)}
+    fields = {"title": f"{{{_text(title)}}}", "note": _text(note)}
     return _entry("misc", re.sub(r"[^a-zA-Z0-9-]+", "-", name), fields)
 
 
@@ -86,6 +99,7 @@ def cited(things: Iterable[Cited]) -> Iterator[str]:
             free = f"{key}-{len(taken)}"
         taken.add(free)
         fields = {name: _text(held) for name, held in work}
+        fields["title"] = f"{{{fields['title']}}}"
         yield _entry("misc", free, {**fields, "note": _text("; ".join(notes))})
 
 

@@ -47,11 +47,18 @@ class Value(_Block):
 
 
 class Chart(_Block):
-    """A chart of the page's file; ``alt`` says what it shows, ``stretch`` whether it fills it."""
+    """A chart of the page's file.
+
+    Attributes:
+        alt: what it shows.
+        marks: what its marks mean, in a sentence, where the chart itself does not say so.
+        stretch: whether it fills its place.
+    """
 
     kind: Literal["chart"] = "chart"
     name: _Name
     alt: _Words = ""
+    marks: _Title = ""
     stretch: bool = True
 
 
@@ -79,6 +86,7 @@ class Group(_Block):
         weights: of the columns of a row, as wide as each is.
         letter: of the panel that this is; empty if it is none.
         title: of the panel, or of what else it is; as it stands.
+        said: the same in the caption of a figure; empty for the title and all settings.
         border: whether a line surrounds it.
         height: px; 0 for what it needs.
     """
@@ -88,6 +96,7 @@ class Group(_Block):
     weights: tuple[_Weight, ...] = ()
     letter: Literal["", "a", "b", "c", "d"] = ""
     title: _Title = ""
+    said: _Words = ""
     border: bool = False
     height: Annotated[int, Field(ge=0, le=10_000)] = 0
     blocks: tuple[Block, ...] = ()

@@ -60,8 +60,9 @@ def show(
 
 
 def show_filled(
-    key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str, *, stretch: bool = True
-) -> None:
+    key: str, draw: Draw, prepare: Callable[[], Prepared], alt: str, *, stretch: bool = True,
+    marks: str = "",
+) -> None:  # fmt: skip
     """Draw a chart that is a template, see :mod:`dashboard.charts.template`.
 
     Args:
@@ -69,9 +70,10 @@ def show_filled(
         draw: the template's.
         prepare: makes the tables and the shape, now if nobody needed them before.
         stretch: see :func:`show`.
+        marks: see :func:`.shown.chart`.
     """
     drawn = filled(key, draw, prepare)
-    shown.chart(drawn.spec, alt, stretch=stretch, summary=drawn.summary)
+    shown.chart(drawn.spec, alt, stretch=stretch, summary=drawn.summary, marks=marks)
 
 
 def show_prepared(draw: Draw, prepared: Prepared, alt: str) -> None:

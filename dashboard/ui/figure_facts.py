@@ -10,17 +10,19 @@ from datetime import date
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import ended, listed, together
 from dashboard.records import citation
+from dashboard.records.address import is_local
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.citation import Cited
-from dashboard.records.request import Request, is_upload
+from dashboard.records.request import Request, Scalar, is_upload
 from dashboard.records.result import Result
 from dashboard.storage.bundle import versions
 from dashboard.ui import upload
 from dashboard.ui.figure_parts import FigurePart
-from dashboard.ui.titles import data_title
+from dashboard.ui.titles import data_title, setting_words
 
 _LONGEST_TITLE = 200  # characters
 _LONGEST_LINK = 500  # characters; a longer one stands in the BibTeX alone
+_OF_DATA = "data."  # before the options of a request that are its data's
 _KINDS = (("scorings", "scoring"), ("normalisers", "normaliser"), ("models", "model"),
           ("datasets", "data set"))  # fmt: skip
 
@@ -48,21 +50,23 @@ class Made:
 
 def caption(made: Made, part: FigurePart) -> str:
     """What is seen, of which data, what computed it, and where it can be seen again."""
-    sentences = [ended(made.title)]
+    shows = gettext("{title}: {shown}", title=made.title, shown=part.shown)
+    sentences = [ended(shows if part.shown else made.title)]
     if len(part.panels) == 1:
         shown = _stopped(part.panels[0].said)
         sentences = [gettext("{title}: {shown}", title=made.title, shown=shown)]
     for number, panel in enumerate(part.panels if len(part.panels) > 1 else ()):
         sentences.append(f"({chr(ord('a') + number % 26)}) {_stopped(panel.said)}")
-    names = dict.fromkeys(request.data for request, _ in made.results if request.data)
-    data = listed(_data(name, made.catalogue) for name in names)
+    sentences += part.marks
+    data = listed(_data_of(made))
     seeds = ", ".join(map(str, sorted({request.seed for request, _ in made.results})))
     if data:
         sentences.append(gettext("Data: {data}.", data=data))
     if seeds:
         sentences.append(gettext("Seed: {seeds}.", seeds=seeds))
     sentences.append(translated(computed_with(made)))
-    link = made.link if len(made.link) <= _LONGEST_LINK else ""
+    told = len(made.link) <= _LONGEST_LINK and not is_local(made.link)
+    link = made.link if told else ""
     return " ".join(filter(None, (together(sentences), link)))
 
 
@@ -93,16 +97,34 @@ def bibtex(made: Made, part: FigurePart | None = None, day: date | None = None) 
     panels = part.panels if part and own else ()
     titles = dict.fromkeys(panel.title for panel in panels if panel.title)
     title = made.english or made.title
-    title = f"{title}: {', '.join(titles)}" if titles else title
+    title = f"{title}: {'; '.join(titles)}" if titles else title
     title = title if len(title) <= _LONGEST_TITLE else f"{title[: _LONGEST_TITLE - 1]}…"
     key = hashlib.sha256(made.link.encode()).hexdigest()[:8]
     note, seen = computed_with(made), day or date.today()
-    entries = [citation.software(version, str(_environment(made).get("commit", "")))]
+    entries = [citation.software(version, seen, str(_environment(made).get("commit", "")))]
     entries.append(citation.shown(title, made.link, key, seen, note))
     names = dict.fromkeys(request.data for request, _ in made.results)
     found = map((made.installed or made.catalogue).checkpoints.get, names)
     entries += [_trained(checkpoint) for checkpoint in found if checkpoint]
     return "\n".join([*entries, *citation.cited(dict.fromkeys(_used(made)))])
+
+
+def _data_of(made: Made) -> Iterator[str]:
+    """Yield each data set with the settings that all results of it have."""
+    asked: dict[str, list[dict[str, Scalar]]] = {}
+    for request, _ in made.results:
+        if request.data:
+            asked.setdefault(request.data, []).append(dict(request.options))
+    for name, options in asked.items():
+        entry = made.catalogue.datasets.get(name)
+        held = [(spec, {one.get(f"{_OF_DATA}{spec.name}") for one in options})
+                for spec in (entry.parameters if entry else ())]  # fmt: skip
+        words = [setting_words(spec, *values) for spec, values in held
+                 if len(values) == 1 and None not in values]  # fmt: skip
+        title = _data(name, made.catalogue)
+        yield (
+            gettext("{data} ({settings})", data=title, settings=listed(words)) if words else title
+        )
 
 
 def _environment(made: Made) -> dict:

@@ -27,19 +27,32 @@ class FigurePanel:
         charts: names, as the page was noted.
         title: what stands over them.
         said: what a caption says of them.
+        marks: what their marks mean, a sentence each.
     """
 
     charts: tuple[str, ...]
     title: str = ""
     said: str = ""
+    marks: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, kw_only=True)
 class FigurePart:
-    """What can be one figure; ``title`` is what a reader chooses it by."""
+    """What can be one figure.
+
+    Args:
+        title: what a reader chooses it by.
+        shown: what all panels show, where they show the same.
+    """
 
     title: str
     panels: tuple[FigurePanel, ...]
+    shown: str = ""
+
+    @property
+    def marks(self) -> tuple[str, ...]:
+        """What the marks of all panels mean, each sentence once."""
+        return tuple(dict.fromkeys(mark for panel in self.panels for mark in panel.marks))
 
 
 class _Found(NamedTuple):
@@ -61,30 +74,37 @@ def figure_parts(seen: Group) -> list[FigurePart]:
     sections = dict.fromkeys(one.section for one in found if one.section)
     several += [(name, [one for one in found if one.section == name]) for name in sections]
     several.append((gettext("All charts"), found))
-    parts: dict[tuple[FigurePanel, ...], str] = {}
+    parts: dict[tuple[FigurePanel, ...], FigurePart] = {}
     for title, charts in several:
         panels = tuple(_panels(charts))
         if len(panels) > 1:
-            parts.setdefault(panels, title)
-    made = [FigurePart(title=title, panels=panels) for panels, title in parts.items()]
-    return [*made, *map(_alone, found)]
+            part = FigurePart(title=title, panels=panels, shown=_common(charts))
+            parts.setdefault(panels, part)
+    return [*parts.values(), *map(_alone, found)]
+
+
+def _common(charts: list[_Found]) -> str:
+    """What every chart shows, each of its own panel; empty if they differ."""
+    kinds = {_kind(_first(one.chart.alt), one.panel) if one.panel else "" for one in charts}
+    return kinds.pop() if len(kinds) == 1 else ""
 
 
 def _alike(compared: list[_Found]) -> Iterator[tuple[str, list[_Found]]]:
     """Yield what shows the same of several panels, where a panel has several charts."""
     kinds: dict[str, list[_Found]] = {}
     for one in compared:
-        assert one.panel
-        kinds.setdefault(_kind(one.chart, one.panel.letter), []).append(one)
+        kinds.setdefault(_kind(_first(one.chart.alt), one.panel), []).append(one)
     for kind, charts in kinds.items():
         yield gettext("All panels: {kind}", kind=kind), charts
 
 
-def _kind(chart: Chart, letter: str) -> str:
-    """What a chart of a panel shows, whichever panel it is of."""
-    form = gettext("{what} of panel {letter}", what="\n", letter=letter)
+def _kind(shown: str, panel: Group | None) -> str:
+    """What a chart shows, whichever panel it is of."""
+    if panel is None:
+        return shown
+    form = gettext("{what} of panel {letter}", what="\n", letter=panel.letter)
     before, _, after = form.partition("\n")
-    return _first(chart.alt).removeprefix(before).removesuffix(after)
+    return shown.removeprefix(before).removesuffix(after)
 
 
 def _charts(group: Group, panel: Group | None = None, section: str = "") -> Iterator[_Found]:
@@ -107,25 +127,42 @@ def _panels(found: list[_Found]) -> Iterator[FigurePanel]:
                 charts=(one.chart.name,),
                 title=_first(one.chart.alt),
                 said=_sentence(one.chart.alt),
+                marks=_marks([one]),
             )
         elif not any(one.panel is panel for panel in done):
             done.append(one.panel)
-            own = tuple(other.chart.name for other in found if other.panel is one.panel)
-            yield FigurePanel(charts=own, title=one.panel.title, said=_described(one.panel))
+            own = [other for other in found if other.panel is one.panel]
+            yield FigurePanel(
+                charts=tuple(other.chart.name for other in own),
+                title=one.panel.title,
+                said=_described(one.panel),
+                marks=_marks(own),
+            )
+
+
+def _marks(found: list[_Found]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(one.chart.marks for one in found if one.chart.marks))
 
 
 def _alone(found: _Found) -> FigurePart:
     shown = said = _sentence(found.chart.alt)
     if found.panel:
-        said = gettext("{title}: {shown}", title=shown, shown=_described(found.panel))
+        kind = _kind(shown, found.panel)
+        said = gettext("{title}: {shown}", title=kind, shown=_described(found.panel))
     title = shown
     if found.section:
         title = gettext("{title}: {shown}", title=found.section, shown=shown)
-    return FigurePart(title=title, panels=(FigurePanel(charts=(found.chart.name,), said=said),))
+    panel = FigurePanel(charts=(found.chart.name,), said=said, marks=_marks([found]))
+    return FigurePart(title=title, panels=(panel,))
 
 
 def _described(panel: Group) -> str:
-    """A panel's title with what its controls are set to; without switches that are off."""
+    """What the page says of a panel; else its title with what its controls are set to.
+
+    Switches that are off are left out.
+    """
+    if panel.said:
+        return panel.said
     values = [block for block in whole(panel.blocks) if isinstance(block, Value)]
     settings = [one for one in values if one.kind == "setting" and not is_off(one.value)]
     words = [f"{one.label} {one.value}" for one in settings]

@@ -84,7 +84,16 @@ def title(text: str) -> None:
     Args:
         text: as it stands, no Markdown.
     """
-    noting.change(title=" ".join(text.split())[:300])
+    noting.change(title=_line(text)[:300])
+
+
+def described(text: str) -> None:
+    """Say what the caption of a figure says of the panel that is being filled.
+
+    Args:
+        text: as it stands, no Markdown; without a full stop.
+    """
+    noting.change(said=_line(text)[:LONGEST_TEXT])
 
 
 def setting(label: str, value: Any) -> None:
@@ -148,7 +157,7 @@ def metric(label: str, value: str, **more: Any) -> None:
 
 def chart(
     spec: Spec, alt: str, *, stretch: bool = True, kept: Callable[[], Spec] | None = None,
-    summary: Summary | None = None, name: str = "", **more: Any,
+    summary: Summary | None = None, name: str = "", marks: str = "", **more: Any,
 ) -> None:  # fmt: skip
     """A chart.
 
@@ -159,6 +168,7 @@ def chart(
         kept: makes what the page is kept with, where the reader changed the chart itself.
         summary: the chart in words and numbers; its words belong to what a screen reader says.
         name: under which it is kept; one made of ``alt`` where empty.
+        marks: what its marks mean, in a sentence, for the caption of a figure.
     """
     said = together((ended(alt), summary.words)) if summary else alt
     st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=said, **more)
@@ -167,7 +177,7 @@ def chart(
             record.summaries.append((alt, summary))
         free = _free(name or alt, record.charts)
         record.charts[free] = kept or spec
-        noting.note(Chart(name=free, alt=said[:LONGEST_TEXT], stretch=stretch))
+        noting.note(Chart(name=free, alt=said[:LONGEST_TEXT], marks=marks, stretch=stretch))
 
 
 def table(data: pd.DataFrame | pa.Table, **more: Any) -> None:
@@ -218,6 +228,10 @@ def incomplete() -> None:
     """Say that more is on its way than the page's jobs."""
     if record := noting.current():
         record.incomplete = True
+
+
+def _line(text: str) -> str:
+    return " ".join(text.split())
 
 
 def _free(words: str, taken: Mapping[str, Any]) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Mapping
 from dashboard.language import gettext, translated
 from dashboard.records.attending import SOFTMAX, Attending
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
-from dashboard.records.request import is_formula, is_upload
+from dashboard.records.parameter import Parameter
+from dashboard.records.request import Scalar, is_formula, is_upload
 from dashboard.ui import upload
+from dashboard.ui.localised import parameter_told
 
 
 def model_title(name: str, catalogue: Catalogue) -> str:
@@ -28,12 +30,38 @@ def normaliser_title(name: str, catalogue: Catalogue) -> str:
     return _title(name, catalogue.normalisers)
 
 
+def lettered(letter: str, title: str) -> str:
+    """A panel's letter before its title, so that a title may begin with a minus."""
+    return gettext("{letter}: {title}", letter=letter, title=title)
+
+
 def attending_title(chosen: Attending, catalogue: Catalogue) -> str:
     """A scoring's title, and that of the normaliser where it is not the usual one."""
     words = scoring_title(chosen.scoring, catalogue)
     if chosen.normaliser == SOFTMAX:
         return words
     return f"{words}, {normaliser_title(chosen.normaliser, catalogue)}"
+
+
+def setting_words(spec: Parameter, value: Scalar) -> str:
+    """A parameter with its value amid a sentence: ``noise 0.5 sd``, ``σ = 0.5`` of a *Width σ*."""
+    told = parameter_told(spec)
+    words = number_words(value)
+    if told.unit:
+        words = f"{words} {told.unit}"
+    *before, last = told.title.split()
+    if before and len(last) == 1:
+        return f"{last} = {words}"
+    lowered = told.title[1:2].islower()  # and no name such as BLEU
+    title = told.title[:1].lower() + told.title[1:] if lowered else told.title
+    return f"{title} {words}"
+
+
+def number_words(value: Scalar) -> str:
+    """A parameter's value as it is read."""
+    if isinstance(value, bool):
+        return gettext("on") if value else gettext("off")
+    return f"{value:.3g}" if isinstance(value, float) else translated(str(value))
 
 
 def data_title(data: str, catalogue: Catalogue, wanted: upload.Wanted = upload.SENTENCES) -> str:
@@ -73,7 +101,7 @@ def checkpoint_title(name: str, checkpoint: Checkpoint | None, catalogue: Catalo
 
 def _title(name: str, entries: Mapping[str, Entry]) -> str:
     if is_formula(name):  # a formula needs no plugin
-        return name[1:]
+        return name[1:].replace("-", "\N{MINUS SIGN}")
     if name in entries:
         return entries[name].short_title
     return gettext("{name} (not installed)", name=name)

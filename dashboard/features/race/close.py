@@ -109,7 +109,9 @@ def _fits(seen: Seen) -> None:
             ),
             gettext("Predictions of the two contestants and the truth"),
         )  # fmt: skip
-    shown.caption(gettext("Both learned from the same points; inputs are standardised."))
+    shown.caption(
+        gettext("Both learned from the same points; x was scaled to a standard deviation of 1.44.")
+    )
 
 
 def details(seen: Seen) -> None:

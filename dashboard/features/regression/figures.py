@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import TypedDict
 
+import numpy as np
 import pandas as pd
 
 from dashboard.charts import PANEL_COLOURS, weights_legend
@@ -18,13 +19,14 @@ from dashboard.features.regression.chart_overlay import draw_overlay, prepare_ov
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, translated
 from dashboard.records.result import Result
+from dashboard.ui import maps
 from dashboard.ui.charts import legend, show, show_filled, show_prepared
-from dashboard.ui.maps import frames
 
 PANEL_HEIGHT = 430  # px of a panel's curve and map, with room for the axis
 LEARNING_HEIGHT = 300
 OVERLAY_HEIGHT = 430  # with its axis and legend
 _OVERLAY = 330
+_SAME = 1e-6  # of the largest value of a curve
 
 
 def colours(vmax: float | None) -> None:
@@ -41,6 +43,30 @@ def colours(vmax: float | None) -> None:
     show("legend of shares", lambda: weights_legend(title=title), said)
 
 
+def own_scale(result: Result) -> float:
+    """The end of a colour scale of one panel: its largest weight; twice that of equal weights.
+
+    Weights that are all equal are then drawn in the middle: at the end they would look large.
+    """
+    largest = maps.largest_weight(result)
+    return 2 * largest if result.facts.get("equal_weights") else largest
+
+
+def same_curve(results: Mapping[str, Result], letter: str) -> str:
+    """The first panel before that of ``letter`` that has the same curve; empty if none has."""
+    own = _curve(results[letter])
+    room = _SAME * np.abs(own).max(initial=0.0)
+    for other in sorted(results):
+        theirs = _curve(results[other])
+        if other < letter and own.shape == theirs.shape and np.allclose(own, theirs, 0, room):
+            return other
+    return ""
+
+
+def _curve(result: Result) -> np.ndarray:
+    return result.tables["curve"]["prediction"].to_numpy()
+
+
 def regression_panel(result: Result, letter: str, vmax: float) -> None:
     """One panel's curve over its weights.
 
@@ -49,7 +75,7 @@ def regression_panel(result: Result, letter: str, vmax: float) -> None:
     """
 
     def prepare() -> Prepared:
-        weights = next((frame.weights for frame in frames(result)), None)
+        weights = next((frame.weights for frame in maps.frames(result)), None)
         return prepare_regression(
             result.tables["curve"],
             result.tables["points"],
@@ -64,6 +90,7 @@ def regression_panel(result: Result, letter: str, vmax: float) -> None:
         draw_regression,
         prepare,
         gettext("Curve and weights of panel {letter}", letter=letter),
+        marks=_marks(result),
     )
 
 
@@ -102,10 +129,28 @@ def compared(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
     key = " ".join(names)
     if has_curve(first):
         said = gettext("The curves of all panels over the training points")
-        show_filled(f"overlay {key}", draw_overlay, partial(_overlay, results, titles), said)
+        show_filled(
+            f"overlay {key}", draw_overlay, partial(_overlay, results, titles), said,
+            marks=_marks(first),
+        )  # fmt: skip
         return
     said = gettext("Predicted against measured values, all panels")
-    show_filled(f"left out {key}", draw_left_out, partial(_left_out, results, titles), said)
+    show_filled(
+        f"left out {key}", draw_left_out, partial(_left_out, results, titles), said,
+        marks=gettext("Dashed: predictions that equal what was measured."),
+    )  # fmt: skip
+
+
+def _marks(result: Result) -> str:
+    """What lines and rings mean, for the caption of a figure."""
+    if not has_curve(result):
+        if "measured" in result.tables["curve"].column_names:
+            return gettext("Dots: predictions; rings: what was measured.")
+        return ""
+    truth = result.tables["curve"]["truth"]
+    if truth.null_count < len(truth):
+        return gettext("Dashed: the truth; rings: the training points.")
+    return gettext("Rings: the training points.")
 
 
 def has_curve(result: Result) -> bool:

@@ -11,6 +11,12 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboard.features.regression import figures
+from dashboard.features.regression.naming import (
+    learned_sentence,
+    learned_values,
+    panel_description,
+    panel_titles,
+)
 from dashboard.features.regression.panel import PanelPlaces, panel_controls
 from dashboard.features.regression.view import (
     DEVICE,
@@ -26,6 +32,7 @@ from dashboard.features.regression.view import (
 )
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, ngettext, translated
+from dashboard.language.joining import together
 from dashboard.links.fields import LETTERS, MOST_PANELS
 from dashboard.links.fits import DATA, TASK, default_fit
 from dashboard.records.catalogue import Catalogue
@@ -38,7 +45,7 @@ from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_set
 from dashboard.ui.left_out import left_out
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.titles import attending_title
+from dashboard.ui.titles import lettered
 from dashboard.ui.widgets import plain
 
 _CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
@@ -72,24 +79,31 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
             _refused(session, catalogue, refused)
         return
     shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
+    found = _found(session, asked)
+    titles = _titles(session, catalogue, found)
     for letter, fit in view.by_letter.items():
         place, request = places.panels[letter], asked.get(letter)
         final = session.jobs.final(request) if request else None
-        end = maps.largest_weight(final.result) if final and final.result else None
-        vmax = end if shared is None else shared
+        result = found.get(letter)
+        vmax = shared if shared is not None or result is None else figures.own_scale(result)
         if request is None:
             with place.result:
                 sentence = missing(catalogue, fit)
                 results.absent(sentence, figures.PANEL_HEIGHT, f"panel-{letter}-result")
             continue
+        with place.whole:
+            shown.title(titles[letter])
         with place.export:
-            title = gettext(
-                "Kernel regression, {scoring}", scoring=attending_title(fit, catalogue)
-            )
+            title = gettext("Kernel regression, {scoring}", scoring=titles[letter])
             alone = LINK.format(replace(view, panels=(fit,), letters=""), catalogue)
             export.panel_menu(request, final, letter, title, alone, vmax)
         with place.result:
             _result(session, letter, request, shared)
+        if result:
+            with place.whole:
+                shown.described(panel_description(letter, view.by_letter, result.facts, catalogue))
+            with place.remarks:
+                _remarks(letter, view, found, catalogue)
         if fit.learn:
             with place.learning:
                 _learning(session, letter, request)
@@ -201,7 +215,7 @@ def _result(
     session: Session[Regression], letter: str, request: Request, shared: float | None
 ) -> None:
     def draw(result: Result) -> None:
-        vmax = maps.largest_weight(result) if shared is None else shared
+        vmax = figures.own_scale(result) if shared is None else shared
         figures.regression_panel(result, letter, vmax)
 
     results.results(
@@ -211,6 +225,37 @@ def _result(
         figures.PANEL_HEIGHT,
         f"panel-{letter}-result",
     )
+
+
+def _found(session: Session[Regression], asked: Mapping[str, Request]) -> dict[str, Result]:
+    """The results that there are, by letter."""
+    ends = {letter: session.jobs.final(request) for letter, request in asked.items()}
+    return {letter: event.result for letter, event in ends.items() if event and event.result}
+
+
+def _titles(
+    session: Session[Regression], catalogue: Catalogue, found: Mapping[str, Result]
+) -> dict[str, str]:
+    facts = {letter: result.facts for letter, result in found.items()}
+    return panel_titles(session.view.by_letter, facts, catalogue)
+
+
+def _remarks(
+    letter: str,
+    view: Regression,
+    found: Mapping[str, Result],
+    catalogue: Catalogue,
+) -> None:
+    """What a panel learned, and why its map or its curve looks as it does."""
+    result = found[letter]
+    sentences = [learned_sentence(view.by_letter[letter], result.facts, catalogue)]
+    sentences += [translated(one) for one in result.facts.get("remarks", ())]
+    if result.facts.get("equal_weights") and not view.one_scale:
+        sentences.append(gettext("Equal weights have the middle colour of the scale."))
+    if same := figures.same_curve(found, letter):
+        sentences.append(gettext("Its curve is the same as that of panel {letter}.", letter=same))
+    if words := together(sentences):
+        shown.caption(plain(words))
 
 
 def _learning(session: Session[Regression], letter: str, request: Request) -> None:
@@ -235,11 +280,7 @@ def _comparison(
     session: Session[Regression], catalogue: Catalogue, asked: Mapping[str, Request]
 ) -> None:
     """All curves in one plot, all figures in one table, as far as they are there."""
-    found = {
-        letter: event.result
-        for letter, request in asked.items()
-        if (event := session.jobs.final(request)) and event.result
-    }
+    found = _found(session, asked)
     waits = not session.jobs.settled()
     if not waits and not found:
         return
@@ -258,16 +299,17 @@ def _comparison(
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
     fits = session.view.by_letter
-    names = {letter: f"{letter} {attending_title(fits[letter], catalogue)}" for letter in found}
-    titles = {
-        letter: gettext("{name}, learned", name=name) if fits[letter].learn else name
-        for letter, name in names.items()
-    }
+    titles = _titles(session, catalogue, found)
+    names = {letter: lettered(letter, titles[letter]) for letter in found}
     curves, table = shown.columns([4, 5], gap="medium")
     with curves:
-        figures.compared(found, titles)
+        figures.compared(found, names)
     with table:
-        _figures(found, names, catalogue.metrics.get(TASK, ()))
+        learned = [
+            learned_values(fits[letter], result.facts, catalogue) or None
+            for letter, result in found.items()
+        ]
+        _figures(found, names, learned, catalogue.metrics.get(TASK, ()))
         for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
             shown.caption(plain(translated(note)))
         if waits:
@@ -275,13 +317,16 @@ def _comparison(
 
 
 def _figures(
-    found: Mapping[str, Result], names: Mapping[str, str], metrics: Sequence[Metric]
+    found: Mapping[str, Result],
+    names: Mapping[str, str],
+    learned: Sequence[str | None],
+    metrics: Sequence[Metric],
 ) -> None:
     panel = gettext("Panel")
     held: dict[str, Sequence[Any]] = {panel: [*names.values()]}
     for one in metrics:
         held[one.label] = [result.facts["metrics"].get(one.name) for result in found.values()]
-    held[gettext("Learned")] = [_learned(result.facts["learned"]) for result in found.values()]
+    held[gettext("Learned")] = learned
     known = {name: values for name, values in held.items() if any(v is not None for v in values)}
     columns: dict[str, Any] = {
         one.label: st.column_config.NumberColumn(one.label, help=one.help, format="%.3g")
@@ -302,10 +347,6 @@ def _figures(
 def _signs(text: str) -> int:
     """How many letters are as wide as a text: those of Chinese take twice as much."""
     return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
-
-
-def _learned(values: dict[str, float]) -> str | None:
-    return ", ".join(f"{name} {value:.3g}" for name, value in values.items()) or None
 
 
 PAGE = Page(

@@ -44,10 +44,17 @@ _NAMES = {
 
 
 class PanelPlaces(NamedTuple):
-    """Where in a panel things go that come after its controls were read."""
+    """Where in a panel things go that come after its controls were read.
 
+    Args:
+        whole: the panel itself.
+        remarks: below the result.
+    """
+
+    whole: shown.Place
     export: DeltaGenerator
     result: shown.Place
+    remarks: shown.Place
     learning: shown.Place
 
 
@@ -60,16 +67,17 @@ def panel_controls(
         The places of the export menu, the result and the learning curve; the fit as the widgets
         say.
     """
-    with shown.container(key=f"panel-{letter}", gap="small"):
+    with shown.container(key=f"panel-{letter}", gap="small") as whole:
         chosen, menu, is_typed = _scoring(session, catalogue, letter, panel)
         if is_typed:
             with layout.controls(f"panel-{letter}-typed"):
                 chosen = _typed(session, catalogue, letter, chosen)
             shown.title(choice_title(chosen.scoring, catalogue))
         if chosen.scoring not in catalogue.scorings:
-            return PanelPlaces(menu, shown.container(), shown.container()), chosen
+            below = shown.container(), shown.container(), shown.container()
+            return PanelPlaces(whole, menu, *below), chosen
         layout.formula_of(letter, catalogue.scorings[chosen.scoring])
-        result = shown.container()
+        result, remarks = shown.container(), shown.container()
         formula = catalogue.formulas.get(chosen.scoring.removeprefix(FORMULA))
         # One key for all formulas: while one is typed, its widgets stay as they are.
         key = f"panel-{letter}-{'typed' if formula else chosen.scoring}"
@@ -77,7 +85,7 @@ def panel_controls(
             chosen = _parameters(session, catalogue, key, chosen)
             if formula:
                 package_button(f"panel-{letter}", formula)
-        return PanelPlaces(menu, result, shown.container()), chosen
+        return PanelPlaces(whole, menu, result, remarks, shown.container()), chosen
 
 
 def _scoring(

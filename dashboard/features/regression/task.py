@@ -24,6 +24,7 @@ from attention_plugins.regression import (
 )
 from dashboard.features.regression.task_asked import DEFAULT_MODEL, Asked, read_asked
 from dashboard.features.regression.task_clock import StepClock, again
+from dashboard.features.regression.task_equal import equal_weights, remarks
 from dashboard.features.regression.task_offer import OPTIONS, STANDARDISE
 from dashboard.features.regression.task_problem import DATA_OPTION, moved, read_problem
 from dashboard.features.regression.task_result import (
@@ -67,8 +68,9 @@ def perform(request: Request, context: Context) -> Result:
         are rows of a table), ``points`` (``x0`` …, ``y``), ``left_out`` (with two inputs or more:
         ``measured`` and ``prediction`` of points, each predicted from all others), ``maps``
         (unless too large), ``history`` (if learned); facts ``metrics``,
-        ``parameters`` (how many weights the model has), ``learned``, ``notes``, ``skipped``
-        (rows of an uploaded table, by reason), and where it all came from.
+        ``parameters`` (how many weights the model has), ``learned``, ``notes``, ``remarks``
+        (on this result beside others), ``equal_weights`` (whether all of the map are),
+        ``skipped`` (rows of an uploaded table, by reason), and where it all came from.
 
     Raises:
         ValueError: an unknown name or option, a value out of bounds, a faulty table, a scoring
@@ -101,6 +103,7 @@ def perform(request: Request, context: Context) -> Result:
     _see_finite(asked, prediction.values, metrics)
     context.report(0.95, gettext_noop("predicted"))
     normalised = rows_sum_to_one(model)
+    equal = equal_weights(prediction)
     loose = None if normalised else (*asked.titles, prediction.row_sums)
     return Result(
         tables={
@@ -112,6 +115,8 @@ def perform(request: Request, context: Context) -> Result:
             "parameters": sum(weights.numel() for weights in model.parameters()),
             "learned": asked.learned(model) if learned else {},
             "notes": notes(cells, problem.names[:-1], scale, learned, loose),
+            "remarks": remarks(equal, model, data),
+            "equal_weights": equal is not None,
             "x_names": list(problem.titles[:-1]),
             "y_name": problem.titles[-1],
             "data_sha256": problem.sha256,

@@ -21,6 +21,24 @@ def test_a_formula_is_described_in_plain_types():
     assert found["tasks"] == ["regression", "translation", "encoding"]
 
 
+@pytest.mark.parametrize(
+    ("text", "wrong", "suggestion"),
+    [
+        ("(q-k)²", "(q-k)²", "|q - k|^2"),
+        ("-(q-k)^2 / (2*s^2)", "(q-k)^2", "|q - k|^2"),
+        ("exp(-(q - k))", "(q - k)", "|q - k|"),
+        ("s * (q*k)", "(q*k)", "dot(q, k)"),
+        ("(q - k)^3", "(q - k)^3", "sum((q - k)^3)"),
+        ("abs(q - k) + 1", "abs(q - k)", "sum(abs(q - k))"),
+        ("q / d", "q", "sum(q)"),
+    ],
+)
+def test_a_vector_is_marked_where_it_may_become_a_number(text, wrong, suggestion):
+    error = described(text)["error"]
+    assert (text[error["start"] : error["end"]], error["suggestion"]) == (wrong, suggestion)
+    assert described(text.replace(wrong, suggestion))["error"] is None
+
+
 def test_an_error_has_its_place_and_what_was_meant():
     assert described("q.k / sqr(d)") == {
         "error": {

@@ -35,10 +35,11 @@ def test_the_workbench_is_cited_as_its_citation_file_says():
     said = Path(__file__).parents[3].joinpath("CITATION.cff").read_text("utf-8")
     assert f'\ntitle: "{citation.TITLE}"\n' in said
     assert f'- name: "{citation.AUTHORS}"' in said
-    held = fields(citation.software("0.1.0", "abc_1"))
+    held = fields(citation.software("0.1.0", DAY, "abc_1"))
     assert held["title"] == "{Attention Workbench}"
-    assert (held["version"], held["note"]) == ("0.1.0", r"Commit abc\_1")
-    assert "note" not in fields(citation.software("0.1.0"))
+    assert (held["version"], held["year"]) == ("0.1.0", "2026")
+    assert held["note"] == r"Commit abc\_1"
+    assert "note" not in fields(citation.software("0.1.0", DAY))
 
 
 def test_what_a_page_shows_has_its_link_and_its_day():
@@ -48,6 +49,19 @@ def test_what_a_page_shows_has_its_link_and_its_day():
         r"\url{https://example.org/?a=gaussian&b.width=50%25&c=%7B%7D}"
     )
     assert (held["year"], held["month"], held["note"]) == ("2026", "mar", "With torch 2.13")
+
+
+@pytest.mark.parametrize(
+    "host", ["localhost:8501", "127.0.0.1:8501", "[::1]:8501", "192.168.0.7", "gpu-7", "m.local"]
+)
+def test_an_address_that_others_cannot_follow_gives_way_to_its_settings(host):
+    link = f"http://{host}/regression?a=gaussian&a.width=0.5"
+    held = fields(citation.shown("Kernel regression", link, "ab12", DAY, "With torch 2.13."))
+    assert "howpublished" not in held
+    note = r"With torch 2.13. Settings: regression?a=gaussian\&a.width=0.5"
+    assert held["note"] == note
+    bare = fields(citation.shown("Start", f"http://{host}/", "ab12", DAY, "With torch 2.13."))
+    assert bare["note"] == "With torch 2.13."
 
 
 def test_texts_of_strangers_stay_texts():
@@ -68,11 +82,11 @@ def test_texts_of_strangers_stay_texts():
 )  # fmt: skip
 def test_a_reference_becomes_authors_year_and_title(reference, author, title, note):
     held = one(reference)
-    assert (held["author"], held["title"], held["note"]) == (author, title, note)
+    assert (held["author"], held["title"], held["note"]) == (author, f"{{{title}}}", note)
 
 
 def test_a_reference_in_other_words_is_cited_as_it_stands():
-    assert one("Nadaraya (1964), my own thesis")["title"] == "Nadaraya (1964), my own thesis"
+    assert one("Nadaraya (1964), my own thesis")["title"] == "{Nadaraya (1964), my own thesis}"
     assert [
         *citation.cited([Cited(kind="model", title="x", reference="Attention Workbench")])
     ] == []

@@ -47,6 +47,30 @@ def test_a_caption_says_what_is_seen_and_how_to_see_it_again(made):
     assert alone.startswith("Kernel regression: Curve of panel a: Gaussian. Data")
 
 
+def test_a_caption_names_the_settings_of_the_data_that_all_results_have(made):
+    request, result = made.results[0]
+
+    def words(*options):
+        results = [(replace(request, options=one), result) for one in options]
+        return caption(replace(made, results=results), part("A curve."))
+
+    few = (("data.noise", 0.2), ("data.points", 20))
+    assert "Data: Sine (points 20, noise 0.2). " in words(few)
+    assert "Data: Sine (points 20). " in words(few, (("data.noise", 0.3), ("data.points", 20)))
+    assert "Data: Sine. " in words(few, ())
+
+
+def test_a_caption_has_the_key_of_marks_and_no_address_that_others_cannot_follow(made):
+    panels = (FigurePanel(charts=("x",), said="A curve", marks=("Dashed: truth.",)),)
+    local = replace(made, link="http://127.0.0.1:8501/regression?a=gaussian")
+    words = caption(local, FigurePart(title="x", panels=panels))
+    assert "A curve. Dashed: truth. Data: " in words
+    assert "http" not in words
+    text = bibtex(local, None, DAY)
+    assert "http" not in text
+    assert "Settings: regression?a=gaussian" in text
+
+
 def test_a_caption_names_a_file_of_any_kind_as_its_visitor_does(made, monkeypatch):
     table, other = f"upload:{'a' * 64}", f"upload:{'b' * 64}"
     names = {f"{upload.TABLE.key} names": {table: "heights.csv"}}
@@ -70,7 +94,7 @@ def test_a_caption_leaves_out_what_is_not_known_and_links_that_fill_it(made):
 def test_bibtex_names_the_workbench_the_page_and_what_its_plugins_cite(made):
     text = bibtex(made, part("Gaussian", "Uniform"), DAY)
     assert text.count("@software{attention-workbench,") == 1
-    assert "title = {{Kernel regression: Gaussian, Uniform}}" in text
+    assert "title = {{Kernel regression: Gaussian; Uniform}}" in text
     assert rf"howpublished = {{\url{{{LINK}}}}}" in text
     assert "month = {mar}" in text
     scoring = made.catalogue.scorings["gaussian"]

@@ -64,8 +64,10 @@ def test_the_comparison_is_drawn_with_its_panels_and_its_caption(menu, downloads
     assert [panel.title for panel in figure.panels] == ["Gaussian", "Uniform"]
     specs = [chart for panel in figure.panels for chart in panel.charts]
     assert all(isinstance(rows, list) for spec in specs for rows in spec["datasets"].values())
-    assert figure.caption.startswith("Kernel regression. (a) Gaussian, ")
-    assert "Width: 0.5" in figure.caption or "Width 0.5" in figure.caption
+    begins = "Kernel regression: Curve and weights. (a) Gaussian, width 0.5. (b) Uniform. "
+    assert figure.caption.startswith(begins)
+    assert "Dashed: the truth; rings: the training points. Data: " in figure.caption
+    assert "http" not in figure.caption  # a local address
 
 
 def test_a_reader_chooses_chart_width_size_columns_and_whether_there_is_a_caption(
@@ -92,7 +94,7 @@ def test_a_reader_chooses_chart_width_size_columns_and_whether_there_is_a_captio
 
 def test_the_caption_can_be_copied_and_bibtex_downloaded(menu, downloads):
     app = menu(**LINK)
-    (words,) = [one.value for one in app.code if one.value.startswith("Kernel regression.")]
+    (words,) = [one.value for one in app.code if one.value.startswith("Kernel regression:")]
     assert "Attention Workbench" in words
     text = downloads["kernel-regression-all-panels.bib"]().decode()
     assert "@software{attention-workbench," in text
@@ -120,5 +122,5 @@ def test_a_kept_run_has_figures_under_its_own_name_and_link(
     downloads["wide-against-narrow-all-panels-8.5cm.pdf"]()
     ((figure, *_),) = drawn
     assert [panel.title for panel in figure.panels] == ["Gaussian", "Uniform"]
-    assert figure.caption.startswith("Wide against narrow. (a) Gaussian")
-    assert f"id={kept.id}" in downloads["wide-against-narrow-all-panels.bib"]().decode()
+    assert figure.caption.startswith("Wide against narrow: Curve and weights. (a) Gaussian, ")
+    assert f"Settings: id={kept.id}" in downloads["wide-against-narrow-all-panels.bib"]().decode()

@@ -67,6 +67,19 @@ def test_a_panel_is_said_with_its_settings_and_a_chart_without_how_to_use_it():
     assert first.panels[0].said == "one: as lines: Scoring a, width 2, learn on"
 
 
+def test_what_a_page_says_of_a_panel_and_of_marks_stands_in_the_caption():
+    def of(letter):
+        drawn = Chart(name=f"c{letter}", alt=f"Curve of panel {letter}", marks="Dashed: truth.")
+        own = panel(letter, drawn, width="2")
+        return own.model_copy(update={"said": f"Kernel {letter}, learned"})
+
+    both, first, _ = figure_parts(Group(blocks=(of("a"), of("b"))))
+    assert [one.said for one in both.panels] == ["Kernel a, learned", "Kernel b, learned"]
+    assert (both.shown, both.marks) == ("Curve", ("Dashed: truth.",))
+    assert first.panels[0].said == "Curve: Kernel a, learned"
+    assert first.marks == ("Dashed: truth.",)
+
+
 def test_a_letter_alone_is_no_comparison():
     page = Group(blocks=(panel("b", heading("Runs"), chart("one"), chart("two")),))
     (runs, *alone) = figure_parts(page)

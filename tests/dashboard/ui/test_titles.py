@@ -1,7 +1,14 @@
 from dataclasses import replace
 
 from dashboard.records.attending import Attending
-from dashboard.ui.titles import attending_title, checkpoint_title, normaliser_title
+from dashboard.records.parameter import Parameter
+from dashboard.ui.titles import (
+    attending_title,
+    checkpoint_title,
+    lettered,
+    normaliser_title,
+    setting_words,
+)
 
 
 def test_a_normaliser_is_named_where_it_is_not_the_usual_one(catalogue):
@@ -26,6 +33,19 @@ def test_a_checkpoint_is_called_by_the_normaliser_on_its_card(catalogue):
 def test_a_checkpoint_that_was_kept_here_begins_with_its_own_name(catalogue):
     kept = replace(catalogue.checkpoints["one"], name="my_first", shipped=False)
     assert checkpoint_title("bahdanau.additive", kept, catalogue) == "my_first · Additive"
+
+
+def test_a_setting_stands_amid_a_sentence():
+    sigma = Parameter(name="w", title="Width σ", default=1.0)
+    assert setting_words(sigma, 0.31459) == "σ = 0.315"
+    assert setting_words(replace(sigma, title="Noise", unit="sd"), 0.5) == "noise 0.5 sd"
+    assert setting_words(replace(sigma, title="BLEU order"), 4) == "BLEU order 4"
+    assert setting_words(replace(sigma, title="w"), True) == "w on"
+
+
+def test_a_title_that_begins_with_a_minus_stands_apart_from_its_letter(catalogue):
+    title = attending_title(Attending(scoring="=-norm(q - k)"), catalogue)
+    assert lettered("a", title) == "a: −norm(q − k)"
 
 
 def test_a_typed_scoring_is_its_formula_and_needs_no_plugin(catalogue):

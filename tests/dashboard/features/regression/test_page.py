@@ -120,6 +120,50 @@ def test_all_maps_are_drawn_anew_when_their_common_scale_ends_elsewhere(
     assert pictures(a="gaussian") == [alone]
 
 
+def test_equal_weights_have_the_middle_colour_and_are_said(opened, backend, chart_rows):
+    made = backend.wait
+
+    def wait(job, timeout):
+        event = made(job, timeout)
+        if backend.submitted[job].scoring == "uniform":
+            event.result.facts.update(equal_weights=True, remarks=["All weights: ![x](y)."])
+        return event
+
+    backend.wait = wait
+
+    def drawn(**link):
+        app = opened("regression", a="gaussian", b="uniform", **link)
+        rows = [row for sets in chart_rows(app, "light") for rows in sets for row in rows]
+        (said,) = [one.value for one in app.caption if one.value.startswith("All weights")]
+        return [row["vmax"] for row in rows], said
+
+    ends, said = drawn()
+    assert ends == pytest.approx([0.2, 0.4])
+    assert said.startswith(r"All weights: \!\[x\]\(y\)\. Equal weights have the middle colour")
+    ends, said = drawn(one_scale="1")
+    assert ends == pytest.approx([0.2, 0.2])
+    assert "middle colour" not in said
+
+
+def test_a_curve_that_another_panel_has_too_is_said_once(opened, backend):
+    def lower(request, tables):
+        if request.scoring == "uniform":
+            x = tables["curve"]["x0"]
+            tables["curve"] = pa.table({"x0": x, "prediction": [1.0] * 5, "truth": x})
+
+    _edited(backend, lower)
+    app = opened("regression", a="uniform", b="gaussian", c="laplacian")
+    same = [one.value for one in app.caption if "Its curve is the same" in one.value]
+    assert same == [r"Its curve is the same as that of panel b\."]
+
+
+def test_a_learned_panel_says_its_value_where_it_stands_and_what_it_is_called(opened):
+    app = opened("regression", a="gaussian", b="gaussian", b__learn="1")
+    assert r"Learned width 0\.25 \(from 1\)\." in words(app)
+    (table,) = app.dataframe
+    assert list(table.value["Panel"]) == ["a: Gaussian", "b: Gaussian, learned width 0.25"]
+
+
 def test_a_panel_that_learned_something_else_has_another_learning_curve(
     opened, backend, chart_rows
 ):
@@ -178,7 +222,7 @@ def test_panels_keep_their_letters_and_colours_when_one_before_them_is_removed(
     kept = {"a": "gaussian", "c": "laplacian", "c.width": "0.5", "panels": "ac"}
     assert link(app) == kept
     (table,) = app.dataframe
-    assert list(table.value["Panel"]) == ["a Gaussian", "c Laplacian"]
+    assert list(table.value["Panel"]) == ["a: Gaussian", "c: Laplacian"]
     drawn = json.dumps([chart["layer"] for chart in charts(app) if "layer" in chart])
     assert PANEL_COLOURS["c"] in drawn
     assert PANEL_COLOURS["b"] not in drawn
@@ -252,7 +296,7 @@ def test_a_job_that_takes_longer_waits_in_its_place(opened, backend):
     assert len(app.get("skeleton")) == 1  # the panel
     assert "Other panels are still being computed." in words(app)
     (table,) = app.dataframe
-    assert list(table.value["Panel"]) == ["a Gaussian"]
+    assert list(table.value["Panel"]) == ["a: Gaussian"]
     assert len(charts(app)) == 1 + 1 + 1  # side by side, colours, the panel that is done
     app.session_state["panel-b-learning-folded"] = True
     app.run()
@@ -482,7 +526,7 @@ def test_two_panels_compare_normalisers_of_one_scoring(opened, backend):
         "b.normaliser.alpha": "1.5",
     }  # fmt: skip
     (table,) = app.dataframe
-    assert list(table.value["Panel"]) == ["a Scaled dot", "b Scaled dot, Entmax"]
+    assert list(table.value["Panel"]) == ["a: Scaled dot", "b: Scaled dot, Entmax"]
     # The scoring has nothing to learn, the normaliser has.
     app.toggle("panel-b-scaled_dot--learn").set_value(True).run()
     (asked,) = [r for r in backend.submitted.values() if dict(r.options).get("learn")]
