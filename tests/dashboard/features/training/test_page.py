@@ -283,11 +283,14 @@ def test_the_time_left_and_the_queue_are_said(opened, service):
 def test_what_such_trainings_took_is_said_before_they_start(opened, service, catalogue):
     view = LINK.parse({"scorings": "additive"}, catalogue)[0]
     (request,) = requests(view)
-    assert "Such a training takes" not in words(opened("training", scorings="additive"))
+    before = words(opened("training", scorings="additive"))
+    assert "Such a training takes" not in before
+    assert "How long it takes is known after the first steps." in before.replace("\\", "")
     done = tuple(replace(one, seconds=20.0, evaluation_seconds=5.0) for one in epochs(7))
     service.add(replace(trained(service, 1), request=request, epochs=done))
     app = opened("training", scorings="additive")
     assert "Such a training takes about 3 minutes here" in words(app)
+    assert "after the first steps" not in words(app)
     assert "Such trainings take about 3 minutes each here" in words(opened("training"))
 
 
