@@ -7,6 +7,7 @@ import torch
 from attention_plugins.attention import needs_of
 from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.formula import completions, described, package_of, spec_of
+from attention_plugins.scaffold import names_of
 from dashboard.jobs.context import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request
@@ -25,8 +26,10 @@ def perform(request: Request, context: Context) -> Result:
         numbers as ``description``, and ``files``: the package that the formula would be, by file
         name.
 
+    With the option ``name`` the scoring of the package is called so, and so is ``slug``.
+
     Raises:
-        ValueError: there is no such option.
+        ValueError: there is no text, or the name cannot be a package's.
     """
     text = dict(request.options).get("text")
     if not isinstance(text, str):
@@ -34,16 +37,23 @@ def perform(request: Request, context: Context) -> Result:
     facts = {**described(text), "completions": []}
     if facts["error"]:
         return Result(facts={**facts, "completions": _completions(text)})
-    spec = spec_of(text)
+    spec, slug = spec_of(text), _slug(request) or facts["slug"]
     return Result(
         facts={
             **facts,
             "learns": bool(spec.parameters),
             "reference": spec.reference,
             "description": _sample(spec),
-            "files": package_of(text, facts["slug"].replace("_", "-")),
+            "slug": slug,
+            "files": package_of(text, slug.replace("_", "-")),
         }
     )
+
+
+def _slug(request: Request) -> str:
+    """The name that was chosen, as a module's; empty without one."""
+    name = str(dict(request.options).get("name", ""))
+    return names_of("-".join(name.split())).module if name else ""
 
 
 def _completions(text: str) -> list[dict[str, str]]:

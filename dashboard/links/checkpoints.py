@@ -25,19 +25,26 @@ _USUAL_PANELS = 3
 def reference(catalogue: Catalogue, checkpoint: Checkpoint) -> str:
     """What a panel calls this checkpoint within its corpus.
 
-    An adopted one is called by its name, and so is one whose scoring was typed as a formula, and
-    one that reads pieces of words: it stands beside the one that reads words.
+    One that was kept or adopted here is called by its name, which stays its own when another of
+    the same model and scoring is kept. So is one whose scoring was typed as a formula, and one
+    that reads pieces of words: it stands beside the one that reads words.
     """
-    if checkpoint.adopted or _reads_pieces(checkpoint) or not NAME.match(checkpoint.scoring):
+    if not checkpoint.shipped or not _by_recipe(checkpoint):
         return checkpoint.name
     made_of = (checkpoint.model, checkpoint.scoring, checkpoint.corpus)
     others = [
         (c.model, c.scoring, c.corpus)
         for c in catalogue.checkpoints.values()
-        if not _reads_pieces(c) and (c.shipped or not checkpoint.shipped)
+        if c.shipped and not _reads_pieces(c)
     ]
     alone = others.count(made_of) == 1
     return f"{checkpoint.model}.{checkpoint.scoring}" if alone else checkpoint.name
+
+
+def _by_recipe(checkpoint: Checkpoint) -> bool:
+    """Whether its model and scoring say what it is."""
+    told = NAME.match(checkpoint.scoring) and not _reads_pieces(checkpoint)
+    return bool(told and not checkpoint.adopted)
 
 
 def _reads_pieces(checkpoint: Checkpoint) -> bool:
@@ -50,11 +57,18 @@ def references(catalogue: Catalogue, corpus: str) -> dict[str, Checkpoint]:
 
 
 def resolve(catalogue: Catalogue, corpus: str, panel: str) -> Checkpoint | None:
-    """The checkpoint that a panel means, if it is here."""
-    for name, checkpoint in references(catalogue, corpus).items():
+    """The checkpoint that a panel means, if it is here.
+
+    ``bahdanau.additive`` also means the only kept one of that model and scoring: former links
+    call it so.
+    """
+    known = references(catalogue, corpus)
+    for name, checkpoint in known.items():
         if panel in (checkpoint.name, name):
             return checkpoint
-    return None
+    kept = [one for one in known.values() if not one.shipped and _by_recipe(one)]
+    made_so = [one for one in kept if f"{one.model}.{one.scoring}" == panel]
+    return made_so[0] if len(made_so) == 1 else None
 
 
 def named(catalogue: Catalogue, corpus: str, given: str) -> str:

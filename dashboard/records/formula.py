@@ -10,6 +10,7 @@ from dashboard.records.catalogue import Entry
 from dashboard.records.request import Request
 
 LONGEST = 300  # characters
+LONGEST_NAME = 40  # characters, of a scoring
 MOST_COMPLETIONS = 6  # of those that a worker finds
 _AROUND = 16  # characters that are shown on each side of what is wrong
 
@@ -78,3 +79,8 @@ class Formula:
 def formula_request(text: str) -> Request:
     """Ask what a formula is."""
     return Request.make("formula", options={"text": text})
+
+
+def package_request(text: str, name: str) -> Request:
+    """Ask for a formula with the package of a name of one's own."""
+    return Request.make("formula", options={"text": text, "name": name})

@@ -1,4 +1,4 @@
-"""The field in which a scoring is typed, what is said of it while it is typed, and its package.
+"""The field in which a scoring is typed, what is said of it while it is typed.
 
 The field is sent with every key, so what stands below it follows what is typed, and so does the
 page where the formula is a panel's.
@@ -6,9 +6,7 @@ page where the formula is a panel's.
 
 from __future__ import annotations
 
-import io
 import re
-import zipfile
 from collections.abc import Mapping
 from functools import partial
 from typing import Any, Literal
@@ -125,25 +123,6 @@ def formula_field(
     return formula
 
 
-def package_button(key: str, formula: Formula) -> None:
-    """A button that downloads the plugin that the formula would be.
-
-    Args:
-        key: begins the button's own.
-    """
-    st.download_button(
-        gettext("Make it a package"),
-        data=partial(_zipped, formula.files),
-        file_name=f"{formula.slug}.zip",
-        mime="application/zip",
-        key=f"{key}-package",
-        on_click="ignore",
-        type="tertiary",
-        icon=":material/deployed_code:",
-        help=gettext("A plugin with this scoring and its test, to install and to change."),
-    )
-
-
 def _still(scoring: str, catalogue: Catalogue) -> str:
     """What is shown while the typed formula cannot be used."""
     title = scoring_title(scoring, catalogue)
@@ -203,11 +182,3 @@ def _wrong(text: str, problem: Problem, still: str) -> None:
     st.error(plain(together(said)))
     st.code(problem.marked(text), language=None)
     st.caption(still)
-
-
-def _zipped(files: Mapping[str, str]) -> bytes:
-    held = io.BytesIO()
-    with zipfile.ZipFile(held, "w", zipfile.ZIP_DEFLATED) as packed:
-        for name, text in files.items():
-            packed.writestr(zipfile.ZipInfo(name), text)
-    return held.getvalue()

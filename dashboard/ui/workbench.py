@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-import time
 from collections.abc import Collection
 from dataclasses import dataclass
 from functools import partial
@@ -22,7 +21,6 @@ from dashboard.records.request import Request
 from dashboard.settings import settings
 from dashboard.ui.connected import connected
 
-_REFRESH_WAIT = 15.0  # seconds in which new workers start and read the catalogue
 _CATALOGUE = Request.make("catalogue")
 
 
@@ -146,7 +144,8 @@ class Workbench:
     def refresh(self) -> None:
         """Read the catalogue once more; the known one serves until then, and all jobs go on.
 
-        Waits a few seconds, so that whoever follows a link to what is new finds it.
+        It does not wait. Whoever asks for what is new before it was read sees by
+        :meth:`rereading` that it may still come.
         """
         found = self.catalogue()
         with self._lock:
@@ -155,11 +154,6 @@ class Workbench:
                 self._renew(reloads=False)
             else:  # its workers may have read it before what is new was there
                 self._then = self._then or "refresh"
-        end = time.monotonic() + _REFRESH_WAIT
-        for _ in range(2):  # one that was under way, and this one
-            if (reading := self._reading) is not None:
-                self.backend.wait(reading.job, max(0.0, end - time.monotonic()))
-                self.catalogue()
 
     def _checkpoints(self) -> Collection[str]:
         known = self.catalogue()

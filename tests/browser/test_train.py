@@ -90,8 +90,20 @@ def test_two_scorings_learn_one_is_cancelled_the_other_is_kept_and_translates(wi
     seen.screenshot("train-1280-light")
 
     card(seen, "Additive").get_by_role("button", name="Keep the model").click()
-    seen.page.get_by_role("textbox", name="Name").fill("my-first")
+    name = seen.page.get_by_role("textbox", name="Name")
+    name.fill("1st")
     seen.page.get_by_role("button", name="Keep it").click()
+    refusal = seen.page.get_by_role("alert").filter(has_text="starting with a letter")
+    seen.until(refusal.count, "the refusal")
+    assert refusal.evaluate(
+        """(refusal) => {
+          const { x, y, width, height } = refusal.getBoundingClientRect();
+          return refusal.contains(document.elementFromPoint(x + width / 2, y + height / 2));
+        }"""
+    ), "something covers it"
+    name.fill("my-first")
+    seen.page.get_by_role("button", name="Keep it").click()
+    # Pressed at once, before any worker has read the list of models again.
     link = seen.page.get_by_role("link", name="See it translate")
     seen.until(link.count, "a way to the Translation page")
     link.click()

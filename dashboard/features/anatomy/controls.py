@@ -27,7 +27,8 @@ from dashboard.records.request import FORMULA
 from dashboard.ui import layout, shown
 from dashboard.ui.attending import draw_normaliser_of_view
 from dashboard.ui.fields import draw_choice, draw_setting, draw_settings
-from dashboard.ui.formula_field import choose_scoring, formula_field, package_button
+from dashboard.ui.formula_field import choose_scoring, formula_field
+from dashboard.ui.formula_package import package_button
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter
 from dashboard.ui.widgets import formula as draw_mathematics

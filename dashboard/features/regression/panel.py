@@ -28,8 +28,8 @@ from dashboard.ui.formula_field import (
     choice_title,
     choose_scoring,
     formula_field,
-    package_button,
 )
+from dashboard.ui.formula_package import package_button
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters
 

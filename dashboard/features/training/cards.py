@@ -176,10 +176,25 @@ def _keep(training: Training, catalogue: Catalogue, key: str) -> None:
             key=place(f"{key}-keep-name", _suggested(training, catalogue), fresh=False),
             max_chars=_LONGEST_NAME,
         )
+        rule = gettext(
+            "Letters from a to z, digits and _, with a letter first. Spaces and hyphens become _, "
+            "capital letters become small."
+        )
+        st.caption(plain(rule))
+        refused = f"{key} name refused"
+        said = st.empty()
         if st.button(gettext("Keep it"), type="primary", key=f"{key}-keep"):
-            with st.spinner(gettext("Keeping the model …")):
-                _do(key, lambda id: owner.trainings().export(id, name), training.id)
-            st.rerun()
+            try:
+                with st.spinner(gettext("Keeping the model …")):
+                    owner.trainings().export(training.id, name)
+            except KeyError:  # removed in another tab: its card goes with the next look
+                pass
+            except ValueError as error:
+                st.session_state[refused] = (name, str(error))
+            else:
+                st.rerun()
+        if (found := st.session_state.get(refused)) and found[0] == name:
+            said.error(plain(translated(found[1])))
 
 
 def _suggested(training: Training, catalogue: Catalogue) -> str:

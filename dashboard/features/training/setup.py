@@ -131,10 +131,10 @@ def _scored(view: Train, catalogue: Catalogue) -> str:
 
 
 def _time(view: Train) -> str:
-    """How long it takes; empty where no such training has been measured here."""
+    """How long it takes, or when that will be known where no such training was measured here."""
     seconds = owner.trainings().expected(requests(view))
     if seconds is None:
-        return ""
+        return gettext("How long it takes is known after the first steps.")
     time = translated(about(seconds))
     if len(view.scorings) == 1:
         return gettext("Such a training takes {time} here, as those before it did.", time=time)

@@ -6,6 +6,7 @@ import pytest
 
 from attention_plugins.formula import described
 from dashboard.jobs.tasks import perform
+from dashboard.records.formula import package_request
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 
@@ -57,6 +58,26 @@ def test_the_package_is_named_by_the_formulas_slug():
     facts = said("q.k")
     assert f"{facts['slug']}.py" in facts["files"]
     assert f'name = "{facts["slug"].replace("_", "-")}"' in facts["files"]["pyproject.toml"]
+
+
+def test_a_chosen_name_is_that_of_the_package_and_of_its_scoring():
+    asked = package_request("q.k / sqrt(d)", "My first_dot")
+    facts = perform(asked, None).facts
+    assert facts["slug"] == "my_first_dot"
+    assert set(facts["files"]) == {
+        "my_first_dot.py", "test_my_first_dot.py", "pyproject.toml", "README.md",
+    }  # fmt: skip
+    assert 'name = "my-first-dot"' in facts["files"]["pyproject.toml"]
+    assert 'name="my_first_dot"' in facts["files"]["my_first_dot.py"]
+    assert 'title="My first dot"' in facts["files"]["my_first_dot.py"]
+    assert "# My first dot\n" in facts["files"]["README.md"]
+    assert facts["name"] == said("q.k / sqrt(d)")["name"], "the formula is the same scoring"
+
+
+@pytest.mark.parametrize("name", ["9 lives", "../up", "class", "json", "a" * 41, "Größe"])
+def test_a_name_that_no_package_can_have_is_refused(name):
+    with pytest.raises(ValueError, match="name"):
+        perform(package_request("q.k", name), None)
 
 
 def test_a_request_without_a_text_is_refused():

@@ -120,4 +120,18 @@ def test_what_a_server_keeps_changes_no_bare_address_and_no_shipped_name(catalog
     assert reference(kept, twin) == "kept"
     assert resolve(kept, "tatoeba", "bahdanau.additive") == one
     assert kept.corpora()[-1] == "mine"
-    assert usual_panels(kept, "mine") == ("bahdanau.s0", "bahdanau.s1", "bahdanau.s2")
+    assert usual_panels(kept, "mine") == ("mine0", "mine1", "mine2")
+
+
+def test_a_link_to_a_kept_model_means_it_when_another_like_it_is_kept(catalogue):
+    card = catalogue.checkpoints["one"].card
+    first = Checkpoint.of({"name": "first", "card": card, "plugin": {"built_in": False}})
+    first = replace(first, corpus="mine")
+    second = replace(first, name="second")
+    alone = replace(catalogue, checkpoints={"first": first})
+    both = replace(catalogue, checkpoints={"first": first, "second": second})
+    for known in (alone, both):
+        assert reference(known, first) == "first"
+        assert resolve(known, "mine", "first") == first
+    assert resolve(alone, "mine", "bahdanau.additive") == first, "as former links call it"
+    assert resolve(both, "mine", "bahdanau.additive") is None

@@ -12,13 +12,14 @@ class Backend:
 
     def __init__(self, facts):
         self.facts, self.submitted, self.answered, self.reloads = facts, [], 0, 0
-        self.retried, self.failing = [], set()
+        self.retried, self.failing, self.waited = [], set(), 0.0
 
     def submit(self, request):
         self.submitted.append(request)
         return str(len(self.submitted))
 
     def wait(self, job, timeout):
+        self.waited += timeout
         if int(job) > self.answered:
             return None
         if job in self.failing:
@@ -196,5 +197,6 @@ def test_keeping_a_training_reads_the_catalogue_again(bench, backend):
     assert number(bench.catalogue()) == "1"
     assert set(bench.trainings._taken_names()) == set(bench.catalogue().checkpoints)
     bench.trainings._on_export()
+    assert backend.waited == 0, "that it was kept is said at once"
     backend.answered = 2
     assert number(bench.catalogue()) == "2"

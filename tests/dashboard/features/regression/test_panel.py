@@ -16,7 +16,7 @@ from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle
-from dashboard.ui.formula_field import _zipped
+from dashboard.ui.formula_package import _zipped
 from dashboard.ui.run_store import run_store
 
 FIELD, CHOICE = "regression-formula-{}", "panel-{}-scoring"
@@ -218,13 +218,35 @@ def test_a_worker_that_fails_is_said_at_the_field(opened, backend):
     assert "The worker died" in app.error[0].value
 
 
-def test_the_package_is_a_zip_of_its_files(opened, backend):
-    app = opened("regression", a=OWN_GAUSSIAN, b="laplacian")
-    (button,) = [one for one in app.get("download_button") if one.proto.label.startswith("Make")]
-    assert "package" in button.proto.label
+def test_the_package_is_a_zip_of_its_files():
     files = {"one.py": "x = 1\n", "README.md": "é"}
     with zipfile.ZipFile(io.BytesIO(_zipped(files))) as packed:
         assert {name: packed.read(name).decode() for name in packed.namelist()} == files
+
+
+def packed(app):
+    """The button that downloads the package of panel a."""
+    (button,) = [one for one in app.get("download_button") if one.proto.id.endswith("a-package")]
+    return button.proto
+
+
+def test_the_package_has_a_name_of_ones_own_or_the_formulas(opened, backend):
+    app = opened("regression", a=OWN_GAUSSIAN, b="laplacian")
+    name = app.text_input("panel-a-package-called")
+    assert name.placeholder.startswith("formula_")
+    assert not packed(app).disabled
+    assert not [one for one in wanted(backend) if one == "name"]
+    name.set_value("My  first_Kernel").run()
+    assert not app.exception
+    request = backend.submitted[max(backend.submitted)]
+    assert dict(request.options) == {"text": OWN_GAUSSIAN[1:], "name": "My first_Kernel"}
+    assert not packed(app).disabled
+    assert not app.error
+    app.text_input("panel-a-package-called").set_value("9 lives").run()
+    assert packed(app).disabled
+    assert "lives" in app.error[0].value
+    app.text_input("panel-a-package-called").set_value("").run()
+    assert not packed(app).disabled
 
 
 def test_the_longest_formula_is_kept_and_exported(opened, backend, tmp_path, monkeypatch):

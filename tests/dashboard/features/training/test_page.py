@@ -17,6 +17,7 @@ from dashboard.records.request import Request
 from dashboard.records.training import Ahead, Epoch, Training
 from dashboard.ui import workbench as state
 from dashboard.ui.run_store import run_store
+from dashboard.ui.widgets import plain
 
 FIRST = 1_700_000_000.0
 FIELD = "training-bahdanau"  # begins the keys of its model's settings
@@ -282,11 +283,14 @@ def test_the_time_left_and_the_queue_are_said(opened, service):
 def test_what_such_trainings_took_is_said_before_they_start(opened, service, catalogue):
     view = LINK.parse({"scorings": "additive"}, catalogue)[0]
     (request,) = requests(view)
-    assert "Such a training takes" not in words(opened("training", scorings="additive"))
+    before = words(opened("training", scorings="additive"))
+    assert "Such a training takes" not in before
+    assert "How long it takes is known after the first steps." in before.replace("\\", "")
     done = tuple(replace(one, seconds=20.0, evaluation_seconds=5.0) for one in epochs(7))
     service.add(replace(trained(service, 1), request=request, epochs=done))
     app = opened("training", scorings="additive")
     assert "Such a training takes about 3 minutes here" in words(app)
+    assert "after the first steps" not in words(app)
     assert "Such trainings take about 3 minutes each here" in words(opened("training"))
 
 
@@ -384,13 +388,25 @@ def test_a_model_is_kept_under_a_name_and_found_on_the_translation_page(opened, 
     assert one.id in service.trainings
 
 
-def test_a_name_that_is_taken_is_said_on_the_card(opened, service):
+def test_a_refused_name_is_said_below_its_field_until_it_is_another(opened, service):
     trained(service, 1)
-    service.refusing = "there is a checkpoint 'one' already; choose another name"
+    refusal = "there is a checkpoint 'one' already; choose another name"
+    service.refusing = refusal
     app = opened("training")
+    (popover,) = [one for one in app.get("popover") if one.proto.id.endswith("-name")]
+    assert "Spaces and hyphens become \\_" in words(popover)
     button(app, "Keep it").click().run()
-    assert "there is a checkpoint 'one' already" in words(app)
+    (popover,) = [one for one in app.get("popover") if one.proto.id.endswith("-name")]
+    assert [one.value for one in popover.error] == [plain(refusal)]
+    assert [one.value for one in app.error] == [plain(refusal)], "once"
     assert app.get("page_link") == []
+    app.run()
+    assert len(app.error) == 1, "it stays while the page looks at the trainings"
+    app.text_input("training-11111111-keep-name").set_value("two").run()
+    assert not app.error
+    service.refusing = ""
+    button(app, "Keep it").click().run()
+    assert "Kept as two" in words(app)
 
 
 def test_a_failed_training_says_why_and_whose_fault_it_was(opened, service):
