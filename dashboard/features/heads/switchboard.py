@@ -33,6 +33,7 @@ from dashboard.ui.session import Session
 _STATE, _EDITOR = "heads-board-state", "heads-editor"
 _OFF, _UNIFORM = "Off", "Uniform"  # columns of switches
 _ROW, _TALLEST = 33, 640  # px; 16 heads are seen at once
+_NARROW, _WIDE = 108, 142  # px of a column, so that its unit is read
 _TITLES = {
     "Head": gettext_noop("Head"), _OFF: gettext_noop("Off"), _UNIFORM: gettext_noop("Uniform"),
     "Finding": gettext_noop("Finding"), **{title: title for title in FIGURE_TITLES.values()},
@@ -70,6 +71,7 @@ _HELP = {
 }
 _SHARES = ("entropy", "eos", "concentration", "distance")  # between 0 and 1, drawn as bars
 _SMALL = ("padding", "row_error")
+_LONG = ("leave_one_out", "concentration", "distance", "padding")  # titles
 
 
 @dataclass(frozen=True)
@@ -251,12 +253,12 @@ def _columns() -> dict[str, Any]:
         ),
     }  # fmt: skip
     for figure, title in FIGURE_TITLES.items():
-        help = gettext(_HELP[figure])
+        help, width = gettext(_HELP[figure]), _WIDE if figure in _LONG else _NARROW
         if figure in _SHARES:
             columns[title] = kinds.ProgressColumn(
-                said[title], help=help, format="%.2f", min_value=0.0, max_value=1.0, width=92
+                said[title], help=help, format="%.2f", min_value=0.0, max_value=1.0, width=width
             )
         else:
             form = "%.1e" if figure in _SMALL else "%+.3f"
-            columns[title] = kinds.NumberColumn(said[title], help=help, format=form, width=88)
+            columns[title] = kinds.NumberColumn(said[title], help=help, format=form, width=width)
     return columns
