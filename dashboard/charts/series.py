@@ -100,6 +100,8 @@ def prepare_series(
         told = pd.concat([series, compared.assign(series=named)])
     both = pd.concat(tables.values())
     (left, low), (right, high) = (end(both[["x", "y"]], axis=0) for end in (np.nanmin, np.nanmax))
+    if left == right:  # an axis needs a length
+        right = 2 * left if positive else left + 1
     margin = (high - low) * 0.05 or 1.0
     low, high = _log_ends(low, high) if log else (low - margin, high + margin)
     shape = SeriesShape(

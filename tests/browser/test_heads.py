@@ -26,7 +26,7 @@ def test_heads_go_off_with_a_click_and_the_translation_changes(window):
     seen.page.mouse.click(place["x"] + OFF, place["y"] + ROW * 1.5)
     seen.until(lambda: "off=cross." in seen.page.url, "a head in the link").settle()
     assert table.bounding_box() == place  # what was clicked stays where it is
-    seen.page.get_by_role("button", name="All cross heads off").click()
+    seen.page.get_by_role("button", name="Switch all listed heads off").click()
     seen.until(lambda: "chez moi" not in said(seen) and len(said(seen)) > 1, "other words")
     changed = said(seen.settle())
     assert "cross.1.all%2Ccross.2.all" in seen.page.url

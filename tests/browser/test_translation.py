@@ -94,3 +94,20 @@ def test_four_panels_fit_the_window(window, width):
 def test_a_dark_page(window):
     seen = all_drawn(window("translation", scheme="dark"), "abc")
     seen.screenshot("translation-1280-dark")
+
+
+def test_a_tap_on_a_phone_reads_a_weight(window):
+    seen = all_drawn(
+        window("translation?a=bahdanau.additive", width=390, height=844, touch=True), "a"
+    )
+    chart = seen.page.locator('.st-key-panel-a [data-testid="stVegaLiteChart"]').first
+    chart.scroll_into_view_if_needed()
+    place = chart.bounding_box()
+    x, y = (place[side] + place[size] / 2 for side, size in (("x", "width"), ("y", "height")))
+    seen.page.touchscreen.tap(x, y)
+    tooltip = seen.page.locator("#vg-tooltip-element.visible")
+    seen.until(tooltip.count, "the weight of the tapped cell")
+    told = tooltip.inner_text()
+    weight = float(told.split("weight")[1].split()[0])
+    assert "query" in told
+    assert np.isclose(maps(seen, "a")[0], weight, atol=5e-4).any()

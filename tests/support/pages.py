@@ -159,6 +159,7 @@ def heads(request):
     facts = {
         "row_error": 0.0, "padding": max(row["padding"] for row in rows),
         "padded_to": 10, "model": "transformer", "scoring": "additive",
+        "needed": {"translation": "je suis ici", "without": "je vais ici"},
         "plugins": {"model": {"name": "transformer", **plugin},
                     "scoring": {"name": "additive", **plugin}},
     }  # fmt: skip

@@ -29,7 +29,8 @@ DECLARED = {"Entry", "Page", "Parameter", "Metric", "Field", "Choice", "Text", "
 # The same of one feature alone, with the arguments that hold its texts.
 OWN = {
     "Lesson": {
-        "title", "papers", "idea", "question", "choices", "reason", "now", "goal", "conclusion",
+        "title", "papers", "idea", "question", "choices", "reason", "now", "goal", "missed",
+        "conclusion",
     },
     "Try": {"label"},
 }  # fmt: skip

@@ -70,7 +70,7 @@ def _named(catalogue: Catalogue, view: Anatomy) -> dict[str, str]:
 def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
     measured = result.tables["spread"].to_pandas()
     measured["scoring"] = measured["scoring"].map(names)
-    colours = dict(zip(names.values(), ("#ce6a1e", "#3284d0", PANEL_COLOURS["c"]), strict=False))
+    colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
     plots = {
         "variance": (
             gettext("variance of the scores"),

@@ -22,6 +22,7 @@ FIGURES = (
 SORTS = (*FIGURES, PLACE)
 FINDING, CHANGED = "finding", "changed"
 LARGEST = 1e6  # of a filter's number
+NEEDED = 0.05  # nats: a translation that loses less without a head hardly needs it
 
 _RENAMED = {"stuckness": "concentration"}  # as links call them that were shared before
 _NAMES = "|".join((*FIGURES, *_RENAMED))

@@ -10,6 +10,7 @@ from dashboard.features.heads.figures import (
     FIGURES,
     FINDING,
     LARGEST,
+    NEEDED,
     PLACE,
     Only,
 )
@@ -25,13 +26,13 @@ from dashboard.ui.translations import KIND_TITLES
 from dashboard.ui.widgets import place
 
 FIGURE_TITLES = {
-    "leave_one_out": gettext_noop("Ablation effect"),
-    "entropy": gettext_noop("Entropy"),
-    "eos": gettext_noop("On <eos>"),
-    "concentration": gettext_noop("On one word"),
-    "diagonality": gettext_noop("Diagonal"),
-    "distance": gettext_noop("From untrained"),
-    "padding": gettext_noop("On padding"),
+    "leave_one_out": gettext_noop("Ablation effect (nats)"),
+    "entropy": gettext_noop("Entropy (0–1)"),
+    "eos": gettext_noop("On <eos> (0–1)"),
+    "concentration": gettext_noop("On one word (0–1)"),
+    "diagonality": gettext_noop("Diagonal (±1)"),
+    "distance": gettext_noop("From untrained (bits)"),
+    "padding": gettext_noop("On padding (0–1)"),
     "row_error": gettext_noop("Row error"),
 }
 _KIND_TITLES = {**KIND_TITLES, EVERY_KIND: gettext_noop("All")}
@@ -49,7 +50,7 @@ _NAMES = {
 }
 _LOWEST_FIRST = ("leave_one_out",)
 _BOUNDS = {
-    "leave_one_out": ("<", -0.05), "entropy": (">", 0.9), "eos": (">", 0.5),
+    "leave_one_out": ("<", -NEEDED), "entropy": (">", 0.9), "eos": (">", 0.5),
     "concentration": (">", 0.75), "diagonality": (">", 0.75), "distance": ("<", 0.05),
     "padding": (">", 1e-6), "row_error": (">", 1e-3),
 }  # fmt: skip

@@ -27,6 +27,7 @@ _WITHOUT = {
     "decoder": gettext_noop("This model has no self-attention in its decoder."),
 }
 _NOTHING = "—"
+_LEAST = 0.005  # nats; less is written as 0.00
 
 
 def compared(before: str, after: str) -> tuple[str, str, int]:
@@ -55,8 +56,8 @@ def outcome(result: Result) -> None:
     facts = result.facts
     unchanged = facts.get("unchanged", facts)
     if "unchanged" in facts:
-        before, after, fresh = compared(unchanged["translation"], facts["translation"])
-        likely, effect = _likely(facts, unchanged), _effect(facts, unchanged, fresh)
+        before, after, _ = compared(unchanged["translation"], facts["translation"])
+        likely, effect = _likely(facts, unchanged), _effect(facts, unchanged)
     else:
         before, after = plain(facts["translation"]) or _NOTHING, _NOTHING
         likely = _likelihood(facts, facts)
@@ -69,37 +70,52 @@ def outcome(result: Result) -> None:
 
 
 def _likely(facts: Mapping[str, Any], unchanged: Mapping[str, Any]) -> str:
-    """How likely the unchanged translation is, for the model as it is and for the changed one."""
+    """How likely the unchanged translation is, and what it loses where others words are written.
+
+    Where the words stay, :func:`_effect` says what they lose.
+    """
     before = _likelihood(facts, unchanged)
     if facts["translation"] == unchanged["translation"]:
         return before
-    now = _nats(unchanged["changed_log_probability"])
-    return gettext("{before}, with the changes {now}", before=before, now=now)
+    return gettext("{before} · {loss} with the changes", before=before, loss=_loss(unchanged))
 
 
-def _effect(facts: Mapping[str, Any], unchanged: Mapping[str, Any], fresh: int) -> str:
-    if facts["forced"]:
-        return _likelihood(facts, facts)
-    return f"{_changed_words(facts, unchanged, fresh)} · {_likelihood(facts, facts)}"
+def _effect(facts: Mapping[str, Any], unchanged: Mapping[str, Any]) -> str:
+    before, after = unchanged["translation"], facts["translation"]
+    said = [] if facts["forced"] else [changed_words(before, after)]
+    if before == after:
+        said.append(_loss(unchanged))
+    return " · ".join([*said, _likelihood(facts, facts)])
 
 
-def _changed_words(facts: Mapping[str, Any], unchanged: Mapping[str, Any], fresh: int) -> str:
+def _loss(unchanged: Mapping[str, Any]) -> str:
+    """How much less likely the changes make the unchanged translation."""
+    change = unchanged["changed_log_probability"] - unchanged["log_probability"]
+    if abs(change) < _LEAST:
+        return gettext("as likely as before")
+    if change < 0:
+        return gettext("less likely by {change} nats", change=nats(-change))
+    return gettext("more likely by {change} nats", change=nats(change))
+
+
+def changed_words(before: str, after: str) -> str:
+    """How many words of ``after`` are new, in words."""
+    *_, fresh = compared(before, after)
     if fresh:
         return ngettext("{count} word changed", "{count} words changed", fresh)
-    if facts["translation"] != unchanged["translation"]:
-        return gettext("words left out")
-    return gettext("no words changed")
+    return gettext("words left out") if before != after else gettext("no words changed")
 
 
 def _likelihood(facts: Mapping[str, Any], of: Mapping[str, Any]) -> str:
     """How likely a translation is, and whether it was forced."""
-    value = _nats(of["log_probability"])
+    value = nats(of["log_probability"])
     if facts["forced"]:
         return gettext("forced · log-probability {value}", value=value)
     return gettext("log-probability {value}", value=value)
 
 
-def _nats(value: float) -> str:
+def nats(value: float) -> str:
+    """A log-probability, or a change of one, as it is read."""
     return f"{value:.2f}".replace("-", "−")
 
 

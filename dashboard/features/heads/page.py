@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 import streamlit as st
 
+from dashboard.features.heads.answer import answer
 from dashboard.features.heads.health import health_card
 from dashboard.features.heads.listing import filters
 from dashboard.features.heads.outcome import attention, outcome
@@ -175,6 +176,7 @@ def _board(session: Session[Heads], asked: _Requests) -> None:
     """The heads: their figures and switches, what is wrong with them, their ablation effects."""
 
     def draw(result: Result) -> None:
+        shown.markdown(answer(result))
         left, right = shown.columns([5, 3], gap="medium")
         with left:
             switchboard(session, result)

@@ -33,38 +33,45 @@ from dashboard.ui.session import Session
 _STATE, _EDITOR = "heads-board-state", "heads-editor"
 _OFF, _UNIFORM = "Off", "Uniform"  # columns of switches
 _ROW, _TALLEST = 33, 640  # px; 16 heads are seen at once
+_NARROW, _WIDE = 108, 142  # px of a column, so that its unit is read
 _TITLES = {
     "Head": gettext_noop("Head"), _OFF: gettext_noop("Off"), _UNIFORM: gettext_noop("Uniform"),
     "Finding": gettext_noop("Finding"), **{title: title for title in FIGURE_TITLES.values()},
 }  # fmt: skip
 _HELP = {
     "leave_one_out": gettext_noop(
-        "Change of the translation's log-probability, in nats, when this head alone is off. "
-        "Below 0: the model needs it."
+        "How much more likely the translation becomes when this head alone is off, in nats: the "
+        "change of its log-probability. Below 0 the translation becomes less likely, so the "
+        "model needs the head."
     ),
     "entropy": gettext_noop(
-        "Entropy of the rows as a share of the largest possible: 0 puts all weight on one word, 1 "
-        "the same weight on every word."
+        "How evenly a row spreads its weight: its entropy divided by the largest possible one, so "
+        "it has no unit. At 0 all weight is on one word, at 1 every word has the same weight."
     ),
-    "eos": gettext_noop("Mean weight on <eos>, the token that ends the sentence."),
+    "eos": gettext_noop(
+        "Mean weight on <eos>, the token that ends the sentence: from 0, none, to 1, all of it."
+    ),
     "concentration": gettext_noop(
-        "Mean weight on the word that gets the most: 1 if all rows look at that word alone."
+        "How much weight goes to the same word in all rows: the mean weight on the word that gets "
+        "the most. At 1 all rows look at that word alone."
     ),
     "diagonality": gettext_noop(
-        "Correlation of the positions of query and key, weighted by the attention weights: 1 if "
-        "all weight lies on the diagonal."
+        "Whether later rows look at later words: the correlation of the positions of query and "
+        "key under the weights. 1 is the diagonal, 0 no order, −1 the reverse order."
     ),
     "distance": gettext_noop(
-        "Mean Jensen–Shannon divergence, in bits, from the rows of the same model before "
-        "training: 0 means equal, 1 without overlap."
+        "How far the rows are from those of the same model before training: mean Jensen–Shannon "
+        "divergence in bits. 0 means equal, 1 without overlap."
     ),
     "padding": gettext_noop(
-        "Largest weight of a row on padding, measured in a batch with a longer sentence."
+        "Largest weight of a row on padding, measured in a batch with a longer sentence. It must "
+        "be nearly 0."
     ),
-    "row_error": gettext_noop("Largest distance of a row's sum from 1."),
+    "row_error": gettext_noop("Largest distance of a row's sum from 1. It must be nearly 0."),
 }
 _SHARES = ("entropy", "eos", "concentration", "distance")  # between 0 and 1, drawn as bars
 _SMALL = ("padding", "row_error")
+_LONG = ("leave_one_out", "concentration", "distance", "padding")  # titles
 
 
 @dataclass(frozen=True)
@@ -114,20 +121,26 @@ def take_edits(session: Session[Heads]) -> None:
 def switchboard(session: Session[Heads], result: Result) -> None:
     """The table and what switches many heads at once."""
     every = _places(result.tables["heads"].to_pandas())
-    with shown.container(horizontal=True, gap="small", key="heads-buttons"):
+    heads = listed(session.view, result)
+    places = _places(heads)
+    with shown.container(
+        horizontal=True, gap="small", key="heads-buttons", vertical_alignment="center"
+    ):
+        shown.caption(
+            gettext("{count} of {all} heads are listed.", count=len(places), all=len(every)),
+            width="content",
+        )  # fmt: skip
         st.button(
-            gettext("All cross heads off"), icon=":material/toggle_off:", on_click=_switch_kind,
-            args=(session, every, "cross"),
+            gettext("Switch all listed heads off"), icon=":material/toggle_off:",
+            on_click=_switch_off, args=(session, every, places), disabled=not places,
         )  # fmt: skip
         st.button(
             gettext("Undo all changes"), icon=":material/undo:", on_click=_reset,
             args=(session,), disabled=not session.view.changes,
         )  # fmt: skip
-    heads = listed(session.view, result)
     if heads.empty:
         shown.caption(gettext("No head matches; choose another filter above."))
         return
-    places = _places(heads)
     board = _board(session, result, places, every)
     table = _table(heads, board.base)
     st.data_editor(
@@ -202,8 +215,8 @@ def _with_pins(session: Session[Heads], states: Mapping[Place, State]) -> tuple[
     return in_order((*of_states(states), *pins))
 
 
-def _switch_kind(session: Session[Heads], every: Sequence[Place], kind: str) -> None:
-    off: dict[Place, State] = {place: "off" for place in every if place[0] == kind}
+def _switch_off(session: Session[Heads], every: Sequence[Place], places: Sequence[Place]) -> None:
+    off: dict[Place, State] = dict.fromkeys(places, "off")
     states = _states(session, every) | off
     session.change(replace(session.view, changes=_with_pins(session, states)))
 
@@ -240,12 +253,12 @@ def _columns() -> dict[str, Any]:
         ),
     }  # fmt: skip
     for figure, title in FIGURE_TITLES.items():
-        help = gettext(_HELP[figure])
+        help, width = gettext(_HELP[figure]), _WIDE if figure in _LONG else _NARROW
         if figure in _SHARES:
             columns[title] = kinds.ProgressColumn(
-                said[title], help=help, format="%.2f", min_value=0.0, max_value=1.0, width=92
+                said[title], help=help, format="%.2f", min_value=0.0, max_value=1.0, width=width
             )
         else:
             form = "%.1e" if figure in _SMALL else "%+.3f"
-            columns[title] = kinds.NumberColumn(said[title], help=help, format=form, width=88)
+            columns[title] = kinds.NumberColumn(said[title], help=help, format=form, width=width)
     return columns

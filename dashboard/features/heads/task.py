@@ -18,7 +18,7 @@ from attention_plugins.health import figures, verdicts
 from attention_plugins.models.protocols import StepModel
 from attention_plugins.opening import read_checkpoint
 from attention_plugins.registry import installed
-from attention_plugins.tap import Site
+from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import EOS_ID, pad
 from attention_plugins.translator import Pair, Translator
 from dashboard.jobs.context import Context
@@ -54,7 +54,9 @@ def perform(request: Request, context: Context) -> Result:
         such), ``leave_one_out`` (change of the target's log-probability without this head, in
         nats), and ``verdicts``: those of :func:`attention_plugins.health.verdicts`, a space
         between two. Facts ``tokens``,
-        ``log_probability``, ``forced``, ``padded_to`` (source tokens; 0 where the model reads no
+        ``log_probability``, ``forced``, ``needed`` (None if forced, else the model's
+        ``translation`` and the one that it writes ``without`` the head of the lowest
+        ``leave_one_out``), ``padded_to`` (source tokens; 0 where the model reads no
         longer sentence), ``row_error`` and ``padding`` (the largest of all heads), ``plugins``
         (who made the model and its scoring), ``seconds``, and those of
         :func:`~dashboard.jobs.task_translator.provenance`.
@@ -75,6 +77,7 @@ def perform(request: Request, context: Context) -> Result:
     context.report(0.2, gettext_noop("looking at the untrained model"))
     _, before = force(_untrained(request.data, translator.device), *pair)
     effects = _effects(translator, pair, len(heads_of(sites)), context)
+    forced = bool(texts["target"].strip())
     sums_to_one = rows_sum_to_one(translator.model)
     rows = [
         row
@@ -88,7 +91,8 @@ def perform(request: Request, context: Context) -> Result:
         facts={
             "tokens": translator.target_vocabulary.words(pair.target[0].tolist()),
             "log_probability": sum(scores[0].tolist()),
-            "forced": bool(texts["target"].strip()),
+            "forced": forced,
+            "needed": None if forced else _needed(translator, texts["text"], effects),
             "padded_to": longer.source.shape[1] if longer else 0,
             "row_error": _largest(rows, "row_error"),
             "padding": _largest(rows, "padding"),
@@ -114,6 +118,21 @@ def _effects(
         note = gettext_noop("without head {head} of {heads}", head=len(found), heads=count)
         context.report(0.2 + 0.8 * len(found) / count, note)
     return found
+
+
+def _needed(
+    translator: Translator, text: str, effects: Mapping[Head, float]
+) -> dict[str, str] | None:
+    """What the model writes, and what it writes without the head that it needs most."""
+    shown = {head: change for head, change in effects.items() if head.site.kind in KINDS}
+    if not shown:
+        return None
+    most = min(shown, key=lambda head: shown[head])
+    off = Intervention(site=most.site, action="off", head=most.head)
+    return {
+        "translation": translator.explain(text).text,
+        "without": translator.explain(text, interventions=[off]).text,
+    }
 
 
 def _longer(pair: Pair, limit: int) -> Pair | None:

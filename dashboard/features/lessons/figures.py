@@ -95,7 +95,7 @@ def lines(
         ticks: those of the x axis where each step doubles x.
     """
     points = marked or {}
-    colours = dict(zip((*series, *points), PANEL_COLOURS.values(), strict=False))
+    colours = dict(zip(dict.fromkeys((*series, *points)), PANEL_COLOURS.values(), strict=False))
 
     def prepare() -> Prepared[SeriesShape]:
         drawn = _frame(series)

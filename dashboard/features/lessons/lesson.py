@@ -33,9 +33,9 @@ class Try:
 class Lesson:
     r"""One lesson: an idea, a question, what is seen, something to find, and where to go on.
 
-    Everything that it says of numbers is computed from a result. ``reason``, ``now`` and
-    ``conclusion`` are sentences with placeholders, filled with what ``measured`` gives. All texts
-    are in English; the page translates them.
+    Everything that it says of numbers is computed from a result. ``reason``, ``now``, ``missed``
+    and ``conclusion`` are sentences with placeholders, filled with what ``measured`` gives. All
+    texts are in English; the page translates them.
 
     Args:
         name: its own, in a browser's memory.
@@ -57,7 +57,8 @@ class Lesson:
         now: what is seen at the present value.
         goal: what to find by moving the control.
         reached: whether it is found, by the figures at the present value.
-        conclusion: what that shows.
+        missed: how far the present value is from the goal, by the same figures.
+        conclusion: what the goal, once reached, shows.
     """
 
     name: str
@@ -80,5 +81,6 @@ class Lesson:
     now: str
     goal: str
     reached: Callable[[Figures], bool]
+    missed: str
     conclusion: str
     tries: tuple[Try, ...]

@@ -169,6 +169,7 @@ def _goal(lesson: Lesson, figures: Figures, reached: bool) -> None:
         shown.markdown(gettext(_FOUND, conclusion=_said(lesson.conclusion, figures)))
     else:
         shown.markdown(f":material/target: **{translated(lesson.goal)}**")
+        shown.caption(_said(lesson.missed, figures))
 
 
 def _figure(lesson: Lesson, result: Result, view: Course) -> None:

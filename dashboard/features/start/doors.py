@@ -1,4 +1,4 @@
-"""The three doors of the start page: see, play, build."""
+"""The way to the lessons, and the three doors of the start page: see, play, build."""
 
 from __future__ import annotations
 
@@ -16,11 +16,14 @@ _FORMULA = {"a": "=-norm(q - k) / w", "b": "gaussian"}
 
 
 def doors(curves: Mapping[str, str]) -> None:
-    """Draw the doors beside each other where there is room.
+    """Draw the way to the lessons, and the doors beside each other where there is room.
 
     Args:
         curves: parameters of the link to *Kernel regression* with the curves that are seen.
     """
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="to-lessons"):
+        st.markdown(gettext("**New to attention?**"), width="content")
+        navigation.link_to("lessons", {}, gettext("Take ten short lessons"))
     with st.grid(3, min_column_width=_NARROWEST, gap="medium", key="doors"):
         purpose = gettext("Which words a trained translator looks at while it writes each word.")
         with _door("see", gettext("See"), purpose):

@@ -63,6 +63,13 @@ def test_measured_points_are_seen_and_those_of_a_plain_line_are_not(painted):
     assert opacities(titled(LINES, COLOURS)) == {0}
 
 
+@pytest.mark.parametrize(("more", "end"), [({}, 5), ({"doubling": True, "ticks": [4]}, 8)])
+def test_an_axis_of_one_x_has_a_length(more, end):
+    one = LINES[LINES["x"] == 4]
+    ends = prepare_series(one, COLOURS, x_title="n", y_title="ms", **more).values
+    assert (ends["left"], ends["right"]) == (4, end)
+
+
 def test_lines_to_compare_with_are_dashed_and_widen_the_axes(painted):
     further = LINES.assign(x=LINES["x"] * 8)
     more = {"log": True, "fitted": LINES, "compared": further, "compared_as": "theirs"}

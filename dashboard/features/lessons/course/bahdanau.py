@@ -65,6 +65,7 @@ BAHDANAU = Lesson(
     now="While it writes “{word}”, the model looks most at “{looks}” (**{weight:.2f}**).",
     goal=f"Find the token that is written while the model looks most at “{_FOUND}”.",
     reached=lambda figures: figures["looks"] == _FOUND,
+    missed="Not yet: while it writes “{word}”, the model looks most at “{looks}”.",
     conclusion="“{word}” takes {weight:.0%} of its context from “{looks}”.",
     tries=(
         Try(

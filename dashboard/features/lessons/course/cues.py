@@ -70,6 +70,7 @@ CUES = Lesson(
     now="With the query at {query:g} the output is **{output:.2f}**.",
     goal=f"Find a query whose output is below {_LOW:g}.",
     reached=lambda figures: figures["output"] < _LOW,
+    missed="Not yet: at the query {query:g} the output is {output:.2f}.",
     conclusion="The query {query:g} is near the key of the value 1, so most of that value comes "
     "through: the output is {output:.2f}.",
     tries=(

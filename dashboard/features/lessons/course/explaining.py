@@ -36,10 +36,11 @@ def _rows(result: Result) -> dict[int, tuple[float, float]]:
 def _measured(result: Result, head: Scalar) -> Figures:
     rows, at = _rows(result), int(head)
     entropy, effect = rows[at]
+    worse = sum(other < effect for _, other in rows.values())
     return {
         "head": at, "entropy": entropy, "effect": effect,
         "sharpest": min(rows, key=lambda one: rows[one][0]),
-        "worse": sum(other < effect for _, other in rows.values()),
+        "worse": worse, "rank": worse + 1, "count": len(rows),
         "needed": min(rows, key=lambda one: rows[one][1]), "others": len(rows) - 1,
     }  # fmt: skip
 
@@ -97,6 +98,8 @@ EXPLAINING = Lesson(
     now="Without head {head} the translation changes by **{effect:+.2f} nats**.",
     goal="Find the head that the translation needs most.",
     reached=lambda figures: figures["head"] == figures["needed"],
+    missed="Not yet: head {head} has an effect of {effect:+.2f} nats, rank {rank} of {count} from "
+    "the most needed.",
     conclusion="Without head {head} the translation's log-probability changes by {effect:+.2f} "
     "nats. Maps give ideas; only a change of the model tests them, and only for this sentence.",
     tries=(

@@ -25,6 +25,7 @@ def _measured(result: Result, head: Scalar) -> Figures:
         "head": at + 1, "count": len(frame.weights), "words": len(frame.query_labels),
         "same": int((best[at] == best[_GIVEN - 1]).sum()),
         "bits": float(entropy[at] / np.log(2)), "sharpest": int(entropy.argmin()) + 1,
+        "rank": int((entropy < entropy[at]).sum()) + 1,
     }  # fmt: skip
 
 
@@ -73,6 +74,7 @@ HEADS = Lesson(
     "alone.",
     goal=f"Find the sharpest of the {_HEADS} heads: the one with the lowest entropy.",
     reached=lambda figures: figures["head"] == figures["sharpest"],
+    missed="Not yet: head {head} has {bits:.2f} bits, rank {rank} of {count} from the sharpest.",
     conclusion="Head {head} looks at almost one word at a time ({bits:.2f} bits). Whether sharp "
     "means important is the question of lesson 10.",
     tries=(

@@ -72,6 +72,7 @@ KERNEL = Lesson(
     "{neighbours:.1f} effective neighbours.",
     goal=f"Find a width whose squared error is below {_ERROR:g}.",
     reached=lambda figures: figures["error"] < _ERROR,
+    missed="Not yet: at width {width:g} the error is {error:.3f}.",
     conclusion="At width {width:g} the error is {error:.3f}. Wider, the curve misses the waves; "
     "narrower, it follows the noise.",
     tries=(

@@ -72,6 +72,7 @@ LITERATURE = Lesson(
     now="At α = {alpha:g}, **{left}** of {count} keys have a weight.",
     goal=f"Find an α at which exactly {_LEFT} keys have a weight.",
     reached=lambda figures: figures["left"] == _LEFT,
+    missed="Not yet: at α = {alpha:g} the number of keys with a weight is {left}.",
     conclusion="At α = {alpha:g}, {left} keys share all the weight. In a model, α can be learned "
     "for every head.",
     tries=(

@@ -69,6 +69,7 @@ MASK = Lesson(
     now="With {length} of {count} tokens valid, **{leak:.0%}** leak when scores are set to 0.",
     goal=f"Find a length at which more than {_MOST:.0%} of the weight leaks.",
     reached=lambda figures: figures["leak"] > _MOST,
+    missed="Not yet: at length {length} it is {leak:.0%}.",
     conclusion="With {length} valid token, {leak:.0%} of the weight lies on padding: the shorter "
     "a sentence, the more it suffers from its neighbours in the batch.",
     tries=(

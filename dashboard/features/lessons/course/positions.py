@@ -79,6 +79,7 @@ POSITIONS = Lesson(
     now="At {distance} positions apart it is **{product:.2f}**.",
     goal="It does not fall forever. Find a distance with a larger product than one step nearer.",
     reached=lambda figures: figures["product"] > figures["before"],
+    missed="Not yet: at distance {distance} it is {product:.2f}, one step nearer {before:.2f}.",
     conclusion="{distance} apart it is {product:.2f}, one step nearer {before:.2f}: waves come "
     "back in step, so the product does not order all distances.",
     tries=(

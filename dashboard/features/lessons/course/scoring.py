@@ -38,14 +38,16 @@ def _measured(result: Result, d: Scalar) -> Figures:
 
 
 def _figure(result: Result, d: Scalar) -> None:
-    series = {}
-    for scoring, title in _TITLES.items():
-        found = _largest(result, scoring).items()
-        series[gettext(title)] = [(at, y) for at, y in found if at <= int(d)]
+    """From the d that is given first: smaller ones would show what the question asks for."""
+    seen = [at for at in _largest(result, _DOT) if int(_GIVEN) <= at <= int(d)]
+    series = {
+        gettext(title): [(at, _largest(result, scoring)[at]) for at in seen]
+        for scoring, title in _TITLES.items()
+    }
     alt = gettext("The largest of {count} weights, on average, up to d = {d}", count=_KEYS, d=d)
     lines(
         result, alt, series, x_title="d", y_title=gettext("largest weight"),
-        ticks=[at for at in _largest(result, _DOT) if at <= int(d)],
+        marked={title: points[-1:] for title, points in series.items()}, ticks=seen,
     )  # fmt: skip
 
 
@@ -70,7 +72,7 @@ SCORING = Lesson(
     ),
     given=_GIVEN,
     asked=_ASKED,
-    question=f"Vectors grow from {_GIVEN} to {_ASKED} random numbers, and nothing is divided. "
+    question=f"Vectors grow from {_GIVEN} to {_ASKED} random numbers, without dividing by √d. "
     f"What becomes of the largest of {_KEYS} weights?",
     choices={"a": "It falls", "b": "It stays as it is", "c": "It grows towards 1"},
     request=_request,
@@ -82,6 +84,7 @@ SCORING = Lesson(
     now="At d = {d} the largest weight is **{dot:.2f}** without the root, {scaled:.2f} with it.",
     goal=f"Find the smallest d whose largest weight is above {_LARGE:g} without the root.",
     reached=lambda figures: figures["dot"] > _LARGE >= figures["half"],
+    missed="Not yet: it is {dot:.2f} at d = {d}, and {half:.2f} at half of it.",
     conclusion="At d = {d} one key in sixteen takes {dot:.0%} of the weight. The softmax is then "
     "saturated: its gradient is almost 0, and little can be learned.",
     tries=(

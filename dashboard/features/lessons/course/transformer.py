@@ -78,6 +78,7 @@ TRANSFORMER = Lesson(
     now="Kind *{kind}*: **{rows} rows**, the queries, and {columns} columns, the keys.",
     goal="Choose the kind whose rows are French and whose columns are English.",
     reached=lambda figures: figures["crosses"],
+    missed="Not yet: of the kind *{kind}*, rows and columns are in one language.",
     conclusion="In cross-attention the queries come from the decoder, keys and values from the "
     "encoder: it is what Bahdanau's model does, once in every layer.",
     tries=(

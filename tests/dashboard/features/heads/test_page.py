@@ -78,7 +78,9 @@ def test_a_switch_goes_into_link_and_request_and_changed_words_stand_out(opened,
     assert len(asked(backend, "heads")) == 1
     assert r"je ~~suis~~ ~~\*chez\*~~ moi\." in words(app)
     assert ":orange-background[:orange[vais]] :orange-background[:orange[chez]]" in words(app)
-    assert "**Unchanged** · log-probability −1.50, with the changes −9.25" in words(app)
+    assert "**Unchanged** · log-probability −1.50 · less likely by 7.75 nats with the" in words(
+        app
+    )
     assert "**With the changes** · 2 words changed · log-probability −2.50" in words(app)
     button(app, "Undo all changes").click().run()
     assert link(app) == {}
@@ -87,13 +89,50 @@ def test_a_switch_goes_into_link_and_request_and_changed_words_stand_out(opened,
 
 def test_all_cross_heads_go_off_at_once_and_one_comes_back(opened):
     app = opened("heads", uniform="encoder.1.2", pin="cross.1.1:1>0")
-    button(app, "All cross heads off").click().run()
+    button(app, "Switch all listed heads off").click().run()
     usual = {"uniform": "encoder.1.2", "pin": "cross.1.1:1>0"}
     assert link(app) == {"off": "cross.1.all,cross.2.all", **usual}
     assert set(table(app)["Off"]) == {True}
     app.session_state["heads-editor-1"] = {"edited_rows": {3: {"Off": False}}}
     app.run()
     assert link(app)["off"] == "cross.1.1,cross.1.2,cross.2.all"
+
+
+def test_what_is_listed_is_counted_and_goes_off(opened):
+    app = opened("heads")
+    assert "6 of 18 heads are listed." in words(app)
+    app = opened("heads", kind="all", only="finding")
+    assert "1 of 18 heads are listed." in words(app)
+    button(app, "Switch all listed heads off").click().run()
+    assert link(app) == {"kind": "all", "only": "finding", "off": "cross.2.3"}
+    app = opened("heads", only="entropy>1")
+    assert button(app, "Switch all listed heads off").disabled
+
+
+def test_one_sentence_names_the_head_that_matters_most(opened):
+    said = words(opened("heads"))
+    assert "**Encoder self-attention layer 2, head 3** matters most for this sentence: " in said
+    assert "the translation is less likely by 12.00 nats, with 1 word changed. Close" in said
+    assert "Close behind: decoder 2.3 (12.00 nats), cross 2.3 (12.00 nats), " in said
+    assert "encoder 2.2 (11.00 nats), and 5 more." in said
+
+
+def test_words_that_stay_are_less_likely_in_words(opened, backend):
+    same = {"translation": "je suis", "log_probability": -1.5, "forced": False}
+
+    def kept(job, timeout, wait=backend.wait):
+        event = wait(job, timeout)
+        if event.result and dict(backend.submitted[job].options).get("changes"):
+            event.result.facts.update(
+                same, log_probability=-1.75,
+                unchanged=same | {"changed_log_probability": -1.75},
+            )  # fmt: skip
+        return event
+
+    backend.wait = kept
+    said = words(opened("heads", off="cross.2.3"))
+    assert "**Unchanged** · log-probability −1.50\n" in said
+    assert "no words changed · less likely by 0.25 nats · log-probability −1.75" in said
 
 
 def test_a_pin_is_added_in_words_and_ended(opened, backend):

@@ -106,6 +106,17 @@ def test_every_head_of_every_map_has_its_figures(registered):
     )
 
 
+def test_the_sentence_is_translated_without_the_head_that_it_needs_most():
+    result = _ask(text=SENTENCE)
+    most = min(_table(result), key=lambda row: row["leave_one_out"])
+    place = f"{most['kind']}.{most['layer'] + 1}.{most['head'] + 1}"
+    off = _ask("translation", text=SENTENCE, changes=f"off:{place}").facts
+    assert result.facts["needed"] == {
+        "translation": off["unchanged"]["translation"], "without": off["translation"],
+    }  # fmt: skip
+    assert _ask(text=SENTENCE, target=TARGET).facts["needed"] is None
+
+
 def test_the_share_on_the_end_is_read_from_the_last_key():
     rows = _table(_ask(text=SENTENCE, target=TARGET))
     translator = task_translator.translator_of("animals", "cpu")

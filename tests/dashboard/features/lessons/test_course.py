@@ -5,16 +5,18 @@ from __future__ import annotations
 import re
 from string import Formatter
 
+import pyarrow as pa
 import pytest
 
 from dashboard.features.anatomy import task as anatomy
 from dashboard.features.heads import task as heads
 from dashboard.features.lessons.chapter import SECTIONS
-from dashboard.features.lessons.course import LESSONS
+from dashboard.features.lessons.course import LESSONS, scoring
 from dashboard.features.positions import task as positions
 from dashboard.features.regression import task as regression
 from dashboard.features.translation import task as translation
 from dashboard.records.catalogue import Catalogue, Checkpoint
+from dashboard.records.result import Result
 from dashboard.ui.terms import TERMS
 
 TASKS = {
@@ -122,10 +124,26 @@ def test_real_results_answer_the_question_and_the_goal_can_be_reached(lesson, sh
     assert not lesson.reached(seen)
     found = [value for value in values(lesson.control) if lesson.reached(figures(value))]
     assert 0 < len(found) < len(values(lesson.control)) / 2
-    for sentence in (lesson.reason, lesson.now):
+    for sentence in (lesson.reason, lesson.now, lesson.missed):
         assert any(name for _, name, *_ in Formatter().parse(sentence))
-    for sentence in (lesson.reason, lesson.now, lesson.conclusion):
+    for sentence in (lesson.reason, lesson.now, lesson.missed, lesson.conclusion):
         assert not re.search(r"nan|inf\b|\{", sentence.format(**figures(found[0])))
+
+
+def test_nothing_smaller_than_what_is_given_shows_how_the_largest_weight_grows(monkeypatch):
+    drawn = {}
+    monkeypatch.setattr(
+        scoring, "lines", lambda result, alt, series, **more: drawn.update(series=series, **more)
+    )
+    rows = [{"d": d, "scoring": name, "largest": d / 10} for d in (1, 2, 4, 8)
+            for name in ("dot", "scaled_dot")]  # fmt: skip
+    result = Result(tables={"spread": pa.Table.from_pylist(rows)})
+    scoring.SCORING.figure(result, "4")
+    assert drawn["series"] == drawn["marked"]
+    assert [*drawn["series"].values()] == [[(4, 0.4)]] * 2
+    scoring.SCORING.figure(result, "8")
+    assert [*drawn["series"].values()] == [[(4, 0.4), (8, 0.8)]] * 2
+    assert drawn["ticks"] == [4, 8]
 
 
 @pytest.mark.slow

@@ -64,7 +64,10 @@ def test_the_goal_is_reached_by_the_visitors_own_hand(opened):
     app = opened("lessons", lesson="4", guess="c")
     assert LESSONS[3].goal in words(app)
     assert row(app)["finished"] == ""
+    app.slider("lessons-mask-at").set_value(2).run()
+    assert "Not yet: at length 2 it is 89%." in words(app)
     app.slider("lessons-mask-at").set_value(1).run()
+    assert "Not yet" not in words(app)
     assert "**Found.** With 1 valid token, 93%" in words(app)
     assert row(app)["finished"] == "mask"
     assert link(app) == {"lesson": "4", "guess": "c", "at": "1"}

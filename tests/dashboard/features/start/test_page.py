@@ -54,7 +54,7 @@ def test_the_comparison_is_told_in_chinese(opened, monkeypatch):
     assert not app.exception
     assert "90% 的权重落在 5 个点中的 5 个上" in words(app)
     doors = [one.proto.label for one in app.get("page_link")]
-    assert doors == ["翻译一句话", "用这些曲线继续", "输入公式", "编写插件"]
+    assert doors == ["上十节短课", "翻译一句话", "用这些曲线继续", "输入公式", "编写插件"]
 
 
 def test_a_scoring_that_fails_is_named_and_may_be_tried_again(opened, backend):

@@ -1,0 +1,46 @@
+"""Which head the translation needs most, said of made-up heads."""
+
+import pyarrow as pa
+import pytest
+
+from dashboard.features.heads.answer import answer
+from dashboard.records.result import Result
+
+WORDS = {"translation": "le chat dort .", "without": "le chat dort ."}
+NAN = float("nan")
+
+
+def result(*changes, needed=WORDS):
+    """A model of one layer whose cross heads change the log-probability so."""
+    rows = [
+        {"kind": "cross", "layer": 0, "head": head, "leave_one_out": change}
+        for head, change in enumerate(changes)
+    ]
+    return Result(tables={"heads": pa.Table.from_pylist(rows)}, facts={"needed": needed})
+
+
+def test_the_head_of_the_largest_loss_is_named_with_its_words():
+    assert answer(result(0.5, -0.24, NAN, -0.1)) == (
+        "**Cross-attention layer 1, head 2** matters most for this sentence: without it, the "
+        "translation is less likely by 0.24 nats, with no words changed."
+    )
+    changed = answer(result(-0.24, needed=WORDS | {"without": "la chatte dort ."}))
+    assert changed.endswith("by 0.24 nats, with 2 words changed.")
+    assert answer(result(-0.24, needed=None)).endswith("less likely by 0.24 nats.")
+
+
+def test_heads_that_are_close_are_named_as_far_as_they_fit():
+    assert answer(result(-1.0, -0.79)).endswith("with no words changed.")
+    assert answer(result(-1.0, -0.81)).endswith(" Close behind: cross 1.2 (0.81 nats).")
+    assert answer(result(-1.0, -0.9, -0.9, -0.9, -0.9)).endswith("(0.90 nats), and 1 more.")
+
+
+@pytest.mark.parametrize(("largest", "said"), [(-0.04, "0.04"), (0.3, "0.00")])
+def test_where_no_head_matters_the_largest_loss_is_given(largest, said):
+    found = answer(result(0.5, largest))
+    assert found.startswith("**No single head matters much for this sentence**")
+    assert found.endswith(f"less likely by at most {said} nats.")
+
+
+def test_without_any_effect_nothing_is_said():
+    assert answer(result(NAN)) == ""
