@@ -119,8 +119,8 @@ def _data_of(made: Made) -> Iterator[str]:
         entry = made.catalogue.datasets.get(name)
         held = [(spec, {one.get(f"{_OF_DATA}{spec.name}") for one in options})
                 for spec in (entry.parameters if entry else ())]  # fmt: skip
-        words = [setting_words(spec, *values) for spec, values in held
-                 if len(values) == 1 and None not in values]  # fmt: skip
+        words = [setting_words(spec, value) for spec, values in held
+                 if len(values) == 1 for value in values if value is not None]  # fmt: skip
         title = _data(name, made.catalogue)
         yield (
             gettext("{data} ({settings})", data=title, settings=listed(words)) if words else title

@@ -127,7 +127,7 @@ def test_the_old_workers_answer_until_all_new_ones_are_ready(gated, gate, ask):
 
 def test_no_result_of_an_old_worker_is_given_for_a_new_ones(gated, gate, request_for, tmp_path):
     pool, echo = gated(), request_for("echo", n="same")
-    sleep = request_for("count", file=str(tmp_path / "ran"), seconds=1.0)
+    sleep = request_for("count", file=str(tmp_path / "ran"), seconds=4.0)
     old = pool.wait(pool.submit(echo), PATIENCE).result.facts["pid"]
     gate.write("closed")
     job = pool.renew(CATALOGUE)
