@@ -74,7 +74,7 @@ def test_the_chart_waits_for_the_last_scoring(opened, backend):
     assert not app.exception
     assert not app.get("vega_lite_chart")
     assert len(app.get("skeleton")) == 1
-    assert len(app.get("page_link")) == 4  # the doors are open
+    assert len(app.get("page_link")) == 5  # the doors are open
 
 
 @pytest.mark.parametrize("looks", [1, 2, 3, 4])
@@ -92,6 +92,7 @@ def test_the_doors_lead_to_what_they_say(opened):
     app = opened("start", width="0.2")
     doors = {one.proto.label: one.proto for one in app.get("page_link")}
     assert [*doors] == [
+        "Take ten short lessons",
         "Translate a sentence", "Continue with these curves", "Type a formula", "Write a plugin",
     ]  # fmt: skip
     same = doors["Continue with these curves"]
@@ -104,4 +105,4 @@ def test_without_kernels_the_doors_stay(opened, backend):
     backend.facts["scorings"] = kept
     app = opened("start")
     assert not app.exception
-    assert len(app.get("page_link")) == 4
+    assert len(app.get("page_link")) == 5
