@@ -117,10 +117,11 @@ def _data_of(made: Made) -> Iterator[str]:
             asked.setdefault(request.data, []).append(dict(request.options))
     for name, options in asked.items():
         entry = made.catalogue.datasets.get(name)
-        held = [(spec, {one.get(f"{_OF_DATA}{spec.name}") for one in options})
-                for spec in (entry.parameters if entry else ())]  # fmt: skip
-        words = [setting_words(spec, value) for spec, values in held
-                 if len(values) == 1 for value in values if value is not None]  # fmt: skip
+        words = []
+        for spec in entry.parameters if entry else ():
+            first, *others = {one.get(f"{_OF_DATA}{spec.name}") for one in options}
+            if first is not None and not others:
+                words.append(setting_words(spec, first))
         title = _data(name, made.catalogue)
         yield (
             gettext("{data} ({settings})", data=title, settings=listed(words)) if words else title
