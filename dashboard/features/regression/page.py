@@ -13,7 +13,6 @@ import streamlit as st
 from dashboard.features.regression import figures
 from dashboard.features.regression.naming import (
     learned_sentence,
-    learned_values,
     panel_description,
     panel_titles,
 )
@@ -45,7 +44,7 @@ from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_set
 from dashboard.ui.left_out import left_out
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.titles import lettered
+from dashboard.ui.titles import attending_title, lettered
 from dashboard.ui.widgets import plain
 
 _CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
@@ -305,11 +304,9 @@ def _comparison(
     with curves:
         figures.compared(found, names)
     with table:
-        learned = [
-            learned_values(fits[letter], result.facts, catalogue) or None
-            for letter, result in found.items()
-        ]
-        _figures(found, names, learned, catalogue.metrics.get(TASK, ()))
+        # Short: the legend beside it says what tells panels apart, and what they learned.
+        short = [lettered(each, attending_title(fits[each], catalogue)) for each in found]
+        _figures(found, short, catalogue.metrics.get(TASK, ()))
         for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
             shown.caption(plain(translated(note)))
         if waits:
@@ -318,22 +315,20 @@ def _comparison(
 
 def _figures(
     found: Mapping[str, Result],
-    names: Mapping[str, str],
-    learned: Sequence[str | None],
+    names: Sequence[str],
     metrics: Sequence[Metric],
 ) -> None:
     panel = gettext("Panel")
-    held: dict[str, Sequence[Any]] = {panel: [*names.values()]}
+    held: dict[str, Sequence[Any]] = {panel: names}
     for one in metrics:
         held[one.label] = [result.facts["metrics"].get(one.name) for result in found.values()]
-    held[gettext("Learned")] = learned
     known = {name: values for name, values in held.items() if any(v is not None for v in values)}
     columns: dict[str, Any] = {
         one.label: st.column_config.NumberColumn(one.label, help=one.help, format="%.3g")
         for one in metrics
     }
     # Names stand whole; where there is no room the table scrolls.
-    longest = max(map(_signs, names.values()))
+    longest = max(map(_signs, names))
     columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
     shown.table(
         pa.table(known),
