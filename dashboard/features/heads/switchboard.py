@@ -239,13 +239,13 @@ def _table(heads: pd.DataFrame, switches: Sequence[str]) -> pd.DataFrame:
 def _columns() -> dict[str, Any]:
     kinds, said = st.column_config, {name: gettext(title) for name, title in _TITLES.items()}
     columns: dict[str, Any] = {
-        "Head": kinds.TextColumn(said["Head"], pinned=True, width=96),
+        "Head": kinds.TextColumn(said["Head"], pinned=True, width=92),
         _OFF: kinds.CheckboxColumn(
-            said[_OFF], pinned=True, width=64,
+            said[_OFF], pinned=True, width=52,
             help=gettext("Tick to switch the head off: it then adds nothing to the model."),
         ),
         _UNIFORM: kinds.CheckboxColumn(
-            said[_UNIFORM], pinned=True, width=90,
+            said[_UNIFORM], pinned=True, width=76,
             help=gettext("Tick to give all words the same weight."),
         ),
         "Finding": kinds.TextColumn(
