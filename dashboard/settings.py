@@ -192,8 +192,8 @@ class Settings(BaseSettings):
     )
     classroom: bool = Field(
         default=False,
-        description="show only: nobody but an administrator trains or uploads, and a link opens "
-        "with its controls folded away",
+        description="classroom mode: nobody but an administrator trains, uploads or keeps, and a "
+        "link opens with its controls folded away",
     )
     metrics: bool = Field(
         default=False,

@@ -115,12 +115,12 @@ def test_a_result_that_is_there_or_on_its_way_is_known(pool, request_for):
 
 
 def test_how_long_it_takes_is_estimated_from_what_was_done(pool, request_for):
-    asked = [(request_for("sleep", scoring="cosine", seconds=0.4), 4.0)] * 3
+    asked = [(request_for("sleep", scoring="cosine", seconds=1.2), 4.0)] * 3
     assert pool.estimate(asked) is None
     took = 0.0
     for n in range(2):
-        request, began = request_for("sleep", scoring="cosine", seconds=0.2, n=n), time.monotonic()
+        request, began = request_for("sleep", scoring="cosine", seconds=0.6, n=n), time.monotonic()
         pool.wait(pool.submit(request, work=2.0), PATIENCE)
         took = max(took, time.monotonic() - began)
-    # Three times twice of what one of them took, on two workers; each slept for 0.2 s at least.
-    assert 0.55 < pool.estimate(asked) <= 3 * took
+    # Three times twice of what one of them took, on two workers; each slept for 0.6 s at least.
+    assert 1.75 < pool.estimate(asked) <= 3 * took

@@ -584,7 +584,7 @@ def test_a_typed_scoring_is_a_row_of_its_own(opened, backend):
     made = [one for one in backend.submitted.values() if one.scoring.startswith("=")]
     assert dict(made[-1].parameters)["w"] == 0.5
     titles = app.dataframe[0].value["Scoring"].tolist()
-    assert titles == ["Gaussian", "-norm(q - k) / w"]
+    assert titles == ["Gaussian", "−norm(q − k) / w"]
     chosen = app.multiselect("experiment-scorings").value
     app.multiselect("experiment-scorings").set_value([*chosen, "="]).run()
     app.text_input("experiment-formula").set_value("q.k - |i - j|").run()

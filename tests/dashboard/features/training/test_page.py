@@ -699,7 +699,8 @@ def test_a_typed_scoring_is_added_and_trained(opened, service):
     app.button("train-start").click().run()
     made = {one.request.scoring: dict(one.request.parameters) for one in service.list()}
     assert made == {"additive": {}, NEAR: {"m": 0.25}}
-    assert f"{NEAR[1:]}**" in words(app).replace("\\", "")  # on its card
+    title = NEAR[1:].replace("-", "−")
+    assert f"{title}**" in words(app).replace("\\", "")  # on its card
 
     again = opened(
         "training", **{key.replace(".", "__"): value for key, value in link(app).items()}
