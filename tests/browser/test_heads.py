@@ -6,7 +6,7 @@ import pytest
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
-ROW, OFF = 33, 128  # px: height of the table's rows, and where its column of switches is
+ROW, OFF = 33, 118  # px: height of the table's rows, and where its column of switches is
 SEEN = """(element) => {
   const {x, y, width, height} = element.getBoundingClientRect();
   return element.contains(document.elementFromPoint(x + width / 4, y + height / 2));
