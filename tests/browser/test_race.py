@@ -32,15 +32,16 @@ def rows_of(seen, key, *columns):
 def test_a_row_and_a_cell_are_opened(window):
     seen = window("race?race=mine", height=1400)
     seen.until(lambda: rows_of(seen, "race-matrix-place", "verdict", "key"), "the matrix").settle()
-    assert "additive on Reverse" in seen.text()
+    assert "Additive on Reverse" in seen.text()
     drawn = rows_of(seen, "race-differences", "difference", "low")
-    assert [row["name"] for row in drawn] == ["additive", "scaled_dot + sparsemax", "uniform"]
+    names = [row["name"] for row in drawn]
+    assert names == ["Additive", "Scaled dot product + Sparsemax", "Average pooling"]
     assert len(seen.views("race-map-a")) == len(seen.views("race-map-b")) == 1
 
     # The box before the third row, painted on the table's canvas.
     table = seen.page.locator('[data-testid="stDataFrame"]').first
     table.click(position={"x": 17, "y": 3 * 35 + 52})
-    seen.until(lambda: "uniform on Reverse" in seen.text(), "the row's contestant").settle()
+    seen.until(lambda: "Average pooling on Reverse" in seen.text(), "the row's").settle()
     assert "a=transformer.uniform" in seen.page.url
 
     # A cell of another task, in the last column.

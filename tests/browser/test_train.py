@@ -159,6 +159,6 @@ def test_a_scoring_that_is_typed_is_added_and_learns(window):
     seen.page.get_by_role("button", name="Add this scoring").click()
     seen.until(lambda: "scorings=additive,=dot" in unquote_plus(seen.page.url), "it in the link")
     seen.settle().page.locator(".st-key-train-start button").click()
-    name = "dot(q, k) / sqrt(d) - m * abs(i - j)"
+    name = "dot(q, k) / sqrt(d) − m * abs(i − j)"
     seen.until(lambda: says(seen, name, "done"), "the typed scoring to be trained")
     seen.screenshot("train-formula-done")
