@@ -1,8 +1,9 @@
 """Pages that set trained models side by side: what their views share, and the fields of it.
 
-Panels are called a, b, c and d in a link. ``b=transformer.scaled_dot`` names the checkpoint of
-panel b, see :mod:`dashboard.links.checkpoints`; ``b.map=2.3`` selects head 3 of layer 2 in it, and
-``b.map=2.mean`` the mean of that layer's heads.
+``b=transformer.scaled_dot`` names the checkpoint of panel b, see
+:mod:`dashboard.links.checkpoints`; ``b.map=2.3`` selects head 3 of layer 2 in it, and
+``b.map=2.mean`` the mean of that layer's heads. ``panels=bc`` keeps the letters b and c, see
+:mod:`dashboard.links.lettered`.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from typing import Any, TypeVar
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.checkpoints import EXAMPLE, named, resolve, usual_corpus, usual_panels
 from dashboard.links.fields import AUTO, LETTERS, Choice, Text
+from dashboard.links.lettered import PANELS, Lettered, Letters
 from dashboard.links.link import Field
 from dashboard.links.reader import Reader
 from dashboard.links.sides import SENTENCE, usual_sentence
@@ -26,18 +28,18 @@ IS_MAP = re.compile(r"[1-9][0-9]?\.(mean|[1-9][0-9]?)\Z")
 
 
 @dataclass(frozen=True, kw_only=True)
-class Checkpoints:
+class Checkpoints(Lettered[str]):
     """What a page shows that sets checkpoints side by side.
 
+    A panel is what it calls its checkpoint, see :func:`~dashboard.links.checkpoints.reference`.
+
     Args:
-        panels: what each panel calls its checkpoint, see :func:`reference`.
         selected: the map that each panel shows large, ``layer.head`` or ``layer.mean``; empty for
             the usual one. Panels at the end that show the usual one are left out.
         corpus: what the checkpoints were trained on.
         device: where a worker computes.
     """
 
-    panels: tuple[str, ...]
     selected: tuple[str, ...] = ()
     corpus: str = ""
     device: str = AUTO
@@ -64,8 +66,7 @@ View = TypeVar("View", bound=Checkpoints)
 def checkpoints_of(view: Checkpoints, catalogue: Catalogue) -> dict[str, Checkpoint]:
     """The checkpoints of the panels that have one here, by the panel's letter."""
     every = {
-        letter: resolve(catalogue, view.corpus, panel)
-        for letter, panel in zip(LETTERS, view.panels, strict=False)
+        letter: resolve(catalogue, view.corpus, panel) for letter, panel in view.by_letter.items()
     }
     return {letter: checkpoint for letter, checkpoint in every.items() if checkpoint}
 
@@ -73,7 +74,7 @@ def checkpoints_of(view: Checkpoints, catalogue: Catalogue) -> dict[str, Checkpo
 def selected_maps(view: Checkpoints) -> dict[str, str]:
     """The selected map of every panel, by its letter; empty for the usual one."""
     every = (*view.selected, *("" for _ in view.panels))
-    return dict(zip(LETTERS[: len(view.panels)], every, strict=False))
+    return dict(zip(view.by_letter, every, strict=False))
 
 
 def with_maps(view: View, selected: Iterable[str]) -> View:
@@ -89,18 +90,24 @@ def with_map(view: View, letter: str, selected: str) -> View:
     return with_maps(view, (selected_maps(view) | {letter: selected}).values())
 
 
-def without_panel(view: View, letter: str) -> View:
-    """The view without one panel; the others keep their maps."""
-    panels = dict(zip(LETTERS, view.panels, strict=False))
+def with_panels(view: View, by_letter: Mapping[str, str]) -> View:
+    """The view with these panels in place of its own; each keeps the map of its letter."""
     maps = selected_maps(view)
-    del panels[letter], maps[letter]
-    return with_maps(replace(view, panels=tuple(panels.values())), maps.values())
+    changed = view.with_panels(by_letter)
+    return with_maps(changed, [maps.get(letter, "") for letter in changed.by_letter])
+
+
+def without_panel(view: View, letter: str) -> View:
+    """The view without one panel; the others keep their letters and maps."""
+    kept = {other: panel for other, panel in view.by_letter.items() if other != letter}
+    return with_panels(view, kept)
 
 
 def query(view: Reading) -> dict[str, str]:
     """The parameters by which other pages name the same checkpoints, sentence and maps."""
-    link = {**dict(zip(LETTERS, view.panels, strict=False)), "corpus": view.corpus}
-    link |= {"text": view.text, "kind": view.kind}
+    link = {**view.by_letter, "corpus": view.corpus, "text": view.text, "kind": view.kind}
+    if view.letters:
+        link[PANELS] = view.letters
     if view.target:
         link["target"] = view.target
     return link | _written(view)
@@ -137,10 +144,26 @@ class PanelsField(Field[View, tuple[str, ...]]):
 
     def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
-        panels = self.of(view)
-        if panels == self.default(catalogue, view.corpus):
+        if not view.letters and self.of(view) == self.default(catalogue, view.corpus):
             return {}
-        return dict(zip(LETTERS, panels, strict=False))
+        return view.by_letter
+
+
+@dataclass(frozen=True, kw_only=True)
+class CheckpointLetters(Letters):
+    """The letters that panels keep which name a checkpoint; comes after the panels.
+
+    Args:
+        panels: the field of the panels.
+    """
+
+    panels: PanelsField[Any]
+
+    def kept(
+        self, named: str, reader: Reader, view: Lettered[Any], catalogue: Catalogue
+    ) -> str:  # fmt: skip
+        """See :meth:`Letters.kept`."""
+        return "".join(self.panels.by_letter(reader, view, catalogue))
 
 
 @dataclass(frozen=True, kw_only=True)

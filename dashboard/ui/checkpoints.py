@@ -13,7 +13,7 @@ from streamlit.delta_generator import DeltaGenerator
 from dashboard.language import gettext, translated
 from dashboard.links import panels
 from dashboard.links.checkpoints import references
-from dashboard.links.fields import LETTERS, MOST_PANELS, Choice, Text
+from dashboard.links.fields import MOST_PANELS, Choice, Text
 from dashboard.links.link import View
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.nearness import explained, parts_of, said
@@ -108,7 +108,7 @@ def draw_panels(
         without: the view without the panel of a letter.
     """
     names = references(catalogue, session.view.corpus)
-    held = dict(zip(LETTERS, session.view.panels, strict=False))
+    held = session.view.by_letter
     places: dict[str, PanelPlaces] = {}
     chosen: list[str] = []
     with layout.grid(len(held)):
@@ -168,7 +168,8 @@ def add_panel(session: Session[panels.View], catalogue: Catalogue) -> None:
 def _add(session: Session[panels.View], names: Sequence[str]) -> None:
     unused = [name for name in names if name not in session.view.panels]
     new = (unused or names)[0]
-    session.change(replace(session.view, panels=(*session.view.panels, new)))
+    view = session.view
+    session.change(panels.with_panels(view, {**view.by_letter, view.free_letter: new}))
 
 
 def draw_origin(checkpoint: Checkpoint, before: str = "") -> None:

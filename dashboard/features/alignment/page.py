@@ -82,7 +82,8 @@ def _results(session: Session[Alignment], catalogue: Catalogue, places: _Places)
     if refused:
         with places.words:
             results.failure(refused, "alignment-refused")
-    for (letter, place), panel in zip(places.panels.items(), view.panels, strict=True):
+    for letter, panel in view.by_letter.items():
+        place = places.panels[letter]
         with place.export:
             if letter in here:
                 export_menu(session, letter, scored.get(letter), seen.get(letter))

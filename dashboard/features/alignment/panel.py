@@ -14,7 +14,6 @@ from dashboard.charts.template import chart_of
 from dashboard.features.alignment.chart_rates import draw_rates, prepare_rates
 from dashboard.features.alignment.view import OWN, Alignment
 from dashboard.language import gettext, gettext_noop, ngettext
-from dashboard.links.fields import LETTERS
 from dashboard.links.panels import checkpoints_of, selected_maps, with_map
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
@@ -154,7 +153,7 @@ def compared(view: Alignment, catalogue: Catalogue, scored: Mapping[str, Result]
     Args:
         scored: the rates of the panels that have them, by letter.
     """
-    here, panels = checkpoints_of(view, catalogue), dict(zip(LETTERS, view.panels, strict=False))
+    here, panels = checkpoints_of(view, catalogue), view.by_letter
     panel, model, head = gettext("Panel"), gettext("Model"), gettext("Best head")
     rows = []
     for letter, result in scored.items():
@@ -220,5 +219,5 @@ def export_menu(
         gettext("map"): partial(maps.maps_chart, found, chosen, _gold(seen)),
     }
     result = Result(tables={**scored.tables, **seen.tables})
-    name = session.view.panels[LETTERS.index(letter)]
+    name = session.view.by_letter[letter]
     export.menu(None, result, drawn, key, title=gettext("Alignment, {model}", model=name))

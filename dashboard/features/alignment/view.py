@@ -17,6 +17,7 @@ from dashboard.links.checkpoints import reference, usual_panels
 from dashboard.links.fields import UPLOADED, Choice, Setting, Text, device
 from dashboard.links.link import Link
 from dashboard.links.panels import (
+    CheckpointLetters,
     Checkpoints,
     PanelsField,
     SelectedField,
@@ -222,7 +223,7 @@ DEVICE = device()
 LINK = Link(
     default=default_view,
     fields=(
-        CORPUS, PANELS, GOLD, *OWN_PAIR, COUNT, PAIR, ORDER,
+        CORPUS, PANELS, CheckpointLetters(panels=PANELS), GOLD, *OWN_PAIR, COUNT, PAIR, ORDER,
         SelectedField(name="selected", panels=PANELS), DEVICE,
     ),
     fitted=_fitted,

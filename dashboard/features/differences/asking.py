@@ -10,7 +10,6 @@ from dashboard.features.differences.pair import Pair, pair_of
 from dashboard.features.differences.sides import Side, misfits, side_of
 from dashboard.features.differences.view import Differences
 from dashboard.links.checkpoints import translation_request
-from dashboard.links.fields import LETTERS
 from dashboard.links.panels import checkpoints_of, selected_maps
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -81,7 +80,6 @@ def asked(view: Differences, catalogue: Catalogue, jobs: Jobs) -> Asked:
 def compared(view: Differences, catalogue: Catalogue, what: Asked, jobs: Jobs) -> Compared:
     """What the panels' maps allow, as far as they are there."""
     here, selected = checkpoints_of(view, catalogue), selected_maps(view)
-    panels = dict(zip(LETTERS, view.panels, strict=False))
     sides: list[Side] = []
     waiting: list[str] = []
     for letter, request in what.forced.items():
@@ -91,7 +89,8 @@ def compared(view: Differences, catalogue: Catalogue, what: Asked, jobs: Jobs) -
         elif event.result:
             checkpoint = here[letter]
             side = side_of(
-                letter, checkpoint.name, checkpoint_title(panels[letter], checkpoint, catalogue),
+                letter, checkpoint.name,
+                checkpoint_title(view.by_letter[letter], checkpoint, catalogue),
                 event.result, view.kind, selected[letter],
             )  # fmt: skip
             sides += [side] if side else []

@@ -77,7 +77,7 @@ def _controls(session: Session[Differences], catalogue: Catalogue) -> _Places:
         view = session.view
         panels = usual_panels(catalogue, view.corpus)
         text, target = following(catalogue, before, view.corpus, view.text, view.target)
-        usual = replace(view, panels=panels, selected=(), kind=KINDS[0], pair="")
+        usual = replace(view, panels=panels, letters="", selected=(), kind=KINDS[0], pair="")
         show_sentences(session, replace(usual, text=text, target=target))
     target = shown.container(key="differences-target-said")
     places = draw_panels(session, catalogue, formulas=False, without=without_panel)
@@ -114,8 +114,8 @@ def _results(session: Session[Differences], catalogue: Catalogue, places: _Place
     seen = compared(view, catalogue, what, session.jobs)
     with places.target:
         target_missing(session, what)
-    for (letter, own), name in zip(places.panels.items(), view.panels, strict=True):
-        with own.result:
+    for letter, name in view.by_letter.items():
+        with places.panels[letter].result:
             panel(session, catalogue, letter, name, what, seen)
     with places.kind:
         draw_kind(session, session.jobs.done())
@@ -202,8 +202,8 @@ def _verdict(session: Session[Differences], seen: Compared, result: Result | Non
 PAGE = Page(
     name="differences",
     title="Differences",
-    explanation="Several models read one sentence and the same translation of it, so that every "
-    "row and column of their maps means the same. Where do they look, and where do they differ?",
+    explanation="Several models read one sentence and the same translation of it. Where do their "
+    "maps differ?",
     link=LINK,
     controls=_controls,
     follow_ups=follow_ups,

@@ -15,9 +15,17 @@ from itertools import combinations
 from dashboard.language import gettext, gettext_noop
 from dashboard.links import panels
 from dashboard.links.checkpoints import usual_corpus, usual_panels
-from dashboard.links.fields import LETTERS, Text, device
+from dashboard.links.fields import Text, device
 from dashboard.links.link import Field, Link
-from dashboard.links.panels import PanelsField, Reading, SelectedField, corpus, kind, text
+from dashboard.links.panels import (
+    CheckpointLetters,
+    PanelsField,
+    Reading,
+    SelectedField,
+    corpus,
+    kind,
+    text,
+)
 from dashboard.links.reader import Reader
 from dashboard.links.sides import usual_sentence
 from dashboard.records.catalogue import Catalogue
@@ -79,17 +87,13 @@ def default_view(catalogue: Catalogue) -> Differences:
 
 def pairs_of(view: Differences) -> list[str]:
     """Every pair that the panels allow, the usual one first."""
-    letters = LETTERS[: len(view.panels)]
-    return ["-".join(two) for two in combinations(letters, 2)]
+    return ["-".join(two) for two in combinations(view.by_letter, 2)]
 
 
 def without_panel(view: Differences, letter: str) -> Differences:
-    """The view without one panel; the pair is still of the same models, or forgotten with one."""
-    rest = [other for other in LETTERS if other != letter]
-    called = dict(zip(rest, LETTERS, strict=False))
-    pair = "-".join(called.get(other, "") for other in view.pair.split("-"))
+    """The view without one panel; the pair is forgotten with one of its two."""
     left = panels.without_panel(view, letter)
-    return replace(left, pair=pair if pair in pairs_of(left)[1:] else "")
+    return replace(left, pair=view.pair if view.pair in pairs_of(left)[1:] else "")
 
 
 CORPUS = corpus()
@@ -107,7 +111,7 @@ DEVICE = device()
 LINK = Link(
     default=default_view,
     fields=(
-        CORPUS, PANELS, TEXT, TARGET, kind(), PairField(name="pair"),
-        SelectedField(name="selected", panels=PANELS), DEVICE,
+        CORPUS, PANELS, CheckpointLetters(panels=PANELS), TEXT, TARGET, kind(),
+        PairField(name="pair"), SelectedField(name="selected", panels=PANELS), DEVICE,
     ),
 )  # fmt: skip

@@ -32,7 +32,7 @@ from dashboard.features.regression.view import (
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, ngettext, translated
 from dashboard.language.joining import together
-from dashboard.links.fields import LETTERS, MOST_PANELS
+from dashboard.links.fields import MOST_PANELS
 from dashboard.links.fits import DATA, TASK, default_fit
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
@@ -206,8 +206,9 @@ def _add(session: Session[Regression], catalogue: Catalogue) -> None:
         (name for name in catalogue.scorings_for(TASK) if name not in taken),
         view.panels[0].scoring,
     )
-    free = next(letter for letter in LETTERS if letter not in view.by_letter)
-    session.change(view.with_panels({**view.by_letter, free: default_fit(catalogue, name)}))
+    session.change(
+        view.with_panels({**view.by_letter, view.free_letter: default_fit(catalogue, name)})
+    )
 
 
 def _result(

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.language import gettext, translated
-from dashboard.links import fits, scorings
+from dashboard.links import fits, lettered, scorings
 from dashboard.links.attending import absent_normaliser, learns, normaliser_fields
 from dashboard.links.fields import (
     AUTO,
@@ -24,10 +24,10 @@ from dashboard.links.fields import (
     Setting,
     device,
     read_parameters,
-    refused,
     write_parameters,
 )
 from dashboard.links.fits import COLUMNS_FIELD, DATA, LEARN, MODEL, PROBLEM, Fit
+from dashboard.links.lettered import Lettered, Letters
 from dashboard.links.link import Field, Link
 from dashboard.links.reader import Query, Reader
 from dashboard.records.attending import NORMALISER
@@ -47,44 +47,25 @@ _ONE_SCALE = Parameter(
     help="One scale tells which scoring gives larger weights. With a scale of its own, a map of "
     "small weights is as easy to read as any other.",
 )
-_OF_LETTERS = "panels"  # in the link: which letters panels have
-_OWN = frozenset((*LETTERS, _OF_LETTERS, "data", SEED.name, "device", _ONE_SCALE.name))
+_OWN = frozenset((*LETTERS, lettered.PANELS, "data", SEED.name, "device", _ONE_SCALE.name))
 
 
 @dataclass(frozen=True, kw_only=True)
-class Regression:
+class Regression(Lettered[Fit]):
     """What the page shows.
 
     Args:
-        letters: of the panels, in order, where these are not the first ones; else empty. A panel
-            keeps its letter, and so its colour, when one before it is removed.
         data: a data set's name or ``upload:<sha256>``.
         one_scale: whether the colours of all maps mean the same weights.
         columns: of an uploaded table, see :class:`~dashboard.links.fits.TableColumns`.
     """
 
-    panels: tuple[Fit, ...]
-    letters: str = ""
     data: str = DATA
     columns: str = ""
     settings: Pairs = ()
     seed: int = 0
     device: str = AUTO
     one_scale: bool = False
-
-    @property
-    def by_letter(self) -> dict[str, Fit]:
-        """The panels by their letters, in order."""
-        return dict(zip(self.letters or LETTERS, self.panels, strict=False))
-
-    def with_panels(self, by_letter: Mapping[str, Fit]) -> Regression:
-        """The view with these panels in place of its own."""
-        letters = "".join(sorted(by_letter))
-        return replace(
-            self,
-            panels=tuple(by_letter[letter] for letter in letters),
-            letters="" if LETTERS.startswith(letters) else letters,
-        )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -103,26 +84,6 @@ class Panels(Field[Regression, tuple[Fit, ...]]):
             for letter, fit in view.by_letter.items():
                 link |= _written(letter, fit, catalogue)
         return link
-
-
-@dataclass(frozen=True, kw_only=True)
-class Letters(Field[Regression, str]):
-    """The letters that panels keep; comes after the panels."""
-
-    def read(self, reader: Reader, view: Regression, catalogue: Catalogue) -> str:
-        """See :meth:`Field.read`."""
-        given = reader.take(_OF_LETTERS)
-        if given is None:
-            return ""
-        named = "".join(letter for letter in LETTERS if reader.given(letter) is not None)
-        if given != named:
-            wanted = gettext("the letters of the panels in this link")
-            refused(reader, _OF_LETTERS, given, wanted, LETTERS[: len(view.panels)])
-        return "" if given != named or LETTERS.startswith(named) else named
-
-    def write(self, view: Regression, catalogue: Catalogue) -> Mapping[str, str]:
-        """See :meth:`Field.write`."""
-        return {_OF_LETTERS: view.letters} if view.letters else {}
 
 
 def usual_panels(catalogue: Catalogue) -> tuple[Fit, ...]:
@@ -267,7 +228,7 @@ LINK = Link(
     default=default_view,
     fields=(
         Panels(name="panels"),
-        Letters(name="letters"),
+        Letters(),
         PROBLEM,
         COLUMNS_FIELD,
         SETTINGS,

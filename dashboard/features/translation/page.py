@@ -17,7 +17,6 @@ from dashboard.features.translation.view import (
 )
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.checkpoints import untrained, usual_panels
-from dashboard.links.fields import LETTERS
 from dashboard.links.panels import checkpoints_of, query, selected_maps, with_map
 from dashboard.links.sides import SENTENCE, examples_of, following, sides_of
 from dashboard.navigation import link_to
@@ -84,7 +83,7 @@ def _controls(session: Session[Translation], catalogue: Catalogue) -> _Places:
         view = session.view
         panels = usual_panels(catalogue, view.corpus)
         text, target = following(catalogue, before, view.corpus, view.text, view.target)
-        usual = replace(view, panels=panels, selected=(), kind=KINDS[0])
+        usual = replace(view, panels=panels, letters="", selected=(), kind=KINDS[0])
         show_sentences(session, replace(usual, text=text, target=target))
     kind = shown.container(gap="xsmall")
     places = draw_panels(session, catalogue)
@@ -98,7 +97,8 @@ def _results(session: Session[Translation], catalogue: Catalogue, places: _Place
     with places.kind:
         _kind(session)
     height = maps.translation_height(view.target or view.text, session.jobs.done(), view.kind)
-    for (letter, place), panel in zip(places.panels.items(), view.panels, strict=True):
+    for letter, panel in view.by_letter.items():
+        place = places.panels[letter]
         if letter in asked:
             with place.export:
                 title = checkpoint_title(panel, here[letter], catalogue)
@@ -128,8 +128,8 @@ def _kind(session: Session[Translation]) -> None:
 def _export(
     session: Session[Translation], catalogue: Catalogue, letter: str, title: str, request: Request
 ) -> None:
-    panel = session.view.panels[LETTERS.index(letter)]
-    alone = replace(session.view, panels=(panel,), selected=())
+    panel = session.view.by_letter[letter]
+    alone = replace(session.view, panels=(panel,), letters="", selected=())
     export.panel_menu(
         request, session.jobs.final(request), letter, gettext("Translation, {model}", model=title),
         LINK.format(alone, catalogue), vmax=1.0,
@@ -175,12 +175,13 @@ def _translation(
 
 def _closer(view: Translation) -> None:
     """The ways to pages that look closer at the same sentence."""
-    first = replace(view, panels=view.panels[:1], selected=())
+    letter = next(iter(view.by_letter))
+    first = replace(view, panels=view.panels[:1], letters="", selected=())
     with layout.row("translation-closer"):
         link_to("differences", query(view), gettext("Where do they differ?"), "compare_arrows")
         link_to(
             "heads", query(first),
-            gettext("What does each head of panel a do?"), "tune",
+            gettext("What does each head of panel {letter} do?", letter=letter), "tune",
         )  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from dashboard.links.fields import Setting, Text, device
 from dashboard.links.link import Field, Link
 from dashboard.links.panels import (
     IS_MAP,
+    CheckpointLetters,
     PanelsField,
     Reading,
     SelectedField,
@@ -142,7 +143,7 @@ DEVICE = device()
 LINK = Link(
     default=default_view,
     fields=(
-        CORPUS, PANELS, TEXT, TARGET, KindField(name="kind"),
+        CORPUS, PANELS, CheckpointLetters(panels=PANELS), TEXT, TARGET, KindField(name="kind"),
         MapsField(name="selected", panels=PANELS), BEAM, DEVICE,
     ),
 )  # fmt: skip

@@ -1,5 +1,6 @@
 from dashboard.links.link import Link
 from dashboard.links.panels import (
+    CheckpointLetters,
     PanelsField,
     Reading,
     SelectedField,
@@ -11,13 +12,21 @@ from dashboard.links.panels import (
     text,
     with_map,
     with_maps,
+    with_panels,
     without_panel,
 )
 
 PANELS = PanelsField(name="panels")
 LINK = Link(
     default=lambda catalogue: Reading(panels=()),
-    fields=(corpus(), PANELS, text(""), kind(), SelectedField(name="selected", panels=PANELS)),
+    fields=(
+        corpus(),
+        PANELS,
+        CheckpointLetters(panels=PANELS),
+        text(""),
+        kind(),
+        SelectedField(name="selected", panels=PANELS),
+    ),
 )
 VIEW = Reading(panels=("bahdanau.additive", "x.y", "bahdanau.bilinear"), corpus="tatoeba")
 
@@ -33,7 +42,38 @@ def test_the_maps_of_panels_are_written_in_one_way():
 def test_a_panel_that_goes_takes_its_map_along():
     view = without_panel(with_maps(VIEW, ["1.1", "2.2", "3.3"]), "b")
     assert view.panels == ("bahdanau.additive", "bahdanau.bilinear")
-    assert view.selected == ("1.1", "3.3")
+    assert selected_maps(view) == {"a": "1.1", "c": "3.3"}
+    added = with_panels(view, {**view.by_letter, view.free_letter: "transformer.dot"})
+    assert added.by_letter == {
+        "a": "bahdanau.additive", "b": "transformer.dot", "c": "bahdanau.bilinear",
+    }  # fmt: skip
+    assert selected_maps(added) == {"a": "1.1", "b": "", "c": "3.3"}
+    assert (view.letters, added.letters) == ("ac", "")
+
+
+def test_letters_stay_where_the_link_says_so(catalogue):
+    link = {"b": "bahdanau.additive", "d": "bahdanau.bilinear", "panels": "bd", "d.map": "2.1"}
+    view, problems = LINK.parse(link, catalogue)
+    assert problems == []
+    assert selected_maps(view) == {"b": "", "d": "2.1"}
+    assert [*checkpoints_of(view, catalogue)] == ["b", "d"]
+    assert LINK.format(view, catalogue) == link
+    assert query(view)["panels"] == "bd"
+
+
+def test_a_letter_goes_with_the_panel_that_is_refused(catalogue):
+    given = {"b": "bahdanau.additive", "c": "%", "d": "bahdanau.bilinear", "panels": "bcd"}
+    view, problems = LINK.parse(given, catalogue)
+    assert len(problems) == 1
+    assert view.by_letter == {"b": "bahdanau.additive", "d": "bahdanau.bilinear"}
+
+
+def test_the_usual_panels_under_other_letters_are_written(catalogue):
+    usual, _ = LINK.parse({}, catalogue)
+    letters = "bcd"[: len(usual.panels)]
+    moved = usual.with_panels(dict(zip(letters, usual.panels, strict=True)))
+    assert LINK.parse(LINK.format(moved, catalogue), catalogue) == (moved, [])
+    assert moved.letters == letters
 
 
 def test_checkpoints_are_found_for_the_panels_that_have_one(catalogue):

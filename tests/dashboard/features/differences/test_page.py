@@ -265,12 +265,12 @@ def test_the_pair_of_a_panel_that_was_removed_is_forgotten(opened):
 @pytest.mark.parametrize(
     ("removed", "shown", "compared"),
     [
-        ("a", "a − b", ("two", "three")),
+        ("a", "b − c", ("two", "three")),
         ("d", "b − c", ("two", "three")),
         ("c", "a − b", ("one", "two")),
     ],
 )
-def test_the_pair_stays_that_of_its_models_when_a_panel_is_removed(
+def test_letters_and_the_pair_stay_those_of_their_models_when_a_panel_is_removed(
     opened, backend, removed, shown, compared
 ):
     app = opened(
@@ -279,8 +279,10 @@ def test_the_pair_stays_that_of_its_models_when_a_panel_is_removed(
     )  # fmt: skip
     assert pairs(backend) == [("two", "three")]
     app.button(f"panel-{removed}-remove").click().run()
-    assert maps(app)["letters"] == ["a", "b", "c", shown]
+    left = [letter for letter in "abcd" if letter != removed]
+    assert maps(app)["letters"] == [*left, shown]
     assert pairs(backend)[-1] == compared
+    assert link(app).get("panels") == (None if removed == "d" else "".join(left))
     assert link(app).get("pair") == ("b-c" if removed == "d" else None)
 
 
@@ -290,6 +292,7 @@ def test_the_comparison_is_of_the_models_that_are_chosen(opened, backend):
     app.selectbox("differences-b").set_value("bahdanau.additive").run()
     assert pairs(backend)[-1] == ("one", "three")
     assert targets(backend)[-1] == ("three", "va !")
+    app.button("panel-a-remove").click().run()
     app.selectbox("differences-corpus").set_value("phrasebook").run()
     assert pairs(backend)[-1] == ("twin_a", "twin_b")
     assert maps(app)["letters"] == ["a", "b", "a − b"]

@@ -88,7 +88,7 @@ def test_a_checkpoint_that_is_not_here_costs_one_panel(opened, backend):
 
 
 def test_another_corpus_brings_its_own_models(opened, backend):
-    app = opened("translation", text="go .")
+    app = opened("translation", text="go .", b="bahdanau.additive", panels="b")
     app.selectbox("translation-corpus").set_value("phrasebook").run()
     assert not app.exception
     assert link(app) == {"text": "go .", "corpus": "phrasebook"}
@@ -99,9 +99,10 @@ def test_another_corpus_brings_its_own_models(opened, backend):
 def test_panels_come_and_go(opened):
     app = opened("translation", a="bahdanau.additive", b="bahdanau.bilinear")
     app.button("panel-a-remove").click().run()
-    assert link(app) == {"a": "bahdanau.bilinear"}
+    assert link(app) == {"b": "bahdanau.bilinear", "panels": "b"}
+    assert "What does each head of panel b do?" in [one.label for one in app.get("page_link")]
     next(button for button in app.button if button.label == "Add a panel").click().run()
-    assert link(app) == {"a": "bahdanau.bilinear", "b": "bahdanau.additive"}
+    assert link(app) == {"a": "bahdanau.additive", "b": "bahdanau.bilinear"}
 
 
 def test_without_a_checkpoint_the_page_says_how_to_train_one(opened, backend):
@@ -196,7 +197,7 @@ def test_bahdanau_alone_has_no_choice_of_kinds(opened):
 def test_a_panel_takes_its_map_along_when_another_one_is_removed(opened):
     app = opened("translation", a="bahdanau.additive", b="transformer.additive", b__map="1.2")
     app.button("panel-a-remove").click().run()
-    assert link(app) == {"a": "transformer.additive", "map": "cross.1.2"}
+    assert link(app) == {"b": "transformer.additive", "panels": "b", "map": "cross.1.2"}
 
 
 def test_an_adopted_model_says_where_it_is_from_and_that_its_scoring_stays(catalogue):
