@@ -13,7 +13,7 @@ from dashboard.language.joining import together
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.work import about
-from dashboard.ui import speaking
+from dashboard.ui import speaking, way_back
 from dashboard.ui.copying import copy_button
 from dashboard.ui.glossary import glossary_button
 from dashboard.ui.jobs import Jobs
@@ -58,6 +58,7 @@ def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenera
     ):  # fmt: skip
         st.title(title, anchor=False, width="content")
         speaking.language_button(draw_anew)
+    way_back.draw()
     words, beside = st.container(), None
     if not alone:
         words, beside = st.columns([3, 4], vertical_alignment="bottom", gap="medium")

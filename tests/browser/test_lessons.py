@@ -74,7 +74,10 @@ def test_ten_lessons_are_walked_ticked_and_left_by_their_links(window):
         links = view.page.locator('[data-testid="stPageLink"] a')
         links.filter(has_text=one.tries[0].label).click()
         view.until(lambda words=landed: words in shown(view), f"{landed!r} by {one.name}")
-        view.page.go_back()
+        if number % 2:
+            view.page.go_back()
+        else:
+            view.page.get_by_text(f"Back to lesson {number}").click()
         view.until(lambda: "Found." in view.text(), f"the way back to {one.name}").settle()
         if number < len(LESSONS):
             view.page.get_by_role("button", name="Next", exact=True).click()

@@ -23,7 +23,7 @@ from dashboard.features.lessons.view import (
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
-from dashboard.ui import results, shown
+from dashboard.ui import results, shown, way_back
 from dashboard.ui.glossary import defined
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
@@ -71,6 +71,8 @@ def _controls(session: Session[Course], _: Catalogue) -> _Places:
             figure, end = shown.container(), shown.container()
             if session.view.guess:
                 leading.lead_on(session, lesson)
+                pages = {to.page for to in lesson.tries}
+                way_back.leave(number, LINK.format(session.view, session.catalogue), pages)
         sources, steps = st.columns([1, 1], vertical_alignment="center", gap="large")
         with sources:
             shown.caption(_sources(lesson))
