@@ -7,6 +7,7 @@ import torch
 from attention_plugins.attention import needs_of
 from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.formula import completions, described, package_of, spec_of
+from attention_plugins.formula.origin import origin
 from attention_plugins.scaffold import names_of
 from dashboard.jobs.context import Context
 from dashboard.language import gettext_noop
@@ -23,8 +24,8 @@ def perform(request: Request, context: Context) -> Result:
         The facts of :func:`attention_plugins.formula.described`, and ``completions`` of the word
         that the text ends with; none where nothing is wrong, since that word is whole. Where
         nothing is wrong, also what the catalogue says of a scoring, with the scores of a few
-        numbers as ``description``, and ``files``: the package that the formula would be, by file
-        name.
+        numbers as ``description`` and the fingerprint of the code that computes formulas, and
+        ``files``: the package that the formula would be, by file name.
 
     With the option ``name`` the scoring of the package is called so, and so is ``slug``.
 
@@ -42,6 +43,7 @@ def perform(request: Request, context: Context) -> Result:
         facts={
             **facts,
             "learns": bool(spec.parameters),
+            "plugin": {"code": origin(spec.name).code},
             "reference": spec.reference,
             "description": _sample(spec),
             "slug": slug,

@@ -37,8 +37,8 @@ class Cell:
             None where not measured.
         weights: how many the model has, where known.
         facts: of a failure: ``culprit``, ``traceback``.
-        outdated_by: plugins whose code changed since the run was trained, so that it counts as
-            missing.
+        outdated_by: titles of plugins whose code changed since the run was trained, so that it
+            counts as missing.
         training, result: what there is of it.
     """
 
@@ -181,11 +181,13 @@ def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
 
 
 def _changed(training: Training, catalogue: Catalogue) -> list[str]:
-    """The names of plugins whose code is another than the training was made with."""
+    """The titles of what has other code than the training was made with."""
     made_with = training.facts.get("code", ())
-    entries = [(name, code, catalogue.entry(kind, name)) for kind, name, code in made_with]
+    entries = [(code, catalogue.entry(kind, name)) for kind, name, code in made_with]
     return [
-        name for name, code, entry in entries if isinstance(entry, Entry) and entry.code != code
+        entry.short_title
+        for code, entry in entries
+        if isinstance(entry, Entry) and entry.code != code
     ]
 
 

@@ -15,12 +15,17 @@ import pytest
 import streamlit as st
 from support.pages import maps
 
+from attention_plugins.experiment import Experiment
+from attention_plugins.recipe import Recipe
 from dashboard import language
 from dashboard.features.experiment import runs
 from dashboard.features.experiment.cells import Cell, summary, trainings
 from dashboard.features.experiment.view import LINK, metrics, requests
+from dashboard.features.training.task_facts import code_of
 from dashboard.features.training.task_figures import totals
+from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Event
+from dashboard.records.formula import Formula, formula_request
 from dashboard.records.training import Epoch, Training
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.seen import Table, whole
@@ -481,7 +486,7 @@ def test_a_training_made_with_other_code_is_missing_and_says_so(catalogue, opene
     cells = trainings(view, asked, known, catalogue)
     assert [cell.state for cell in cells[:2]] == ["done", "missing"]
     assert not cells[1].figures
-    assert cells[1].outdated_by == ("additive",)
+    assert cells[1].outdated_by == ("Additive",)
     # What is trained again counts, whichever is newer.
     again = training(asked["additive", 1], 3, code=[*code, ["scorings", "additive", now]])
     for order in ([*known, again], [again, *known]):
@@ -493,7 +498,25 @@ def test_the_page_says_what_was_trained_with_other_code(opened, service, catalog
     one = requests(view, catalogue)["additive", 1]
     service.known = [training(one, 2, code=[["scorings", "additive", "another"]])]
     app = opened("experiment", **SWEEP)
-    assert "1 of them was trained before the code of additive changed" in words(app)
+    assert "1 of them was trained before the code of Additive changed" in words(app)
+
+
+def test_a_training_of_a_typed_formula_is_found_again(catalogue):
+    text = "log(dot(q, k))"
+    typed = Formula.of(task_formula.perform(formula_request(text), None).facts)
+    catalogue = catalogue.with_formulas({text: typed})
+    made = Experiment(model="bahdanau", scoring=f"={text}", recipe=Recipe(), corpus="pairs")
+    made_with = {kind: code for kind, _, code in code_of(made)}
+    view, problems = LINK.parse({**SWEEP, "scorings": f"additive,={text}"}, catalogue)
+    assert problems == []
+    asked = requests(view, catalogue)
+    code = ["scorings", f"={text}", made_with["scorings"]]
+    known = [training(asked[f"={text}", 0], 1, code=[code])]
+    known += [training(asked[f"={text}", 1], 2, code=[[*code[:2], "another"]])]
+    cells = {(one.scoring, one.seed): one for one in trainings(view, asked, known, catalogue)}
+    assert cells[f"={text}", 0].state == "done"
+    assert cells[f"={text}", 1].state == "missing"
+    assert cells[f"={text}", 1].outdated_by == (text,)
 
 
 def test_the_file_has_a_row_for_every_run(catalogue):
