@@ -35,7 +35,7 @@ class AttentionMap:
     normalised: bool = True
 
     def __post_init__(self) -> None:
-        where = gettext_noop(f"map of {self.site.kind} layer {self.site.layer}")
+        where = gettext_noop(f"map of {self.site.kind} layer {self.site.layer + 1}")
         if self.weights.dim() != 3:
             raise ValueError(
                 f"{where}: need weights (heads, queries, keys), got {tuple(self.weights.shape)}"

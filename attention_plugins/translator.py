@@ -315,6 +315,6 @@ def _require_keys(interventions: Sequence[Intervention], sites: Mapping[Site, Te
         n_keys = sites[change.site].shape[-1] if change.site in sites else 0
         if change.key is not None and n_keys and not 0 <= change.key < n_keys:
             raise ContractError(
-                f"{change.site.kind} layer {change.site.layer} has {n_keys} keys in this "
+                f"{change.site.kind} layer {change.site.layer + 1} has {n_keys} keys in this "
                 f"sentence, no key {change.key}"
             )

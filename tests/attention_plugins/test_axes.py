@@ -179,7 +179,7 @@ def test_a_pin_on_a_key_that_is_not_there_is_refused(translator, tmp_path):
     records, trained = translator
     reader = Translator(experiment.keep(trained, tmp_path), records)
     pin = Intervention(site=CROSS, action="pin", key=5)
-    with pytest.raises(ContractError, match="cross layer 0 has 5 keys in this sentence, no key 5"):
+    with pytest.raises(ContractError, match="cross layer 1 has 5 keys in this sentence, no key 5"):
         reader.explain("a b c", target="x y", interventions=[pin])
     last = Intervention(site=CROSS, action="pin", key=4)
     weights = reader.explain("a b c", target="x y", interventions=[last]).maps[0].weights

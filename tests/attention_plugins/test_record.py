@@ -70,7 +70,7 @@ def test_rounded_weights_still_sum_to_one(dtype):
     ],
 )
 def test_a_map_that_cannot_be_is_refused_by_site(given, fields, message):
-    with pytest.raises(ValueError, match=f"map of cross layer 1: {message}"):
+    with pytest.raises(ValueError, match=f"map of cross layer 2: {message}"):
         make(given, **fields)
 
 
