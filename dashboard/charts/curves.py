@@ -102,10 +102,12 @@ def strips(
     """A column per query over the whole height, unseen: what the pointer is on.
 
     Args:
-        tooltip: between the query and the truth; the prediction where None.
+        tooltip: between the query and the truth, where this is known; the prediction where None.
     """
     usual = alt.Tooltip("prediction:Q", format=theme.EXACT, title=gettext("prediction"))
-    told = [usual] if tooltip is None else tooltip
+    told = [usual] if tooltip is None else [*tooltip]
+    if axes.truth:
+        told.append(alt.Tooltip("truth:Q", format=theme.EXACT, title=gettext("truth")))
     return (
         alt.Chart(queries)
         .mark_rect(fill="white", fillOpacity=0)
@@ -117,7 +119,6 @@ def strips(
             tooltip=[
                 alt.Tooltip("x:Q", format=theme.EXACT, title=axes.x_title),
                 *told,
-                alt.Tooltip("truth:Q", format=theme.EXACT, title=gettext("truth")),
             ],
         )
         .add_params(pointed)

@@ -130,13 +130,17 @@ def top_weight(weights: Sequence[np.ndarray]) -> float:
     return float(f"{next(s for s in steps if s * power >= largest * (1 - 1e-6)) * power:.6g}")
 
 
-def rounded(values: ArrayLike) -> np.ndarray:
+def rounded(values: ArrayLike, beside: ArrayLike | None = None) -> np.ndarray:
     """Values as float64, with the digits that a chart can show: JSON is shorter.
 
     These are five significant digits, and more where all values are far from 0.
+
+    Args:
+        beside: further values on the same axis, which widen the range.
     """
     given = np.asarray(values, dtype=np.float64)
-    return np.char.mod(f"%.{digits_of(given, 5)}g", given).astype(np.float64)
+    digits = digits_of(given if beside is None else np.append(given, beside), 5)
+    return np.char.mod(f"%.{digits}g", given).astype(np.float64)
 
 
 def digits_of(values: ArrayLike, wanted: int) -> int:

@@ -14,6 +14,7 @@ Columns = dict[str, np.ndarray]
 
 MAX_MARKS = 1_500  # points or queries drawn; more say nothing more on so small a plot
 _QUERIES = gettext_noop("{drawn:,} of {count:,} queries drawn")
+_OUTPUTS = frozenset(("prediction", "truth", "y"))
 _QUERIES_SORTED = gettext_noop("queries, sorted by {x_title}")
 _ROWS_SORTED = gettext_noop("rows, sorted by {x_title}")
 _POINTS = gettext_noop("{drawn:,} of {count:,} training points drawn")
@@ -84,8 +85,8 @@ def problem(
         scatter = {"k": np.arange(len(y)), "x": x[: len(y)], "y": y}
     notes: list[str] = []
     return Problem(
-        curve=_thinned(drawn, _QUERIES, notes),
-        points=_thinned(scatter, _POINTS, notes),
+        curve=_thinned(drawn, _QUERIES, notes, outputs),
+        points=_thinned(scatter, _POINTS, notes, outputs),
         weights=None if weights is None else _ordered(weights, rows, columns),
         edges=edges,
         inputs=inputs,
@@ -121,13 +122,21 @@ def table_of(columns: Columns) -> pa.Table:
     return pa.table({name: pa.array(held, from_pandas=True) for name, held in columns.items()})
 
 
-def _thinned(columns: Columns, said: str, notes: list[str]) -> Columns:
+def _thinned(columns: Columns, said: str, notes: list[str], outputs: np.ndarray) -> Columns:
+    """So many rows as can be drawn, with the digits that they need.
+
+    Args:
+        outputs: values on the same axis as the columns of ``_OUTPUTS``; a prediction that is the
+            same everywhere has their digits.
+    """
     count = len(next(iter(columns.values())))
     if count > MAX_MARKS:
         notes.append(gettext(said, drawn=MAX_MARKS, count=count))
         kept = np.linspace(0, count - 1, MAX_MARKS).round().astype(int)
         columns = {name: column[kept] for name, column in columns.items()}
     return {
-        name: rounded(column) if column.dtype == float else column.astype(np.int32)
+        name: rounded(column, outputs if name in _OUTPUTS else None)
+        if column.dtype == float
+        else column.astype(np.int32)
         for name, column in columns.items()
     }

@@ -35,7 +35,7 @@ class MapShape(NamedTuple):
     Args:
         keys: how many.
         step: keys from one label to the next.
-        labels: the inputs of the keys that are labelled.
+        labels: the inputs of the keys that are labelled, or their numbers where inputs are several.
         form: their d3 format.
         told: whether the pointer finds each weight.
     """
@@ -55,8 +55,8 @@ def map_shape(drawn: Problem, height: float) -> MapShape:
     return MapShape(
         keys=keys,
         step=ticks[1] if len(ticks) > 1 else 1,
-        labels=tuple(rounded(drawn.inputs[ticks]).tolist()),
-        form=_format(drawn.inputs),
+        labels=tuple(rounded(_places(drawn)[ticks]).tolist()),
+        form=_format(_places(drawn)),
         told=drawn.weights.size <= MOST_TOLD,
     )
 
@@ -90,7 +90,7 @@ def weight_lane(picture: Data, axes: Axes, shape: MapShape, lane: Lane) -> list[
     """The map in its lane, as a picture."""
     weights_of_x = gettext("weights of the training x")
     axis = lane.axis(
-        weights_of_x if axes.line else gettext("weights of the training points"),
+        weights_of_x if axes.line else gettext("weights of the training points, in that order"),
         ROOM,
         values=[i * shape.step + 0.5 for i in range(len(shape.labels))],
         count=len(shape.labels),
@@ -188,6 +188,11 @@ def _hovered_row(queries: Data, keys: Data, pointed: alt.Parameter) -> alt.Chart
         .transform_lookup("k", from_=alt.LookupData(keys, "k", ["input", "output"]))
         .transform_calculate(weight="toNumber(datum.said)")
     )
+
+
+def _places(drawn: Problem) -> np.ndarray:
+    """What tells the keys apart beside the map: their input, or their number as the x axis has."""
+    return drawn.inputs if drawn.line else np.arange(len(drawn.inputs), dtype=float)
 
 
 def _format(values: np.ndarray) -> str:

@@ -48,7 +48,7 @@ def explained(parts: Parts) -> str:
         gettext(
             "**{part}**, {count:,} sentences. {explanation}",
             part=gettext(_TITLES[name]).capitalize(),
-            count=part["sentences"],
+            count=int(part["sentences"]),
             explanation=gettext(PARTS[name]),
         )
         for name, part in parts.items()

@@ -82,10 +82,12 @@ def test_a_slider_moves_the_curve_and_the_link_keeps_it(window):
     thumb.focus()
     for _ in range(20):
         thumb.press("ArrowLeft")
-    seen.until(
-        lambda: curve(seen, "a") is not None and not np.array_equal(curve(seen, "a")[1], before),
-        "the curve to follow the slider",
-    )
+
+    def moved():
+        now = curve(seen, "a")  # None while the chart is drawn anew
+        return now is not None and not np.array_equal(now[1], before)
+
+    seen.until(moved, "the curve to follow the slider")
     seen.until(lambda: "a.width" in seen.page.url, "the link to follow the slider").settle()
     width = float(parse_qs(urlsplit(seen.page.url).query)["a.width"][0])
     assert math.isclose(width, 0.8, abs_tol=1e-9)

@@ -42,20 +42,37 @@ def answer(result: Result) -> str:
         )  # fmt: skip
     name = gettext(_HEADS[first["kind"]], layer=first["layer"] + 1, head=first["head"] + 1)
     close = heads[heads["leave_one_out"] <= -_NEAR * loss].iloc[1:]
-    return together((_most(result, name, loss), _close(close)))
+    alone = result.tables["heads"].num_rows == 1
+    return together((_most(result, name, loss, alone=alone), _close(close)))
 
 
-def _most(result: Result, name: str, loss: float) -> str:
+def _most(result: Result, name: str, loss: float, *, alone: bool) -> str:
     needed = result.facts.get("needed")
+    words = changed_words(needed["translation"], needed["without"]) if needed else ""
+    if alone:
+        return _only(name, loss, words)
     if needed is None:
         return gettext(
             "**{head}** matters most for this sentence: without it, the translation is less "
             "likely by {change} nats.",
             head=name, change=nats(loss),
         )  # fmt: skip
-    words = changed_words(needed["translation"], needed["without"])
     return gettext(
         "**{head}** matters most for this sentence: without it, the translation is less likely "
+        "by {change} nats, with {words}.",
+        head=name, change=nats(loss), words=words,
+    )  # fmt: skip
+
+
+def _only(name: str, loss: float, words: str) -> str:
+    if not words:
+        return gettext(
+            "**{head}** is the only head of this model: without it, the translation is less "
+            "likely by {change} nats.",
+            head=name, change=nats(loss),
+        )  # fmt: skip
+    return gettext(
+        "**{head}** is the only head of this model: without it, the translation is less likely "
         "by {change} nats, with {words}.",
         head=name, change=nats(loss), words=words,
     )  # fmt: skip

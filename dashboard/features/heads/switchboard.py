@@ -13,8 +13,9 @@ from dashboard.charts.template import chart_of
 from dashboard.features.heads.chart_heads import draw_heads, prepare_heads
 from dashboard.features.heads.health import SHORT
 from dashboard.features.heads.listing import FIGURE_TITLES, listed
-from dashboard.features.heads.view import Heads
+from dashboard.features.heads.view import EVERY_KIND, Heads
 from dashboard.language import gettext, gettext_noop
+from dashboard.language.joining import together
 from dashboard.records.interventions import (
     ACTIONS,
     ON,
@@ -29,6 +30,7 @@ from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.session import Session
+from dashboard.ui.translations import without
 
 _STATE, _EDITOR = "heads-board-state", "heads-editor"
 _OFF, _UNIFORM = "Off", "Uniform"  # columns of switches
@@ -139,7 +141,13 @@ def switchboard(session: Session[Heads], result: Result) -> None:
             args=(session,), disabled=not session.view.changes,
         )  # fmt: skip
     if heads.empty:
-        shown.caption(gettext("No head matches; choose another filter above."))
+        known = {EVERY_KIND, *result.tables["heads"]["kind"].to_pylist()}
+        kind = session.view.kind
+        shown.caption(
+            gettext("No head matches; choose another filter above.")
+            if kind in known
+            else together([without(kind), gettext("Choose another kind of attention above.")])
+        )
         return
     board = _board(session, result, places, every)
     table = _table(heads, board.base)

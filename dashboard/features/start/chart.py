@@ -26,6 +26,7 @@ from dashboard.charts.lanes import OWN_SCALES, Lane, stacked
 from dashboard.charts.legend import named_strokes
 from dashboard.charts.pointer import hover
 from dashboard.charts.regression_tables import Problem, problem, table_of
+from dashboard.charts.summary import of_lines
 from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.language import gettext
 
@@ -84,8 +85,10 @@ def prepare_start(
         "curves": _tall(curves, drawn),
     }
     names = tuple((one.name, one.colour) for one in curves)
-    shape = StartShape(axes(drawn, "y"), names, marked, _top(drawn, marked), width)
-    return Prepared(tables, shape)
+    shape = StartShape(axes(drawn, "y"), names, marked, _top(drawn), width)
+    lines = {one.name: made.curve["prediction"] for one, made in zip(curves, drawn, strict=True)}
+    summary = of_lines(first.curve["x"], lines, x_title=first.x_title, y_title="y")
+    return Prepared(tables, shape, summary=summary)
 
 
 def draw_start(data: Sources, shape: StartShape) -> alt.LayerChart:
@@ -143,16 +146,16 @@ def _weights(
         .transform_lookup("k", from_=alt.LookupData(points, "k", ["x"]), as_=["input"])
         .transform_calculate(weight=f"toNumber(datum.said) / {_UNIT}")
     )
-    # Under the pointer a weight may be larger than the axis was made for.
-    scale = alt.Scale(domain=[0, shape.top], range=[lane.bottom, lane.top], nice=False, clamp=True)
+    scale = alt.Scale(domain=[0, shape.top], range=[lane.bottom, lane.top], nice=False)
     title = gettext("weight of each training point at the line")
     axis = lane.axis(title, ROOM, form=theme.NUMBER, count=2)
-    return rows.mark_line(strokeWidth=1.5, point={"size": 12, "filled": True}).encode(
+    drawn = rows.mark_line(strokeWidth=1.5, point={"size": 12, "filled": True}).encode(
         x=input_axis(shape.axes, "input"),
         y=alt.Y("weight:Q", scale=scale, axis=axis),
         # Of the legend nothing is said again: Vega would warn of two that differ.
         stroke=alt.Stroke("scoring:N", scale=strokes["scale"]),
     )
+    return drawn.properties(name="weights")
 
 
 def _tooltip(shape: StartShape) -> Sequence[alt.Tooltip]:
@@ -178,6 +181,7 @@ def _told(drawn: Problem) -> np.ndarray:
     return np.array([" ".join(map(str, row)) for row in rows], dtype=object)
 
 
-def _top(drawn: Sequence[Problem], marked: int) -> float:
-    largest = max(float(p.weights[marked].max()) for p in drawn if p.weights is not None)
-    return next((end for end in _ENDS if largest * _ROOM_ABOVE <= end), _ENDS[-1])
+def _top(drawn: Sequence[Problem]) -> float:
+    """The end of the axis of weights, the same wherever the line stands."""
+    largest = max(float(p.weights.max()) for p in drawn if p.weights is not None)
+    return next((end for end in _ENDS if largest * _ROOM_ABOVE <= end), max(_ENDS[-1], largest))

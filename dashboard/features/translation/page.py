@@ -178,7 +178,8 @@ def _closer(view: Translation) -> None:
     letter = next(iter(view.by_letter))
     first = replace(view, panels=view.panels[:1], letters="", selected=())
     with layout.row("translation-closer"):
-        link_to("differences", query(view), gettext("Where do they differ?"), "compare_arrows")
+        if len(view.panels) > 1:
+            link_to("differences", query(view), gettext("Where do they differ?"), "compare_arrows")
         link_to(
             "heads", query(first),
             gettext("What does each head of panel {letter} do?", letter=letter), "tune",

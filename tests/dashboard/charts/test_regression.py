@@ -149,9 +149,24 @@ def test_an_unknown_truth_is_left_out(painted, survives):
     curve, points, weights = kernel_tables()
     unknown = curve.set_column(2, "truth", pa.nulls(13, pa.float64()))
     spec = survives(lambda: regression_chart(unknown, points, weights))
-    assert len(regression_chart(curve, points, weights).to_dict()["layer"]) == 1 + len(
-        spec["layer"]
-    )
+    known = regression_chart(curve, points, weights).to_dict()
+    assert len(known["layer"]) == 1 + len(spec["layer"])
+    assert told(known) == ["x", "prediction", "truth"]
+    assert told(spec) == ["x", "prediction"]
+
+
+def told(spec):
+    """What the tooltip of a query says."""
+    (layer,) = (one for one in spec["layer"] if one.get("name") == "queries")
+    return [one["title"] for one in layer["encoding"]["tooltip"]]
+
+
+def test_a_constant_prediction_has_the_digits_of_the_values_beside_it(rows):
+    curve, points, _ = kernel_tables()
+    noise = 1e-7 * np.arange(13)
+    flat = curve.set_column(1, "prediction", pa.array(2.676427871 + noise))
+    drawn = rows(regression_chart(flat, points).to_dict(), "prediction")
+    assert {row["prediction"] for row in drawn} == {2.6764}
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
@@ -191,6 +206,9 @@ def test_inputs_of_several_numbers_are_counted_and_the_axis_says_so(painted, sur
     chart = make()
     titles = {title["text"] for title in painted(chart).items(role="axis-title")}
     assert "queries, sorted by age" in titles
+    assert "weights of the training points, in that order" in titles
+    (labels,) = (one for one in chart.to_dict()["params"] if one.get("name") == "inputs")
+    assert labels["value"] == [0, 2, 4], "keys are counted as queries are"
     drawn = rows(chart.to_dict(), "prediction")
     assert [row["x"] for row in drawn] == [0, 1, 2, 3, 4, 5]
     assert [row["prediction"] for row in drawn] == [3, 4, 5, 0, 1, 2]

@@ -16,6 +16,10 @@ def test_the_parts_of_a_score_in_words():
     assert third.startswith("**Copied**, 2,003 sentences. What the translation of the nearest")
 
 
+def test_counts_that_travelled_as_numbers_with_a_point_are_whole():
+    assert "**Far**, 7 sentences." in explained({"far": {"sentences": 7.0, "score": 3.0}})
+
+
 def test_a_metric_of_its_own_comes_before_bleu():
     own = {"metric": {"title": "Exact match"}, "far": {"sentences": 7, "bleu": 3.0, "value": 42.9}}
     assert said(parts_of(own)) == "far 42.9"

@@ -80,7 +80,7 @@ SCORING = Lesson(
     measured=_measured,
     answer=_answer,
     reason="It goes from {before:.2f} to {dot:.2f}. The variance of a dot product is d, so one "
-    "score towers over the others; divided by √d it stays at {scaled:.2f}.",
+    "score towers over the others; divided by √d it is {scaled:.2f}, much as before.",
     now="At d = {d} the largest weight is **{dot:.2f}** without the root, {scaled:.2f} with it.",
     goal=f"Find the smallest d whose largest weight is above {_LARGE:g} without the root.",
     reached=lambda figures: figures["dot"] > _LARGE >= figures["half"],

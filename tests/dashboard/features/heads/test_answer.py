@@ -26,6 +26,13 @@ def test_the_head_of_the_largest_loss_is_named_with_its_words():
     )
     changed = answer(result(-0.24, needed=WORDS | {"without": "la chatte dort ."}))
     assert changed.endswith("by 0.24 nats, with 2 words changed.")
+    assert answer(result(-0.24, NAN, needed=None)).endswith("less likely by 0.24 nats.")
+
+
+def test_the_only_head_of_a_model_is_called_so():
+    said = answer(result(-0.24))
+    assert said.startswith("**Cross-attention layer 1, head 1** is the only head of this model:")
+    assert said.endswith("less likely by 0.24 nats, with no words changed.")
     assert answer(result(-0.24, needed=None)).endswith("less likely by 0.24 nats.")
 
 

@@ -36,10 +36,34 @@ def test_weights_travel_in_the_order_of_x_as_ten_thousandths():
 
 
 @pytest.mark.parametrize(
-    ("largest", "top"), [(0.02, 0.05), (0.07, 0.1), (0.5, 1.0), (1.0, 1.0), (1.7, 1.0)]
+    ("largest", "top"), [(0.02, 0.05), (0.07, 0.1), (0.5, 1.0), (1.0, 1.0), (1.7, 1.7)]
 )
-def test_the_axis_of_weights_ends_above_the_largest_at_the_marked_query(largest, top):
-    assert prepare_start([curve(row=[largest, 0.0, 0.0])], POINTS, 2).shape.top == top
+@pytest.mark.parametrize("query", [0, 2, 4])
+def test_the_axis_of_weights_ends_above_the_largest_wherever_the_line_stands(query, largest, top):
+    weights = np.full((5, 3), 0.01)
+    weights[query, 1] = largest
+    assert prepare_start([curve()._replace(weights=weights)], POINTS, 2).shape.top == top
+
+
+def test_a_weight_away_from_the_marked_query_is_drawn_at_its_height(painted):
+    weights = np.full((5, 3), 0.05)
+    weights[0, 1], weights[4, 1] = 0.4, 0.8
+    chart = chart_of(draw_start, prepare_start([curve()._replace(weights=weights)], POINTS, 2))
+
+    def height(query):
+        """Of the second point's weight above the first one's, px."""
+        scene = painted(chart, width=600, hovered={"q": query})
+        low, high, _ = (mark["y"] for mark in scene.items("weights_marks"))
+        return low - high
+
+    assert height(4) / height(0) == pytest.approx((0.8 - 0.05) / (0.4 - 0.05), rel=1e-3)
+
+
+def test_the_chart_is_told_in_words_and_numbers():
+    prepared = prepare_start([curve("One"), curve("Two", colour="#654321")], POINTS, 2)
+    assert "One" in prepared.summary.words
+    assert prepared.summary.table().column_names == ["x", "One", "Two"]
+    assert prepared.summary.table()["Two"].to_pylist() == [0.0, 0.5, 1.0, 1.5, 2.0]
 
 
 def test_another_width_changes_data_and_keeps_the_specification():
