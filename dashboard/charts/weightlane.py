@@ -35,7 +35,8 @@ class MapShape(NamedTuple):
     Args:
         keys: how many.
         step: keys from one label to the next.
-        labels: the inputs of the keys that are labelled, or their numbers where inputs are several.
+        labels: the inputs of the keys that are labelled, or their numbers where a key has
+            several inputs.
         form: their d3 format.
         told: whether the pointer finds each weight.
     """

@@ -14,7 +14,23 @@ from dashboard.records.address import is_local
 # As CITATION.cff has them, which an installed workbench lacks; a test keeps both equal.
 TITLE, AUTHORS = "Attention Workbench", "Attention Workbench contributors"
 
-_SPECIAL = {
+_GREEK = dict(
+    zip(
+        "αβγδεζηθικλμνξπρστυφχψωΓΔΘΛΞΠΣΥΦΨΩ",
+        (
+            "alpha beta gamma delta epsilon zeta eta theta iota kappa lambda mu nu xi pi rho "
+            "sigma tau upsilon phi chi psi omega "
+            "Gamma Delta Theta Lambda Xi Pi Sigma Upsilon Phi Psi Omega"
+        ).split(),
+        strict=True,
+    )
+)
+# Not every TeX sets these letters outside of mathematics.
+_MATHEMATICAL = {
+    **{letter: rf"$\{name}$" for letter, name in _GREEK.items()},
+    "−": "$-$", "·": r"$\cdot$", "×": r"$\times$", "√": r"$\surd$", "‖": r"$\|$",
+}  # fmt: skip
+_SPECIAL = _MATHEMATICAL | {
     "\\": r"\textbackslash{}", "{": r"\{", "}": r"\}", "~": r"\textasciitilde{}",
     "^": r"\textasciicircum{}", **{sign: f"\\{sign}" for sign in "$&#_%"},
 }  # fmt: skip
@@ -63,7 +79,7 @@ def shown(title: str, link: str, key: str, day: date, note: str) -> str:
     found = rf"\url{{{_address(link)}}}"
     if is_local(link):
         parts = urlsplit(link)
-        settings = f"{parts.path.strip('/')}?{parts.query}".strip("?")
+        settings = f"{parts.path.strip('/')}?{parts.query}".strip("?") if parts.query else ""
         note, found = f"{note} Settings: {settings}" if settings else note, ""
     fields = {
         "author": f"{{{_text(AUTHORS)}}}",

@@ -42,6 +42,18 @@ def test_the_workbench_is_cited_as_its_citation_file_says():
     assert "note" not in fields(citation.software("0.1.0", DAY))
 
 
+def test_letters_of_formulas_are_set_by_every_tex():
+    link = "https://example.org/?a=gaussian"
+    held = fields(citation.shown("Gaussian kernel, σ = −2·Δ", link, "ab12", DAY, "With λ‖x‖."))
+    assert held["title"] == r"{Gaussian kernel, $\sigma$ = $-$2$\cdot$$\Delta$}"
+    assert held["note"] == r"With $\lambda$$\|$x$\|$."
+
+
+def test_a_bare_page_of_this_machine_has_no_settings_to_say():
+    held = fields(citation.shown("Start", "http://localhost:8501/start", "ab12", DAY, "With it."))
+    assert held["note"] == "With it."
+
+
 def test_what_a_page_shows_has_its_link_and_its_day():
     link = "https://example.org/?a=gaussian&b.width=50%25&c={}"
     held = fields(citation.shown("Kernel regression", link, "ab12", DAY, "With torch 2.13"))
