@@ -17,7 +17,7 @@ CHINESE = re.compile(r"[\u4e00-\u9fff]")
 # Columns that are named by what stands in the data: words of a sentence, numbers, names.
 WORDS = {"i", "i'm", "am", "home", "*home*", ".", "<eos>", "b", "c", "d", "x"}
 NUMBERED = re.compile(r"k?\d+|-?\d+(\.\d+)?|−?\d+ → \d+")
-NAMES = {"a：Gaussian", "a Gaussian", "reverse", "Sine", "CNN", "RNN"}
+NAMES = {"a：Gaussian", "a Gaussian", "Gaussian", "Laplacian", "reverse", "Sine", "CNN", "RNN"}
 SYMBOLS = {"x", "y", "d", "n", "p", "MB"}
 LINKS = {
     "regression": {"a": "gaussian", "a__width": "0.5"},

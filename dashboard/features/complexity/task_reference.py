@@ -158,7 +158,7 @@ def write(
     times = [{**point._asdict(), "seconds": found.seconds[point.key]} for point in of]
     held = {
         "format": _FORMAT, "recorded": recorded.model_dump(), "environment": environment,
-        "kernel": kernel, "rounds": found.rounds, "seconds": round(seconds, 1),
+        "kernel": kernel, "rounds": found.rounds, "seconds": round(seconds, 3),
     }  # fmt: skip
     _Reference.model_validate({**held, "times": times, "reach": [*reach]})
     lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in held.items()]
