@@ -71,9 +71,7 @@ class Letters(Field[Any, str]):
             return ""
         return _written(self.kept(named, reader, view, catalogue))
 
-    def kept(
-        self, named: str, reader: Reader, view: Lettered[Any], catalogue: Catalogue
-    ) -> str:  # fmt: skip
+    def kept(self, named: str, reader: Reader, view: Lettered[Any], catalogue: Catalogue) -> str:
         """The letters of the panels that were read, of those that the link names."""
         return named
 

@@ -159,9 +159,7 @@ class CheckpointLetters(Letters):
 
     panels: PanelsField[Any]
 
-    def kept(
-        self, named: str, reader: Reader, view: Lettered[Any], catalogue: Catalogue
-    ) -> str:  # fmt: skip
+    def kept(self, named: str, reader: Reader, view: Lettered[Any], catalogue: Catalogue) -> str:
         """See :meth:`Letters.kept`."""
         return "".join(self.panels.by_letter(reader, view, catalogue))
 

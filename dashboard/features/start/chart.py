@@ -32,8 +32,7 @@ from dashboard.language import gettext
 
 _CURVES, _WEIGHTS, _GAP = 180, 80, 38  # px
 _UNIT = 10_000  # weights travel as whole numbers of this part
-_ENDS = (0.05, 0.1, 0.2, 0.5, 1.0)  # of the axis of weights
-_ROOM_ABOVE = 1.05  # the largest weight stays that far below the end
+_TICKS = 2  # of the axis of weights
 
 
 class Curve(NamedTuple):
@@ -51,16 +50,11 @@ class Curve(NamedTuple):
 
 
 class StartShape(NamedTuple):
-    """What a specification follows from: names with colours, the marked query, px.
-
-    Args:
-        top: the end of the axis of weights.
-    """
+    """What a specification follows from: names with colours, the marked query, px."""
 
     axes: Axes
     names: tuple[tuple[str, str], ...]
     marked: int
-    top: float
     width: int
 
 
@@ -85,7 +79,7 @@ def prepare_start(
         "curves": _tall(curves, drawn),
     }
     names = tuple((one.name, one.colour) for one in curves)
-    shape = StartShape(axes(drawn, "y"), names, marked, _top(drawn), width)
+    shape = StartShape(axes(drawn, "y"), names, marked, width)
     lines = {one.name: made.curve["prediction"] for one, made in zip(curves, drawn, strict=True)}
     summary = of_lines(first.curve["x"], lines, x_title=first.x_title, y_title="y")
     return Prepared(tables, shape, summary=summary)
@@ -146,9 +140,10 @@ def _weights(
         .transform_lookup("k", from_=alt.LookupData(points, "k", ["x"]), as_=["input"])
         .transform_calculate(weight=f"toNumber(datum.said) / {_UNIT}")
     )
-    scale = alt.Scale(domain=[0, shape.top], range=[lane.bottom, lane.top], nice=False)
+    # Without a domain it follows the line: at the ends of x weights are five times as large.
+    scale = alt.Scale(range=[lane.bottom, lane.top], nice=_TICKS, zero=True)
     title = gettext("weight of each training point at the line")
-    axis = lane.axis(title, ROOM, form=theme.NUMBER, count=2)
+    axis = lane.axis(title, ROOM, form=theme.NUMBER, count=_TICKS)
     drawn = rows.mark_line(strokeWidth=1.5, point={"size": 12, "filled": True}).encode(
         x=input_axis(shape.axes, "input"),
         y=alt.Y("weight:Q", scale=scale, axis=axis),
@@ -179,9 +174,3 @@ def _told(drawn: Problem) -> np.ndarray:
     assert drawn.weights is not None
     rows = np.rint(drawn.weights * _UNIT).astype(int).tolist()
     return np.array([" ".join(map(str, row)) for row in rows], dtype=object)
-
-
-def _top(drawn: Sequence[Problem]) -> float:
-    """The end of the axis of weights, the same wherever the line stands."""
-    largest = max(float(p.weights.max()) for p in drawn if p.weights is not None)
-    return next((end for end in _ENDS if largest * _ROOM_ABOVE <= end), max(_ENDS[-1], largest))
