@@ -13,10 +13,11 @@ RUN mkdir /data && chown workbench /data
 
 WORKDIR /app
 COPY requirements.txt ./
+COPY .github/requirements.lock ./
 RUN pip install --index-url "$TORCH_INDEX" "$(grep '^torch==' requirements.txt)"
-RUN pip install --requirement requirements.txt
+RUN pip install --require-hashes --requirement requirements.lock
 COPY . ./
-RUN pip install --editable ".[login,postgresql]" && python -m compileall -q attention_plugins dashboard
+RUN pip install --no-deps --editable . && python -m compileall -q attention_plugins dashboard
 
 USER workbench
 ENV ATTENTION_WORKBENCH_HOME=/data ATTENTION_LOG_FORMAT=json

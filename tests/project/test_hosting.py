@@ -72,8 +72,9 @@ def test_only_what_is_needed_is_sent_to_the_builder():
     assert first == "*"
     let_in = {line[1:] for line in others if line.startswith("!")}
     assert let_in == {
-        ".streamlit/config.toml", "LICENSE", "README.md", "attention_plugins", "dashboard",
-        "pyproject.toml", "requirements.txt", "streamlit_app.py", "trained",
+        ".github/requirements.lock", ".streamlit/config.toml", "LICENSE", "README.md",
+        "attention_plugins", "dashboard", "pyproject.toml", "requirements.txt",
+        "streamlit_app.py", "trained",
     }  # fmt: skip
     assert [name for name in let_in if not (ROOT / name).exists()] == []
 
@@ -146,7 +147,8 @@ class Builder:
     """Runs the Dockerfile's lines in a folder that stands for the image's root.
 
     Users are not made and nobody becomes one: ``useradd`` and ``chown`` are written down only.
-    The packages are those of the environment that runs the tests, which must satisfy every line.
+    The packages are those of the environment that runs the tests, which must satisfy every line
+    but that of the lock, since the environment may have newer ones.
     """
 
     def __init__(self, root: Path) -> None:
@@ -154,7 +156,10 @@ class Builder:
         self.programs = environment(root / "python")
         self.arguments: dict[str, str] = {}
         self.variables: dict[str, str] = {}
-        pip = f'exec "{sys.executable}" -m pip --python "{self.programs}/python" "$@"'
+        pip = (
+            'case "$*" in *--require-hashes*) test -s "$4"; exit; esac; '
+            f'exec "{sys.executable}" -m pip --python "{self.programs}/python" "$@"'
+        )
         for name, does in (("pip", pip), ("useradd", ""), ("chown", "")):
             (self.programs / name).write_text(
                 f'#!/bin/sh\necho {name} "$@" >>{root}/said\n{does}\n'
@@ -199,13 +204,18 @@ class Builder:
     def copy(self, source: str) -> None:
         lines = (ROOT / ".dockerignore").read_text("utf-8").split()
         for name in (line[1:] for line in lines if line.startswith("!")):
-            if source in (".", name):
-                (self.folder / name).parent.mkdir(parents=True, exist_ok=True)
-                if (ROOT / name).is_dir():
-                    left = shutil.ignore_patterns("__pycache__")
-                    shutil.copytree(ROOT / name, self.folder / name, ignore=left)
-                else:
-                    shutil.copyfile(ROOT / name, self.folder / name)
+            if source == ".":
+                self.put(name, name)
+            elif source == name:
+                self.put(name, Path(name).name)
+
+    def put(self, name: str, target: str) -> None:
+        (self.folder / target).parent.mkdir(parents=True, exist_ok=True)
+        if (ROOT / name).is_dir():
+            left = shutil.ignore_patterns("__pycache__")
+            shutil.copytree(ROOT / name, self.folder / target, ignore=left)
+        else:
+            shutil.copyfile(ROOT / name, self.folder / target)
 
 
 @pytest.mark.slow
@@ -217,6 +227,7 @@ def test_every_line_of_the_dockerfile_runs_and_the_server_is_healthy(tmp_path):
     assert "useradd --create-home --uid 1000 workbench" in said
     assert f"chown workbench {tmp_path}/data" in said
     assert "pip install --index-url https://download.pytorch.org/whl/cpu torch==" in said
+    assert "pip install --require-hashes --requirement requirements.lock" in said
     program, *words = command(of("CMD")[0])
     words = [{str(PORT): "{port}", "0.0.0.0": "127.0.0.1"}.get(word, word) for word in words]
     variables = {**builder.environment(), "HOME": str(tmp_path)}

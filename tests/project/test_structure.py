@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import json
 import re
 import subprocess
 import sys
@@ -11,6 +12,7 @@ from pathlib import Path
 
 import pytest
 from packaging.requirements import Requirement
+from packaging.utils import canonicalize_name
 
 ROOT = Path(__file__).parents[2]
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
@@ -62,6 +64,39 @@ def test_the_pins_lie_in_the_ranges():
         if not ranges[name].specifier.contains(next(iter(pin.specifier)).version)
     ]
     assert not outside
+
+
+def locked() -> dict[str, tuple[Requirement, list[str]]]:
+    """By name: what the lock demands, and the sha256 that it allows."""
+    lines = (
+        (ROOT / ".github/requirements.lock").read_text("utf-8").replace("\\\n", "").splitlines()
+    )
+    entries = [line.partition(" --hash=") for line in lines]
+    here = [(Requirement(each), hashes) for each, _, hashes in entries]
+    return {
+        each.name: (each, re.findall(r"\bsha256:([0-9a-f]{64})\b", hashes))
+        for each, hashes in here
+        if not each.marker or each.marker.evaluate({"sys_platform": "linux"})
+    }
+
+
+def test_the_lock_holds_every_pin_with_its_hashes():
+    lock = locked()
+    assert [name for name, (_, hashes) in lock.items() if not hashes] == []
+    pins = {name: pin.specifier for name, pin in PINS.items() if name != "torch"}
+    assert {name: lock[name][0].specifier for name in pins} == pins
+
+
+def test_the_lock_holds_the_extras_of_the_image():
+    """What these need in turn pip itself demands, once hashes are required."""
+    assert {"authlib", "psycopg", "psycopg-binary", "streamlit"} <= locked().keys()
+
+
+def test_the_bill_of_materials_lists_what_is_locked():
+    bill = json.loads((ROOT / ".github/sbom.cdx.json").read_text("utf-8"))
+    listed = {canonicalize_name(each["name"]): each["version"] for each in bill["components"]}
+    lock = {name: str(each.specifier).removeprefix("==") for name, (each, _) in locked().items()}
+    assert listed == lock | {"torch": str(PINS["torch"].specifier).removeprefix("==")}
 
 
 MODULE_OF = {
