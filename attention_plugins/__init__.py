@@ -1,5 +1,14 @@
 """Attention Workbench's plugin contract: write a scoring once, see it in every model."""
 
+import os
+import sys
+
+# A command's threads sleep while they wait: spinning, they would take each other's time on busy
+# cores. torch reads this when it is imported. While Python looks for a program to run by -m, that
+# is its name; whoever else imports this package keeps the policy of the process.
+if sys.argv[:1] == ["-m"]:
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")
+
 from attention_plugins.attention import (
     KernelScoring,
     Positions,

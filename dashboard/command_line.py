@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import runpy
 import sys
 from collections.abc import Sequence
@@ -37,5 +38,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         parser.print_usage()
     # As a program of its own: the dashboard's process imports neither torch nor a plugin.
     sys.argv = [_PROGRAM, *given]
+    os.environ.setdefault("OMP_WAIT_POLICY", "passive")  # as for `python -m attention_plugins`
     runpy.run_module("attention_plugins", run_name="__main__")
     return 0

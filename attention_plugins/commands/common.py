@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import argparse
+import functools
 import json
+import os
 import sys
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
@@ -25,13 +27,17 @@ from attention_plugins.datasets.tatoeba import TATOEBA, load_pairs
 from attention_plugins.devices import resolve
 from attention_plugins.registry import Registry
 
+_THREADS = ("OMP_NUM_THREADS", "MKL_NUM_THREADS")
+_LOAD = Path("/proc/loadavg")
+
 
 def add_device(parser: argparse.ArgumentParser) -> None:
     """``--device`` and ``--threads``."""
     parser.add_argument("--device", default="auto", help="auto, cpu, cuda:0 or mps (auto)")
     parser.add_argument(
-        "--threads", type=int, help="CPU threads to compute with (one for each core)"
-    )
+        "--threads", type=int,
+        help="CPU threads to compute with (OMP_NUM_THREADS, or one for each core that is free)",
+    )  # fmt: skip
 
 
 def device(given: argparse.Namespace) -> torch.device:
@@ -40,11 +46,45 @@ def device(given: argparse.Namespace) -> torch.device:
     Raises:
         ContractError: a device that is not there.
     """
-    if given.threads is not None:
-        if given.threads < 1:
-            raise ContractError(f"need 1 <= threads, got {given.threads}")
-        torch.set_num_threads(given.threads)
+    if given.threads is not None and given.threads < 1:
+        raise ContractError(f"need 1 <= threads, got {given.threads}")
+    choose_threads(given.threads)
     return resolve(given.device)
+
+
+def choose_threads(asked: int | None, computing: int = 0) -> None:
+    """Compute with as many CPU threads as somebody asked for, else with one for each free core.
+
+    On busy cores a training on more threads takes longer: at every step they wait for each other.
+
+    Args:
+        asked: by ``--threads``; None leaves it to the variables of OpenMP, then to the load.
+        computing: threads of this process that the load counts already.
+    """
+    if asked is not None:
+        torch.set_num_threads(asked)
+    elif not any(name in os.environ for name in _THREADS):
+        torch.set_num_threads(min(_most_threads(), _free_cores(computing)))
+
+
+@functools.cache
+def _most_threads() -> int:
+    return torch.get_num_threads()  # before it is first changed: one for each core
+
+
+def _free_cores(computing: int) -> int:
+    """How many of this machine's cores nobody else computes on, at least 1."""
+    cores = os.cpu_count() or 1
+    try:
+        others = max(0.0, os.getloadavg()[0] - computing)
+    except (AttributeError, OSError):  # Windows
+        return cores
+    # The load is an average of the last minute. Linux also says how many compute just now, and
+    # who asks is one of them: what has ended meanwhile does not count.
+    with suppress(OSError, ValueError, IndexError):
+        now = int(_LOAD.read_text().split()[3].partition("/")[0]) - 1
+        others = min(others, now)
+    return max(1, round(cores - others))
 
 
 def load_corpus(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import platform
 import shlex
 import subprocess
@@ -156,7 +157,7 @@ def _facts() -> Mapping[str, str]:
     """What made the results: no path of this machine, but what it is."""
     return {
         "command": shlex.join(["python", "-m", "attention_plugins", *sys.argv[1:]]),
-        "machine": f"{platform.machine()}, {torch.get_num_threads()} threads, {platform.system()}",
+        "machine": f"{platform.machine()}, {os.cpu_count()} cores, {platform.system()}",
         "commit": _commit(),
         "torch": torch.__version__.partition("+")[0],
         "python": platform.python_version(),

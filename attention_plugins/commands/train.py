@@ -89,6 +89,7 @@ def run(given: argparse.Namespace) -> None:
             bar.update(0)
 
         def log_epoch(now: Progress) -> None:
+            common.choose_threads(given.threads, computing=torch.get_num_threads())
             if bar.disable:
                 print(f"epoch {now.epoch}: loss {now.loss:.4f}, {now.tokens_per_second:,.0f} "
                       f"tokens/s, {now.seconds:,.0f} s", file=sys.stderr, flush=True)  # fmt: skip

@@ -13,6 +13,8 @@ from attention_plugins.models.protocols import State
 from attention_plugins.tap import Intervention, Tap
 
 _CACHED = ("keys", "values", "cross_keys", "cross_values")
+# Scores of words that a pass over forced words may make, twice: 64 MB in single precision.
+_MOST_SCORES = 1 << 24
 
 
 class _Layer(Protocol):
@@ -51,18 +53,40 @@ class LibraryModel(nn.Module):
 
         The first tokens are replaced by the model's own start.
         """
+        if not _layers(state):
+            tokens = torch.full_like(tokens, self.begin)
+        scores, state = self._write(state, tokens[:, None], tap)
+        return scores[:, -1], state
+
+    def forced_log_probabilities(
+        self, source: Tensor, source_lengths: Tensor, target: Tensor, tap: Tap
+    ) -> Tensor:
+        """Log-probabilities ``(B, m)`` of ``target (B, m)``, in evaluation mode.
+
+        All words come at once, unless the scores of a large vocabulary would fill the memory.
+        """
+        state = self.start(source, source_lengths, tap)
+        before = torch.cat([torch.full_like(target[:, :1], self.begin), target[:, :-1]], dim=1)
+        words = self.library.get_output_embeddings().out_features
+        size = max(1, _MOST_SCORES // (len(target) * words))
+        columns = []
+        for given, wanted in zip(before.split(size, 1), target.split(size, 1), strict=True):
+            scores, state = self._write(state, given, tap)
+            columns.append(scores.gather(2, wanted[..., None])[..., 0])
+        return torch.cat(columns, dim=1)
+
+    def _write(self, state: State, tokens: Tensor, tap: Tap) -> tuple[Tensor, State]:
+        """Log-probabilities ``(B, k, words)`` after each of ``tokens (B, k)``."""
         from transformers import DynamicCache, EncoderDecoderCache
         from transformers.modeling_outputs import BaseModelOutput
 
         own, cross = _cached(state)
-        if not own:
-            tokens = torch.full_like(tokens, self.begin)
         cache = EncoderDecoderCache(DynamicCache(own), DynamicCache(cross))
         with watched(tap, self._sites):
             output = self.library(
                 encoder_outputs=BaseModelOutput(last_hidden_state=state["memory"]),
                 attention_mask=state["mask"],
-                decoder_input_ids=tokens[:, None],
+                decoder_input_ids=tokens,
                 past_key_values=cache,
                 use_cache=True,
             )
@@ -79,7 +103,7 @@ class LibraryModel(nn.Module):
             )
         }
         memory = {"memory": state["memory"], "mask": state["mask"]}
-        return output.logits[:, -1].log_softmax(dim=-1), memory | kept
+        return output.logits.log_softmax(dim=-1), memory | kept
 
     @torch.no_grad()
     def search(
@@ -120,11 +144,15 @@ def _mask(source: Tensor, lengths: Tensor) -> Tensor:
     return (torch.arange(source.shape[1], device=source.device) < lengths[:, None]).long()
 
 
+def _layers(state: State) -> int:
+    """How many of them keep something; none at the start."""
+    return sum(name.startswith("keys.") for name in state)
+
+
 def _cached(state: State) -> tuple[list[tuple[Tensor, ...]], list[tuple[Tensor, ...]]]:
     """Keys and values by layer, of self-attention and of cross-attention; empty at the start."""
-    layers = sum(name.startswith("keys.") for name in state)
     own, cross = (
-        [tuple(state[f"{name}.{layer}"] for name in names) for layer in range(layers)]
+        [tuple(state[f"{name}.{layer}"] for name in names) for layer in range(_layers(state))]
         for names in (_CACHED[:2], _CACHED[2:])
     )
     return own, cross

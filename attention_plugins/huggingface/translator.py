@@ -97,16 +97,10 @@ class AdoptedTranslator(Translator):
         self, sentences: Sequence[Sentence], width: int, interventions: Sequence[Intervention]
     ) -> list[list[int]]:
         check_width(width)
-        # T5's bias fits the scores of all queries, not a block of them: a changed pass, which is
-        # slow anyway, goes sentence by sentence, so that none is large enough for blocks.
-        batches = [[sentence] for sentence in sentences] if interventions else [sentences]
-        found = []
-        for batch in batches:
-            found += self.model.search(
-                *self._tensors(batch), width=width, limit=self.max_tokens, first=self._first,
-                interventions=interventions,
-            )  # fmt: skip
-        return found
+        return self.model.search(
+            *self._tensors(sentences), width=width, limit=self.max_tokens, first=self._first,
+            interventions=interventions,
+        )  # fmt: skip
 
     def _text(self, sentence: Sentence) -> str:
         return self.target_vocabulary.text(sentence.ids)

@@ -50,6 +50,10 @@ class Library(Protocol):
         """The part that writes."""
         ...
 
+    def get_output_embeddings(self) -> nn.Linear:
+        """What scores the words of the vocabulary."""
+        ...
+
     def generate(self, inputs: Tensor, **options: Any) -> Tensor:
         """The library's own search: ids ``(B, m)``."""
         ...
@@ -83,8 +87,16 @@ def register() -> None:
     from transformers import AttentionInterface, AttentionMaskInterface
     from transformers.masking_utils import sdpa_mask
 
+    def mask(**asked: Any) -> Tensor | None:
+        """Boolean, True: may attend; never left out.
+
+        By default None says that a decoder's site is causal, and that an encoder's sees all.
+        """
+        asked.update(allow_is_causal_skip=False, allow_is_bidirectional_skip=False)
+        return sdpa_mask(**asked)
+
     AttentionInterface.register(NAME, _attend)
-    AttentionMaskInterface.register(NAME, sdpa_mask)  # boolean, True: may attend
+    AttentionMaskInterface.register(NAME, mask)
 
 
 class _Given(Scoring):
@@ -109,11 +121,19 @@ def _attend(
     position_bias: Tensor | None = None,
     **_more: Any,
 ) -> tuple[Tensor, None]:
-    """One attention as the library asks for it: ``(batch, heads, n, d)`` in, heads third out."""
+    """One attention as the library asks for it: ``(batch, heads, n, d)`` in, heads third out.
+
+    Keys and values may have fewer heads than the queries: each then serves a group of them.
+    """
     tap, sites = _pass.get()
+    if (groups := query.shape[1] // key.shape[1]) > 1:
+        key, value = (part.repeat_interleave(groups, dim=1) for part in (key, value))
     scoring = _Given(query.shape[-1] ** -0.5 if scaling is None else scaling, position_bias)
     if tap is None:
         output, _ = attend(scoring, query, key, value, attention_mask)
-    else:
+    elif position_bias is None:
         output = tap.attend(sites[module], scoring, query, key, value, attention_mask)
+    else:  # it fits the scores of all queries, not those of a block of them
+        site = sites[module]
+        output, _ = tap.attend_with_weights(site, scoring, query, key, value, attention_mask)
     return torch.transpose(output, 1, 2).contiguous(), None

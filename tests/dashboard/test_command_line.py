@@ -1,5 +1,6 @@
 """The command ``attention-workbench``, without a server and without a plugin."""
 
+import os
 import subprocess
 import sys
 
@@ -12,6 +13,8 @@ from dashboard import command_line, serving
 def served(monkeypatch):
     """What the server was asked to serve."""
     monkeypatch.setattr(sys, "argv", ["pytest"])  # other commands replace it
+    monkeypatch.setenv("OMP_WAIT_POLICY", "")
+    monkeypatch.delenv("OMP_WAIT_POLICY")
     asked = []
     monkeypatch.setattr(serving, "run", asked.append)
     return asked
@@ -45,6 +48,7 @@ def test_other_commands_are_those_of_the_plugins(served, capsys):
         command_line.main(["translate", "--checkpoint", "nowhere", "i am here ."])
     assert capsys.readouterr().err.startswith("attention-workbench translate: ")
     assert served == []
+    assert os.environ["OMP_WAIT_POLICY"] == "passive"
 
 
 def test_help_names_both(served, capsys):

@@ -32,6 +32,12 @@ def _spread(model, factor):
     return model
 
 
+@pytest.fixture(scope="session")
+def spread():
+    """Makes a random model's weights large: see :func:`_spread`."""
+    return _spread
+
+
 def _marian(folder):
     import sentencepiece
     from transformers import MarianConfig, MarianMTModel, MarianTokenizer

@@ -94,10 +94,13 @@ def test_it_finds_what_the_library_generates(translator, reference, width):
     assert found.tolist() == wanted.tolist()
 
 
-def test_a_batch_says_what_its_sentences_say_alone(translator):
+@pytest.mark.parametrize("layer", [None, 0], ids=["as it is", "changed"])
+def test_a_batch_says_what_its_sentences_say_alone(translator, layer):
+    changes = [] if layer is None else [Intervention(site=Site("encoder", layer), action="off")]
     sentences = ["where is the big horse", "a dog"]
-    alone = [text for one in sentences for text in translator.translate([one])]
-    assert translator.translate(sentences) == alone
+    alone = [translator.translate([one], interventions=changes)[0] for one in sentences]
+    assert translator.translate(sentences, interventions=changes) == alone
+    assert not changes or translator.translate(sentences) != alone
 
 
 def test_rows_and_columns_are_named(translator, family, said):
