@@ -6,12 +6,12 @@ import pytest
 import torch
 
 from attention_plugins import ModelSizes, RegressionData, registry
+from attention_plugins.fitting import left_out
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 from attention_plugins.regression import (
     check_data,
     errors,
     leave_one_out,
-    left_out,
     predict,
     standardise,
 )
