@@ -97,7 +97,7 @@ def with_and_without(
         the key itself. The scoring must need nothing else, see :attr:`Scoring.needs`.
     """
     projected = scoring.project_keys(keys)
-    block = block_of(scoring, len(keys), projected.shape[-1])
+    block = max(1, block_of(scoring, len(keys), projected.shape[-1]) // 2)  # scores exist twice
     both = _by_softmax if _is_plain_softmax(scoring) else _by_weights
     found = [
         both(scoring, scoring(scoring.project_queries(keys[part]), projected), values, part)

@@ -99,7 +99,7 @@ class PredictsTwice(Protocol):
         ...
 
     def with_and_without(self, x: Tensor, y: Tensor, rows: Tensor) -> tuple[Tensor, Tensor] | None:
-        """Predictions ``(r,)`` of the points numbered ``rows (r,)``: from all, and from all others.
+        """Predictions ``(r,)`` of the points numbered ``rows (r,)``: from all, from all others.
 
         Args:
             x, y: training points ``(n, d)`` and ``(n,)``.

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from attention_plugins.radial import RadialScoring
 
-_BLOCK_SCORES = 1 << 14  # small enough for the cache, and for memory that is used again
-_FEWEST_ROWS = 8  # of a block: each block passes over all keys
+_BLOCK_SCORES = 1 << 16  # small enough for the cache, and for memory that is used again
+_FEWEST_ROWS = 64  # of a block: each block passes over all keys
 _LOWEST = -1e4
 _SCORE_ERROR = 1e-9  # that products may make
 

@@ -51,8 +51,9 @@ def test_a_point_lies_on_the_diagonal_where_the_prediction_is_right(painted):
 def test_words_say_how_far_from_the_diagonal_each_panel_is():
     summary = prepare_left_out(tables(), COLOURS, of="price").summary
     assert "Predicted against measured price." in summary.words
-    assert "a · near: the root of the mean squared distance from the diagonal is 0.5." in (
-        summary.words
+    assert (
+        "a · near: over 7 points, the root of the mean squared distance from the diagonal is 0.5."
+        in (summary.words)
     )
     assert summary.table().column_names == ["measured price", *COLOURS]
 
