@@ -63,11 +63,13 @@ class NadarayaWatson(nn.Module):
 
     def with_and_without(self, x: Tensor, y: Tensor, rows: Tensor) -> tuple[Tensor, Tensor] | None:
         """See :class:`PredictsTwice`."""
-        if self.scoring.needs:
+        scoring, values = self.scoring, y[:, None]
+        if scoring.needs:
             return None
-        fast = runs_without_weights(self.scoring, x[rows], x, y[:, None])
-        both = pool_with_and_without if fast else with_and_without
-        among, alone = both(self.scoring, x, y[:, None], rows)
+        if runs_without_weights(scoring, x[rows], x, values):
+            among, alone = pool_with_and_without(scoring, x, values, rows)
+        else:
+            among, alone = with_and_without(scoring, x, values, rows)
         return among[:, 0], alone[:, 0]
 
 
