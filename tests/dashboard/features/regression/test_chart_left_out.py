@@ -64,6 +64,31 @@ def test_so_many_points_as_a_page_can_draw():
     assert prepared.tables["points"].num_rows == MAX_MARKS
 
 
+def test_panels_that_predict_other_rows_share_those_that_both_have(painted, survives, rows):
+    panels = {name: one.assign(row=range(1, 8)) for name, one in tables().items()}
+    (first, every), (other, some) = panels.items()
+    panels[other] = some.iloc[[1, 4, 5]]
+    prepared = prepare_left_out(panels, COLOURS, of="price")
+    assert prepared.shape.note == "3 of 7 points drawn"
+    drawn = prepared.tables["points"].to_pandas()
+    for name in (first, other):
+        own = drawn[drawn["panel"] == name]
+        assert own["row"].to_list() == [2, 5, 6]
+        np.testing.assert_allclose(own["measured"], every["measured"][[1, 4, 5]])
+    words = prepared.summary.words
+    assert f"{first}: over 7 points" in words
+    assert f"{other}: over 3 points" in words
+    assert prepared.summary.table().num_rows == 3
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_point_tells_its_row_where_that_is_known(numbered):
+    panels = {n: one.assign(row=range(1, 8)) if numbered else one for n, one in tables().items()}
+    spec = chart(panels).to_dict()
+    told = [one["title"] for one in spec["layer"][-1]["encoding"]["tooltip"]]
+    assert told == ["panel", *["row"] * numbered, "measured price", "predicted price"]
+
+
 def test_panels_that_cannot_be_compared_are_refused():
     with pytest.raises(ValueError, match="a panel or more"):
         prepare_left_out({}, COLOURS)
