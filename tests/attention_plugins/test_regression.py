@@ -172,7 +172,7 @@ def agree_with_the_reference(name, n, size, *, rows):
         assert means[metric].value == pytest.approx(squares.mean(), rel=1e-9)
         deviation = squares.std(ddof=1) / np.sqrt(rows) * np.sqrt(1 - rows / n)
         assert means[metric].standard_error == pytest.approx(deviation, rel=1e-9)
-    assert means["leave_one_out_mse"].value > 1.0001 * means["training_mse"].value
+    assert means["leave_one_out_mse"].value > means["training_mse"].value
 
 
 @pytest.mark.parametrize(

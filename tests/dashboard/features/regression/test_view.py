@@ -3,6 +3,7 @@
 from dataclasses import replace
 
 import pytest
+from support.documents import DOCUMENTS
 
 from attention_plugins import fitting, regression
 from attention_plugins.models import nadaraya_watson
@@ -133,6 +134,8 @@ def test_a_large_table_costs_what_an_evaluation_may():
     pairs = regression.MOST_WORK / nadaraya_watson._WORK_BY_SCORES
     assert (pairs, regression.FEWEST_ROWS) == (fits._MOST_PAIRS, fits._FEWEST_ROWS)
     assert (fits._MOST_LEARNED_PAIRS, fits._FEWEST_ROWS) == (fitting._EACH_STEP, fitting._FEWEST)
+    for work in (1.0, nadaraya_watson._WORK_BY_SCORES, regression._WORK_BY_MASK):
+        assert f"{regression.MOST_WORK / work:,.0f}" in DOCUMENTS["using.md"]
     works = [fit_work(asked, rows) for rows in (1_000, 4_790, 20_000, 100_000, 1_000_000)]
     assert works == sorted(works)
     assert works[1] < 1 < works[2] < 6 < works[4] < 60
