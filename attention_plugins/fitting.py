@@ -1,7 +1,7 @@
 """Learning a regression model's weights from its training points alone.
 
-Gradient descent on the leave-one-out error: training points are predicted from all others, each
-in turn, or an even pick of many. With the point itself among the keys, the best width would be zero.
+Gradient descent on the leave-one-out error: training points, or an even pick of many, are each
+predicted from all others. With the point itself among the keys, the best width would be zero.
 """
 
 from __future__ import annotations
