@@ -31,6 +31,7 @@ from attention_plugins.tap import Site, Tap
 
 _SITE = Site("pooling", 0)
 _WORK_BY_SCORES = 4.0  # of a pair, where distances and products take 1
+_USUAL_NUMBERS = 20  # of a formula that takes as long as an additive scoring
 
 
 class NadarayaWatson(nn.Module):
@@ -59,7 +60,10 @@ class NadarayaWatson(nn.Module):
         values = y[:, None]
         if runs_without_weights(self.scoring, x, x, values):
             return 0.0 if has_fast_sum(self.scoring, x, values) else 1.0
-        return 1.0 if runs_fused(self.scoring, x, 0.0) else _WORK_BY_SCORES
+        if runs_fused(self.scoring, x, 0.0):
+            return 1.0
+        numbers = getattr(self.scoring, "numbers_per_pair", 0)  # formulas alone know
+        return _WORK_BY_SCORES * max(1.0, numbers / _USUAL_NUMBERS)
 
     def with_and_without(self, x: Tensor, y: Tensor, rows: Tensor) -> tuple[Tensor, Tensor] | None:
         """See :class:`PredictsTwice`."""

@@ -279,6 +279,19 @@ def test_the_standard_error_is_how_far_samples_lie_from_all_rows(monkeypatch):
         assert abs(values.mean() - true.value) < 3 * deviation / np.sqrt(300)
 
 
+def test_a_longer_formula_has_fewer_rows_left_out(monkeypatch):
+    monkeypatch.setattr("attention_plugins.regression.FEWEST_ROWS", 1)
+    monkeypatch.setattr("attention_plugins.regression.MOST_WORK", 4 * 501 * 400)
+    x, y = draw(501, 2), draw(501, seed=1)
+    long = "=" + " + ".join(f"tanh(q.k / {n})" for n in range(1, 12))
+    counts = [
+        len(evaluate(model(name, size=2), RegressionData(x, y, x[:1])).rows)
+        for name in ("=exp(-|q-k|)", long)
+    ]
+    assert counts[0] == 400
+    assert 20 < counts[1] < 200
+
+
 def test_the_fewest_rows_are_scored_at_any_cost(monkeypatch):
     monkeypatch.setattr("attention_plugins.regression.MOST_WORK", 0)
     x, y = draw(701, 2), draw(701, seed=1)

@@ -75,6 +75,8 @@ def test_panels_that_predict_other_rows_share_those_that_both_have(painted, surv
         own = drawn[drawn["panel"] == name]
         assert own["row"].to_list() == [2, 5, 6]
         np.testing.assert_allclose(own["measured"], every["measured"][[1, 4, 5]])
+        expected = panels[name].set_index("row")["prediction"][[2, 5, 6]]
+        np.testing.assert_allclose(own["prediction"], expected)
     words = prepared.summary.words
     assert f"{first}: over 7 points" in words
     assert f"{other}: over 3 points" in words
