@@ -16,6 +16,7 @@ from attention_plugins.attention import (
     Scoring,
     as_mask,
     attend,
+    masked_weights,
     needs_of,
     part_of_mask,
     weigh,
@@ -80,6 +81,66 @@ def attend_in_blocks(
     blocks = _Blocks(scoring, parts, allowed, dropout, first, key_positions)
     asked = scoring.project_queries(queries)
     return _InBlocks.apply(blocks, asked, projected, values, *scoring.parameters())
+
+
+def with_and_without(
+    scoring: Scoring, keys: Tensor, values: Tensor, rows: Tensor
+) -> tuple[Tensor, Tensor]:
+    """What keys make of all keys, and of all but themselves, by scores that are made once.
+
+    Args:
+        keys, values: ``(n, d)`` and ``(n, c)``.
+        rows: which keys ask, ``(r,)``.
+
+    Returns:
+        Both outputs, ``(r, c)`` each: ``attend`` without a mask, and with one that rules out
+        the key itself. The scoring must need nothing else, see :attr:`Scoring.needs`.
+    """
+    projected = scoring.project_keys(keys)
+    block = max(1, block_of(scoring, len(keys), projected.shape[-1]) // 2)  # scores exist twice
+    both = _by_softmax if _is_plain_softmax(scoring) else _by_weights
+    found = [
+        both(scoring, scoring(scoring.project_queries(keys[part]), projected), values, part)
+        for part in rows.split(block)
+    ]
+    among, alone = zip(*found, strict=True)
+    return torch.cat(among), torch.cat(alone)
+
+
+def _is_plain_softmax(scoring: Scoring) -> bool:
+    theirs = (type(scoring).normalise, type(scoring).pool)
+    return scoring.normaliser is None and theirs == (Scoring.normalise, Scoring.pool)
+
+
+def _by_softmax(
+    scoring: Scoring, scores: Tensor, values: Tensor, rows: Tensor
+) -> tuple[Tensor, Tensor]:
+    """One exponential of each score: a key joins its softmax by its share of it.
+
+    It is added, not taken out, so that nothing cancels where a key has nearly all the weight.
+    """
+    own = scores.gather(-1, rows[:, None])  # (b, 1)
+    others = scores.scatter(-1, rows[:, None], -torch.inf)
+    highest = others.amax(dim=-1, keepdim=True)
+    some = highest > -torch.inf
+    highest = torch.where(some | highest.isnan(), highest, 0.0)
+    weights = others.sub_(highest).exp_()
+    total = weights.sum(dim=-1, keepdim=True)
+    alone = weights @ values / torch.where(some, total, 1.0)
+    share = torch.where(own == -torch.inf, 0.0, torch.sigmoid(own - highest - total.log()))
+    return alone + share * (values[rows] - alone), alone
+
+
+def _by_weights(
+    scoring: Scoring, scores: Tensor, values: Tensor, rows: Tensor
+) -> tuple[Tensor, Tensor]:
+    """The scores normalised twice, by whatever normaliser there is."""
+    others = rows[:, None] != torch.arange(len(values), device=rows.device)
+    among, alone = (
+        scoring.pool(masked_weights(scores, mask, scoring.normalise), values)
+        for mask in (None, others)
+    )
+    return among, alone
 
 
 @dataclass(frozen=True)

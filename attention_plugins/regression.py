@@ -11,14 +11,17 @@ from torch.utils.checkpoint import checkpoint
 
 from attention_plugins.axes import Axes, axes_of
 from attention_plugins.contract import RegressionData
-from attention_plugins.models.protocols import LeavesOneOut, RegressionModel
+from attention_plugins.models.protocols import LeavesOneOut, PredictsTwice, RegressionModel
 from attention_plugins.sums.watching import SummingTap, WeightsNeededError
 from attention_plugins.tap import Recorder, Site, Tap
 
-# Scores that a pass may hold at once, and that leaving out may cost: about 2,000 points' squared.
-_BLOCK_SCORES = 1 << 22
+_BLOCK_SCORES = 1 << 22  # that a pass may hold at once
 _PASSING_SCORES = 1 << 19  # the same where the weights are let go at once
-_FEWEST_LEFT_OUT = 500
+# What an evaluation may cost, in pairs of a row and a point of the cheapest kind, and the fewest
+# rows that it scores at any cost. Timed on the machine of *How fast* in architecture.md.
+MOST_WORK = 400_000_000
+FEWEST_ROWS = 500
+_WORK_BY_MASK = 16.0  # of a pair, where a model knows no way but a mask
 # The standard deviation of the built-in problems' inputs, uniform on [0, 5].
 _SPREAD = 5 / math.sqrt(12)
 _ON_POINTS = Axes(("queries",), ("points",))
@@ -93,12 +96,6 @@ def standardise(data: RegressionData) -> tuple[RegressionData, Scale]:
     return scaled, Scale(mean, unit)
 
 
-def left_out(n: int) -> Tensor:
-    """Which of ``n`` points are left out in turn: all, up to about 2,000; else evenly picked."""
-    wanted = min(n, max(_FEWEST_LEFT_OUT, _BLOCK_SCORES // n))
-    return torch.linspace(0, n - 1, wanted).round().long()
-
-
 def leave_one_out(model: RegressionModel, x: Tensor, y: Tensor, rows: Tensor) -> Tensor:
     """Predictions ``(r,)`` of the points numbered ``rows (r,)``, each from all points but itself.
 
@@ -119,7 +116,7 @@ def leave_one_out(model: RegressionModel, x: Tensor, y: Tensor, rows: Tensor) ->
 
     if len(rows) * len(x) <= _BLOCK_SCORES:
         return one(rows)
-    blocks = rows.split(max(1, min(_BLOCK_SCORES, _PASSING_SCORES) // len(x)))
+    blocks = _passes(rows, len(x))
     return torch.cat([checkpoint(one, part, use_reentrant=False) for part in blocks])
 
 
@@ -199,35 +196,113 @@ def _reach_points(found: dict[Site, Tensor], axes: dict[Site, Axes]) -> None:
                 found[site], axes[site] = found[site] @ found[other], _ON_POINTS
 
 
-@torch.no_grad()
-def predict_left_out(model: RegressionModel, data: RegressionData) -> Tensor:
-    """Predictions ``(r,)`` of the points of :func:`left_out`, each from all points but itself."""
-    return leave_one_out(model, data.x, data.y, left_out(len(data.x)))
+class LeaveOneOut(NamedTuple):
+    """Points that were predicted twice: from all others, and from all.
+
+    Args:
+        rows: their numbers, increasing, ``(r,)``; all ``n``, or a random sample of them.
+        alone: each predicted from all points but itself, ``(r,)``.
+        among: each predicted from all points, ``(r,)``.
+        points: how many points there are, ``n``.
+    """
+
+    rows: Tensor
+    alone: Tensor
+    among: Tensor
+    points: int
+
+    @property
+    def is_sample(self) -> bool:
+        """Whether some points were not predicted."""
+        return len(self.rows) < self.points
+
+
+class MeanSquare(NamedTuple):
+    """A mean of squared errors.
+
+    Args:
+        value: over the rows that were predicted, in squares of y's unit.
+        standard_error: of the mean over a random sample drawn without replacement, with the
+            correction for finite populations; 0 where the mean is over all points.
+    """
+
+    value: float
+    standard_error: float
+
+
+def rows_of(points: int, most: int, seed: int) -> Tensor:
+    """Numbers of ``most`` of the points, increasing, drawn at random without replacement.
+
+    Of two samples that one seed draws of as many points, the larger holds the smaller, so that
+    errors of several models may be compared row by row. All of them where ``points <= most``.
+    """
+    if points <= most:
+        return torch.arange(points)
+    drawn = torch.randperm(points, generator=torch.Generator().manual_seed(seed))
+    return drawn[:most].sort().values
 
 
 @torch.no_grad()
+def evaluate(model: RegressionModel, data: RegressionData, seed: int = 0) -> LeaveOneOut:
+    """Predict every training point from all others, and from all.
+
+    Where that would take more than :data:`MOST_WORK`, a random sample of the points is predicted,
+    :data:`FEWEST_ROWS` of them at least.
+
+    Args:
+        seed: draws the sample, see :func:`rows_of`.
+    """
+    x, y = data.x, data.y
+    points, work = len(x), _WORK_BY_MASK
+    if isinstance(model, PredictsTwice):
+        work = model.work_of_a_pair(x, y)
+    most = points if work == 0 else max(FEWEST_ROWS, int(MOST_WORK / work) // points)
+    rows = rows_of(points, most, seed).to(x.device)
+    twice = model.with_and_without(x, y, rows) if isinstance(model, PredictsTwice) else None
+    if twice is None:
+        among = [model(x[part], x, y, None, Tap()) for part in _passes(rows, points)]
+        twice = torch.cat(among), leave_one_out(model, x, y, rows)
+    among, alone = twice
+    return LeaveOneOut(rows, alone, among, points)
+
+
+def _passes(rows: Tensor, points: int) -> tuple[Tensor, ...]:
+    """The rows in blocks whose scores are let go at once."""
+    return rows.split(max(1, min(_BLOCK_SCORES, _PASSING_SCORES) // points))
+
+
+def mean_squares(data: RegressionData, found: LeaveOneOut) -> dict[str, MeanSquare]:
+    """``leave_one_out_mse`` and ``training_mse`` of :func:`evaluate`'s predictions."""
+    measured = data.y[found.rows]
+    return {
+        "leave_one_out_mse": _mean((found.alone - measured).square(), found),
+        "training_mse": _mean((found.among - measured).square(), found),
+    }
+
+
+def _mean(squares: Tensor, found: LeaveOneOut) -> MeanSquare:
+    if not found.is_sample:
+        return MeanSquare(float(squares.mean()), 0.0)
+    unseen = 1.0 - len(squares) / found.points
+    return MeanSquare(float(squares.mean()), float((squares.var() / len(squares) * unseen).sqrt()))
+
+
 def errors(
     model: RegressionModel,
     data: RegressionData,
     predicted: Tensor,
-    alone: Tensor | None = None,
+    found: LeaveOneOut | None = None,
 ) -> dict[str, float]:
     """Mean squared errors: ``truth_mse`` (where known), ``leave_one_out_mse``, ``training_mse``.
 
-    The last two are over the points of :func:`left_out`.
+    They are computed in the data's precision: float64 wherever the device has it.
 
     Args:
         predicted: at the queries, ``(m,)``.
-        alone: from :func:`predict_left_out`, which is called where None.
+        found: from :func:`evaluate`, which is called where None.
     """
-    if alone is None:
-        alone = predict_left_out(model, data)
-    rows = left_out(len(data.x)).to(data.x.device)
-    among = model(data.x[rows], data.x, data.y, None, Tap())
-    found = {
-        "leave_one_out_mse": float((alone - data.y[rows]).square().mean()),
-        "training_mse": float((among - data.y[rows]).square().mean()),
-    }
+    means = mean_squares(data, evaluate(model, data) if found is None else found)
+    every = {name: mean.value for name, mean in means.items()}
     if data.truth is not None:
-        found["truth_mse"] = float((predicted - data.truth).square().mean())
-    return found
+        every["truth_mse"] = float((predicted - data.truth).square().mean())
+    return every

@@ -115,11 +115,16 @@ def spec_of(
 
 
 class FormulaScoring(Scoring):
-    """What a formula says of projected queries and keys, which are those that came."""
+    """What a formula says of projected queries and keys, which are those that came.
+
+    Attributes:
+        numbers_per_pair: how many numbers its operations make of a query and a key.
+    """
 
     def __init__(self, formula: Formula, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
         super().__init__()
         self.formula, self.heads = formula, sizes.heads
+        self.numbers_per_pair = formula.numbers + formula.vectors * sizes.key
         self.needs = _POSITIONS if formula.names("i", "j") else ()
         if not formula.vectors:
             squares = any(

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
+from attention_plugins.blocks import with_and_without
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
@@ -19,10 +20,18 @@ from attention_plugins.contract import (
     ScoringFactory,
     Sizes,
 )
-from attention_plugins.sums import pool_without_weights, runs_without_weights
+from attention_plugins.fused import runs_fused
+from attention_plugins.sums import (
+    has_fast_sum,
+    pool_with_and_without,
+    pool_without_weights,
+    runs_without_weights,
+)
 from attention_plugins.tap import Site, Tap
 
 _SITE = Site("pooling", 0)
+_WORK_BY_SCORES = 4.0  # of a pair, where distances and products take 1
+_USUAL_NUMBERS = 20  # of a formula that takes as long as an additive scoring
 
 
 class NadarayaWatson(nn.Module):
@@ -45,6 +54,27 @@ class NadarayaWatson(nn.Module):
         if not runs_without_weights(self.scoring, queries, x, values):
             return None
         return pool_without_weights(self.scoring, queries, x, values, own=rows).values[:, 0]
+
+    def work_of_a_pair(self, x: Tensor, y: Tensor) -> float:
+        """See :class:`PredictsTwice`."""
+        values = y[:, None]
+        if runs_without_weights(self.scoring, x, x, values):
+            return 0.0 if has_fast_sum(self.scoring, x, values) else 1.0
+        if runs_fused(self.scoring, x, 0.0):
+            return 1.0
+        numbers = getattr(self.scoring, "numbers_per_pair", 0)  # formulas alone know
+        return _WORK_BY_SCORES * max(1.0, numbers / _USUAL_NUMBERS)
+
+    def with_and_without(self, x: Tensor, y: Tensor, rows: Tensor) -> tuple[Tensor, Tensor] | None:
+        """See :class:`PredictsTwice`."""
+        scoring, values = self.scoring, y[:, None]
+        if scoring.needs:
+            return None
+        if runs_without_weights(scoring, x[rows], x, values):
+            among, alone = pool_with_and_without(scoring, x, values, rows)
+        else:
+            among, alone = with_and_without(scoring, x, values, rows)
+        return among[:, 0], alone[:, 0]
 
 
 def _build(

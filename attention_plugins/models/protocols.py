@@ -86,6 +86,31 @@ class LeavesOneOut(Protocol):
         ...
 
 
+@runtime_checkable
+class PredictsTwice(Protocol):
+    """A regression model that predicts points with and without themselves in one pass."""
+
+    def work_of_a_pair(self, x: Tensor, y: Tensor) -> float:
+        """What :meth:`with_and_without` costs for a row and a point.
+
+        The unit is the cheapest pair of :data:`attention_plugins.regression.MOST_WORK`; 0 where
+        the cost is linear in rows and points.
+        """
+        ...
+
+    def with_and_without(self, x: Tensor, y: Tensor, rows: Tensor) -> tuple[Tensor, Tensor] | None:
+        """Predictions ``(r,)`` of the points numbered ``rows (r,)``: from all, from all others.
+
+        Args:
+            x, y: training points ``(n, d)`` and ``(n,)``.
+
+        Returns:
+            What two passes would give, the second with a mask; or None where they are the way
+            to go.
+        """
+        ...
+
+
 class EncodingModel(Module, Protocol):
     """Makes of every item of a sequence one that has seen the others."""
 

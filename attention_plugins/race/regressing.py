@@ -28,7 +28,8 @@ def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") ->
     """Learn a contestant's weights on a regression problem by leaving points out, and measure.
 
     Quality is the mean squared error to the true values at the queries; what rates are chosen
-    by is the leave-one-out error of the training points.
+    by is the leave-one-out error of the training points; of more than 5,000, a sample may stand
+    for all, see :func:`attention_plugins.regression.evaluate`.
 
     Raises:
         ContractError: an unknown name, or a scoring that does not fit the model.

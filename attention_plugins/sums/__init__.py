@@ -5,8 +5,17 @@ from __future__ import annotations
 from attention_plugins.sums.attending import (
     MANY_SCORES,
     Pooled,
+    has_fast_sum,
+    pool_with_and_without,
     pool_without_weights,
     runs_without_weights,
 )
 
-__all__ = ["MANY_SCORES", "Pooled", "pool_without_weights", "runs_without_weights"]
+__all__ = [
+    "MANY_SCORES",
+    "Pooled",
+    "has_fast_sum",
+    "pool_with_and_without",
+    "pool_without_weights",
+    "runs_without_weights",
+]

@@ -89,7 +89,44 @@ def pool_without_weights(
             nothing = values[:, :0]
             entropies = means_in_blocks(scoring, queries, keys, nothing, own, entropy=True)[1]
         return Pooled(means, entropies, reached)
-    return Pooled(*means_in_blocks(scoring, queries, keys, values, own, entropy=entropy))
+    return Pooled(*means_in_blocks(scoring, queries, keys, values, own, entropy=entropy)[:3])
+
+
+def has_fast_sum(scoring: RadialScoring, keys: Tensor, values: Tensor) -> bool:
+    """Whether the scoring's sums over these keys on a line take time linear in queries and keys.
+
+    One is tried, since a kernel may turn out to be none that they are for.
+
+    Args:
+        keys, values: ``(n, d)`` and ``(n, c)``.
+    """
+    one = keys[:1]
+    return _on_a_line(scoring, one, keys, values, None, entropy=False) is not None
+
+
+@torch.no_grad()
+def pool_with_and_without(
+    scoring: RadialScoring, keys: Tensor, values: Tensor, rows: Tensor
+) -> tuple[Tensor, Tensor]:
+    """What the keys numbered ``rows (r,)`` make of all keys, and of all but themselves.
+
+    Args:
+        keys, values: ``(n, d)`` and ``(n, c)``.
+
+    Returns:
+        Means ``(r, c)`` each, see :func:`pool_without_weights`.
+    """
+    queries = keys[rows]
+    if keys.shape[1] == 1:
+        among = pool_without_weights(scoring, queries, keys, values).values
+        return among, pool_without_weights(scoring, queries, keys, values, own=rows).values
+    alone, _, reached, totals = means_in_blocks(
+        scoring, queries, keys, values, rows, entropy=False
+    )
+    # A key joins its means by its share of the weights: nothing cancels, however large that is.
+    own = scoring.profile(torch.zeros(1, dtype=keys.dtype))
+    share = torch.where(reached, torch.sigmoid(own - totals), 1.0)[:, None]
+    return alone + share * (values[rows] - alone), alone
 
 
 def _on_a_line(

@@ -12,8 +12,8 @@ from torch import Tensor
 
 from attention_plugins.radial import RadialScoring
 
-_BLOCK_SCORES = 1 << 14  # small enough for the cache, and for memory that is used again
-_FEWEST_ROWS = 8  # of a block: each block passes over all keys
+_BLOCK_SCORES = 1 << 16  # small enough for the cache, and for memory that is used again
+_FEWEST_ROWS = 64  # of a block: each block passes over all keys
 _LOWEST = -1e4
 _SCORE_ERROR = 1e-9  # that products may make
 
@@ -26,8 +26,10 @@ def means_in_blocks(
     own: Tensor | None,
     *,
     entropy: bool,
-) -> tuple[Tensor, Tensor | None, Tensor]:
-    """Means ``(m, c)``, entropies ``(m,)`` where asked for, and whether any weight is left.
+) -> tuple[Tensor, Tensor | None, Tensor, Tensor]:
+    """Means, entropies where asked for, whether any weight is left, and the log of the weights.
+
+    Means are ``(m, c)``, all others ``(m,)``. The log is that of each row's sum of ``exp(score)``.
 
     Args:
         queries, keys, values: ``(m, d)``, ``(n, d)`` and ``(n, c)``.
@@ -38,6 +40,7 @@ def means_in_blocks(
     means = torch.empty(len(queries), values.shape[1], dtype=values.dtype)
     entropies = torch.empty(len(queries), dtype=values.dtype)
     reached = torch.empty(len(queries), dtype=torch.bool)
+    logs = torch.empty(len(queries), dtype=values.dtype)
     columns = min(len(keys), _BLOCK_SCORES // _FEWEST_ROWS)
     block = _BLOCK_SCORES // columns
     for start in range(0, len(queries), block):
@@ -52,7 +55,8 @@ def means_in_blocks(
         total = torch.where(so_far.reached, so_far.sums[:, :1], 1.0)
         means[part], reached[part] = so_far.sums[:, 1:] / total, so_far.reached[:, 0]
         entropies[part] = (total.log() - so_far.spread / total)[:, 0]
-    return means, entropies if entropy else None, reached
+        logs[part] = (so_far.highest + total.log())[:, 0]
+    return means, entropies if entropy else None, reached, logs
 
 
 def _leave_out(scores: Tensor, own: Tensor) -> None:

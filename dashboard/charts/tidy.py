@@ -51,13 +51,14 @@ def _rows(frame: MapFrame) -> pa.Table:
 def table_csv(table: pa.Table) -> bytes:
     """A table of numbers and texts as CSV in UTF-8; a table ``maps`` as :func:`tidy_weights`.
 
-    A text that a spreadsheet would run as a formula gets an apostrophe before it; lists are
-    joined by spaces.
+    A text that a spreadsheet would run as a formula gets an apostrophe before it, also as the
+    name of a column; lists are joined by spaces.
     """
     if {"weights", "queries", "keys"} <= {*table.column_names}:
         table = tidy_weights(table)
     sink = io.BytesIO()
-    csv.write_csv(pa.table({name: _plain(table[name]) for name in table.column_names}), sink)
+    columns = [_plain(column) for column in table.columns]
+    csv.write_csv(pa.table(columns, names=[*map(_harmless, table.column_names)]), sink)
     return sink.getvalue()
 
 

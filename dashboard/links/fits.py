@@ -26,6 +26,8 @@ MODEL, DATA = "nadaraya_watson", "sine"
 # Of a fit on one core: a Gaussian's, and of learning that of an additive scoring.
 _SECONDS, _SECONDS_PER_PAIR = 0.005, 3.5e-8
 _SECONDS_PER_EPOCH, _SECONDS_PER_LEARNED_PAIR = 1e-3, 1.2e-7
+# At most: those of an evaluation by scores, and of a step of learning.
+_MOST_PAIRS, _MOST_LEARNED_PAIRS, _FEWEST_ROWS = 100_000_000, 1 << 22, 500
 _SIGNS = 20  # of a formula whose scores cost as much as a Gaussian's
 _POINTS, _EPOCHS = 50, 200  # where a request does not say
 LEARN, _STANDARDISE = "learn", "standardise"  # switches among what the task reads
@@ -128,8 +130,9 @@ def fit_request(
 def fit_work(request: Request, rows: int = 0) -> float:
     """What a fit costs, see :mod:`dashboard.records.work`.
 
-    Every point is predicted from all others, once for its figures and once for each epoch. A
-    formula costs more the longer it is.
+    Points are predicted from all others, once for their figures and once for each epoch; many
+    are sampled, see :func:`attention_plugins.regression.evaluate`. A formula costs more the
+    longer it is.
 
     Args:
         rows: of an uploaded table.
@@ -138,10 +141,11 @@ def fit_work(request: Request, rows: int = 0) -> float:
     points = rows or int(options.get("data.points", _POINTS))
     queries = int(options.get("data.queries", _POINTS))
     epochs = int(options.get("epochs", _EPOCHS)) if options.get(LEARN) else 0
-    pairs = points * points
+    pairs = min(points * points, max(_MOST_PAIRS, _FEWEST_ROWS * points))
+    learned_pairs = min(points * points, max(_MOST_LEARNED_PAIRS, _FEWEST_ROWS * points))
     times = max(1.0, len(request.scoring) / _SIGNS) if is_formula(request.scoring) else 1.0
     once = _SECONDS_PER_PAIR * times * (pairs + points * queries)
-    learned = _SECONDS_PER_LEARNED_PAIR * times * pairs
+    learned = _SECONDS_PER_LEARNED_PAIR * times * learned_pairs
     return _SECONDS + once + epochs * (_SECONDS_PER_EPOCH + learned)
 
 

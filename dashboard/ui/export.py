@@ -32,7 +32,7 @@ _HELP = gettext_noop("Export")
 _TABLES = {  # what tables are called that most results have
     "maps": gettext_noop("weights"), "curve": gettext_noop("curve"),
     "points": gettext_noop("points"), "history": gettext_noop("history"),
-    "left_out": gettext_noop("points left out"),
+    "left_out": gettext_noop("points left out"), "errors": gettext_noop("errors"),
 }  # fmt: skip
 
 

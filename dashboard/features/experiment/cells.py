@@ -23,6 +23,9 @@ MISSING, ABSENT = "missing", gettext_noop("not installed")
 AT_WORK = ("running", "queued")
 # In the order in which a summary counts them. Of equal trainings the first in it stands for all.
 STATES = ("done", "running", "queued", "paused", "failed", MISSING, ABSENT)
+# Of a figure that is estimated: on how many rows, its standard error, of how many rows.
+SAMPLE_ROWS, SAMPLE_ERROR = "leave_one_out_rows", "leave_one_out_standard_error"
+_POINTS = "leave_one_out_points"
 _OF_TRAINING = {"pausing": "running", "cancelled": MISSING}
 
 
@@ -174,10 +177,32 @@ def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
         note = event.note or STOPPED
         return replace(cell, state="failed", note=note, facts=event.facts)
     facts = event.result.facts
-    figures = {"seconds": facts.get("work_seconds"), **facts["metrics"]}
+    figures = {"seconds": facts.get("work_seconds"), **facts["metrics"], **_sample(facts)}
     return replace(
         cell, state="done", figures=figures, weights=facts.get("parameters"), result=event.result
     )
+
+
+def _sample(facts: Mapping[str, Any]) -> dict[str, float]:
+    """What the leave-one-out error of a fit was estimated on; nothing where it is of all rows."""
+    found = facts.get("leave_one_out")
+    if not found or found["rows"] == found["points"]:
+        return {}
+    deviation = found["standard_errors"]["leave_one_out_mse"]
+    return {SAMPLE_ROWS: found["rows"], SAMPLE_ERROR: deviation, _POINTS: found["points"]}
+
+
+def sampled(cells: Sequence[Cell]) -> str:
+    """That errors of some fits are estimated on a sample of rows; empty where none is."""
+    found = [cell.figures for cell in cells if SAMPLE_ROWS in cell.figures]
+    if not found:
+        return ""
+    return gettext(
+        "Leave-one-out errors are estimated on a random sample of the {points:,} rows, of "
+        "{rows:,} at least. Each seed draws its own, so that the spread is also that of the "
+        "sample.",
+        points=max(one[_POINTS] for one in found), rows=min(one[SAMPLE_ROWS] for one in found),
+    )  # fmt: skip
 
 
 def _changed(training: Training, catalogue: Catalogue) -> list[str]:

@@ -16,7 +16,15 @@ import streamlit as st
 from dashboard import navigation
 from dashboard.features.experiment import differences, maps, runs, seeds, steering
 from dashboard.features.experiment import table as experiment_table
-from dashboard.features.experiment.cells import AT_WORK, Cell, fits, outdated, summary, trainings
+from dashboard.features.experiment.cells import (
+    AT_WORK,
+    Cell,
+    fits,
+    outdated,
+    sampled,
+    summary,
+    trainings,
+)
 from dashboard.features.experiment.setup import setup, use_table
 from dashboard.features.experiment.summary import TASK, gains, spreads, summary_request
 from dashboard.features.experiment.tuning import (
@@ -193,7 +201,9 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
             normaliser=normaliser_title(view.normaliser, catalogue),
         )
         shown.caption(plain(words))
-    if _same_data(cells):
+    if sentence := sampled(cells):
+        shown.caption(sentence)
+    elif _same_data(cells):
         shown.caption(
             gettext(
                 "These data are the same for every seed, so the spread is of starting weights "

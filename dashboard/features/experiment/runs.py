@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pyarrow as pa
 
 from dashboard.charts.tidy import table_csv
-from dashboard.features.experiment.cells import Cell
+from dashboard.features.experiment.cells import SAMPLE_ERROR, SAMPLE_ROWS, Cell
 from dashboard.features.experiment.view import Experiment
 from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
@@ -28,7 +28,7 @@ _TEXTS = {
     "training",
     "note",
 }
-_WHOLE = {"seed", "weights"}
+_WHOLE = {"seed", "weights", SAMPLE_ROWS}
 
 
 def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:
@@ -56,12 +56,14 @@ def failures(cells: Sequence[Cell], catalogue: Catalogue) -> None:
 
 def file(view: Experiment, cells: Sequence[Cell], metrics: Sequence[Metric]) -> bytes:
     """Every run as a row of a CSV file."""
+    estimated = any(SAMPLE_ROWS in cell.figures for cell in cells)
+    figures = [one.name for one in metrics] + [SAMPLE_ROWS, SAMPLE_ERROR] * estimated
     rows = [
         {
             "task": view.task, "model": view.model, "data": view.data, "scoring": cell.scoring,
             "normaliser": view.normaliser,
             "seed": cell.seed, "state": cell.state,
-            **{metric.name: _number(cell.figures.get(metric.name)) for metric in metrics},
+            **{name: _number(cell.figures.get(name)) for name in figures},
             "weights": cell.weights, "memory_of": cell.facts.get("memory_of"),
             "training": cell.training.id if cell.training else None,
             "note": cell.note if cell.state == "failed" else None,

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -11,7 +12,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.curves import ROOM, round_ends
-from dashboard.charts.frames import Table, column_of
+from dashboard.charts.frames import Table, column_of, names_of
 from dashboard.charts.lanes import stacked
 from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
 from dashboard.charts.pointer import hover
@@ -29,6 +30,7 @@ class LeftOutShape(NamedTuple):
         ends: of both axes.
         of: what was measured.
         marks: how many points are drawn.
+        numbered: whether the points' numbers are those of rows of a table.
     """
 
     panels: tuple[tuple[str, str], ...]
@@ -36,6 +38,7 @@ class LeftOutShape(NamedTuple):
     of: str
     marks: int
     note: str
+    numbered: bool
     width: int
     height: int
 
@@ -51,38 +54,63 @@ def prepare_left_out(
     """What :func:`draw_left_out` draws.
 
     Args:
-        panels: by label, a table with a row per point: ``measured``, and ``prediction`` by all
-            other points; the points are the same in each.
+        panels: by label, a table with a row per point: ``row``, its number, ``measured``, and
+            ``prediction`` by all other points. Drawn are points that each panel has. Results of
+            older versions have no numbers, and the same points in each.
         colours: by label.
         of: what was measured.
 
     Raises:
-        ValueError: no panels, one without a colour, or other points in one than in another.
+        ValueError: no panels, one without a colour, or no point that each of them has.
     """
     if not panels or set(panels) - set(colours):
         raise ValueError("need a panel or more, with a colour each")
-    first, *others = (column_of(table, "measured") for table in panels.values())
-    if any(not np.array_equal(other, first) for other in others):
-        raise ValueError("need predictions of the same points to compare them")
-    count, most = len(first), MAX_MARKS // len(panels)
-    drawn = np.linspace(0, count - 1, min(count, most)).round().astype(int)
+    rows, places = _shared(panels)
+    count, most = max(map(len, panels.values())), MAX_MARKS // len(panels)
+    drawn = np.linspace(0, len(rows) - 1, min(len(rows), most)).round().astype(int)
     note = ""
-    if count > most:
-        note = gettext("{drawn:,} of {count:,} points drawn", drawn=most, count=count)
-    predictions = [column_of(table, "prediction")[drawn] for table in panels.values()]
-    ends = round_ends(np.concatenate([first[drawn], *predictions]))
+    if count > len(drawn):
+        note = gettext("{drawn:,} of {count:,} points drawn", drawn=len(drawn), count=count)
+    predictions = [
+        column_of(table, "prediction")[place[drawn]]
+        for table, place in zip(panels.values(), places, strict=True)
+    ]
+    measured = column_of(next(iter(panels.values())), "measured")[places[0][drawn]]
+    ends = round_ends(np.concatenate([measured, *predictions]))
     points = {
-        "row": np.tile(drawn, len(panels)),
-        "measured": np.tile(first[drawn], len(panels)),
+        "row": np.tile(rows[drawn], len(panels)),
+        "measured": np.tile(measured, len(panels)),
         "prediction": np.concatenate(predictions),
         "panel": np.repeat(np.array([*panels], dtype=object), len(drawn)),
     }
     shape = LeftOutShape(
         tuple((name, colours[name]) for name in panels), ends, of, len(points["row"]), note,
-        width, height,
+        all("row" in names_of(table) for table in panels.values()), width, height,
     )  # fmt: skip
     tables = {"points": table_of(points), "diagonal": pa.table({"end": [*ends]})}
-    return Prepared(tables, shape, summary=_summary(panels, first, of))
+    return Prepared(tables, shape, summary=_summary(panels, of))
+
+
+def _shared(panels: Mapping[str, Table]) -> tuple[np.ndarray, list[np.ndarray]]:
+    """Numbers of the points that each panel has, and their places in each panel's table."""
+    numbers = [_numbers(table) for table in panels.values()]
+    rows = functools.reduce(np.intersect1d, numbers)
+    orders = [np.argsort(own, kind="stable") for own in numbers]
+    places = [
+        order[np.searchsorted(own[order], rows)]
+        for own, order in zip(numbers, orders, strict=True)
+    ]
+    values = [
+        column_of(table, "measured")[place]
+        for table, place in zip(panels.values(), places, strict=True)
+    ]
+    if not len(rows) or any(not np.array_equal(other, values[0]) for other in values[1:]):
+        raise ValueError("need predictions of the same points to compare them")
+    return rows, places
+
+
+def _numbers(table: Table) -> np.ndarray:
+    return column_of(table, "row") if "row" in names_of(table) else np.arange(len(table))
 
 
 def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
@@ -116,6 +144,7 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
             size=alt.condition(pointed, alt.value(110), alt.value(22)),
             tooltip=[
                 alt.Tooltip("panel:N", title=gettext("panel")),
+                *([alt.Tooltip("row:Q", format="d", title=gettext("row"))] * shape.numbered),
                 alt.Tooltip("measured:Q", format=".4~g", title=measured),
                 alt.Tooltip("prediction:Q", format=".4~g", title=predicted),
             ],
@@ -130,17 +159,30 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
     )  # fmt: skip
 
 
-def _summary(panels: Mapping[str, Table], measured: np.ndarray, of: str) -> Summary:
-    predictions = {name: column_of(table, "prediction") for name, table in panels.items()}
+def _summary(panels: Mapping[str, Table], of: str) -> Summary:
     said = [
         gettext(
-            "{panel}: the root of the mean squared distance from the diagonal is {distance}.",
-            panel=name, distance=number(np.sqrt(np.mean((values - measured) ** 2))),
+            "{panel}: over {count:,} points, the root of the mean squared distance from the "
+            "diagonal is {distance}.",
+            panel=name, count=len(table), distance=number(_distance(table)),
         )
-        for name, values in predictions.items()
+        for name, table in panels.items()
     ]  # fmt: skip
     title = gettext("measured {name}", name=of)
-    return Summary(
-        together([gettext("Predicted against measured {name}.", name=of), *said]),
-        lambda: table_of({title: measured, **predictions}),
-    )
+
+    def table() -> pa.Table:
+        _, places = _shared(panels)
+        first = column_of(next(iter(panels.values())), "measured")[places[0]]
+        predictions = {
+            name: column_of(each, "prediction")[place]
+            for (name, each), place in zip(panels.items(), places, strict=True)
+        }
+        return table_of({title: first, **predictions})
+
+    words = together([gettext("Predicted against measured {name}.", name=of), *said])
+    return Summary(words, table)
+
+
+def _distance(table: Table) -> float:
+    misses = column_of(table, "prediction") - column_of(table, "measured")
+    return float(np.sqrt(np.mean(misses**2)))

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import TypedDict
+from typing import NamedTuple, TypedDict
 
 import numpy as np
 import pandas as pd
@@ -177,6 +177,30 @@ def _left_out(results: Mapping[str, Result], titles: Mapping[str, str]) -> Prepa
         of=translated(first.facts["y_name"]),
         height=_OVERLAY,
     )
+
+
+class Estimate(NamedTuple):
+    """What a figure was estimated on: ``rows`` that were drawn at random of ``points``."""
+
+    rows: int
+    points: int
+    standard_error: float
+
+
+def estimate(result: Result, metric: str) -> Estimate | None:
+    """How far a metric is one of a sample; None where it is of all rows, or that is unknown."""
+    facts = result.facts.get("leave_one_out", {})
+    deviation = facts.get("standard_errors", {}).get(metric)
+    if deviation is None or facts["rows"] == facts["points"]:
+        return None
+    return Estimate(facts["rows"], facts["points"], deviation)
+
+
+def complete(results: Iterable[Result]) -> int:
+    """How many rows the errors are of, where those of each result are of all; else 0."""
+    facts = [result.facts.get("leave_one_out", {}) for result in results]
+    counts = {number for one in facts for number in (one.get("rows", 0), one.get("points", 0))}
+    return counts.pop() if len(counts) == 1 else 0
 
 
 class _Axes(TypedDict):

@@ -293,6 +293,8 @@ def _comparison(
                 "dashed diagonal, the better the prediction."
             )
         )
+        if points := figures.complete(found.values()):
+            shown.caption(gettext("The errors are those of all {points:,} rows.", points=points))
     else:
         shown.header(gettext("Side by side"))
     if not found:
@@ -323,6 +325,8 @@ def _figures(
     held: dict[str, Sequence[Any]] = {panel: names}
     for one in metrics:
         held[one.label] = [result.facts["metrics"].get(one.name) for result in found.values()]
+        if any(sampled := [figures.estimate(result, one.name) for result in found.values()]):
+            held |= _estimates(one, sampled)
     known = {name: values for name, values in held.items() if any(v is not None for v in values)}
     columns: dict[str, Any] = {
         one.label: st.column_config.NumberColumn(one.label, help=one.help, format="%.3g")
@@ -338,6 +342,18 @@ def _figures(
         placeholder="–",
         alt=gettext("Figures of every panel"),
     )
+
+
+def _estimates(
+    metric: Metric, sampled: Sequence[figures.Estimate | None]
+) -> dict[str, Sequence[Any]]:
+    """The columns beside a figure that some panels estimate on a sample of the rows."""
+    return {
+        gettext("± standard error of “{figure}”", figure=metric.title): [
+            one and one.standard_error for one in sampled
+        ],
+        gettext("rows of “{figure}”", figure=metric.title): [one and one.rows for one in sampled],
+    }
 
 
 def _signs(text: str) -> int:

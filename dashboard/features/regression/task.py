@@ -17,9 +17,9 @@ from attention_plugins.fitting import Fit, NotFiniteError, Step, fit
 from attention_plugins.randomness import seeded
 from attention_plugins.regression import (
     errors,
-    left_out,
+    evaluate,
+    mean_squares,
     predict,
-    predict_left_out,
     standardise,
 )
 from dashboard.features.regression.task_asked import DEFAULT_MODEL, Asked, read_asked
@@ -29,7 +29,9 @@ from dashboard.features.regression.task_offer import OPTIONS, STANDARDISE
 from dashboard.features.regression.task_problem import DATA_OPTION, moved, read_problem
 from dashboard.features.regression.task_result import (
     MOST_CELLS,
-    left_out_table,
+    estimate_note,
+    evaluation_facts,
+    evaluation_tables,
     notes,
     scale_facts,
     tables,
@@ -65,9 +67,10 @@ def perform(request: Request, context: Context) -> Result:
 
     Returns:
         Tables ``curve`` (``x0`` …, ``prediction``, ``truth`` or null, ``measured`` where queries
-        are rows of a table), ``points`` (``x0`` …, ``y``), ``left_out`` (with two inputs or more:
-        ``measured`` and ``prediction`` of points, each predicted from all others), ``maps``
-        (unless too large), ``history`` (if learned); facts ``metrics``,
+        are rows of a table), ``points`` (``x0`` …, ``y``), ``left_out`` and ``errors`` (of an
+        uploaded table or of several inputs, see :func:`.evaluation_tables`), ``maps``
+        (unless too large), ``history`` (if learned); facts ``metrics``, ``leave_one_out`` (see
+        :func:`.evaluation_facts`),
         ``parameters`` (how many weights the model has), ``learned``, ``notes``, ``remarks``
         (on this result beside others), ``equal_weights`` (whether all of the map are),
         ``skipped`` (rows of an uploaded table, by reason), and where it all came from.
@@ -94,8 +97,10 @@ def perform(request: Request, context: Context) -> Result:
     began = time.perf_counter()
     prediction = predict(model, data, keep_weights=cells <= MOST_CELLS)
     first = time.perf_counter() - began
-    alone = predict_left_out(model, data)
-    metrics = errors(model, data, prediction.values, alone)
+    context.report(0.92, gettext_noop("leaving out rows"))
+    evaluated = evaluate(model, data, request.seed)
+    metrics = errors(model, data, prediction.values, evaluated)
+    means = mean_squares(data, evaluated)
     if prediction.effective_neighbours is not None:
         metrics["effective_neighbours"] = prediction.effective_neighbours
     # The sum waits for the device.
@@ -108,13 +113,17 @@ def perform(request: Request, context: Context) -> Result:
     return Result(
         tables={
             **tables(problem, prediction, learned, sums_to_one=normalised),
-            **left_out_table(problem.data, left_out(len(data.x)), alone),
+            **evaluation_tables(problem, evaluated, means),
         },
         facts={
             "metrics": metrics,
+            "leave_one_out": evaluation_facts(evaluated, means),
             "parameters": sum(weights.numel() for weights in model.parameters()),
             "learned": asked.learned(model) if learned else {},
-            "notes": notes(cells, problem.names[:-1], scale, learned, loose),
+            "notes": [
+                *estimate_note(asked.titles, evaluated, means),
+                *notes(cells, problem, scale, learned, loose),
+            ],
             "remarks": remarks(equal, model, data),
             "equal_weights": equal is not None,
             "x_names": list(problem.titles[:-1]),

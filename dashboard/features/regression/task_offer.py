@@ -10,8 +10,8 @@ LEARN = Parameter(
     name="learn",
     title="Learn from the data",
     default=False,
-    help="By gradient descent, predicting every training point from all others. "
-    "A scoring without weights stays as it is.",
+    help="By gradient descent on the leave-one-out error. Of more than 2,048 points, some, evenly "
+    "picked, are left out in turn. A scoring without weights stays as it is.",
 )
 STANDARDISE = Parameter(
     name="standardise",
@@ -29,7 +29,8 @@ METRICS = (
     ),
     Metric(
         name="leave_one_out_mse", title="Leave-one-out error", better="lower",
-        help="Mean squared error at training points, each predicted from all others.",
+        help="Mean squared error at training points, each predicted from all others: of all "
+        "points, or of a random sample, with its standard error, where that would take too long.",
     ),
     Metric(
         name="effective_neighbours", title="Effective neighbours",

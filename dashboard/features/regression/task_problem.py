@@ -15,6 +15,7 @@ from attention_plugins.regression import check_data
 from dashboard.features.regression.task_table import (
     Skipped,
     as_regression,
+    ordered,
     queried_rows,
     read_table,
 )
@@ -34,6 +35,7 @@ class Problem(NamedTuple):
         titles: names with units.
         sha256: of the content.
         skipped: rows of an uploaded table; None for a data set that is installed.
+        rows: the number of each point's row in the table ``(n,)``; None where there is none.
         measured: y at the queries ``(m,)``, where these are rows of a table; else None.
     """
 
@@ -43,6 +45,7 @@ class Problem(NamedTuple):
     sha256: str
     skipped: Skipped | None = None
     measured: Tensor | None = None
+    rows: Tensor | None = None
 
 
 def read_problem(request: Request) -> Problem:
@@ -85,10 +88,10 @@ def _uploaded(digest: str, settings: Mapping[str, Scalar], columns: str) -> Prob
         path = Blobs().path(digest)
     except ValueError as error:
         raise TableError(str(error)) from error
-    table = read_table(path, columns)
+    table = ordered(read_table(path, columns))
     data = as_regression(table)
     measured = data.y[queried_rows(data.x)] if data.x.shape[1] > 1 else None
-    return Problem(data, table.names, table.titles, digest, table.skipped, measured)
+    return Problem(data, table.names, table.titles, digest, table.skipped, measured, table.rows)
 
 
 def moved(data: RegressionData, device: torch.device, dtype: torch.dtype) -> RegressionData:

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 import pyarrow as pa
-from torch import Tensor
+import torch
 
-from attention_plugins import AttentionMap, RegressionData, axes
+from attention_plugins import AttentionMap, axes
 from attention_plugins.fitting import Fit
-from attention_plugins.regression import Prediction, Scale
+from attention_plugins.regression import LeaveOneOut, MeanSquare, Prediction, Scale
 from dashboard.features.regression.task_problem import Problem
 from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
 from dashboard.language import gettext_noop
@@ -61,21 +62,78 @@ def tables(
     return found
 
 
-def left_out_table(data: RegressionData, rows: Tensor, alone: Tensor) -> dict[str, pa.Table]:
-    """The table ``left_out``; none with a single input, whose curve shows the same.
+def evaluation_tables(
+    problem: Problem, found: LeaveOneOut, means: Mapping[str, MeanSquare]
+) -> dict[str, pa.Table]:
+    """What was predicted of rows that were left out, and how good that is.
+
+    Returns:
+        ``left_out``: ``row``, the inputs by their names, ``measured`` and ``prediction`` by all
+        other rows; an input that has one of these names gets a number behind it. ``errors``: a
+        row per ``metric`` with its ``value``, its ``standard_error`` (0 where all rows count),
+        ``rows`` that it is of, and ``points``, how many rows there are. Neither for a problem
+        with one input that is no table: its curve shows the same.
+    """
+    data, rows = problem.data, found.rows.cpu()
+    if data.x.shape[1] == 1 and problem.skipped is None:
+        return {}
+    numbers = torch.arange(1, len(data.x) + 1) if problem.rows is None else problem.rows
+    held = {"row": pa.array(numbers[rows].numpy())}
+    taken = {"row", "measured", "prediction"}
+    for name, column in zip(problem.names[:-1], data.x[rows].unbind(dim=1), strict=True):
+        free = _free(name, taken)
+        taken.add(free)
+        held[free] = pa.array(column.double().numpy())
+    held |= {
+        "measured": pa.array(data.y[rows].double().numpy()),
+        "prediction": pa.array(found.alone.double().cpu().numpy()),
+    }
+    counts = {"rows": len(rows), "points": found.points}
+    errors = [{"metric": name, **mean._asdict(), **counts} for name, mean in means.items()]
+    return {"left_out": pa.table(held), "errors": pa.Table.from_pylist(errors)}
+
+
+def _free(name: str, taken: Iterable[str]) -> str:
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} ({number})"
+    return free
+
+
+def evaluation_facts(found: LeaveOneOut, means: Mapping[str, MeanSquare]) -> dict[str, Any]:
+    """How many ``rows`` of how many ``points`` errors are of, and each one's standard error."""
+    return {
+        "rows": len(found.rows),
+        "points": found.points,
+        "standard_errors": {name: mean.standard_error for name, mean in means.items()},
+    }
+
+
+def estimate_note(
+    titles: tuple[str, str], found: LeaveOneOut, means: Mapping[str, MeanSquare]
+) -> list[str]:
+    """That an error is one of a sample, where it is.
 
     Args:
-        rows: which points were left out ``(r,)``.
-        alone: what all others predict of each, ``(r,)``.
+        titles: of the scoring and of the normaliser, see :attr:`.Asked.titles`.
     """
-    if data.x.shape[1] == 1:
-        return {}
-    return {"left_out": columns_table({"measured": data.y[rows], "prediction": alone})}
+    if not found.is_sample:
+        return []
+    value, deviation = (f"{each:.4g}" for each in means["leave_one_out_mse"])
+    return [
+        gettext_noop(
+            "{scoring}: the leave-one-out error is estimated on {rows:,} of {points:,} rows, "
+            "drawn at random: {error} ± {deviation} (standard error).",
+            scoring=", ".join(filter(None, titles)),
+            rows=len(found.rows), points=found.points, error=value, deviation=deviation,
+        )
+    ]  # fmt: skip
 
 
 def notes(
     cells: int,
-    names: Sequence[str],
+    problem: Problem,
     scale: Scale | None,
     learned: Fit | None,
     loose: tuple[str, str, tuple[float, float]] | None = None,
@@ -83,15 +141,14 @@ def notes(
     """What a reader should know of how it was computed.
 
     Args:
-        names: of the inputs.
+        cells: weights of the predictions that are drawn.
         loose: where rows of weights need not sum to 1, the titles of the scoring and of the
             normaliser (empty for the softmax), and the smallest and the largest sum.
     """
     found = [learned.note] if learned else []
     if scale is not None:
-        units = ", ".join(
-            f"{unit:.4g} ({name})" for name, unit in zip(names, scale.unit.tolist(), strict=True)
-        )
+        inputs = zip(problem.names[:-1], scale.unit.tolist(), strict=True)
+        units = ", ".join(f"{unit:.4g} ({name})" for name, unit in inputs)
         found.append(
             gettext_noop(
                 "x was scaled to a standard deviation of 1.44: a distance of 1 in the scoring is "
@@ -101,6 +158,15 @@ def notes(
         )
     if loose is not None:
         found.append(_loose(*loose))
+    drawn, points = len(problem.data.queries), len(problem.data.x)
+    if problem.measured is not None and drawn < points:
+        found.append(
+            gettext_noop(
+                "Each panel shows {drawn:,} of {points:,} rows, evenly picked; effective "
+                "neighbours are those of these rows.",
+                drawn=drawn, points=points,
+            )
+        )  # fmt: skip
     if cells > MOST_CELLS:
         found.append(
             gettext_noop(

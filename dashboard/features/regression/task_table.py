@@ -13,6 +13,7 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import NamedTuple
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.compute as pc
 import torch
@@ -46,12 +47,14 @@ class Table(NamedTuple):
         names: of the columns.
         titles: names with the units of the numbers.
         values: numbers ``(rows, columns)`` in float64.
+        rows: their numbers ``(rows,)``: that below the header is 1, blank lines do not count.
     """
 
     names: tuple[str, ...]
     titles: tuple[str, ...]
     values: Tensor
     skipped: Skipped
+    rows: Tensor
 
 
 def read_table(path: Path, columns: str = "") -> Table:
@@ -67,13 +70,14 @@ def read_table(path: Path, columns: str = "") -> Table:
     """
     form = format_of(path)
     chosen = form.choose(columns).all
-    ragged, missing, text, kept = 0, 0, 0, 0
+    missing, text, kept, come = 0, 0, 0, 0
+    ragged: list[int] = []
     parts: list[Tensor] = []
+    places: list[np.ndarray] = []
     nothing = table_cells.missing(form.encoding)
 
-    def skip(_: csv.InvalidRow) -> str:
-        nonlocal ragged
-        ragged += 1
+    def skip(row: csv.InvalidRow) -> str:
+        ragged.append(row.number)
         return "skip"
 
     for batch in _batches(path, form, chosen, skip):
@@ -88,14 +92,43 @@ def read_table(path: Path, columns: str = "") -> Table:
         text += _true(pc.and_not(wrong, absent))
         used = pc.invert(wrong)
         kept += _true(used)
-        if kept > ROW_LIMIT or missing + text + ragged > ROW_LIMIT:
+        if kept > ROW_LIMIT or missing + text + len(ragged) > ROW_LIMIT:
             raise TableError(f"more than {ROW_LIMIT:,} rows; take a sample of at most that many")
         rows = [torch.from_numpy(column.filter(used).to_numpy().copy()) for column in numbers]
         parts.append(torch.stack(rows, dim=1))
+        places.append(come + np.flatnonzero(used.to_numpy(zero_copy_only=False)))
+        come += len(batch)
     values = torch.cat(parts) if parts else torch.zeros(0, len(chosen), dtype=torch.float64)
     names = tuple(form.name(column) for column in chosen)
     titles = tuple(form.title(column) for column in chosen)
-    return Table(names, titles, values, Skipped(ragged, missing, text))
+    of_all = np.concatenate(places) if places else np.zeros(0, np.int64)
+    numbers = torch.from_numpy(_numbers_of(of_all, form.header, np.array(ragged, np.int64)))
+    return Table(names, titles, values, Skipped(len(ragged), missing, text), numbers)
+
+
+def _numbers_of(places: np.ndarray, header: int, ragged: np.ndarray) -> np.ndarray:
+    """The numbers of rows below the header.
+
+    Args:
+        places: among the rows below the header that are as wide as it, from 0.
+        header: how many such rows there are down to it.
+        ragged: numbers of the other rows in the whole file, from 1, increasing.
+    """
+    before = ragged - np.arange(len(ragged)) - 1  # how many wide rows come before each
+
+    def in_file(wide: np.ndarray) -> np.ndarray:
+        return wide + 1 + np.searchsorted(before, wide, side="right")
+
+    top = in_file(np.array([header - 1]))[0] if header else 0
+    return in_file(places + header) - top
+
+
+def ordered(table: Table) -> Table:
+    """The table, sorted where it has a single input."""
+    if table.values.shape[1] != 2:
+        return table
+    order = table.values[:, 0].argsort(stable=True)
+    return table._replace(values=table.values[order], rows=table.rows[order])
 
 
 def as_regression(table: Table) -> RegressionData:
@@ -107,7 +140,7 @@ def as_regression(table: Table) -> RegressionData:
     Raises:
         TableError: fewer than two rows, or an x that never changes.
     """
-    names, _, values, skipped = table
+    names, _, values, skipped, _ = ordered(table)
     if values.shape[0] < 2:
         raise TableError(
             f"need 2 rows or more with a number in each chosen column, got {values.shape[0]}; "
@@ -121,8 +154,6 @@ def as_regression(table: Table) -> RegressionData:
                 "an input needs at least two different values"
             )
     if x.shape[1] == 1:
-        order = x[:, 0].argsort(stable=True)
-        x, y = x[order], y[order]
         queries = torch.linspace(float(x[0, 0]), float(x[-1, 0]), _QUERIES, dtype=x.dtype)[:, None]
     else:
         queries = x[queried_rows(x)]

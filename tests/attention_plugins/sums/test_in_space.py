@@ -59,8 +59,8 @@ def test_a_block_fits_the_cache_and_has_rows_enough(keys, monkeypatch):
 
     monkeypatch.setattr(type(scoring), "profile", seen)
     pool_without_weights(scoring, draw(400, 3), draw(keys, 3, seed=1), draw(keys, 1, seed=2))
-    assert max(rows * columns for rows, columns in sizes) <= 2**14
-    assert all(rows >= min(8, 400) for rows, _ in sizes[:-2])
+    assert max(rows * columns for rows, columns in sizes) <= 2**16
+    assert all(rows >= 64 for rows, _ in sizes[:-5])
     assert sum(rows * columns for rows, columns in sizes) == 400 * keys
 
 

@@ -69,6 +69,11 @@ def test_no_text_becomes_a_formula(text, written):
     assert frame.text.tolist() == [written]
 
 
+def test_no_name_of_a_column_becomes_a_formula():
+    written = table_csv(pa.table({"=1+1": [1], "-1": [2], "price": [3]}))
+    assert written.decode().splitlines()[0] == '"\'=1+1","-1","price"'
+
+
 def test_large_texts_are_written_as_others_are():
     texts = pa.chunked_array([pa.array(["=1", None]), pa.array(["-1", "=1"])], pa.string())
     large = texts.cast(pa.large_string())

@@ -19,7 +19,13 @@ from attention_plugins.experiment import Experiment
 from attention_plugins.recipe import Recipe
 from dashboard import language
 from dashboard.features.experiment import runs
-from dashboard.features.experiment.cells import Cell, summary, trainings
+from dashboard.features.experiment.cells import (
+    SAMPLE_ERROR,
+    SAMPLE_ROWS,
+    Cell,
+    summary,
+    trainings,
+)
 from dashboard.features.experiment.view import LINK, metrics, requests
 from dashboard.features.training.task_facts import code_of
 from dashboard.features.training.task_figures import totals
@@ -629,6 +635,46 @@ def test_a_table_has_columns_to_choose_and_is_refused_once(opened, backend):
     assert [one.value for one in app.text].count("bad table") == 1
     (back,) = [one for one in app.button if one.label.startswith("Back to")]
     assert "data" not in back.click().run().query_params
+
+
+def test_errors_of_a_sample_are_said_to_be_that(opened, backend, monkeypatch, catalogue):
+    answer = backend.wait
+
+    def sampled(job, timeout):
+        event = answer(job, timeout)
+        if backend.submitted[job].task != "regression":
+            return event
+        rows = {"gaussian": 20_000, "laplacian": 5_000}[backend.submitted[job].scoring]
+        facts = {
+            "data_sha256": "0", "leave_one_out": {
+                "rows": rows, "points": 20_000, "standard_errors": {"leave_one_out_mse": 0.25},
+            },
+        }  # fmt: skip
+        return replace(event, result=replace(event.result, facts=event.result.facts | facts))
+
+    monkeypatch.setattr(backend, "wait", sampled)
+    table = "upload:" + Blobs().put(b"a;b\n1,5;2\n")
+    app = opened("experiment", scorings="gaussian,laplacian", seeds="2", data=table)
+    assert "a random sample of the 20,000 rows, of 5,000 at least. Each seed draws" in words(app)
+    assert "of starting weights alone" not in words(app)
+    app = opened("experiment", scorings="gaussian", seeds="2", data=table)
+    assert "random sample" not in words(app)
+    assert "of starting weights alone" in words(app)
+
+
+def test_the_file_names_what_an_error_was_estimated_on(catalogue):
+    view, _ = LINK.parse({"scorings": "gaussian", "seeds": "2"}, catalogue)
+    figures = {"leave_one_out_mse": 2.5}
+    sample = {SAMPLE_ROWS: 5_000, SAMPLE_ERROR: 0.25}
+    every, some = (
+        Cell(scoring="gaussian", seed=seed, state="done", figures=figures | more)
+        for seed, more in enumerate(({}, sample))
+    )
+    known = metrics(view, catalogue)
+    assert SAMPLE_ROWS not in runs.file(view, [every], known).decode()
+    first, second = csv.DictReader(io.StringIO(runs.file(view, [every, some], known).decode()))
+    assert (first[SAMPLE_ROWS], first[SAMPLE_ERROR]) == ("", "")
+    assert (second[SAMPLE_ROWS], float(second[SAMPLE_ERROR])) == ("5000", 0.25)
 
 
 def test_it_speaks_chinese(opened, monkeypatch):

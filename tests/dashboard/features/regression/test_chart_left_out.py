@@ -51,8 +51,9 @@ def test_a_point_lies_on_the_diagonal_where_the_prediction_is_right(painted):
 def test_words_say_how_far_from_the_diagonal_each_panel_is():
     summary = prepare_left_out(tables(), COLOURS, of="price").summary
     assert "Predicted against measured price." in summary.words
-    assert "a · near: the root of the mean squared distance from the diagonal is 0.5." in (
-        summary.words
+    assert (
+        "a · near: over 7 points, the root of the mean squared distance from the diagonal is 0.5."
+        in (summary.words)
     )
     assert summary.table().column_names == ["measured price", *COLOURS]
 
@@ -61,6 +62,33 @@ def test_so_many_points_as_a_page_can_draw():
     prepared = prepare_left_out(tables(2_001), COLOURS)
     assert prepared.shape.note == "750 of 2,001 points drawn"
     assert prepared.tables["points"].num_rows == MAX_MARKS
+
+
+def test_panels_that_predict_other_rows_share_those_that_both_have(painted, survives, rows):
+    panels = {name: one.assign(row=range(1, 8)) for name, one in tables().items()}
+    (first, every), (other, some) = panels.items()
+    panels[other] = some.iloc[[1, 4, 5]]
+    prepared = prepare_left_out(panels, COLOURS, of="price")
+    assert prepared.shape.note == "3 of 7 points drawn"
+    drawn = prepared.tables["points"].to_pandas()
+    for name in (first, other):
+        own = drawn[drawn["panel"] == name]
+        assert own["row"].to_list() == [2, 5, 6]
+        np.testing.assert_allclose(own["measured"], every["measured"][[1, 4, 5]])
+        expected = panels[name].set_index("row")["prediction"][[2, 5, 6]]
+        np.testing.assert_allclose(own["prediction"], expected)
+    words = prepared.summary.words
+    assert f"{first}: over 7 points" in words
+    assert f"{other}: over 3 points" in words
+    assert prepared.summary.table().num_rows == 3
+
+
+@pytest.mark.parametrize("numbered", [True, False])
+def test_a_point_tells_its_row_where_that_is_known(numbered):
+    panels = {n: one.assign(row=range(1, 8)) if numbered else one for n, one in tables().items()}
+    spec = chart(panels).to_dict()
+    told = [one["title"] for one in spec["layer"][-1]["encoding"]["tooltip"]]
+    assert told == ["panel", *["row"] * numbered, "measured price", "predicted price"]
 
 
 def test_panels_that_cannot_be_compared_are_refused():

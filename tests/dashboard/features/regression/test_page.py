@@ -490,6 +490,53 @@ def test_several_inputs_are_compared_by_what_was_measured(opened, backend, table
     assert [row["panel"][0] for row in drawn] == ["a", "a", "b", "b"]
 
 
+def evaluated(backend, points, rows):
+    """Tables of two inputs and ``points`` rows, of which each scoring predicts so many."""
+
+    def change(request, result):
+        count = rows[request.scoring]
+        held = {"row": range(1, count + 1), "measured": [3.0] * count, "prediction": [4.0] * count}
+        deviation = 0.0 if count == points else 0.125
+        result.tables["left_out"] = pa.table(held)
+        result.facts.update({
+            "x_names": ["t", "n"],
+            "leave_one_out": {
+                "rows": count, "points": points,
+                "standard_errors": {"leave_one_out_mse": deviation, "training_mse": deviation},
+            },
+        })  # fmt: skip
+
+    made = backend.wait
+
+    def wait(job, timeout):
+        event = made(job, timeout)
+        if backend.submitted[job].task == "regression":
+            change(backend.submitted[job], event.result)
+        return event
+
+    backend.wait = wait
+
+
+def test_errors_of_all_rows_are_said_to_be_that(opened, backend, table):
+    evaluated(backend, 4_790, {"gaussian": 4_790, "uniform": 4_790})
+    app = opened("regression", a="gaussian", b="uniform", data=table, columns="3,4:5")
+    assert "The errors are those of all 4,790 rows." in words(app)
+    assert not [name for name in app.dataframe[0].value if "standard error" in name]
+
+
+def test_an_error_of_a_sample_stands_beside_its_standard_error(opened, backend, table):
+    evaluated(backend, 20_000, {"gaussian": 20_000, "additive": 5_000})
+    app = opened("regression", a="gaussian", b="additive", data=table, columns="3,4:5")
+    assert "those of all" not in words(app)
+    figures = app.dataframe[0].value
+    assert [*figures][2:5] == [
+        "Leave-one-out error", "± standard error of “Leave-one-out error”",
+        "rows of “Leave-one-out error”",
+    ]  # fmt: skip
+    assert figures.iloc[:, 3].fillna(0).to_list() == [0, 0.125]
+    assert figures.iloc[:, 4].fillna(0).to_list() == [0, 5_000]
+
+
 def test_columns_that_the_table_does_not_have_are_named(opened, backend, table):
     app = opened("regression", a="gaussian", data=table, columns="3:9")
     assert link(app) == {"a": "gaussian", "data": table}

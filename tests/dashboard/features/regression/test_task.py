@@ -245,6 +245,84 @@ def test_the_note_on_scaled_inputs_says_what_was_done():
     assert result.facts["notes"][0].endswith(f"{units[0]:.4g} (near), {units[1]:.4g} (far).")
 
 
+def test_predictions_of_rows_left_out_hold_their_numbers_and_inputs():
+    lines = ["prediction,far,y", *(f"{i},{i * i % 7},{2.0 * i}" for i in range(11))]
+    lines[4] = "3,,6.0"
+    result = ask(upload("\n".join(lines)), parameters={"width": 0.5})
+    alone = result.tables["left_out"].to_pandas()
+    assert [*alone] == ["row", "prediction (2)", "far", "measured", "prediction"]
+    assert alone["row"].to_list() == [1, 2, 3, 5, 6, 7, 8, 9, 10, 11]
+    i = alone["row"] - 1
+    assert alone["prediction (2)"].to_list() == i.to_list()
+    assert alone["far"].to_list() == (i * i % 7).to_list()
+    assert alone["measured"].to_list() == (2.0 * i).to_list()
+    errors = {row.pop("metric"): row for row in result.tables["errors"].to_pylist()}
+    metrics = result.facts["metrics"]
+    assert errors == {
+        name: {"value": metrics[name], "standard_error": 0.0, "rows": 10, "points": 10}
+        for name in ("leave_one_out_mse", "training_mse")
+    }
+
+
+def test_a_table_with_one_input_has_its_rows_left_out_too():
+    result = ask(upload("x,y\n5,1\n-1,2\n2,3\n"), parameters={"width": 1.0})
+    alone = result.tables["left_out"].to_pandas()
+    assert [*alone] == ["row", "x", "measured", "prediction"]
+    assert alone[["row", "x", "measured"]].to_numpy().tolist() == [
+        [2, -1, 2],
+        [3, 2, 3],
+        [1, 5, 1],
+    ]
+
+
+TABLE_OF_4_790 = "\n".join(
+    ["a,b,y", *(f"{i * 7 % 1009},{i * i % 997},{i % 13}" for i in range(4_790))]
+)
+
+
+def test_the_error_of_a_table_is_that_of_all_its_rows():
+    result = ask(upload(TABLE_OF_4_790), parameters={"width": 0.5})
+    alone = result.tables["left_out"].to_pandas()
+    assert alone["row"].to_list() == list(range(1, 4_791))
+    error = (alone["measured"] - alone["prediction"]).pow(2).mean()
+    assert result.facts["metrics"]["leave_one_out_mse"] == pytest.approx(error, rel=1e-12)
+    assert result.facts["leave_one_out"] == {
+        "rows": 4_790, "points": 4_790,
+        "standard_errors": {"leave_one_out_mse": 0.0, "training_mse": 0.0},
+    }  # fmt: skip
+    assert result.facts["notes"] == [
+        result.facts["notes"][0],
+        "Each panel shows 1,000 of 4,790 rows, evenly picked; effective neighbours are those of "
+        "these rows.",
+        "No map of 4,790,000 weights is kept; need at most 250,000.",
+    ]
+
+
+def test_an_error_of_a_sample_says_so_with_its_standard_error(monkeypatch):
+    monkeypatch.setattr("attention_plugins.regression.MOST_WORK", 4_790 * 1_200)
+    found = [ask(upload(TABLE_OF_4_790), parameters={"width": 0.5}, seed=seed) for seed in (3, 4)]
+    for result in found:
+        alone, facts = result.tables["left_out"].to_pandas(), result.facts
+        assert len(alone) == facts["leave_one_out"]["rows"] == 1_200
+        assert alone["row"].is_unique
+        squares = (alone["measured"] - alone["prediction"]).pow(2)
+        deviation = math.sqrt(squares.var() / 1_200 * (1 - 1_200 / 4_790))
+        error = facts["metrics"]["leave_one_out_mse"]
+        assert error == pytest.approx(squares.mean())
+        assert facts["leave_one_out"]["points"] == 4_790
+        assert facts["leave_one_out"]["standard_errors"]["leave_one_out_mse"] == pytest.approx(
+            deviation
+        )
+        row = result.tables["errors"].to_pylist()[0]
+        assert (row["metric"], row["rows"], row["points"]) == ("leave_one_out_mse", 1_200, 4_790)
+        assert row["standard_error"] == pytest.approx(deviation)
+        assert facts["notes"][0] == (
+            "Gaussian kernel: the leave-one-out error is estimated on 1,200 of 4,790 rows, drawn "
+            f"at random: {error:.4g} ± {deviation:.4g} (standard error)."
+        )
+    assert found[0].tables["left_out"] != found[1].tables["left_out"]
+
+
 def test_several_inputs_come_with_rows_left_out_and_what_was_measured():
     rows = [(i, i * i % 7, 2.0 * i) for i in range(11)]
     text = "\n".join(",".join(map(str, row)) for row in rows)

@@ -106,6 +106,26 @@ def test_titles_above_the_header_and_units_below_it_are_no_rows(read):
     assert table.skipped == Skipped(text=1)
 
 
+@pytest.mark.parametrize("header", [True, False])
+def test_rows_have_the_numbers_that_they_have_below_the_header(read, header, monkeypatch):
+    """Counted are rows that are skipped, and those with other columns; blank lines are not."""
+    monkeypatch.setattr(task_table, "_BLOCK", 512)  # many blocks
+    random.seed(1)
+    lines, expected = ["a title", "x,y"] * header, []
+    for number in range(1, 1_010):
+        kind = random.choice(["used", "used", "used", "ragged", "missing", "blank"])
+        if kind == "blank":
+            lines.append("")
+        if kind in ("used", "blank"):
+            expected.append(number)
+        lines.append({"ragged": "1,2,3", "missing": f",{number}"}.get(kind, f"{-number},{number}"))
+    table = read("\n".join(lines))
+    assert table.rows.tolist() == table.values[:, 1].tolist() == expected
+    assert table.skipped.ragged > 100
+    sorted_ = task_table.ordered(table)
+    assert sorted_.rows.tolist() == sorted_.values[:, 1].tolist() == expected[::-1]
+
+
 def test_only_the_chosen_columns_count(read):
     table = read(MESSY, "5:3")
     assert table.names == ("y", "t")

@@ -3,9 +3,13 @@
 from dataclasses import replace
 
 import pytest
+from support.documents import DOCUMENTS
 
+from attention_plugins import fitting, regression
+from attention_plugins.models import nadaraya_watson
 from dashboard.features.regression.view import LINK, formulas, requests, usual_panels
 from dashboard.jobs import task_formula
+from dashboard.links import fits
 from dashboard.links.fits import fit_work
 from dashboard.records.formula import Formula, formula_request
 from dashboard.records.request import Request
@@ -123,6 +127,18 @@ def test_the_formulas_of_a_link_and_of_a_view_are_named(typed):
     query = {"b": ["gaussian", "=k.q"], "c": "nadaraya_watson.=q . k", "d": "", "seed": "=1"}
     assert sorted(formulas(query, view)) == ["dot(q, k)", "k.q", "q . k"]
     assert not [*formulas({"a": "gaussian"}, None)]
+
+
+def test_a_large_table_costs_what_an_evaluation_may():
+    asked = Request.make("regression", data="upload:" + "0" * 64)
+    pairs = regression.MOST_WORK / nadaraya_watson._WORK_BY_SCORES
+    assert (pairs, regression.FEWEST_ROWS) == (fits._MOST_PAIRS, fits._FEWEST_ROWS)
+    assert (fits._MOST_LEARNED_PAIRS, fits._FEWEST_ROWS) == (fitting._EACH_STEP, fitting._FEWEST)
+    for work in (1.0, nadaraya_watson._WORK_BY_SCORES, regression._WORK_BY_MASK):
+        assert f"{regression.MOST_WORK / work:,.0f}" in DOCUMENTS["using.md"]
+    works = [fit_work(asked, rows) for rows in (1_000, 4_790, 20_000, 100_000, 1_000_000)]
+    assert works == sorted(works)
+    assert works[1] < 1 < works[2] < 6 < works[4] < 60
 
 
 def test_a_formula_of_many_operations_costs_more_than_a_scoring_that_is_installed():
