@@ -35,6 +35,7 @@ class Jobs:
         work: what a request costs, see :mod:`dashboard.records.work`.
         free: the work that is begun without being approved.
         page: its name, under which the wait for results is counted.
+        time_limit: seconds that each of its jobs may run; None for the backend's default.
     """
 
     def __init__(
@@ -46,11 +47,12 @@ class Jobs:
         work: Callable[[Request], float] = lambda _: 0.0,
         free: float = math.inf,
         page: str = "",
+        time_limit: float | None = None,
     ) -> None:
         self._backend = backend
         self._current_generation = generation
         self._client, self._work, self._free = client, work, free
-        self._page = page
+        self._page, self._time_limit = page, time_limit
         self._lock = threading.RLock()
         self._generation = generation()
         self._ids: dict[str, str] = {}
@@ -201,8 +203,9 @@ class Jobs:
             if request.key not in self._ids:
                 began = time.monotonic()
                 job = self._ids[request.key] = self._backend.submit(
-                    request, client=self._client, work=self._work(request)
-                )
+                    request, client=self._client, work=self._work(request),
+                    time_limit=self._time_limit,
+                )  # fmt: skip
                 self._submitted[job] = began
             return self._ids[request.key]
 
