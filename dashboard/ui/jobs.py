@@ -14,6 +14,7 @@ from dashboard.language import gettext, translated
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.work import about
+from dashboard.ui.turns import TURNS
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _FEW = 4  # computations that wait for each worker: with more, looks are rarer
@@ -217,7 +218,10 @@ class Jobs:
         if known := self._final.get(key):
             return known
         try:
-            event = self._backend.wait(job, patience)
+            event = self._backend.wait(job, 0.0)
+            if event is None and patience:
+                with TURNS.waiting():
+                    event = self._backend.wait(job, patience)
         except KeyError:
             event = Event(
                 number=1, stage="failed", note=gettext("This job was forgotten; ask again.")
