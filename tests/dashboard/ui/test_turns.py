@@ -118,6 +118,9 @@ def test_a_page_that_is_stopped_gives_its_turn_back(turns, queue):
     assert queue.drawn == ["visitor"]
 
 
-def test_who_has_no_turn_waits_as_before(turns):
-    with turns.waiting():
-        pass
+def test_who_has_no_turn_waits_without_one(turns):
+    with turns.drawing("other"):
+        thread = threading.Thread(target=lambda: turns.waiting().__enter__())
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive()
