@@ -5,9 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard import navigation
 from dashboard.ui import speaking
+from dashboard.ui.turns import TURNS
 
 TITLE = "Attention Workbench"
 
@@ -18,7 +20,13 @@ _LOGO_BLUE = "#4a86c5"
 
 
 def main() -> None:
-    """Draw the page that the address names."""
+    """Draw the page that the address names, in its session's turn."""
+    context = get_script_run_ctx()
+    with TURNS.drawing(context.session_id if context else ""):
+        _draw()
+
+
+def _draw() -> None:
     speaking.begin()
     st.set_page_config(
         page_title=TITLE, page_icon=_icon(), layout="wide",

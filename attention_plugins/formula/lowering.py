@@ -10,7 +10,9 @@ turn that rounding into an error of 1e-3. Such formulas, and others, keep a vect
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
+from typing import NamedTuple
 
 from attention_plugins.formula.kinds import axes, is_vector
 from attention_plugins.formula.tree import Call, Name, Node, Number
@@ -48,6 +50,21 @@ def pairs_of(node: Node) -> tuple[int, int]:
     return numbers, vectors
 
 
+def held_by(node: Node) -> int:
+    """How many vectors of each query and key are in memory at once while a part is computed."""
+    if not isinstance(node, Call):
+        return 0
+    most = kept = 0
+    for part in node.arguments:
+        most = max(most, kept + held_by(part))
+        kept += _is_pair_vector(part)
+    return max(most, kept + _is_pair_vector(node))
+
+
+def _is_pair_vector(node: Node) -> bool:
+    return isinstance(node, Call) and is_vector(node) and axes(node) == _BOTH
+
+
 def _rewritten(node: Call) -> Node | None:
     """A node that is a product or a sum of squares, by its functions; None if it is neither."""
     if node.function == "dot":
@@ -72,10 +89,7 @@ def _summed(vector: Node) -> Node | None:
     """The sum over the features of a vector of both query and key, without that vector."""
     if axes(vector) != _BOTH:
         return None
-    numbers, vectors = _factors(vector)
-    of_query = [each for each in vectors if "k" not in axes(each)]
-    of_key = [each for each in vectors if axes(each) == {"k"}]
-    mixed = [each for each in vectors if axes(each) == _BOTH]
+    numbers, of_query, of_key, mixed = _factors(vector)
     if not mixed and of_query and of_key:
         core = _call("product", _product(of_query), _product(of_key))
     elif len(mixed) == 2 and mixed[0] == mixed[1] and not of_query and not of_key:
@@ -87,26 +101,52 @@ def _summed(vector: Node) -> Node | None:
     return _product([core, *map(lowered, numbers)])
 
 
-def _factors(node: Node) -> tuple[list[Node], list[Node]]:
-    """Numbers and vectors whose product a vector is; a square is two equal factors."""
+class _Factors(NamedTuple):
+    """What a vector is the product of: numbers, and vectors of the query, of the key, of both."""
+
+    numbers: tuple[Node, ...] = ()
+    of_query: tuple[Node, ...] = ()
+    of_key: tuple[Node, ...] = ()
+    mixed: tuple[Node, ...] = ()
+
+
+def _factors(node: Node) -> _Factors:
+    """A vector's factors; their tree is at most a few times as large as the vector's own."""
     if not is_vector(node):
-        return [node], []
+        return _Factors(numbers=(node,))
     if axes(node) != _BOTH:  # (q / sqrt(d)).k scales the queries, as it is written: fewer numbers
-        return [], [node]
+        return _Factors(of_key=(node,)) if "k" in axes(node) else _Factors(of_query=(node,))
     if isinstance(node, Call):
         if node.function == "*":
             left, right = map(_factors, node.arguments)
-            return left[0] + right[0], left[1] + right[1]
+            return _Factors(*(one + other for one, other in zip(left, right, strict=True)))
         if node.function == "/" and not is_vector(node.arguments[1]):
-            numbers, vectors = _factors(node.arguments[0])
-            return [*numbers, _call("/", Number(0, 0, 1.0), node.arguments[1])], vectors
+            inverse = _call("/", Number(0, 0, 1.0), node.arguments[1])
+            return _with_number(_factors(node.arguments[0]), inverse)
         if node.function == "neg":
-            numbers, vectors = _factors(node.arguments[0])
-            return [*numbers, _call("neg", Number(0, 0, 1.0))], vectors
+            return _with_number(_factors(node.arguments[0]), _call("neg", Number(0, 0, 1.0)))
         if node.function == "^" and node.arguments[1] == _TWO:
-            numbers, vectors = _factors(node.arguments[0])
-            return numbers * 2, vectors * 2
-    return [], [node]
+            return _squared(_factors(node.arguments[0])) or _Factors(mixed=(node,))
+    return _Factors(mixed=(node,))
+
+
+def _with_number(factors: _Factors, number: Node) -> _Factors:
+    return factors._replace(numbers=(*factors.numbers, number))
+
+
+def _squared(factors: _Factors) -> _Factors | None:
+    """The factors of a square: each kind's product squared, so that squares do not multiply them.
+
+    What is of both query and key is written twice, since two equal ones make a squared distance.
+    More of these make nothing: None.
+    """
+    if len(factors.mixed) > 1:
+        return None
+    once = (factors.numbers, factors.of_query, factors.of_key)
+    return _Factors(
+        *((_call("^", _product(each), _TWO),) if each else () for each in once),
+        mixed=factors.mixed * 2,
+    )
 
 
 def _squares(node: Node) -> Node | None:
@@ -138,9 +178,9 @@ def _call(function: str, *arguments: Node) -> Call:
     return Call(0, 0, function, arguments)
 
 
-def _product(given: list[Node]) -> Node:
+def _product(given: Sequence[Node]) -> Node:
     return reduce(lambda left, right: _call("*", left, right), given)
 
 
-def _total(given: list[Node]) -> Node:
+def _total(given: Sequence[Node]) -> Node:
     return reduce(lambda left, right: _call("+", left, right), given)

@@ -26,13 +26,14 @@ from attention_plugins.formula.evaluation import Given, evaluate
 from attention_plugins.formula.kinds import axes, is_vector, resolve
 from attention_plugins.formula.latex import latex
 from attention_plugins.formula.lexer import LONGEST
-from attention_plugins.formula.lowering import lowered, pairs_of
+from attention_plugins.formula.lowering import held_by, lowered, pairs_of
 from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.parser import parse
 from attention_plugins.formula.spelling import spelled
 from attention_plugins.formula.tree import Call, Node, names_in, parts
 
-AT_ONCE = 1 << 22  # numbers of vectors of pairs that are made at a time
+AT_ONCE = 1 << 22  # numbers of a vector of pairs that are made at a time
+_HELD = 4  # such vectors in memory at once; where a formula needs more, they are shorter
 MOST_KEPT = 1 << 29  # numbers that one call may leave for the backward pass: 2 GiB in float32
 MOST_WORK = 1 << 35  # numbers that one call may make: about a minute on one core
 LOW, HIGH = 0.01, 10.0  # of a parameter
@@ -49,6 +50,7 @@ class Formula:
         plan: the same scores with matrix products where possible.
         parameters: the names of what is learned.
         numbers, vectors: operations of the plan for each query and key.
+        held: how many of these vectors are in memory at once.
     """
 
     tree: Node
@@ -56,6 +58,7 @@ class Formula:
     parameters: tuple[str, ...]
     numbers: int
     vectors: int
+    held: int
 
     @property
     def text(self) -> str:
@@ -75,13 +78,27 @@ def read(text: str) -> Formula:
         FormulaError: it is none, or no score; it says where and what would be right.
     """
     tree = resolve(parse(text))
-    if len(spelled(tree)) > LONGEST:
+    spelling = spelled(tree)
+    if len(spelling) > LONGEST:
         raise FormulaError(
             f"written out it has over {LONGEST} characters; shorten it", 0, len(text)
         )
+    if spelling != text.removeprefix("="):
+        _check_name(spelling, len(text))
     plan = lowered(tree)
     found = tuple(name for name in names_in(tree) if name not in NAMES)
-    return Formula(tree, plan, found, *pairs_of(plan))
+    return Formula(tree, plan, found, *pairs_of(plan), held_by(plan))
+
+
+def _check_name(spelling: str, end: int) -> None:
+    """See that the one spelling, which is the formula's name, is read again."""
+    try:
+        parse(spelling)
+    except FormulaError as error:
+        raise FormulaError(
+            "written out its brackets are too many within each other; write it with fewer steps",
+            0, end,
+        ) from error  # fmt: skip
 
 
 def spec_of(
@@ -185,7 +202,8 @@ class FormulaScoring(Scoring):
             )
         if not formula.vectors:
             return count
-        return max(1, AT_ONCE // max(1, leading * n_keys * size))
+        at_once = AT_ONCE * _HELD // max(_HELD, formula.held)
+        return max(1, at_once // max(1, leading * n_keys * size))
 
 
 def _part(given: Given, part: slice) -> Given:

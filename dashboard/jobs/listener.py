@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from typing import TYPE_CHECKING
 
@@ -16,6 +17,8 @@ from dashboard.language import gettext_noop
 
 if TYPE_CHECKING:
     from dashboard.jobs.crew import Crew
+
+_LOG = logging.getLogger(__name__)
 
 
 class Listener:
@@ -49,6 +52,12 @@ class Listener:
             case "loaded":
                 worker.loading, worker.plugin_timed_out = None, False
                 self._watchdog.follow(worker)
+            case "damaged":
+                plugins = ", ".join(message.fields["facts"]["plugins"])
+                _LOG.warning(
+                    "a worker is replaced after %s: %s; it has loaded %s",
+                    errors.job_name(computation.request), message.fields["note"], plugins,
+                )  # fmt: skip
             case "progress":
                 computation.publish("progress", **message.fields)
             case "cancelled" if computation.giving_way and not computation.stopping:

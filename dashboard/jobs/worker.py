@@ -11,7 +11,8 @@ earlier one is ignored.
 
 From the worker: ``ready`` once; for each computation ``accepted``, any number of ``progress``, and
 one of ``done`` (with the result's bytes), ``failed`` and ``cancelled``; ``loading`` before the
-code of a plugin is loaded and ``loaded`` after it.
+code of a plugin is loaded and ``loaded`` after it. ``damaged`` comes before ``done`` where a
+plugin has changed torch for others or left threads that compute; the worker then ends.
 """
 
 from __future__ import annotations
@@ -24,7 +25,10 @@ import json
 import os
 import signal
 import sys
+import time
 from collections.abc import Callable, Mapping
+from contextlib import suppress
+from queue import Empty
 from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
@@ -34,22 +38,33 @@ from dashboard.jobs.context import Cancelled, Context
 from dashboard.jobs.memory import give_back
 from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR
 from dashboard.jobs.quarantine import PluginSource
+from dashboard.jobs.task_damage import Damage, threads
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+
+_SECONDS_BETWEEN_LOOKS = 0.5
+_SECONDS_TO_REST = 0.1
 
 
 class PluginReporter:
     """Reports to the pool which plugin is being loaded, and remembers where its modules lie."""
 
-    def __init__(self, outbox: Outbox) -> None:
-        self._outbox = outbox
+    def __init__(self, outbox: Outbox, damage: Damage) -> None:
+        self._outbox, self._damage = outbox, damage
         self.origins: dict[str, tuple[str, ...]] = {}
 
     def report(self, facts: Mapping[str, Any] | None) -> None:
-        """Report a plugin before it is loaded, and None after it; see ``watching.watch``."""
+        """Report a plugin before it is loaded, and None after it; see ``watching.watch``.
+
+        One that changed torch for others ends the process, so that the next one is without it.
+        """
         if facts is None:
+            if found := self._damage.of_loading():
+                print(found, file=sys.stderr, flush=True)
+                os._exit(1)
             self._outbox.send({"type": "loaded"})
             return
+        self._damage.begin()
         source = PluginSource.from_facts(facts)
         self.origins[source.distribution] = source.paths
         self._outbox.send({"type": "loading", "facts": dict(facts)})
@@ -100,25 +115,56 @@ def main(argv: list[str] | None = None) -> None:
         faulthandler.register(DUMP_SIGNAL, all_threads=False)
     tasks = importlib.import_module(arguments.tasks)
     outbox, inbox = Outbox(stdout), Inbox(stdin)
-    reporter = PluginReporter(outbox)
     if not arguments.cold:
         task_warming.import_torch()
+    damage = Damage()
+    reporter = PluginReporter(outbox, damage)
     if hasattr(tasks, "watch"):
         tasks.watch(reporter.report, arguments.quarantined)
     outbox.send({"type": "ready"})
     while True:
-        number, request = inbox.requests.get()
+        number, request = _next(inbox, damage)
         os.write(2, JOB_SEPARATOR)
         outbox.send({"type": "accepted", "attempt": number})
-        context = JobContext(number, outbox, inbox)
+        context, before = JobContext(number, outbox, inbox), threads()
         outcome = _run(tasks.perform, request, context, arguments.memory, reporter.origins)
         header = {"type": outcome.stage, "note": outcome.note, "facts": dict(outcome.facts)}
+        if left := _left_behind(damage, before):
+            facts = {"plugins": sorted(reporter.origins)}
+            outbox.send({"attempt": number, "type": "damaged", "note": left, "facts": facts})
         outbox.send({"attempt": number, **header}, outcome.payload)
-        if outcome.out_of_memory:
+        if outcome.out_of_memory or left:
             os._exit(0)
         del request, outcome
         if inbox.requests.empty():
             give_back()
+
+
+def _next(inbox: Inbox, damage: Damage) -> tuple[int, Request]:
+    """Wait for a request; the process ends if a plugin's threads compute meanwhile."""
+    damage.rest()
+    while damage.watches:
+        with suppress(Empty):
+            return inbox.requests.get(timeout=_SECONDS_BETWEEN_LOOKS)
+        if damage.spins():
+            os._exit(0)
+    return inbox.requests.get()
+
+
+def _left_behind(damage: Damage, before: int) -> str:
+    """What a job has left in this process that would disturb the next; empty if nothing.
+
+    Args:
+        before: how many threads there were before the job.
+    """
+    if not damage.watches:
+        return ""
+    if threads() > before:
+        damage.rest()
+        time.sleep(_SECONDS_TO_REST)
+        if damage.spins():
+            return "threads of a plugin go on computing after its job"
+    return damage.of_job()
 
 
 class Outcome(NamedTuple):

@@ -1,7 +1,7 @@
 """The field in which a scoring is typed, what is said of it while it is typed.
 
-The field is sent with every key, so what stands below it follows what is typed, and so does the
-page where the formula is a panel's.
+The field is sent after a short pause, so what stands below it follows what is typed, and so does
+the page where the formula is a panel's.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from dashboard.ui.widgets import choose, place, plain
 
 Width = int | Literal["stretch"]
 
-_PAUSE = "0ms"  # each key is sent, as a slider sends each step; a run gives way to the next
+_PAUSE = "300ms"  # longer than from one key to the next, so that a word is drawn once
 _PLACEHOLDER = "-|q - k|^2 / (2 w^2)"
 _HELP = gettext_noop(
     "Of the query q and the key k, vectors of d numbers. Other letters are parameters, with a "

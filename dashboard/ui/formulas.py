@@ -26,6 +26,9 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.session import asked_for
 from dashboard.ui.workbench import workbench
 
+# Seconds in which a formula must be understood. The largest take 15 ms, and the first of a worker
+# half a second of its processor; a busy machine makes them several times as long.
+MOST_SECONDS = 5.0
 _WIDE = range(0xFF01, 0xFF5F)  # ！ to ～, in the order of ASCII
 _NARROW = {wide: wide - 0xFF01 + ord("!") for wide in _WIDE} | {0x3000: " "}
 
@@ -82,6 +85,9 @@ def waiting(page: str) -> None:
 
 
 def _formula(end: Event) -> Formula:
+    if "time_limit" in end.facts:
+        slow = gettext("reading it took too long and was stopped; write it with fewer steps")
+        return Formula(problem=Problem(sentence=slow))
     if end.result is None:
         return Formula(problem=Problem(sentence=end.note or "the formula was not read; try again"))
     return Formula.of(end.result.facts)
@@ -93,5 +99,7 @@ def _jobs(page: str) -> Jobs:
     if name not in st.session_state:
         bench, context = workbench(), get_script_run_ctx()
         client = context.session_id if context else ""
-        st.session_state[name] = Jobs(bench.backend, lambda: bench.generation, client=client)
+        st.session_state[name] = Jobs(
+            bench.backend, lambda: bench.generation, client=client, time_limit=MOST_SECONDS
+        )
     return st.session_state[name]

@@ -14,6 +14,7 @@ from dashboard.language import gettext, translated
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.records.work import about
+from dashboard.ui.turns import TURNS
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
 _FEW = 4  # computations that wait for each worker: with more, looks are rarer
@@ -35,6 +36,7 @@ class Jobs:
         work: what a request costs, see :mod:`dashboard.records.work`.
         free: the work that is begun without being approved.
         page: its name, under which the wait for results is counted.
+        time_limit: seconds that each of its jobs may run; None for the backend's default.
     """
 
     def __init__(
@@ -46,11 +48,12 @@ class Jobs:
         work: Callable[[Request], float] = lambda _: 0.0,
         free: float = math.inf,
         page: str = "",
+        time_limit: float | None = None,
     ) -> None:
         self._backend = backend
         self._current_generation = generation
         self._client, self._work, self._free = client, work, free
-        self._page = page
+        self._page, self._time_limit = page, time_limit
         self._lock = threading.RLock()
         self._generation = generation()
         self._ids: dict[str, str] = {}
@@ -201,8 +204,9 @@ class Jobs:
             if request.key not in self._ids:
                 began = time.monotonic()
                 job = self._ids[request.key] = self._backend.submit(
-                    request, client=self._client, work=self._work(request)
-                )
+                    request, client=self._client, work=self._work(request),
+                    time_limit=self._time_limit,
+                )  # fmt: skip
                 self._submitted[job] = began
             return self._ids[request.key]
 
@@ -214,7 +218,10 @@ class Jobs:
         if known := self._final.get(key):
             return known
         try:
-            event = self._backend.wait(job, patience)
+            event = self._backend.wait(job, 0.0)
+            if event is None and patience:
+                with TURNS.waiting():
+                    event = self._backend.wait(job, patience)
         except KeyError:
             event = Event(
                 number=1, stage="failed", note=gettext("This job was forgotten; ask again.")

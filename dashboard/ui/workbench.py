@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Collection
+from contextlib import nullcontext
 from dataclasses import dataclass
 from functools import partial
 from typing import Literal
@@ -20,6 +21,7 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.settings import settings
 from dashboard.ui.connected import connected
+from dashboard.ui.turns import TURNS
 
 _CATALOGUE = Request.make("catalogue")
 
@@ -78,7 +80,8 @@ class Workbench:
                 if known is not None:
                     return known
                 reading = self._reading = _Reading(job=self.backend.submit(_CATALOGUE))
-        event = self.backend.wait(reading.job, patience if known is None else 0.0)
+        with TURNS.waiting() if known is None and patience else nullcontext():
+            event = self.backend.wait(reading.job, patience if known is None else 0.0)
         if event is not None and self._take(reading, event):
             self.trainings.reload()
         return self._catalogue or event

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 import time
 
 import torch
@@ -27,7 +28,9 @@ HOSTILE = st.one_of(
         "ᵀ" * 300, "|" * 300, "‖" * 299, "√" * 300, "²" * 300, "where(" * 60, "max(" * 60 + "q",
         "q.k" + "ᵀ" * 290, "\x00", "\ud800" * 200, "٣ * q.k", "𝐪.𝐤", "q\u200b.k",
         "getattr(q, 'T')", "f'{q}'", "q.numpy()", "q.data", "q.cpu()", "q.to(k)", "q.backward()",
-        "torch.load(q)",
+        "torch.load(q)", f"sum((q*k){'.square()' * 30})", f"sum((q-k){'^2' * 25})",
+        f"sum(({'(q*k)*' * 40}q){'.square()' * 8})", "dot(" * 30 + "q,k)" + ",k)" * 29,
+        f"|{'(q*k-' * 20}q{')^2' * 20}|^2", f"{'w*q*' * 55}k".join(("sum((", ")^2)")),
     ]),
     st.text(max_size=400),
 )  # fmt: skip
@@ -49,9 +52,30 @@ FORMULAS = st.recursive(
     max_leaves=12,
 )  # fmt: skip
 
+# Of at most 200 characters, with squares, products and brackets within each other.
+LONG = st.builds(
+    lambda inner, steps: f"sum({functools.reduce(_around, steps, inner)})",
+    st.sampled_from("q k q*k (q-k) (w*q*k/d) q.k".split()),
+    st.lists(
+        st.sampled_from([
+            "({}).square()", "({})^2", "({})*(q-k)", "(q*k)*({})", "({})*({})", "-({})/d",
+            "dot({},q*k)*k", "sum({})*q", "|{}|^2*k", "mean({})*q", "cosine({},k)*q",
+            "max({},{})", "where(1<2,{},q)", "({})^99999", "({})^-0.5", "exp({})", "√({})",
+        ]),
+        min_size=4, max_size=20,
+    ),
+)  # fmt: skip
+
+
+def _around(text: str, step: str) -> str:
+    longer = step.format(text, text)
+    return longer if len(longer) <= 195 else text
+
+
 RANDOM = st.one_of(
-    st.lists(WORDS, max_size=40).map("".join), st.lists(WORDS, max_size=40).map(" ".join), FORMULAS
-)
+    st.lists(WORDS, max_size=40).map("".join), st.lists(WORDS, max_size=40).map(" ".join),
+    FORMULAS, LONG,
+)  # fmt: skip
 MIXED = HOSTILE | st.lists(HOSTILE | FORMULAS, max_size=3).map("".join)
 
 

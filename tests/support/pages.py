@@ -197,13 +197,14 @@ class Backend:
         self.facts = facts
         self.unfinished, self.failing = set(), {}
         self.submitted, self.cancelled, self.reloads = {}, [], 0
+        self.time_limits = {}
         self.closed = False
         self.seconds_of_work = None  # what a second of work takes, where that is known
         self._numbers = itertools.count()
 
     def submit(self, request, *, client="", work=0.0, time_limit=None):
         job = f"job {next(self._numbers)}"
-        self.submitted[job] = request
+        self.submitted[job], self.time_limits[job] = request, time_limit
         return job
 
     def has(self, request):

@@ -12,7 +12,7 @@ import json
 import time
 import urllib.request
 import uuid
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -138,6 +138,48 @@ class Visit:
 
     async def run(self, widgets: WidgetStates | None = None, *, fragment: str = "") -> None:
         """Run the page's script, or a fragment of it, to its end."""
+        await self._ask(widgets, fragment)
+        ended = (ForwardMsg.FINISHED_SUCCESSFULLY,)
+        if fragment:
+            ended = (*ended, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
+        while True:
+            answer = await self._receive()
+            kind = answer.WhichOneof("type")
+            if kind == "script_finished" and answer.script_finished in ended:
+                return
+
+    async def type(self, key: str, texts: Iterable[str], pause: float) -> None:
+        """Type into the text field of that key; each text is sent whether or not its page came.
+
+        Args:
+            texts: what stands in the field after each key.
+            pause: seconds between two keys.
+
+        Raises:
+            LookupError: there is no such field.
+        """
+        ids = [one.element.text_input.id for one in self.shown.values()]
+        field = next((each for each in ids if each.endswith(f"-{key}")), None)
+        if field is None:
+            raise LookupError(f"no text field {key!r} on this page")
+        reading = asyncio.create_task(self._follow())
+        try:
+            for text in texts:
+                typed = WidgetStates()
+                typed.widgets.add(id=field, string_value=text)
+                await self._ask(typed)
+                await asyncio.sleep(pause)
+                for fragment in [*self.polled]:
+                    await self._ask(fragment=fragment)
+        finally:
+            reading.cancel()
+            await asyncio.gather(reading, return_exceptions=True)
+
+    async def _follow(self) -> None:
+        while True:
+            await self._receive()
+
+    async def _ask(self, widgets: WidgetStates | None = None, fragment: str = "") -> None:
         message = BackMsg()
         message.rerun_script.query_string = self._query
         message.rerun_script.page_name = "" if self._script else self._page
@@ -148,14 +190,6 @@ class Visit:
             message.rerun_script.fragment_id = fragment
             message.rerun_script.is_auto_rerun = True
         await self._socket.send(message.SerializeToString())
-        ended = (ForwardMsg.FINISHED_SUCCESSFULLY,)
-        if fragment:
-            ended = (*ended, ForwardMsg.FINISHED_FRAGMENT_RUN_SUCCESSFULLY)
-        while True:
-            answer = await self._receive()
-            kind = answer.WhichOneof("type")
-            if kind == "script_finished" and answer.script_finished in ended:
-                return
 
     async def upload(self, key: str, name: str, content: bytes) -> None:
         """Give a file to the uploader of that key.

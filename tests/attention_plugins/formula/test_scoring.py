@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import weakref
 
 import pytest
 import torch
@@ -15,6 +16,7 @@ from attention_plugins.checking import check_scoring
 from attention_plugins.contract import ModelSizes
 from attention_plugins.fitting import learned_values
 from attention_plugins.formula import FormulaError, scoring, spec_of
+from attention_plugins.formula.tree import parts
 from attention_plugins.models.protocols import Batch
 
 REGISTRY = registry.load(allow=[])
@@ -129,6 +131,11 @@ def test_products_and_squared_distances_need_no_vector_for_a_pair(text):
         ("sum(q * (q - k))", lambda q, k: (q * (q - k)).sum(-1)),
         ("(q * k).mean(-1)", lambda q, k: (q * k).mean(-1)),
         ("sum((i - j) * q * k)", lambda q, k: (k * q).sum(-1) * -places(q, k)),
+        ("sum((-q * k / 3)^2 * j)", lambda q, k: ((q * k / 3).square() * k_places(k)).sum(-1)),
+        ("sum((2 (q * k)^2 * q)^2)", lambda q, k: (2 * (q * k).square() * q).square().sum(-1)),
+        ("sum((2 (q - k))^2 / 3)", lambda q, k: (2 * (q - k)).square().sum(-1) / 3),
+        ("sum((q * (q - k))^2)", lambda q, k: (q * (q - k)).square().sum(-1)),
+        ("sum((q - k)^2^2 / 3)", lambda q, k: (q - k).square().square().sum(-1) / 3),
     ],
 )
 def test_what_is_computed_otherwise_is_the_same_to_a_millionth(text, by_hand, dtype):
@@ -141,6 +148,51 @@ def test_what_is_computed_otherwise_is_the_same_to_a_millionth(text, by_hand, dt
 
 def places(queries, keys):
     return torch.arange(keys.shape[1]) - torch.arange(queries.shape[0])[:, None]
+
+
+def k_places(keys):
+    return torch.arange(keys.shape[1])[:, None]
+
+
+@pytest.mark.parametrize("inner", ["q * k", "q - k", "w * q * k / d", "(q * k)^2 * (q - k)^2"])
+def test_squares_within_squares_do_not_multiply_what_is_computed(inner):
+    typed = f"sum(({inner}){'.square()' * 20})"
+    formula = scoring.read(typed)
+    planned, written = (sum(1 for _ in parts(tree)) for tree in (formula.plan, formula.tree))
+    assert planned <= 3 * written
+    queries, keys = draw(7, 5).tanh(), draw(11, 5, seed=1).tanh()
+    assert scores(spec_of(typed), queries, keys).shape == (7, 11)
+
+
+def test_a_formula_that_holds_many_vectors_at_once_makes_shorter_ones(monkeypatch):
+    """Each operand waits for the one in brackets behind it, so 24 are held, and a sum."""
+    nested = "sum(" + "q*k+(" * 23 + "q*k" + ")" * 24
+    plain = "sum(q*k + 0)"
+    assert (scoring.read(plain).held, scoring.read(nested).held) == (2, 25)
+    monkeypatch.setattr(scoring, "AT_ONCE", 11 * 5 * 12)
+    queries, keys = draw(13, 5), draw(11, 5, seed=1)
+    with Largest() as of_plain:
+        scores(spec_of(plain), queries, keys)
+    with Largest() as of_nested:
+        found = scores(spec_of(nested), queries, keys)
+    torch.testing.assert_close(found, 24 * scores(spec_of(plain), queries, keys))
+    assert of_nested.together <= 2 * of_plain.together
+
+
+class Largest(TorchDispatchMode):
+    """The most numbers of vectors of pairs that live at once."""
+
+    def __init__(self):
+        super().__init__()
+        self.together, self._living = 0, []
+
+    def __torch_dispatch__(self, func, types, args=(), kwargs=None):
+        found = func(*args, **(kwargs or {}))
+        if isinstance(found, torch.Tensor) and found.dim() == 3:
+            self._living.append(weakref.ref(found))
+        living = [each for one in self._living if (each := one()) is not None]
+        self.together = max(self.together, sum(each.numel() for each in living))
+        return found
 
 
 def test_a_length_is_exact_near_zero():

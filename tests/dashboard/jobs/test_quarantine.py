@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import sys
 import time
 
 import pytest
@@ -78,6 +79,77 @@ def test_a_job_cancelled_while_plugins_are_loaded_ends_in_time_and_quarantines_n
     assert pool.wait(job, PATIENCE).stage == "cancelled"
     assert time.monotonic() - began < 20
     assert quarantined(pool) == {}
+
+
+def facts_of(pool, **options):
+    event = pool.wait(pool.submit(Request.make("load", options=options)), PATIENCE)
+    assert event.stage == "done", event.note
+    return event.result.facts
+
+
+def test_a_plugin_that_changes_torch_while_it_is_loaded_is_left_out(loading):
+    pool, ask = loading()
+    assert ask("fine patch") == ["fine"]
+    reason = quarantined(pool)["patch"]
+    assert "torch.ones was changed for everything that this process computes" in reason
+
+
+@pytest.mark.parametrize(
+    ("does", "said"),
+    [
+        ("patches", "torch.ones was changed"),
+        ("default", "torch's default number type was changed"),
+        ("spins", "threads of a plugin go on computing"),
+    ],
+)
+def test_a_worker_that_a_plugins_job_has_damaged_is_replaced_and_said(loading, caplog, does, said):
+    pool, _ = loading()
+    first = facts_of(pool, plugins="fine", does=does)
+    after = facts_of(pool, plugins="fine", n=2)
+    assert first["pid"] != after["pid"]
+    assert after["ones"] == 3.0
+    assert said in caplog.text
+    assert "it has loaded dist-fine" in caplog.text
+    assert quarantined(pool) == {}
+
+
+def test_a_worker_whose_threads_begin_to_compute_while_it_waits_ends_by_itself(loading):
+    pool, _ = loading()
+    first = facts_of(pool, plugins="fine", does="spins later")
+    end = time.monotonic() + PATIENCE
+    while first["pid"] in pool.capacity().processes:
+        assert time.monotonic() < end
+        time.sleep(0.05)
+    assert facts_of(pool, plugins="fine", n=2)["pid"] != first["pid"]
+
+
+@pytest.mark.parametrize("does", ["nothing", "waits in a thread"])
+def test_a_worker_that_a_plugin_leaves_as_it_was_stays(loading, caplog, does):
+    pool, _ = loading()
+    first = facts_of(pool, plugins="fine", does=does)
+    time.sleep(1.2)
+    assert facts_of(pool, plugins="fine", n=2)["pid"] == first["pid"]
+    assert "replaced" not in caplog.text
+
+
+def test_what_torch_puts_around_its_own_functions_is_no_damage():
+    program = """
+from functools import wraps
+import torch
+from dashboard.jobs.task_damage import Damage
+damage = Damage()
+damage.begin()
+import torch._dynamo
+print(repr(damage.of_loading()))
+plain = torch.manual_seed
+torch.manual_seed = wraps(plain)(lambda seed: plain(1))
+print(damage.of_loading())
+"""
+    words = [sys.executable, "-c", program]
+    done = subprocess.run(words, check=True, capture_output=True, text=True)
+    assert done.stdout.splitlines() == [
+        "''", "torch.manual_seed was changed for everything that this process computes",
+    ]  # fmt: skip
 
 
 def test_a_plugin_is_quarantined_once():

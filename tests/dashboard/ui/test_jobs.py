@@ -17,7 +17,7 @@ class Backend:
         self.asked, self.clients, self.cancelled = [], [], []
         self.known, self.ends, self.ahead, self.rate = set(), {}, None, None
 
-    def submit(self, request, *, client="", work=0.0):
+    def submit(self, request, *, client="", work=0.0, time_limit=None):
         self.asked.append(request.seed)
         self.clients.append((client, work))
         return f"{request.seed} {len(self.asked)}"

@@ -16,6 +16,7 @@ from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle
+from dashboard.ui import formulas
 from dashboard.ui.formula_package import _zipped
 from dashboard.ui.run_store import run_store
 
@@ -285,3 +286,15 @@ def curve(scoring, w):
 def test_another_spelling_of_a_built_in_gives_its_curve(text):
     facts = task_formula.perform(Request.make("formula", options={"text": text}), None).facts
     np.testing.assert_allclose(curve(facts["name"], 0.3), curve("gaussian", 0.3), atol=1e-6)
+
+
+def test_a_formula_that_takes_too_long_to_read_is_stopped_and_said(opened, backend):
+    backend.failing["formula"] = Event(number=2, stage="failed", facts={"time_limit": 5.0})
+    app = opened("regression", a="=q.k / sqrt(d)")
+    assert "reading it took too long" in seen(app).replace("\\", "")
+    limits = {
+        backend.time_limits[job] for job, r in backend.submitted.items() if r.task == "formula"
+    }
+    assert limits == {formulas.MOST_SECONDS}
+    assert all(limit is None for job, limit in backend.time_limits.items()
+               if backend.submitted[job].task == "regression")  # fmt: skip

@@ -1,0 +1,126 @@
+"""Whose page is drawn first, and who need not wait."""
+
+import threading
+import time
+
+import pytest
+
+from dashboard.ui.turns import LONGEST, Turns
+
+
+class Hand:
+    """A number that the test moves."""
+
+    def __init__(self):
+        self.now = 0.0
+
+    def __call__(self):
+        return self.now
+
+
+@pytest.fixture
+def clock():
+    return Hand()
+
+
+@pytest.fixture
+def processor():
+    return Hand()
+
+
+@pytest.fixture
+def turns(clock, processor):
+    return Turns(clock, processor)
+
+
+@pytest.fixture
+def queue(turns):
+    """``queue(session)``: a thread that draws in that session's turn; the list of whose came."""
+    drawn, threads = [], []
+
+    def draw(session):
+        with turns.drawing(session):
+            drawn.append(session)
+
+    def new(session):
+        threads.append(threading.Thread(target=draw, args=(session,)))
+        threads[-1].start()
+        until(lambda: len(turns._waiting) + len(drawn) == len(threads))
+
+    new.drawn, new.end = drawn, lambda: [thread.join(10) for thread in threads]
+    return new
+
+
+def until(condition):
+    end = time.monotonic() + 10
+    while not condition():
+        assert time.monotonic() < end
+        time.sleep(0.001)
+
+
+def draws(turns, processor, session, seconds):
+    with turns.drawing(session):
+        processor.now += seconds
+
+
+def test_whoever_has_drawn_least_comes_first(turns, processor, queue):
+    draws(turns, processor, "typist", 2.0)
+    draws(turns, processor, "reader", 1.0)
+    with turns.drawing("other"):
+        queue("typist")
+        queue("reader")
+        queue("visitor")
+        queue("second visitor")
+        assert queue.drawn == []
+    queue.end()
+    assert queue.drawn == ["visitor", "second visitor", "reader", "typist"]
+
+
+def test_what_was_drawn_long_ago_no_longer_counts(turns, processor, clock, queue):
+    draws(turns, processor, "typist", 2.0)
+    clock.now += 60
+    draws(turns, processor, "visitor", 0.1)
+    with turns.drawing("other"):
+        queue("visitor")
+        queue("typist")
+    queue.end()
+    assert queue.drawn == ["typist", "visitor"]
+
+
+def test_others_draw_while_one_waits_for_a_worker(turns, queue):
+    with turns.drawing("waits"):
+        with turns.waiting():
+            queue("visitor")
+            queue.end()
+            assert queue.drawn == ["visitor"]
+        queue("later")
+        assert queue.drawn == ["visitor"]
+    queue.end()
+    assert queue.drawn == ["visitor", "later"]
+
+
+def test_one_that_draws_for_long_keeps_nobody_waiting(turns, clock, queue):
+    with turns.drawing("slow"):
+        clock.now += LONGEST
+        queue("visitor")
+        queue.end()
+        assert queue.drawn == ["visitor"]
+
+
+def test_a_page_that_is_stopped_gives_its_turn_back(turns, queue):
+    class Stop(BaseException):
+        pass
+
+    with pytest.raises(Stop), turns.drawing("stopped"):
+        raise Stop
+    queue("visitor")
+    queue.end()
+    assert queue.drawn == ["visitor"]
+
+
+def test_who_has_no_turn_waits_without_one(turns):
+    with turns.drawing("other"):
+        thread = threading.Thread(target=lambda: turns.waiting().__enter__())
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive()
