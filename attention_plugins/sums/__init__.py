@@ -6,7 +6,14 @@ from attention_plugins.sums.attending import (
     MANY_SCORES,
     Pooled,
     pool_without_weights,
+    pools_without_weights,
     runs_without_weights,
 )
 
-__all__ = ["MANY_SCORES", "Pooled", "pool_without_weights", "runs_without_weights"]
+__all__ = [
+    "MANY_SCORES",
+    "Pooled",
+    "pool_without_weights",
+    "pools_without_weights",
+    "runs_without_weights",
+]

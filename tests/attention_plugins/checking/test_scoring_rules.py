@@ -12,7 +12,7 @@ import pytest
 import torch
 from torch import nn
 
-from attention_plugins import Parameter, Scoring, ScoringSpec, scoring
+from attention_plugins import Parameter, Product, ProductScoring, Scoring, ScoringSpec, scoring
 from attention_plugins.checking import check_scoring, rules
 from attention_plugins.scorings.dot import dot_product
 
@@ -64,10 +64,7 @@ def fault(rule, phrase, *also, make=plain):
     return plant
 
 
-@fault(
-    "scores_have_the_shape_of_queries_by_keys", "keys.mT", "batch_rows_do_not_meet",
-    "weights_are_sound_with_every_number_of_heads", "a_sentence_attends_alone_as_among_others",
-)  # fmt: skip
+@fault("scores_have_the_shape_of_queries_by_keys", "keys.mT")
 def heads_swapped(queries, keys):
     found = queries @ keys.mT
     return found.transpose(0, 1) if found.dim() > 3 else found
@@ -132,7 +129,32 @@ class MixesWhateverStandsThird(Dot):
         return (weights + weights.roll(1, dims=-3)) / 2
 
 
-@fault("dimensions_of_one_stay", "squeeze(-1)", "a_sentence_attends_alone_as_among_others")
+@fault("rows_do_not_meet", "normalise makes other weights", make=module)
+class SharesWithTheOtherQueries(Dot):
+    def normalise(self, scores):
+        weights = super().normalise(scores)
+        return 0.9 * weights + 0.1 * weights.mean(dim=-2, keepdim=True)
+
+
+@fault("padding_changes_nothing", "how many keys there are", make=module)
+class DividedByTheCount(Dot):
+    def forward(self, queries, keys):
+        return queries @ keys.mT / keys.shape[-2] ** 0.5
+
+
+@fault("unwatched_attention_is_the_same", "on torch's fused kernels", make=module)
+class ForgetsAFactor(ProductScoring):
+    def __init__(self, sizes, values):
+        super().__init__()
+
+    def factors(self, queries, keys):
+        return Product(queries, keys, 0.5)
+
+    def forward(self, queries, keys):
+        return queries @ keys.mT
+
+
+@fault("dimensions_of_one_stay", "squeeze(-1)")
 def squeezed(queries, keys):
     return (queries @ keys.mT).squeeze()
 
@@ -152,11 +174,7 @@ def float64_only(queries, keys):
     )
 
 
-@fault(
-    "precision_is_that_of_the_inputs", "cast nothing",
-    "a_masked_key_changes_nothing", "every_weight_learns",
-    "weights_are_sound_with_every_number_of_heads", "a_sentence_attends_alone_as_among_others",
-)  # fmt: skip
+@fault("precision_is_that_of_the_inputs", "cast nothing")
 def cast_down(queries, keys):
     return queries.float() @ keys.float().mT
 
@@ -193,11 +211,7 @@ class LeftBehind(Dot):
         return (queries * self.table.to(queries)) @ keys.mT
 
 
-@fault(
-    "batch_rows_do_not_meet",
-    "last two dimensions only",
-    "a_sentence_attends_alone_as_among_others",
-)
+@fault("batch_rows_do_not_meet", "last two dimensions only")
 def batch_leak(queries, keys):
     if queries.dim() > 2:
         queries = queries - queries.mean(dim=0, keepdim=True)
