@@ -85,25 +85,25 @@ def check_unwatched_attention_is_the_same(spec: ScoringSpec) -> None:
     """
     scoring = make(spec)
     mask = torch.arange(KEYS) < torch.tensor(_LENGTHS)[:, None, None]
-    usual = _learned(scoring, lambda *given: attend(scoring, *given, mask)[0])
+    usual = _learned(scoring, lambda q, k, v: attend(scoring, q, k, v, mask)[0])
     ways: list[tuple[str, Callable[..., Tensor]]] = []
     if runs_in_linear_time(scoring, draw(2, QUERIES, SIZE), mask, 0.0):
         ways.append((
             "in linear time; forward is the logarithm of query_features times key_features, which "
             "must be positive",
-            lambda *given: attend_in_linear_time(scoring, *given, mask),
+            lambda q, k, v: attend_in_linear_time(scoring, q, k, v, mask),
         ))  # fmt: skip
     if runs_fused(scoring, draw(2, QUERIES, SIZE), 0.0):
         ways.append((
             "on torch's fused kernels; let factors give what forward multiplies, but for a number "
             "for each query",
-            lambda *given: attend_fused(scoring, *given, mask),
+            lambda q, k, v: attend_fused(scoring, q, k, v, mask),
         ))  # fmt: skip
     if "memory" not in scoring.needs:
         ways.append((
             "in blocks of queries; let a query's score follow from that query, the keys and the "
             "weights",
-            lambda *given: attend_in_blocks(scoring, *given, mask, block=3),
+            lambda q, k, v: attend_in_blocks(scoring, q, k, v, mask, block=3),
         ))  # fmt: skip
     for how, way in ways:
         with attempt(f"while it was computed {how.partition(';')[0]}", "mend that"):
