@@ -65,7 +65,8 @@ def check_arguments(
         return  # written in C, without a signature to look at
     except TypeError as error:
         takes = ", ".join((*positional, *names))
-        unasked = [n for n in inspect.signature(function).parameters if n in NEEDS]
+        taken = inspect.signature(function).parameters if callable(function) else ()
+        unasked = [need for need in NEEDS if need in taken]
         if kind == "scoring" and unasked and unasked[0] not in names:
             raise ContractError(
                 f"scoring {name!r}: its function takes {unasked[0]}, but it does not ask for "

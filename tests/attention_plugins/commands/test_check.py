@@ -176,9 +176,7 @@ def test_a_name_that_another_installed_plugin_has_is_a_fault(write, monkeypatch)
     assert messages(mine) == []
 
 
-def test_an_installed_package_of_several_modules_does_not_clash_with_itself(
-    tmp_path, monkeypatch
-):
+def test_an_installed_package_of_several_modules_does_not_clash_with_itself(tmp_path, monkeypatch):
     for name in ("one", "two"):
         code = f'@make("{name}_of_two")\ndef {name}(queries, keys): ...\n{hook(name)}'
         (tmp_path / f"checked_{name}.py").write_text(HEAD + code, "utf-8")
