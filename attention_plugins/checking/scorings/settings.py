@@ -6,6 +6,7 @@ import random
 
 import torch
 
+from attention_plugins.checking.comparing import move
 from attention_plugins.checking.findings import Broken, attempt, rule
 from attention_plugins.checking.records import require_explained, values_of
 from attention_plugins.checking.scorings.common import (
@@ -15,7 +16,6 @@ from attention_plugins.checking.scorings.common import (
     SIZE,
     VALUE,
     attended,
-    draw,
     equal,
     inputs,
     make,
@@ -75,9 +75,8 @@ def _used_besides(spec: ScoringSpec, parameter: Parameter) -> bool:
     for moved in (False, True):
         found = []
         for each in made:
-            with torch.no_grad():
-                for number, weight in enumerate(each.parameters() if moved else ()):
-                    weight.add_(draw(*weight.shape, seed=200 + number) / 10)
+            if moved:
+                move(each)
             torch.manual_seed(8)
             found.append(attended(each, *inputs(2)))
         if not all(equal(a, b) for each in found for a, b in zip(each, found[0], strict=True)):
