@@ -115,7 +115,7 @@ def check_a_masked_key_changes_nothing(spec: ScoringSpec) -> None:
     queries, keys = inputs(2)
     values, lengths = draw(2, KEYS, VALUE, seed=2), torch.tensor([KEYS - _MASKED] * 2)
     other = keys.clone()
-    other[:, -_MASKED:] = draw(2, _MASKED, keys.shape[-1], seed=3)
+    other[:, -_MASKED:] = 3 * draw(2, _MASKED, keys.shape[-1], seed=3)  # a maximum shows too
     one, another = (
         attend(scoring, queries.clone(), each.clone(), values, lengths)[0]
         for each in (keys, other)
@@ -157,6 +157,7 @@ def check_padding_changes_nothing(spec: ScoringSpec) -> None:
         )
     if spec.tasks == ("regression",):
         return  # points are not padded
+    keys[:, few:] *= 3  # a maximum over keys shows too
     projected = scoring.project_keys(keys.clone())
     many = scored(scoring, asked.clone(), projected.clone(), seen=few)[..., :few]
     if not equal(many, scored(scoring, asked.clone(), projected[..., :few, :].clone())):

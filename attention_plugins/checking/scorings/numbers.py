@@ -14,6 +14,7 @@ from attention_plugins.checking.scorings.common import (
     QUERIES,
     SIZE,
     VALUE,
+    attended,
     draw,
     equal,
     inputs,
@@ -86,6 +87,16 @@ def check_gradients_reach_queries_and_keys(spec: ScoringSpec) -> None:
             raise Broken(
                 f"no gradient reaches the {name}; use them in the formula, and drop detach(), "
                 ".data, no_grad(), .item() and rounding on their way"
+            )
+        output, _ = attended(scoring, *leaves.values())
+        new = None
+        if output.requires_grad:
+            total = (output * draw(*output.shape, seed=4)).sum()
+            (new,) = torch.autograd.grad(total, leaves[name], allow_unused=True)
+        if new is None or not new.any():
+            raise Broken(
+                f"a gradient reaches the {name} from the scores, but none from attention's "
+                "output; drop detach(), no_grad() and rounding in normalise and pool"
             )
 
 

@@ -235,6 +235,18 @@ class KernelBelowZero(KernelScoring):
         return keys
 
 
+@wrong("a_masked_key_changes_nothing", "return raw scores")
+class DividedByTheLargestKey(Dot):
+    def forward(self, queries, keys):
+        return queries @ keys.mT / keys.norm(dim=-1).amax(dim=-1)[..., None, None].clamp_min(1.0)
+
+
+@wrong("gradients_reach_queries_and_keys", "in normalise and pool")
+class PoolsDetached(Dot):
+    def pool(self, weights, values):
+        return super().pool(weights.detach(), values)
+
+
 OUTSIDE = nn.Parameter(torch.tensor(0.5, dtype=torch.float64))
 
 
