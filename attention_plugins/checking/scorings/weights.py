@@ -189,7 +189,7 @@ def check_weights_are_sound_with_every_number_of_heads(spec: ScoringSpec) -> Non
 )
 def check_a_sentence_attends_alone_as_among_others(spec: ScoringSpec) -> None:
     """Weights and outputs of a batch row do not follow from the other rows."""
-    for heads in _HEADS:
+    for heads in (1, 3):
         scoring = make(spec, heads=heads)
         together = _attended(scoring, heads)
         for row in range(2):
