@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, TypeGuard
+from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -18,6 +18,7 @@ _FEW_SCORES = 1 << 10
 Need = Literal["positions", "memory"]
 NEEDS: tuple[Need, ...] = ("positions", "memory")
 Normaliser = Callable[[Tensor], Tensor]
+Made = TypeVar("Made")
 
 
 class Positions(NamedTuple):
@@ -34,6 +35,11 @@ class Positions(NamedTuple):
     def distances(self) -> Tensor:
         """Key minus query, ``(n_q, n_k)``: negative for what came before."""
         return self.keys - self.queries[:, None]
+
+
+def _of_any_needs(method: Callable[..., Made]) -> Callable[..., Made]:
+    """To type checkers a method of any arguments: who overrides it names the needs it takes."""
+    return method
 
 
 class Scoring(nn.Module):
@@ -75,6 +81,7 @@ class Scoring(nn.Module):
         """Keys ``(..., n_k, d_k)`` into the space where they are compared."""
         return keys
 
+    @_of_any_needs
     def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
         """Projected queries and keys to scores ``(..., n_q, n_k)``.
 
@@ -92,6 +99,7 @@ class Scoring(nn.Module):
         """
         return softmax(scores) if self.normaliser is None else self.normaliser(scores)
 
+    @_of_any_needs
     def pool(self, weights: Tensor, values: Tensor, **needs: Any) -> Tensor:
         """Weights ``(..., n_q, n_k)`` and values ``(..., n_k, d_v)`` to ``(..., n_q, d_v)``.
 
@@ -123,6 +131,7 @@ class ProductScoring(Scoring):
 
     elements_per_pair = 1
 
+    @_of_any_needs
     def factors(self, queries: Tensor, keys: Tensor, **needs: Any) -> Product:
         """Projected queries ``(..., n_q, d)`` and keys ``(..., n_k, d)`` to what is multiplied.
 
@@ -134,6 +143,7 @@ class ProductScoring(Scoring):
         """
         return Product(queries, keys)
 
+    @_of_any_needs
     def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
         """The product of the :meth:`factors`."""
         queries, keys, scale = self.factors(queries, keys, **needs)
@@ -160,6 +170,7 @@ class KernelScoring(Scoring):
         """Projected keys to ``psi(k)``, ``(..., n_k, r)``."""
         raise NotImplementedError(f"{type(self).__name__} needs key_features(keys)")
 
+    @_of_any_needs
     def forward(self, queries: Tensor, keys: Tensor, **needs: Any) -> Tensor:
         """``log(phi(q) . psi(k))``, so that a softmax divides the kernel by its sum."""
         kernel = self.query_features(queries) @ self.key_features(keys).mT

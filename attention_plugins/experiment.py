@@ -52,8 +52,8 @@ class Experiment:
     """What determines a training: equal experiments on equal corpora give equal models.
 
     Args:
-        model, scoring, normaliser: names in the registry; no normaliser is the scoring's own
-            way, a softmax unless it says otherwise.
+        model, scoring, normaliser: names in the registry; no normaliser, None or empty, is the
+            scoring's own way, a softmax unless it says otherwise.
         model_parameters, scoring_parameters, normaliser_parameters: what differs from their
             defaults.
         recipe: how to train.
@@ -68,7 +68,7 @@ class Experiment:
     scoring: str
     model_parameters: Mapping[str, Scalar] = field(default_factory=dict)
     scoring_parameters: Mapping[str, Scalar] = field(default_factory=dict)
-    normaliser: str = ""
+    normaliser: str | None = ""
     normaliser_parameters: Mapping[str, Scalar] = field(default_factory=dict)
     recipe: Recipe
     corpus: str
@@ -111,8 +111,8 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
     """Split, encode, seed torch and build.
 
     Raises:
-        ContractError: an unknown name, a model of another task, a bad parameter, a corpus too
-            small for the split.
+        ContractError: an unknown name, a model or a scoring of another task, a bad parameter, a
+            corpus too small for the split.
     """
     model_spec = registry.model(experiment.model)
     if model_spec.task != "translation":
@@ -120,11 +120,17 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
             f"model {model_spec.name!r} is for {model_spec.task}; need one for translation"
         )
     scoring_spec = registry.scoring(experiment.scoring)
+    if "translation" not in scoring_spec.tasks:
+        raise ContractError(
+            f"scoring {scoring_spec.name!r} is for {' and '.join(scoring_spec.tasks)}; need one "
+            "for translation"
+        )
     parameters = {
         "model_parameters": settle(model_spec.parameters, experiment.model_parameters),
         "scoring_parameters": settle(scoring_spec.parameters, experiment.scoring_parameters),
     }
-    way = registry.normaliser(experiment.normaliser) if experiment.normaliser else None
+    normaliser = experiment.normaliser or ""
+    way = registry.normaliser(normaliser) if normaliser else None
     chosen = {}
     if way:
         values = settle(way.parameters, experiment.normaliser_parameters)
@@ -137,7 +143,7 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
     torch.manual_seed(experiment.recipe.seed)
     factory = registry.scoring_factory(
         experiment.scoring, experiment.scoring_parameters,
-        experiment.normaliser, experiment.normaliser_parameters,
+        normaliser, experiment.normaliser_parameters,
     )  # fmt: skip
     model = as_translation_model(model_spec.create(factory, sizes, experiment.model_parameters))
     card = {
@@ -152,7 +158,7 @@ def prepare(experiment: Experiment, pairs: Sequence[SentencePair], registry: Reg
         "plugins": provenance(
             registry,
             {"model": experiment.model, "scoring": scoring_spec.name,
-             "normaliser": experiment.normaliser, "tokeniser": experiment.recipe.tokeniser},
+             "normaliser": normaliser, "tokeniser": experiment.recipe.tokeniser},
         ),
         "tokeniser": experiment.recipe.tokeniser,
         "learned": dict(zip(("source", "target"), encoded.learned, strict=True)),

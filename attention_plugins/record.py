@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 import torch
 from torch import Tensor
 
+from attention_plugins.contract import ContractError
 from attention_plugins.marking import gettext_noop
 from attention_plugins.tap import Site
 
@@ -23,9 +24,10 @@ class AttentionMap:
         query_labels, key_labels: one per row and per column.
 
     Raises:
-        ValueError: another shape, labels that do not fit, a weight that is negative or not
-            finite, a row that sums to neither 1 nor 0 (``normalised=False`` allows other sums,
-            for weights after an intervention).
+        ContractError: a weight below 0.
+        ValueError: another shape, labels that do not fit, a weight that is not finite, a row that
+            sums to neither 1 nor 0 (``normalised=False`` allows other sums, for weights after an
+            intervention).
     """
 
     site: Site
@@ -49,7 +51,10 @@ class AttentionMap:
         if not torch.isfinite(self.weights).all():
             raise ValueError(f"{where}: weights are not finite; the scoring gave NaN or infinity")
         if (self.weights < 0).any():
-            raise ValueError(f"{where}: negative weights")
+            raise ContractError(
+                f"{where}: some weights are below 0, and maps are drawn from 0 up; this model "
+                "translates, but its maps cannot be shown"
+            )
         sums = self.weights.sum(dim=-1)
         # A bfloat16 weight alone is rounded by more than the tolerance.
         tolerance = max(_ROW_SUM_TOLERANCE, torch.finfo(self.weights.dtype).eps)

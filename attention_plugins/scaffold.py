@@ -12,6 +12,9 @@ from packaging.utils import InvalidName, canonicalize_name
 from attention_plugins.contract import CONTRACT_VERSION, ContractError
 from attention_plugins.contract.parameters import check_name
 
+# Where its module is: not beside the folder's name. A folder without __init__.py is a package too,
+# and where module and folder have one name, whoever works beside the folder would import that.
+MODULE = "src/{module}.py"
 # What every package of a scoring has besides its module, and from which template.
 _FILES = {
     "pyproject.toml": "pyproject.toml.txt",
@@ -59,5 +62,5 @@ def filled(names: Names, filling: Mapping[str, str], module: str) -> dict[str, s
         name.format(module=names.module): Template(
             (templates / template).read_text("utf-8")
         ).substitute(known)
-        for name, template in {**_FILES, "{module}.py": module}.items()
+        for name, template in {**_FILES, MODULE: module}.items()
     }

@@ -120,7 +120,7 @@ class Translator:
             target: words to force instead of searching.
 
         Raises:
-            ContractError: an empty or over-long sentence or target, a bad width.
+            ContractError: an empty or over-long sentence or target, a bad width, weights below 0.
         """
         read, written = self._read_pair(sentence, target, width, interventions)
         pair = self._pair(read, written)

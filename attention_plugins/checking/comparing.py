@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
 
 def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
     """Normal numbers of their own generator."""
     generator = torch.Generator().manual_seed(seed)
     return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+
+
+@torch.no_grad()
+def move(module: nn.Module) -> None:
+    """Move all weights a little from where they start: a kernel may start as the identity."""
+    for number, weight in enumerate(module.parameters()):
+        weight.add_(draw(*weight.shape, seed=200 + number).to(weight.dtype) / 10)
 
 
 def equal(one: Tensor, other: Tensor, tolerance: float = 1e-9) -> bool:

@@ -56,13 +56,18 @@ class _Entry:
     check: Rule
     applies: Callable[[Any], bool]
     decides: bool
+    unless: tuple[str, ...]
 
 
 _RULES: dict[str, dict[str, _Entry]] = defaultdict(dict)
 
 
 def rule(
-    kind: str, applies: Callable[[Any], bool] = lambda spec: True, *, decides: bool = False
+    kind: str,
+    applies: Callable[[Any], bool] = lambda spec: True,
+    *,
+    decides: bool = False,
+    unless: tuple[str, ...] = (),
 ) -> Callable[[Rule], Rule]:
     """Register ``check_<sentence>(spec)`` as a rule of a kind of records.
 
@@ -72,6 +77,8 @@ def rule(
         kind: one of :data:`~attention_plugins.hookspecs.HOOKS`, such as ``"scorings"``.
         applies: whether a record can be asked for it at all.
         decides: whether there is nothing to say of the others where this one does not hold.
+        unless: rules registered before whose fault this one would only name again; where one of
+            them fails, this one is not tried.
     """
 
     def register(check: Rule) -> Rule:
@@ -84,7 +91,9 @@ def rule(
             finally:
                 random.setstate(drawn)
 
-        _RULES[kind][check.__name__.removeprefix("check_")] = _Entry(apart, applies, decides)
+        _RULES[kind][check.__name__.removeprefix("check_")] = _Entry(
+            apart, applies, decides, unless
+        )
         return apart
 
     return register
@@ -114,19 +123,23 @@ def findings(
     """Every rule's finding as soon as it is there; see ``check``.
 
     ``on_rule`` hears of each rule before it runs, so that one that never ends can be named.
-    Where a rule that decides does not hold, no other is tried.
+    Where a rule that decides does not hold, no other is tried: one finding names one cause.
     """
-    found = rules(kind, spec)
+    found, not_kept = rules(kind, spec), set()
     for name in expected_failures.keys() - found.keys():
         message = f"there is no rule {name!r} for {spec.name!r}; take its waiver away"
         yield Finding(rule=name, passed=False, message=message)
     for name, check in found.items():
+        if not_kept.intersection(_RULES[kind][name].unless):
+            continue
         on_rule(name)
         began = time.perf_counter()
         finding = judge(name, check, spec, expected_failures.get(name, ""))
         yield replace(finding, seconds=time.perf_counter() - began)
-        if _RULES[kind][name].decides and not finding.passed:
-            return
+        if not finding.passed:
+            not_kept.add(name)
+            if _RULES[kind][name].decides:
+                return
 
 
 def judge(name: str, check: Rule, spec: Spec, reason: str) -> Finding:
@@ -153,8 +166,12 @@ def broken(check: Rule, spec: Spec) -> str:
 
 
 @contextmanager
-def attempt(what: str, advice: str) -> Iterator[None]:
-    """Turn whatever the plugin raises inside into :class:`Broken`, with what to change."""
+def attempt(what: str, advice: str | Callable[[], str]) -> Iterator[None]:
+    """Turn whatever the plugin raises inside into :class:`Broken`, with what to change.
+
+    Args:
+        advice: what to change, or what finds it out once something was raised.
+    """
     if hears := TRYING.get(None):
         hears(what)
     try:
@@ -164,4 +181,5 @@ def attempt(what: str, advice: str) -> Iterator[None]:
     except BaseException as error:
         let_go(error)
         said = str(error) if isinstance(error, ContractError) else f"it raised {last_line(error)}"
-        raise Broken(f"{what} {said}; {advice}") from error
+        change = advice if isinstance(advice, str) else advice()
+        raise Broken(f"{what} {said}; {change}") from error

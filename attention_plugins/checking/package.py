@@ -175,16 +175,17 @@ def _import_file(path: Path) -> ModuleType:
 
 
 def _take(source: Source, found: Contents) -> None:
-    plugin = source.load()
+    plugin, own = source.load(), list[Offer]()
     for kind, function in implementations(plugin, source):
         records, faults = drain(kind, function, source)
-        found.offers += [
+        own += [
             Offer(kind, spec, {} if source.built_in else expected_failures(plugin, spec.name))
             for spec in records
         ]
         found.faults += [Fault(source.name, each.message, each.advice) for each in faults]
+    found.offers += own
     if not source.built_in:
-        found.faults += _clashes(source, found.offers)
+        found.faults += _clashes(source, own)
 
 
 def _clashes(source: Source, offers: list[Offer]) -> Iterator[Fault]:

@@ -14,7 +14,7 @@ from attention_plugins.commands.common import show
 from attention_plugins.contract import ContractError
 from attention_plugins.discovery import DISTRIBUTION
 from attention_plugins.registry import installed
-from attention_plugins.scaffold import Names, filled, names_of
+from attention_plugins.scaffold import MODULE, Names, filled, names_of
 
 
 def add_arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +36,7 @@ def run(given: argparse.Namespace) -> None:
         {"folder": str(folder), "files": files, "next": commands},
         [
             f"{folder}: {', '.join(files)}",
-            f"Change the formula in {folder / names.module}.py. Then:",
+            f"Change the formula in {folder / MODULE.format(module=names.module)}. Then:",
             *(f"  {command}" for command in commands),
             "It is then in every list of scorings; on a page that is open, press Reload plugins.",
         ],
@@ -82,6 +82,7 @@ def _write(folder: Path, names: Names) -> list[str]:
     try:
         folder.mkdir()
         for name, text in files.items():
+            (folder / name).parent.mkdir(exist_ok=True)
             (folder / name).write_text(text, "utf-8")
     except FileExistsError:
         raise ContractError(

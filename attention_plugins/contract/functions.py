@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 import torch
 from torch import Tensor, nn
 
+from attention_plugins.attention import NEEDS
 from attention_plugins.contract.parameters import ContractError, Parameter, Scalar
 
 
@@ -64,4 +65,11 @@ def check_arguments(
         return  # written in C, without a signature to look at
     except TypeError as error:
         takes = ", ".join((*positional, *names))
+        taken = inspect.signature(function).parameters if callable(function) else ()
+        unasked = [need for need in NEEDS if need in taken]
+        if kind == "scoring" and unasked and unasked[0] not in names:
+            raise ContractError(
+                f"scoring {name!r}: its function takes {unasked[0]}, but it does not ask for "
+                f'them; write needs=("{unasked[0]}",) in @scoring'
+            ) from None
         raise ContractError(f"{kind} {name!r}: need a function of ({takes}): {error}") from None

@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import Any
 
 from torch import Tensor, nn
 
 from attention_plugins.contract.checks import check_record
 from attention_plugins.contract.functions import FunctionModule, check_arguments
-from attention_plugins.contract.parameters import ContractError, Parameter, Scalar, settle
+from attention_plugins.contract.parameters import ContractError, Parameter, settle
 from attention_plugins.contract.scorings import ChosenNormaliser, MakeNormaliser
 
-NormaliserBuild = Callable[[Mapping[str, Scalar]], nn.Module]
+NormaliserBuild = Callable[[Mapping[str, Any]], nn.Module]
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple, Protocol, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from torch import Tensor, nn
 
@@ -13,7 +13,6 @@ from attention_plugins.contract.checks import Task, check_record, check_sentence
 from attention_plugins.contract.parameters import (
     ContractError,
     Parameter,
-    Scalar,
     check_name,
     settle,
 )
@@ -44,7 +43,7 @@ class ModelSizes(_Ends):
         return made
 
 
-ModelBuild = Callable[[ScoringFactory, ModelSizes, Mapping[str, Scalar]], nn.Module]
+ModelBuild = Callable[[ScoringFactory, ModelSizes, Mapping[str, Any]], nn.Module]
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -123,7 +122,7 @@ class SentencePair(NamedTuple):
     possible: tuple[tuple[int, int], ...] = ()
 
 
-DatasetLoad = Callable[[Mapping[str, Scalar], int], "RegressionData | Sequence[SentencePair]"]
+DatasetLoad = Callable[[Mapping[str, Any], int], "RegressionData | Sequence[SentencePair]"]
 
 
 @dataclass(frozen=True, kw_only=True)

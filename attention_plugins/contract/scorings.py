@@ -38,7 +38,8 @@ class ChosenNormaliser(NamedTuple):
 
 
 MakeNormaliser = Callable[[], ChosenNormaliser]
-ScoringBuild = Callable[[Sizes, Mapping[str, Scalar]], Scoring]
+# Any: each value has the type of its parameter's default, which no annotation can say.
+ScoringBuild = Callable[[Sizes, Mapping[str, Any]], Scoring]
 ScoringFactory = Callable[[Sizes], Scoring]
 
 

@@ -8,6 +8,7 @@ from attention_plugins.sums.attending import (
     has_fast_sum,
     pool_with_and_without,
     pool_without_weights,
+    pools_without_weights,
     runs_without_weights,
 )
 
@@ -17,5 +18,6 @@ __all__ = [
     "has_fast_sum",
     "pool_with_and_without",
     "pool_without_weights",
+    "pools_without_weights",
     "runs_without_weights",
 ]

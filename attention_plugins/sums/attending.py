@@ -47,9 +47,20 @@ def runs_without_weights(
 
     There must be many scores, in double precision on the CPU, and nothing to differentiate.
     """
-    if not isinstance(scoring, RadialScoring) or scoring.normaliser is not None:
-        return False
     if mask is not None or dropout or not queries.dim() == keys.dim() == values.dim() == 2:
+        return False
+    if not pools_without_weights(scoring) or len(queries) * len(keys) <= MANY_SCORES:
+        return False
+    tensors = (queries, keys, values)
+    if any(each.device.type != "cpu" or each.dtype != torch.float64 for each in tensors):
+        return False
+    learns = any(each.requires_grad for each in (*tensors, *scoring.parameters()))
+    return not (learns and torch.is_grad_enabled())
+
+
+def pools_without_weights(scoring: Scoring) -> TypeGuard[RadialScoring]:
+    """Whether a scoring is of a distance alone, with nothing changed on the way to the output."""
+    if not isinstance(scoring, RadialScoring) or scoring.normaliser is not None:
         return False
     kind = type(scoring)
     theirs = (kind.forward, kind.normalise, kind.pool, kind.project_queries, kind.project_keys)
@@ -57,13 +68,7 @@ def runs_without_weights(
         RadialScoring.forward, Scoring.normalise, Scoring.pool,
         Scoring.project_queries, Scoring.project_keys,
     )  # fmt: skip
-    if theirs != usual or len(queries) * len(keys) <= MANY_SCORES:
-        return False
-    tensors = (queries, keys, values)
-    if any(each.device.type != "cpu" or each.dtype != torch.float64 for each in tensors):
-        return False
-    learns = any(each.requires_grad for each in (*tensors, *scoring.parameters()))
-    return not (learns and torch.is_grad_enabled())
+    return theirs == usual
 
 
 @torch.no_grad()

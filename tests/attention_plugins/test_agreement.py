@@ -22,6 +22,7 @@ from attention_plugins.experiment import Experiment, guard, keep, prepare, run
 from attention_plugins.models.transformer import TRANSFORMER, Transformer
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import Registry, load
+from attention_plugins.translator import Translator
 
 BUILT_IN = load(allow=[])
 WORDS = "one two three four five six seven".split()
@@ -232,6 +233,34 @@ def test_a_card_with_a_bad_formula_is_refused_at_its_character(tmp_path):
         read(tmp_path / "kept").build(BUILT_IN)
 
 
-def test_a_formula_of_the_number_of_keys_is_refused_in_training():
-    with pytest.raises(ContractError, match="The cause is scoring '=dot"):
-        run(experiment("=q.k * n"), PAIRS, BUILT_IN)
+@pytest.mark.parametrize(
+    ("spec", "tasks"),
+    [(BUILT_IN.scoring("=q.k * n"), "regression"), (replace(counted, tasks=("encoding",)), "enc")],
+)
+def test_a_scoring_of_other_tasks_is_not_trained(spec, tasks):
+    with pytest.raises(ContractError, match=f"is for {tasks}.*; need one for translation"):
+        prepare(experiment(spec.name), PAIRS, registry(spec))
+
+
+class Signed(Scoring):
+    sums_to_one = False
+
+    def __init__(self, sizes, values):
+        super().__init__()
+
+    def forward(self, queries, keys):
+        return queries @ keys.mT
+
+    def normalise(self, scores):
+        return super().normalise(scores) - 0.9 * super().normalise(scores / 2)
+
+
+def test_weights_below_0_train_and_translate_and_are_no_map(tmp_path):
+    """No normaliser may be named by None as well."""
+    spec = ScoringSpec(name="signed", title="S", formula="q", build=Signed, same_size=True)
+    here = registry(spec)
+    checkpoint = keep(run(experiment("signed", normaliser=None), PAIRS, here), tmp_path / "kept")
+    translator = Translator(checkpoint, here)
+    assert isinstance(translator.translate(["one two"])[0], str)
+    with pytest.raises(ContractError, match=r"some weights are below 0.*its maps cannot be shown"):
+        translator.explain("one two")

@@ -272,3 +272,26 @@ def test_queries_are_counted_however_they_are_attended_with(name, most, weights,
         tap.attend(DECODER, Positional(), queries, keys, values)
         tap.attend(CROSS, Positional(), queries[:3], keys, values)
     assert [number for part in asked for number in part] == [*range(7), 7, 8, 9]
+
+
+class Given(Scoring):
+    """For a model that makes its scores itself and hands them over as queries."""
+
+    def forward(self, queries, keys):
+        return queries
+
+
+def test_a_model_s_own_scores_are_masked_recorded_and_changed_as_any():
+    generator = torch.Generator().manual_seed(3)
+    scores, values = (torch.randn(2, n, 5, generator=generator) for n in (3, 7))
+    values, lengths, site = values.mT, torch.tensor([5, 2]), Site("cross")
+    recorder = Recorder()
+    output = Tap(recorder).attend(site, Given(), scores, values, values, lengths)
+    weights = recorder.weights()[site]
+    torch.testing.assert_close(weights[0], scores[0].softmax(dim=-1))
+    torch.testing.assert_close(weights[1, :, :2], scores[1, :, :2].softmax(dim=-1))
+    torch.testing.assert_close(output, weights @ values)
+    unwatched = Tap().attend(site, Given(), scores, values, values, lengths)
+    torch.testing.assert_close(unwatched, output)
+    off = Tap(interventions=[Intervention(site=site, action="off")])
+    assert not off.attend(site, Given(), scores, values, values, lengths).any()

@@ -237,7 +237,7 @@ def test_every_session_shown_prints_what_it_says(command, output):
 def test_the_formula_becomes_a_package():
     (code,) = FORMULAS
     files = executed(code)["files"]
-    assert executed(files["my_chebyshev.py"])["score"].name == "my_chebyshev"
+    assert executed(files["src/my_chebyshev.py"])["score"].name == "my_chebyshev"
 
 
 def test_every_formula_shown_is_one():

@@ -103,4 +103,4 @@ def computed(text, found):
     queries, keys = torch.ones(2, 3, 5), torch.ones(2, 4, 5)
     made = spec.create(Sizes(5, 5, 7))
     assert made(queries, keys, **needs_of(made, 3, keys)).shape == (2, 3, 4)
-    compile(package_of(text, "typed-formula")["typed_formula.py"], "typed", "exec")
+    compile(package_of(text, "typed-formula")["src/typed_formula.py"], "typed", "exec")

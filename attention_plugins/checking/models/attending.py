@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import torch
 from torch import Tensor
 
+from attention_plugins.attention import Scoring
 from attention_plugins.axes import axes_of, start_of
 from attention_plugins.checking.comparing import equal
 from attention_plugins.checking.findings import Broken, attempt, rule
@@ -69,17 +72,22 @@ def check_weights_leave_through_the_tap(spec: ModelSpec) -> None:
 
 @rule("models")
 def check_weights_are_a_distribution(spec: ModelSpec) -> None:
-    """Each row of each map sums to 1, and padding of the source gets nothing."""
+    """Each row of each map sums to 1, and padding of the source gets nothing.
+
+    Where a scoring that the model brings says ``sums_to_one = False``, rows may sum to anything.
+    """
     task = bench(spec)
     model, recorder = make(spec), Recorder()
-    task.outputs(model, Tap(recorder))
+    tap = _NotingTap(recorder)
+    task.outputs(model, tap)
     lengths = getattr(getattr(task, "batch", task), "source_lengths", None)
     for site, weights in recorder.weights().items():
         sums = weights.sum(dim=-1)
-        if not equal(sums, torch.ones_like(sums)):
+        if site not in tap.unbound and not equal(sums, torch.ones_like(sums)):
             raise Broken(
                 f"at {_name(site)} rows sum to {sums.min():.3g} to {sums.max():.3g}, need 1; pass "
-                "a mask that leaves each query at least one key"
+                "a mask that leaves each query at least one key, or say sums_to_one = False in a "
+                "scoring of the model's own"
             )
         first = start_of("source", axes_of(model, site).keys, task.parts)
         if lengths is not None and first is not None:
@@ -117,6 +125,28 @@ def check_interventions_change_the_output(spec: ModelSpec) -> None:
                 "and hand every call the tap that the model was given; where nothing reads it, "
                 "as with the source's rows of a last layer, leave the call out"
             )
+
+
+class _NotingTap(Tap):
+    """A tap that notes the sites whose scorings say that rows need not sum to 1."""
+
+    def __init__(self, recorder: Recorder) -> None:
+        super().__init__(recorder)
+        self.unbound: set[Site] = set()
+
+    def attend(self, site: Site, scoring: Scoring, *given: Any, **named: Any) -> Tensor:
+        self._note(site, scoring)
+        return super().attend(site, scoring, *given, **named)
+
+    def attend_with_weights(
+        self, site: Site, scoring: Scoring, *given: Any, **named: Any
+    ) -> tuple[Tensor, Tensor]:
+        self._note(site, scoring)
+        return super().attend_with_weights(site, scoring, *given, **named)
+
+    def _note(self, site: Site, scoring: Scoring) -> None:
+        if not scoring.sums_to_one:
+            self.unbound.add(site)
 
 
 class _CountingRecorder(Recorder):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import torch
 
-from attention_plugins.checking.comparing import equal
+from attention_plugins.checking.comparing import equal, move
 from attention_plugins.checking.findings import Broken, attempt, rule
 from attention_plugins.checking.models.benches import bench
 from attention_plugins.checking.models.common import hollow, make
@@ -44,8 +44,11 @@ def _changes_something(spec: ModelSpec, parameter: Parameter) -> bool:
         return True  # others' defaults leave no choice
     if len({tuple(found.items()) for found in built.values()}) > 1:
         return True
-    losses = [_loss(spec, parameter, value) for value in built]
-    return not all(equal(loss, losses[0]) for loss in losses)
+    for moved in (False, True):
+        losses = [_loss(spec, parameter, value, moved=moved) for value in built]
+        if not all(equal(loss, losses[0]) for loss in losses):
+            return True
+    return False
 
 
 def _shapes(spec: ModelSpec, parameter: Parameter, value: Scalar) -> Shapes | None:
@@ -61,7 +64,10 @@ def _shapes(spec: ModelSpec, parameter: Parameter, value: Scalar) -> Shapes | No
             return None
 
 
-def _loss(spec: ModelSpec, parameter: Parameter, value: Scalar) -> torch.Tensor:
+def _loss(spec: ModelSpec, parameter: Parameter, value: Scalar, *, moved: bool) -> torch.Tensor:
+    """While training; ``moved``: with all weights moved away from where they start."""
     model = make(spec, values={parameter.name: value}).train()
+    if moved:
+        move(model)
     torch.manual_seed(8)
     return bench(spec).loss(model).detach()

@@ -12,15 +12,15 @@ from collections.abc import Mapping
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import Scoring, needs_of
+from attention_plugins.attention import Scoring, attend, needs_of
 from attention_plugins.checking.comparing import draw, equal
 from attention_plugins.checking.findings import Broken
 from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.refusal import let_go
 
 __all__ = [
-    "HIDDEN", "KEYS", "QUERIES", "SIZE", "VALUE", "draw", "equal", "inputs", "knows_heads", "make",
-    "needs_nothing", "remembers_nothing", "require_shape", "scored", "scores", "sound",
+    "HIDDEN", "KEYS", "QUERIES", "SIZE", "VALUE", "attended", "draw", "equal", "inputs",
+    "knows_heads", "make", "remembers_nothing", "require_shape", "scored", "scores", "sound",
     "trained_in",
 ]  # fmt: skip
 
@@ -63,38 +63,52 @@ def scores(scoring: Scoring, queries: Tensor, keys: Tensor) -> Tensor:
     return scored(scoring, *projected)
 
 
-def scored(scoring: Scoring, queries: Tensor, keys: Tensor, first: int = 0) -> Tensor:
+def scored(
+    scoring: Scoring,
+    queries: Tensor,
+    keys: Tensor,
+    first: int = 0,
+    *,
+    key_positions: Tensor | None = None,
+    seen: int | None = None,
+) -> Tensor:
     """Scores of projected queries and keys, with whatever the scoring needs besides.
 
     Args:
         first: the number of the first query. A scoring with memory is told that each earlier
-            query looked at all keys alike.
+            query looked at the seen keys alike.
+        key_positions: where the keys stand, ``(n_k,)``; None: in their order, from 0.
+        seen: how many keys earlier queries looked at; None: all.
     """
     if "memory" not in scoring.needs:
-        return scoring(queries, keys, **needs_of(scoring, queries.shape[-2], keys, first))
-    rows = []
+        asked = needs_of(scoring, queries.shape[-2], keys, first, None, key_positions)
+        return scoring(queries, keys, **asked)
+    rows, seen = [], seen or keys.shape[-2]
     for number, query in enumerate(queries.split(1, dim=-2), first):
-        alike = keys.new_full((*keys.shape[:-2], number, keys.shape[-2]), 1 / keys.shape[-2])
+        alike = keys.new_zeros((*keys.shape[:-2], number, keys.shape[-2]))
+        alike[..., :seen] = 1 / seen
         rows.append(scoring(query, keys, **needs_of(scoring, 1, keys, number, alike)))
     return torch.cat(rows, dim=-2)
 
 
-def needs_nothing(spec: ScoringSpec) -> bool:
-    """Whether its scores follow from queries and keys alone."""
-    return not _needs(spec)
+def attended(scoring: Scoring, queries: Tensor, keys: Tensor) -> tuple[Tensor, Tensor]:
+    """Output and weights of queries and keys, whose last three keys are masked.
+
+    Values have the precision of the scores: another than that of the inputs is one rule's matter.
+    """
+    dtype = scores(scoring, queries[..., :1, :], keys).dtype
+    values = draw(*keys.shape[:-1], VALUE, seed=2, dtype=dtype)
+    mask = torch.arange(keys.shape[-2]) < keys.shape[-2] - 3
+    return attend(scoring, queries.clone(), keys.clone(), values, mask)
 
 
 def remembers_nothing(spec: ScoringSpec) -> bool:
     """Whether it can meet several queries at once."""
-    return "memory" not in _needs(spec)
-
-
-def _needs(spec: ScoringSpec) -> tuple[str, ...]:
     try:
-        return make(spec).needs
+        return "memory" not in make(spec).needs
     except BaseException as error:  # said by the rules that build it
         let_go(error)
-        return ()
+        return True
 
 
 def knows_heads(spec: ScoringSpec) -> bool:

@@ -3,23 +3,26 @@
 from __future__ import annotations
 
 import torch
+from torch import Tensor
 
-from attention_plugins.attention import attend
+from attention_plugins.attention import attend, masked_weights, needs_of
 from attention_plugins.checking.findings import Broken, rule
 from attention_plugins.checking.scorings.common import (
     KEYS,
+    QUERIES,
     VALUE,
     draw,
     equal,
     inputs,
     knows_heads,
     make,
-    needs_nothing,
+    remembers_nothing,
     scored,
     scores,
 )
 from attention_plugins.contract import ScoringSpec
 
+_BEFORE = ("inputs_stay_as_they_are", "precision_is_that_of_the_inputs")
 _MASKED = 8  # keys, of 13
 
 
@@ -49,42 +52,70 @@ def check_queries_do_not_meet(spec: ScoringSpec) -> None:
     """A decoder asks one query at a time and must get what all at once would get."""
     scoring = make(spec)
     queries, keys = inputs(2)
-    together = scores(scoring, queries, keys)
-    projected = scoring.project_queries(queries.clone()), scoring.project_keys(keys.clone())
-    parts = [
-        scored(scoring, part.clone(), projected[1].clone(), first)
-        for part, first in zip(projected[0].split((2, 5), dim=-2), (0, 2), strict=True)
+    together = scoring.project_queries(queries.clone())
+    parts = [scoring.project_queries(part.clone()) for part in queries.split((2, 5), dim=-2)]
+    if not _joined_equal(together, parts):
+        raise Broken(
+            "project_queries makes something else of a query alone than among others; compute "
+            "nothing over dimension -2 there, and count no positions: these come to forward with "
+            'needs = ("positions",)'
+        )
+    found = scores(scoring, queries, keys)
+    projected = scoring.project_keys(keys.clone())
+    asked = [
+        scored(scoring, part.clone(), projected.clone(), first)
+        for part, first in zip(parts, (0, 2), strict=True)
     ]
-    if not equal(together, torch.cat(parts, dim=-2)):
+    if not _joined_equal(found, asked):
         raise Broken(
             "a query scores differently alone than among others; nothing may be computed over "
-            "the queries' dimension (-2 of queries and of scores), such as a mean; a query's"
-            ' position comes with needs = ("positions",)'
+            "the queries' dimension (-2 of queries and of scores), such as a mean, and no "
+            "position may be counted from the first query that comes: a query's position comes "
+            'with needs = ("positions",)'
         )
 
 
-@rule("scorings", applies=needs_nothing)
+def _joined_equal(together: Tensor, parts: list[Tensor]) -> bool:
+    """Whether queries in parts gave what they gave together."""
+    try:
+        return equal(together, torch.cat(parts, dim=-2))
+    except RuntimeError:  # the parts do not even go together
+        return False
+
+
+@rule("scorings", applies=remembers_nothing)
 def check_moving_a_key_moves_its_scores(spec: ScoringSpec) -> None:
-    """Keys in another order give the same scores in that order."""
+    """Keys in another order, with their positions, give the same scores in that order."""
     scoring, order = make(spec), draw(KEYS, seed=2).argsort()
     queries, keys = inputs(2)
-    moved = scores(scoring, queries, keys[:, order])
-    if not equal(moved, scores(scoring, queries, keys)[..., order]):
+    asked = scoring.project_queries(queries)
+    one = scored(scoring, asked.clone(), scoring.project_keys(keys.clone()))
+    moved = scored(
+        scoring, asked.clone(), scoring.project_keys(keys[:, order]), key_positions=order
+    )
+    if equal(moved, one[..., order]):
+        return
+    if "positions" in scoring.needs:
         raise Broken(
-            "scores depend on the order of the keys; take counted positions, triangular masks, "
-            'cumsum and sort out of it: a scoring of positions says needs = ("positions",), and '
-            "masks come through the tap"
+            "a key that moved with its position scores differently; read where keys stand from "
+            "positions.keys, not from their columns: source and target in a row, as in prefix_lm, "
+            "are numbered each for itself"
         )
+    raise Broken(
+        "scores depend on the order of the keys; take counted positions, triangular masks, "
+        'cumsum and sort out of it: a scoring of positions says needs = ("positions",), and '
+        "masks come through the tap"
+    )
 
 
-@rule("scorings")
+@rule("scorings", unless=_BEFORE)
 def check_a_masked_key_changes_nothing(spec: ScoringSpec) -> None:
     """Attention's output does not depend on keys that the mask hides, such as padding."""
     scoring = make(spec)
     queries, keys = inputs(2)
     values, lengths = draw(2, KEYS, VALUE, seed=2), torch.tensor([KEYS - _MASKED] * 2)
     other = keys.clone()
-    other[:, -_MASKED:] = draw(2, _MASKED, keys.shape[-1], seed=3)
+    other[:, -_MASKED:] = 3 * draw(2, _MASKED, keys.shape[-1], seed=3)  # a maximum shows too
     one, another = (
         attend(scoring, queries.clone(), each.clone(), values, lengths)[0]
         for each in (keys, other)
@@ -94,6 +125,46 @@ def check_a_masked_key_changes_nothing(spec: ScoringSpec) -> None:
             "a key behind the mask changed attention's output; compute nothing over the keys' "
             "dimension, such as a softmax, a norm or a mean: return raw scores, attend() masks "
             "and normalises them"
+        )
+
+
+@rule("scorings", unless=(*_BEFORE, "a_masked_key_changes_nothing"))
+def check_padding_changes_nothing(spec: ScoringSpec) -> None:
+    """Keys behind the mask might as well not be there: padding, and words to be written."""
+    scoring = make(spec)
+    queries, keys = inputs(2)
+    few = KEYS - _MASKED
+    allowed = torch.arange(KEYS) < few
+    drawn, values = draw(2, QUERIES, KEYS, seed=4), draw(2, KEYS, VALUE, seed=2)
+    hidden = masked_weights(drawn, allowed, scoring.normalise)
+    alone = masked_weights(drawn[..., :few], None, scoring.normalise)
+    if not equal(hidden[..., :few], alone):
+        raise Broken(
+            "normalise lets keys behind the mask change the weights of others; there they have "
+            "the lowest finite score (torch.finfo(scores.dtype).min), which is no number to "
+            "compute with: neither count such keys nor clamp, average or standardise them"
+        )
+    asked = scoring.project_queries(queries)
+    row = slice(0, 1) if "memory" in scoring.needs else slice(None)
+    pooled = []
+    for number in (KEYS, few):
+        needs = needs_of(scoring, asked[..., row, :].shape[-2], keys[..., :number, :])
+        pooled.append(scoring.pool(hidden[..., row, :number], values[:, :number], **needs))
+    if not equal(*pooled):
+        raise Broken(
+            "pool reads values behind the mask; their weight is 0: let every value meet its "
+            "weight, and take no mean or maximum over all values"
+        )
+    if "translation" not in spec.tasks:
+        return  # a sequence alone is not padded, and nor are points
+    keys[:, few:] *= 3  # a maximum over keys shows too
+    projected = scoring.project_keys(keys.clone())
+    many = scored(scoring, asked.clone(), projected.clone(), seen=few)[..., :few]
+    if not equal(many, scored(scoring, asked.clone(), projected[..., :few, :].clone())):
+        raise Broken(
+            "a key's score depends on how many keys there are; padding, and words written later, "
+            "change their number: count from the first key, and divide by nothing that is "
+            'summed over keys, or leave "translation" out of tasks'
         )
 
 

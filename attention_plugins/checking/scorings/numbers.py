@@ -14,6 +14,7 @@ from attention_plugins.checking.scorings.common import (
     QUERIES,
     SIZE,
     VALUE,
+    attended,
     draw,
     equal,
     inputs,
@@ -43,7 +44,7 @@ def check_scores_are_finite(spec: ScoringSpec) -> None:
             )
 
 
-@rule("scorings")
+@rule("scorings", unless=("scores_are_finite",))
 def check_gradients_are_finite(spec: ScoringSpec) -> None:
     """For queries and keys that are 0, equal, of usual size, and 100 times as large."""
     for what, scoring, queries, keys in _cases(spec):
@@ -66,15 +67,17 @@ def check_gradients_are_finite(spec: ScoringSpec) -> None:
 def check_gradients_reach_queries_and_keys(spec: ScoringSpec) -> None:
     """What changes the scores can be learned. A scoring that looks at neither is exempt.
 
-    So is one that does no more than rule keys out, which has no slope.
+    So is one that does no more than rule keys out, which has no slope; and one that compares a
+    query with places, not with what stands there.
     """
     scoring = make(spec)
     given = dict(zip(("queries", "keys"), inputs(2), strict=True))
     others = {"queries": draw(2, QUERIES, SIZE, seed=5), "keys": draw(2, KEYS, SIZE, seed=6)}
     before = scores(scoring, *given.values())
-    if not any(_differ(scoring, before, {**given, name: others[name]}) for name in given):
-        return
-    for name in given:
+    read = [n for n in given if _differ(scoring, before, {**given, n: others[n]})]
+    if read and "positions" not in scoring.needs:
+        read = [*given]
+    for name in read:
         leaves = {key: part.clone().requires_grad_(key == name) for key, part in given.items()}
         found = scores(scoring, *leaves.values())
         if found.requires_grad:
@@ -85,9 +88,19 @@ def check_gradients_reach_queries_and_keys(spec: ScoringSpec) -> None:
                 f"no gradient reaches the {name}; use them in the formula, and drop detach(), "
                 ".data, no_grad(), .item() and rounding on their way"
             )
+        output, _ = attended(scoring, *leaves.values())
+        new = None
+        if output.requires_grad:
+            total = (output * draw(*output.shape, seed=4)).sum()
+            (new,) = torch.autograd.grad(total, leaves[name], allow_unused=True)
+        if new is None or not new.any():
+            raise Broken(
+                f"a gradient reaches the {name} from the scores, but none from attention's "
+                "output; drop detach(), no_grad() and rounding in normalise and pool"
+            )
 
 
-@rule("scorings")
+@rule("scorings", unless=("precision_is_that_of_the_inputs",))
 def check_every_weight_learns(spec: ScoringSpec) -> None:
     """Each ``nn.Parameter`` gets a gradient, also behind the softmax.
 
@@ -116,7 +129,7 @@ def check_every_weight_learns(spec: ScoringSpec) -> None:
             )
 
 
-@rule("scorings")
+@rule("scorings", unless=("scores_are_finite",))
 def check_gradients_are_those_of_the_formula(spec: ScoringSpec) -> None:
     """Backward agrees with finite differences in float64."""
     torch.manual_seed(7)
@@ -133,7 +146,7 @@ def check_gradients_are_those_of_the_formula(spec: ScoringSpec) -> None:
         return found + 0 * (queries.sum() + keys.sum())  # a constant has gradients too: 0
 
     given = (queries, keys, *scoring.parameters())
-    if not torch.autograd.gradcheck(scored, given, raise_exception=False):
+    if not torch.autograd.gradcheck(scored, given, raise_exception=False, fast_mode=True):
         raise Broken(
             "gradients differ from finite differences of the scores; write the formula with "
             "torch's own operations, or mend the backward of your autograd.Function; nothing on "

@@ -4,13 +4,46 @@ from __future__ import annotations
 
 import torch
 
+from attention_plugins.attention import KernelScoring
 from attention_plugins.checking.devices import devices_watched, left_behind
 from attention_plugins.checking.findings import Broken, attempt, rule
-from attention_plugins.checking.scorings.common import SIZE, equal, inputs, make, scores
+from attention_plugins.checking.scorings.common import (
+    SIZE,
+    attended,
+    equal,
+    inputs,
+    make,
+    scores,
+)
 from attention_plugins.contract import ScoringSpec, Sizes
+from attention_plugins.refusal import let_go
 
 # Of the largest score: what rounding of inputs and of sums may cost.
 _TOLERANCES = {torch.float32: 1e-3, torch.float64: 1e-9, torch.bfloat16: 0.1}
+
+
+def _is_kernel(spec: ScoringSpec) -> bool:
+    try:
+        return isinstance(make(spec), KernelScoring)
+    except BaseException as error:  # said by the rules that build it
+        let_go(error)
+        return False
+
+
+@rule("scorings", applies=_is_kernel, decides=True)
+def check_a_kernel_is_positive(spec: ScoringSpec) -> None:
+    """Features of a query times those of a key, of which scores are the logarithm."""
+    scoring = make(spec)
+    assert isinstance(scoring, KernelScoring)
+    queries, keys = inputs(2)
+    asked = scoring.query_features(scoring.project_queries(queries))
+    kernel = asked @ scoring.key_features(scoring.project_keys(keys)).mT
+    if not (kernel > 0).all():
+        raise Broken(
+            f"query_features times key_features is {kernel.min():.3g} for some query and key; a "
+            "kernel is positive, as its logarithm is the score: make both features so, such as "
+            "elu(x) + 1 or exp(x)"
+        )
 
 
 @rule("scorings")
@@ -27,15 +60,18 @@ def check_precision_is_that_of_the_inputs(spec: ScoringSpec) -> None:
             "make new tensors with queries.new_zeros(...) or dtype=queries.dtype, and cast nothing"
         )
         with attempt(f"in {kind}", advice):
+            scoring = make(spec, dtype=dtype)
             try:
-                found = scores(make(spec, dtype=dtype), queries, keys)
+                found = scores(scoring, queries, keys)
+                output, weights = attended(scoring, queries, keys)
             except RuntimeError as error:
                 if _lacks_a_kernel(error, dtype):
                     continue  # torch's gap, not the scoring's fault
                 raise
-        if found.dtype != dtype:
-            got = str(found.dtype).removeprefix("torch.")
-            raise Broken(f"queries and keys in {kind} gave scores in {got}; {advice}")
+        for what, part in (("scores", found), ("weights", weights), ("outputs", output)):
+            if part.dtype != dtype:
+                got = str(part.dtype).removeprefix("torch.")
+                raise Broken(f"queries and keys in {kind} gave {what} in {got}; {advice}")
         try:
             exact = scores(make(spec), queries.double(), keys.double())
         except Exception:  # nosec B112  # said when its turn comes

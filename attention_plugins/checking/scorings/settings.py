@@ -6,6 +6,7 @@ import random
 
 import torch
 
+from attention_plugins.checking.comparing import move
 from attention_plugins.checking.findings import Broken, attempt, rule
 from attention_plugins.checking.records import require_explained, values_of
 from attention_plugins.checking.scorings.common import (
@@ -14,6 +15,7 @@ from attention_plugins.checking.scorings.common import (
     QUERIES,
     SIZE,
     VALUE,
+    attended,
     equal,
     inputs,
     make,
@@ -21,7 +23,7 @@ from attention_plugins.checking.scorings.common import (
     scores,
     sound,
 )
-from attention_plugins.contract import ScoringSpec, Sizes
+from attention_plugins.contract import Parameter, ScoringSpec, Sizes
 from attention_plugins.fitting import learned_values
 
 
@@ -33,8 +35,10 @@ def check_the_record_explains_itself(spec: ScoringSpec) -> None:
 
 @rule("scorings")
 def check_every_parameter_is_used(spec: ScoringSpec) -> None:
-    """It builds at both bounds and at the default, and not all of them score alike."""
-    queries, keys = inputs(2)
+    """It builds at both bounds and at the default, and not all of them attend alike.
+
+    Weights of other names or shapes are a difference too: a kernel may start as the identity.
+    """
     for parameter in spec.parameters:
         found = []
         for value in values_of(parameter, on_step=True):
@@ -42,18 +46,42 @@ def check_every_parameter_is_used(spec: ScoringSpec) -> None:
             with attempt(what, "let it take every value that the parameter allows, or allow less"):
                 scoring = make(spec, values={parameter.name: value}).train()
                 torch.manual_seed(8)
-                found.append(scores(scoring, queries, keys))
+                found.append(scores(scoring, *inputs(2)))
             require_shape(found[-1], (2, QUERIES, KEYS), what, "keep the shape at every value")
             if not sound(found[-1]):
                 raise Broken(
                     f"{what} scores are NaN or infinite; narrow the parameter's bounds, or "
                     "compute more carefully there"
                 )
-        if all(equal(one, found[0]) for one in found):
+        if all(equal(one, found[0]) for one in found) and not _used_besides(spec, parameter):
             raise Broken(
                 f"the parameter {parameter.name} changes nothing; read values[{parameter.name!r}] "
                 "in build (a function of @scoring: its argument of that name), or take it away"
             )
+
+
+def _used_besides(spec: ScoringSpec, parameter: Parameter) -> bool:
+    """Whether what is made of the scores, or the weights themselves, follow its value.
+
+    What training moves away from where it starts is asked a second time, moved.
+    """
+    made = [
+        make(spec, values={parameter.name: value}).train()
+        for value in values_of(parameter, on_step=True)
+    ]
+    shapes = [{n: t.shape for n, t in each.state_dict().items()} for each in made]
+    if any(each != shapes[0] for each in shapes):
+        return True
+    for moved in (False, True):
+        found = []
+        for each in made:
+            if moved:
+                move(each)
+            torch.manual_seed(8)
+            found.append(attended(each, *inputs(2)))
+        if not all(equal(a, b) for each in found for a, b in zip(each, found[0], strict=True)):
+            return True
+    return False
 
 
 @rule("scorings", applies=lambda spec: any(p.learnable for p in spec.parameters))

@@ -2,10 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import torch
 from torch import Tensor
 
-from attention_plugins.attention import Scoring, attend
+from attention_plugins.attention import (
+    Scoring,
+    attend,
+    attend_in_linear_time,
+    masked_weights,
+    needs_of,
+    runs_in_linear_time,
+)
+from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.checking.findings import Broken, attempt, rule
 from attention_plugins.checking.scorings.common import (
     KEYS,
@@ -15,14 +25,129 @@ from attention_plugins.checking.scorings.common import (
     draw,
     equal,
     make,
+    remembers_nothing,
 )
 from attention_plugins.contract import ScoringSpec
+from attention_plugins.fused import attend_fused, runs_fused
+from attention_plugins.sums import pool_without_weights, pools_without_weights
 
+# Causes of much else.
+_BEFORE = (
+    "inputs_stay_as_they_are", "precision_is_that_of_the_inputs", "dimensions_of_one_stay",
+)  # fmt: skip
 _HEADS = (1, 2, 3, 4)
 _LENGTHS = (KEYS, 6)  # keys that the two rows of a batch may see
 
 
-@rule("scorings")
+@rule("scorings", applies=remembers_nothing, unless=_BEFORE)
+def check_rows_do_not_meet(spec: ScoringSpec) -> None:
+    """``normalise`` and ``pool`` make of a query alone what they make of it among others."""
+    for heads in (1, 3):
+        scoring = make(spec, heads=heads)
+        scores = draw(*_shape(heads, QUERIES, KEYS), seed=4)
+        keys, values = (draw(*_shape(heads, KEYS, size), seed=size) for size in (SIZE, VALUE))
+        allowed = torch.ones(QUERIES, KEYS, dtype=torch.bool).tril(KEYS - QUERIES)
+        weights = masked_weights(scores, allowed, scoring.normalise)
+        output = scoring.pool(weights, values, **needs_of(scoring, QUERIES, keys))
+        for row in (0, 4):
+            one = slice(row, row + 1)
+            alone = masked_weights(scores[..., one, :], allowed[one], scoring.normalise)
+            if not equal(alone, weights[..., one, :]):
+                raise Broken(_met("normalise makes other weights", "scores"))
+            needs = needs_of(scoring, 1, keys, row)
+            if not equal(scoring.pool(weights[..., one, :], values, **needs), output[..., one, :]):
+                raise Broken(_met("pool makes another output", "weights"))
+
+
+def _met(what: str, given: str) -> str:
+    return (
+        f"{what} of a query alone than of the same one among others; a decoder asks word by "
+        "word, and attention in blocks a few queries at a time: compute nothing over the "
+        f"queries' dimension (-2 of {given}); what must, is written as a model"
+    )
+
+
+@rule(
+    "scorings",
+    unless=(
+        *_BEFORE,
+        "queries_do_not_meet",
+        "a_masked_key_changes_nothing",
+        "padding_changes_nothing",
+        "batch_rows_do_not_meet",
+        "rows_do_not_meet",
+    ),
+)
+def check_unwatched_attention_is_the_same(spec: ScoringSpec) -> None:
+    """In blocks, fused or in linear time, where nobody looks, the output is that of the weights.
+
+    So are its gradients.
+    """
+    scoring = make(spec)
+    mask = torch.arange(KEYS) < torch.tensor(_LENGTHS)[:, None, None]
+    usual = _learned(scoring, lambda q, k, v: attend(scoring, q, k, v, mask)[0])
+    ways: list[tuple[str, Callable[..., Tensor]]] = []
+    if runs_in_linear_time(scoring, draw(2, QUERIES, SIZE), mask, 0.0):
+        ways.append((
+            "in linear time; forward is the logarithm of query_features times key_features, which "
+            "must be positive",
+            lambda q, k, v: attend_in_linear_time(scoring, q, k, v, mask),
+        ))  # fmt: skip
+    if runs_fused(scoring, draw(2, QUERIES, SIZE), 0.0):
+        ways.append((
+            "on torch's fused kernels; let factors give what forward multiplies, but for a number "
+            "for each query",
+            lambda q, k, v: attend_fused(scoring, q, k, v, mask),
+        ))  # fmt: skip
+    if "memory" not in scoring.needs:
+        ways.append((
+            "in blocks of queries; let a query's score follow from that query, the keys and the "
+            "weights",
+            lambda q, k, v: attend_in_blocks(scoring, q, k, v, mask, block=3),
+        ))  # fmt: skip
+    for how, way in ways:
+        with attempt(f"while it was computed {how.partition(';')[0]}", "mend that"):
+            found = _learned(scoring, way)
+        if not all(equal(a, b, 1e-7) for a, b in zip(usual, found, strict=True)):
+            raise Broken(f"where nobody looks at the weights, output or gradients differ {how}")
+    _require_sums(spec)
+
+
+def _learned(scoring: Scoring, way: Callable[..., Tensor]) -> tuple[Tensor, ...]:
+    """The output of a way to attend, and all its gradients."""
+    given = [
+        draw(2, count, size, seed=seed).requires_grad_()
+        for seed, (count, size) in enumerate(((QUERIES, SIZE), (KEYS, SIZE), (KEYS, VALUE)))
+    ]
+    learning = [*given, *scoring.parameters()]
+    output = way(*given)
+    total = (output * draw(*output.shape, seed=5)).sum()
+    new = torch.autograd.grad(total, learning, allow_unused=True)
+    return output.detach(), *(
+        torch.zeros_like(part) if one is None else one
+        for part, one in zip(learning, new, strict=True)
+    )
+
+
+def _require_sums(spec: ScoringSpec) -> None:
+    """Of a scoring of a distance: that its sums without weights are those with weights."""
+    if "regression" not in spec.tasks:
+        return
+    for size in (1, 2):
+        scoring = make(spec, query=size, key=size)
+        queries, keys = draw(QUERIES, size), draw(KEYS, size, seed=1)
+        values = draw(KEYS, VALUE, seed=2)
+        if not pools_without_weights(scoring):
+            return
+        found = pool_without_weights(scoring, queries, keys, values).values
+        if not equal(found, attend(scoring, queries, keys, values)[0], 1e-6):
+            raise Broken(
+                "where there are millions of points, output differs from that of the weights; let "
+                "line_kernel say what profile computes, and profile never grow with the distance"
+            )
+
+
+@rule("scorings", unless=(*_BEFORE, "scores_are_finite"))
 def check_weights_are_sound_with_every_number_of_heads(spec: ScoringSpec) -> None:
     """Weights have the shape of queries by keys, are not negative, and 0 behind the mask.
 
@@ -58,10 +183,13 @@ def check_weights_are_sound_with_every_number_of_heads(spec: ScoringSpec) -> Non
             )
 
 
-@rule("scorings")
+@rule(
+    "scorings",
+    unless=(*_BEFORE, "batch_rows_do_not_meet", "rows_do_not_meet"),
+)
 def check_a_sentence_attends_alone_as_among_others(spec: ScoringSpec) -> None:
     """Weights and outputs of a batch row do not follow from the other rows."""
-    for heads in _HEADS:
+    for heads in (1, 3):
         scoring = make(spec, heads=heads)
         together = _attended(scoring, heads)
         for row in range(2):

@@ -9,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from attention_plugins import ModelSpec, Parameter, Site, Sizes, Tap
+from attention_plugins import ModelSpec, Parameter, Scoring, Site, Sizes, Tap
 from attention_plugins.attention import as_mask
 from attention_plugins.checking import Broken, check_model, rules
 from attention_plugins.text import BOS_ID
@@ -370,6 +370,39 @@ def test_a_planted_fault_breaks_its_rule_which_says_what_to_change(name):
     with pytest.raises(Broken) as caught:
         rules("models", spec)[rule](spec)
     assert phrase in str(caught.value)
+
+
+class Halved(Scoring):
+    sums_to_one = False
+
+    def forward(self, queries, keys):
+        return queries @ keys.mT
+
+    def normalise(self, scores):
+        return super().normalise(scores) / 2
+
+
+class BringsAScoring(Plain):
+    """Whose rows need not sum to 1, beside the one that is chosen."""
+
+    def __init__(self, factory, sizes, values):
+        super().__init__(factory, sizes, values)
+        self.own = Halved()
+        self.kernel = nn.Parameter(torch.tensor([0.0, 1.0, 0.0]))
+        self.step_of = values.get("depth", 1)
+
+    def look(self, state, query, tap):
+        memory = state["memory"]
+        own = tap.attend(Site("cross", 1), self.own, query, memory, memory, state["mask"])
+        kept = self.kernel[1] + self.kernel[0] * self.step_of + self.kernel[2]
+        return super().look(state, query, tap) + kept * own
+
+
+def test_a_scoring_of_the_model_s_own_and_a_kernel_that_starts_as_the_identity_are_no_fault():
+    depth = Parameter(name="depth", title="Depth", default=1, low=1, high=3)
+    spec = record(BringsAScoring, (depth,))
+    for rule in ("weights_are_a_distribution", "every_parameter_is_used"):
+        rules("models", spec)[rule](spec)
 
 
 @pytest.mark.parametrize("kind", [Plain, Kernel, Forced])

@@ -12,7 +12,15 @@ import pytest
 import torch
 from torch import nn
 
-from attention_plugins import Parameter, Scoring, ScoringSpec, scoring
+from attention_plugins import (
+    ContractError,
+    Parameter,
+    Product,
+    ProductScoring,
+    Scoring,
+    ScoringSpec,
+    scoring,
+)
 from attention_plugins.checking import check_scoring, rules
 from attention_plugins.scorings.dot import dot_product
 
@@ -45,6 +53,10 @@ class Dot(Scoring):
         return queries @ keys.mT
 
 
+class Placed(Dot):
+    needs = ("positions",)
+
+
 class Fault(NamedTuple):
     spec: ScoringSpec
     rule: str
@@ -64,10 +76,7 @@ def fault(rule, phrase, *also, make=plain):
     return plant
 
 
-@fault(
-    "scores_have_the_shape_of_queries_by_keys", "keys.mT", "batch_rows_do_not_meet",
-    "weights_are_sound_with_every_number_of_heads", "a_sentence_attends_alone_as_among_others",
-)  # fmt: skip
+@fault("scores_have_the_shape_of_queries_by_keys", "keys.mT")
 def heads_swapped(queries, keys):
     found = queries @ keys.mT
     return found.transpose(0, 1) if found.dim() > 3 else found
@@ -132,7 +141,32 @@ class MixesWhateverStandsThird(Dot):
         return (weights + weights.roll(1, dims=-3)) / 2
 
 
-@fault("dimensions_of_one_stay", "squeeze(-1)", "a_sentence_attends_alone_as_among_others")
+@fault("rows_do_not_meet", "normalise makes other weights", make=module)
+class SharesWithTheOtherQueries(Dot):
+    def normalise(self, scores):
+        weights = super().normalise(scores)
+        return 0.9 * weights + 0.1 * weights.mean(dim=-2, keepdim=True)
+
+
+@fault("padding_changes_nothing", "how many keys there are", make=module)
+class DividedByTheCount(Dot):
+    def forward(self, queries, keys):
+        return queries @ keys.mT / keys.shape[-2] ** 0.5
+
+
+@fault("unwatched_attention_is_the_same", "on torch's fused kernels", make=module)
+class ForgetsAFactor(ProductScoring):
+    def __init__(self, sizes, values):
+        super().__init__()
+
+    def factors(self, queries, keys):
+        return Product(queries, keys, 0.5)
+
+    def forward(self, queries, keys):
+        return queries @ keys.mT
+
+
+@fault("dimensions_of_one_stay", "squeeze(-1)")
 def squeezed(queries, keys):
     return (queries @ keys.mT).squeeze()
 
@@ -152,11 +186,7 @@ def float64_only(queries, keys):
     )
 
 
-@fault(
-    "precision_is_that_of_the_inputs", "cast nothing",
-    "a_masked_key_changes_nothing", "every_weight_learns",
-    "weights_are_sound_with_every_number_of_heads", "a_sentence_attends_alone_as_among_others",
-)  # fmt: skip
+@fault("precision_is_that_of_the_inputs", "cast nothing")
 def cast_down(queries, keys):
     return queries.float() @ keys.float().mT
 
@@ -193,11 +223,7 @@ class LeftBehind(Dot):
         return (queries * self.table.to(queries)) @ keys.mT
 
 
-@fault(
-    "batch_rows_do_not_meet",
-    "last two dimensions only",
-    "a_sentence_attends_alone_as_among_others",
-)
+@fault("batch_rows_do_not_meet", "last two dimensions only")
 def batch_leak(queries, keys):
     if queries.dim() > 2:
         queries = queries - queries.mean(dim=0, keepdim=True)
@@ -448,3 +474,87 @@ def test_a_scoring_that_cannot_be_built_is_told_so_once():
     (finding,) = check_scoring(module(LacksAnImport))
     assert finding.rule == "it_can_be_built_and_asked"
     assert finding.message.endswith("mend that; no other rule was tried")
+
+
+class DenseSynthesizer(Placed):
+    """Of a query and a place: no gradient reaches the keys, and none can."""
+
+    def __init__(self, sizes, values):
+        super().__init__(sizes, values)
+        self.places = nn.Linear(sizes.query, 20)
+
+    def forward(self, queries, keys, positions):
+        return self.places(queries).index_select(-1, positions.keys.clamp_max(19))
+
+
+class Tempered(Dot):
+    """Its parameter is read in normalise alone."""
+
+    def __init__(self, sizes, values):
+        super().__init__(sizes, values)
+        self.width = nn.Parameter(torch.tensor(values["width"]))
+
+    def normalise(self, scores):
+        return super().normalise(scores / self.width)
+
+
+class IdentityKernel(Placed):
+    """Its parameter is the length of a kernel that at first leaves scores as they are."""
+
+    def __init__(self, sizes, values):
+        super().__init__(sizes, values)
+        self.kernel = nn.Parameter(torch.eye(values["taps"])[0])
+
+    def forward(self, queries, keys, positions):
+        away = positions.distances.abs()
+        found = sum(weight * (away == n) for n, weight in enumerate(self.kernel[1:], start=1))
+        return queries @ keys.mT * self.kernel[0] + found
+
+
+TAPS = Parameter(name="taps", title="Taps", default=3, low=2, high=5)
+
+
+@pytest.mark.parametrize(
+    ("kind", "parameters"),
+    [(DenseSynthesizer, ()), (Tempered, (WIDTH,)), (IdentityKernel, (TAPS,))],
+)
+def test_what_looks_like_a_fault_and_is_none_keeps_every_rule(kind, parameters):
+    assert [f for f in check_scoring(module(kind, parameters)) if not f.passed] == []
+
+
+class Keeps(Dot):
+    def __init__(self, sizes, values):
+        super().__init__(sizes, values)
+        self.table = torch.eye(sizes.query)
+
+    def forward(self, queries, keys):
+        return queries @ self.table @ keys.mT
+
+
+SINGLE = torch.eye(5)
+
+
+@pytest.mark.parametrize(
+    ("score", "rule", "phrase"),
+    [
+        (lambda q, k: (q @ k.mT).sqrt(), "scores_are_finite", "bound what grows"),
+        (lambda q, k: q @ k, "it_can_be_built_and_asked", "transposed, queries @ keys.mT"),
+        (lambda q, k: q @ SINGLE @ k.mT, "it_can_be_built_and_asked", "in float32, but not in"),
+        (lambda q, k: k @ q.mT, "scores_have_the_shape_of_queries_by_keys", "not keys @ queries"),
+        (lambda q, k: q.sum(-1), "scores_have_the_shape_of_queries_by_keys", "count dimensions"),
+        (Keeps, "it_can_be_built_and_asked", "Keeps.table is a tensor that the module does not"),
+    ],
+)
+def test_one_cause_has_one_finding(score, rule, phrase):
+    if score is Keeps:
+        spec = module(Keeps)
+    else:
+        spec = scoring("one", formula="q k", reference="nobody", same_size=True)(score)
+    (found,) = [one for one in check_scoring(spec) if not one.passed]
+    assert found.rule == rule
+    assert phrase in found.message
+
+
+def test_a_function_that_takes_positions_and_does_not_ask_is_told_how():
+    with pytest.raises(ContractError, match=r'write needs=\("positions",\) in @scoring'):
+        plain(lambda queries, keys, positions: queries @ keys.mT)

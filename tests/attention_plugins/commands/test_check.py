@@ -176,6 +176,21 @@ def test_a_name_that_another_installed_plugin_has_is_a_fault(write, monkeypatch)
     assert messages(mine) == []
 
 
+def test_an_installed_package_of_several_modules_does_not_clash_with_itself(tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        code = f'@make("{name}_of_two")\ndef {name}(queries, keys): ...\n{hook(name)}'
+        (tmp_path / f"checked_{name}.py").write_text(HEAD + code, "utf-8")
+    info = tmp_path / "two_modules-1.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: two-modules\nVersion: 1\n")
+    points = "[attention_plugins]\none = checked_one\ntwo = checked_two\n"
+    (info / "entry_points.txt").write_text(points)
+    monkeypatch.syspath_prepend(tmp_path)
+    found = contents("two-modules")
+    assert [offer.spec.name for offer in found.offers] == ["one_of_two", "two_of_two"]
+    assert found.faults == []
+
+
 def test_a_name_that_is_claimed_twice_is_a_fault_where_both_are_installed(write, monkeypatch):
     mine = write('@make("near")\ndef near(queries, keys): ...\n', hook("near"), name="mine")
     claimed = 'scoring "near" is claimed by mine (mine) and by far-pack (other)'

@@ -10,18 +10,23 @@ import sys
 from pathlib import Path
 
 import pytest
+from support.documents import DOCUMENTS
 
 from attention_plugins.commands import main
+from attention_plugins.formula import package_of
 
 ROOT = Path(__file__).parents[3]
+TEXT = "\n".join(DOCUMENTS.values())
 
-# What `list` says, then pytest on the package's own test: one interpreter for both.
+# What `list` says beside the folder, then pytest on the package's own test: one interpreter for
+# both. The folder has the module's name: it must not be imported in the module's place.
 USE = """
-import sys, pytest
+import site, sys, pytest
+site.addsitedir("site")
 from attention_plugins.commands import main
 main(["list", "--json"])
 sys.stdout.flush()
-sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "fig-scoring"]))
+sys.exit(pytest.main(["-q", "-p", "no:cacheprovider", "-p", "no:xdist", "figkernel"]))
 """
 
 
@@ -34,32 +39,55 @@ def desk(tmp_path, monkeypatch):
 
 @pytest.mark.slow
 def test_a_new_package_installs_and_holds_everywhere(desk, capfd):
-    assert main(["new", "fig-scoring"]) == 0
-    folder, files = desk / "fig-scoring", ["README.md", "fig_scoring.py", "pyproject.toml"]
-    assert sorted(path.name for path in folder.iterdir()) == [*files, "test_fig_scoring.py"]
+    assert main(["new", "figkernel"]) == 0
+    files = [path.relative_to(desk).as_posix() for path in desk.rglob("*.*")]
+    assert sorted(files) == [
+        "figkernel/README.md", "figkernel/pyproject.toml", "figkernel/src/figkernel.py",
+        "figkernel/test_figkernel.py",
+    ]  # fmt: skip
     said = capfd.readouterr().out
-    assert "python -m attention_plugins check fig-scoring\n" in said
-    assert "-e fig-scoring\n" in said
+    assert "python -m attention_plugins check figkernel\n" in said
+    assert "-e figkernel\n" in said
     assert "Reload plugins" in said
 
     installed = subprocess.run(
         [sys.executable, "-m", "pip", "install", "--quiet", "--no-deps", "--no-index",
-         "--no-build-isolation", "--target", "site", "./fig-scoring"],
+         "--no-build-isolation", "--target", "site", "-e", "./figkernel"],
         cwd=desk, capture_output=True, text=True, timeout=180, check=False,
     )  # fmt: skip
     assert installed.returncode == 0, installed.stderr
     used = subprocess.run(
         [sys.executable, "-c", USE],
-        env={**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(desk / "site")])},
-        cwd=desk, capture_output=True, text=True, timeout=240, check=False,
+        env={**os.environ, "PYTHONPATH": str(ROOT)}, cwd=desk,
+        capture_output=True, text=True, timeout=240, check=False,
     )  # fmt: skip
     assert used.returncode == 0, used.stdout + used.stderr
     listed, end = json.JSONDecoder().raw_decode(used.stdout)
-    assert [f for f in listed["failures"] if f["distribution"] == "fig-scoring"] == []
-    assert listed["scorings"]["fig_scoring"] == {
-        "title": "Fig scoring", "plugin": "fig-scoring", "version": "0.1.0",
+    assert [f for f in listed["failures"] if f["distribution"] == "figkernel"] == []
+    assert listed["scorings"]["figkernel"] == {
+        "title": "Figkernel", "plugin": "figkernel", "version": "0.1.0",
     }  # fmt: skip
     assert int(re.search(r"(\d+) passed in", used.stdout[end:])[1]) > 20
+
+
+@pytest.mark.slow
+def test_what_is_generated_or_shown_passes_pyright_in_standard_mode(desk, capsys):
+    """The package of `new`, those of formulas, and the plugins that the documents show."""
+    assert main(["new", "figkernel"]) == 0
+    texts = ["-(q - k).abs().max(-1) - m|i - j|", "-|q - k|^2 / (2w^2)", "q.k/√d - 2^(-8h/H)|i-j|"]
+    shown = [text for text in re.findall(r"^```python\n(.*?)^```$", TEXT, re.S | re.M)
+             if "@hookimpl" in text]  # fmt: skip
+    assert len(shown) > 5
+    modules = [package_of(text, f"typed-{n}")[f"src/typed_{n}.py"] for n, text in enumerate(texts)]
+    for number, module in enumerate([*modules, *shown]):
+        (desk / f"module_{number}.py").write_text(module, "utf-8")
+    config = {"typeCheckingMode": "standard", "extraPaths": [str(ROOT), "figkernel/src"]}
+    (desk / "pyrightconfig.json").write_text(json.dumps(config), "utf-8")
+    done = subprocess.run(
+        [sys.executable, "-m", "pyright", "--pythonpath", sys.executable],
+        cwd=desk, capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stdout
 
 
 def test_check_finds_nothing_wrong_with_it_before_it_is_installed(desk, monkeypatch, capfd):
