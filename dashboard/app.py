@@ -5,8 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard import navigation
+from dashboard.asked_uploads import uploaders
 from dashboard.ui import speaking
 
 TITLE = "Attention Workbench"
@@ -19,6 +21,8 @@ _LOGO_BLUE = "#4a86c5"
 
 def main() -> None:
     """Draw the page that the address names."""
+    if (context := get_script_run_ctx()) is not None:
+        uploaders().redraw(context.session_id)
     speaking.begin()
     st.set_page_config(
         page_title=TITLE, page_icon=_icon(), layout="wide",
