@@ -8,6 +8,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard import navigation
+from dashboard.asked_uploads import uploaders
 from dashboard.ui import speaking
 from dashboard.ui.turns import TURNS
 
@@ -22,7 +23,10 @@ _LOGO_BLUE = "#4a86c5"
 def main() -> None:
     """Draw the page that the address names, in its session's turn."""
     context = get_script_run_ctx()
-    with TURNS.drawing(context.session_id if context else ""):
+    session = context.session_id if context else ""
+    if context:
+        uploaders().redraw(session)
+    with TURNS.drawing(session):
         _draw()
 
 

@@ -1,8 +1,11 @@
-"""By which names browsers may ask for this server, against DNS rebinding.
+"""By which names browsers may ask for this server, and from whose pages.
 
 A page of another site may have its own name lead to this server's address. Its requests then come
 from the same origin for the browser and for Streamlit, and only ``Host`` still has the strange
-name. So ``Host`` must be a name that nobody else can have led here.
+name. So ``Host`` must be a name that nobody else can have led here (against DNS rebinding).
+
+A WebSocket of another site's page is refused here already. Streamlit would refuse it too, but
+would first ask a service on the internet for this machine's address, and answer nobody meanwhile.
 """
 
 from __future__ import annotations
@@ -11,10 +14,12 @@ import ipaddress
 import socket
 from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from typing import Any
+from urllib.parse import urlsplit
 
 from starlette.datastructures import Headers
 from starlette.responses import PlainTextResponse
 from starlette.websockets import WebSocketClose
+from streamlit import config
 
 from dashboard.records.text import shown
 from dashboard.settings import settings, variable
@@ -26,6 +31,8 @@ _App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
 
 # What a proxy adds. A page cannot add it to a WebSocket, without which it reaches nothing.
 _OF_PROXIES = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "via")
+
+_OWN_ORIGINS = ("localhost", "127.0.0.1", "0.0.0.0")  # nosec B104
 
 
 class Hosts:
@@ -50,6 +57,9 @@ class Hosts:
                 if not self._lets_in(host, headers):
                     await _refuse(host, scope, receive, send)
                     return
+            if scope["type"] == "websocket" and not _is_ours(headers):
+                await WebSocketClose(code=1008, reason="unknown origin")(scope, receive, send)
+                return
         await self._app(scope, receive, send)
 
     def _lets_in(self, host: str, headers: Headers) -> bool:
@@ -59,6 +69,22 @@ class Hosts:
         if self._listed:
             return any(_matches(name, each) for each in self._listed)
         return any(each in headers for each in _OF_PROXIES)
+
+
+def _is_ours(headers: Headers) -> bool:
+    """Whether a page of this server opens the WebSocket, or one that Streamlit's settings name."""
+    origin = headers.get("origin")
+    if origin is None or origin.partition("://")[2] == headers.get("host"):
+        return True
+    if not config.get_option("server.enableCORS"):
+        return True
+    listed = {*_OWN_ORIGINS, config.get_option("browser.serverAddress")}
+    sites = (site.strip() for site in config.get_option("server.corsAllowedOrigins"))
+    try:
+        listed |= {urlsplit(site).hostname for site in sites}
+        return urlsplit(origin).hostname in listed
+    except ValueError:
+        return False
 
 
 def listed_hosts() -> list[str]:

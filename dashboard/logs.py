@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import logging
+import threading
+import time
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any
 
@@ -15,6 +18,7 @@ from dashboard.settings import Settings
 _LOGGER = "dashboard"
 _TEXT = "%(asctime)s %(levelname)s %(message)s"
 _IDS = ("job", "training", "client")
+_OFTEN, _SECONDS = 5, 60.0  # so many equal warnings in so many seconds are written
 
 
 class TextLines(logging.Formatter):
@@ -48,6 +52,50 @@ class JsonLines(logging.Formatter):
         return json.dumps(line, ensure_ascii=False, default=str)
 
 
+class Repeats(logging.Filter):
+    """Leaves out warnings and errors that were written five times in the last minute.
+
+    Else whoever can cause one, such as by opening connections, could fill the disk. The next one
+    that is written says how many were left out. Warnings are equal if their texts are before
+    values are put in, and those of jobs if they also have the same fields.
+
+    Args:
+        clock: seconds that never go back.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        super().__init__()
+        self._clock, self._lock = clock, threading.Lock()
+        self._written: dict[Any, list[float]] = {}
+        self._left_out: dict[Any, int] = {}
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        """Whether the record is written."""
+        if record.levelno < logging.WARNING or getattr(record, "counted", False):
+            return True
+        fields = json.dumps(getattr(record, "fields", {}), default=str)
+        raised = record.exc_info[0] if record.exc_info else None
+        what, now = (record.name, record.msg, raised, fields), self._clock()
+        with self._lock:
+            times = [each for each in self._written.get(what, ()) if each > now - _SECONDS]
+            if len(times) >= _OFTEN:
+                self._left_out[what] = self._left_out.get(what, 0) + 1
+                return False
+            self._forget(now - _SECONDS)
+            self._written[what] = [*times, now]
+            if count := self._left_out.pop(what, 0):
+                record.msg = f"{record.getMessage()} ({count:,} more like it were left out)"
+                record.args = None
+        record.counted = True  # it may come to other handlers, which have this filter too
+        return True
+
+    def _forget(self, before: float) -> None:
+        gone = [each for each, times in self._written.items() if times[-1] <= before]
+        for each in gone:
+            if each not in self._left_out:
+                del self._written[each]
+
+
 def start(chosen: Settings) -> None:
     """Write the dashboard's log as the settings say; as JSON, so do Streamlit and uvicorn.
 
@@ -60,6 +108,13 @@ def start(chosen: Settings) -> None:
     handler = logging.StreamHandler()
     handler.setFormatter(TextLines(_TEXT))
     logger.handlers = [handler]
+    named = [logging.getLogger(name) for name in logging.Logger.manager.loggerDict]
+    handlers = [each for one in (logging.getLogger(), *named) for each in one.handlers]
+    repeats = Repeats()
+    for each in (*handlers, logging.lastResort):
+        if each is not None:
+            each.filters = [one for one in each.filters if not isinstance(one, Repeats)]
+            each.addFilter(repeats)
     if chosen.log_format == "json":
         for name in [*logging.Logger.manager.loggerDict]:
             for each in logging.getLogger(name).handlers:

@@ -71,6 +71,11 @@ def new_cookie() -> str:
     return _signer().sign(secrets.token_hex(16)).decode("ascii")
 
 
+def signature(text: str) -> str:
+    """A digest of a text that nobody can make who has not this server's secret."""
+    return _signer().get_signature(text).decode("ascii")
+
+
 def _asks_for_page(connection: HTTPConnection) -> bool:
     wanted = connection.scope["method"] == "GET" and settings().owners
     html = "text/html" in connection.headers.get("accept", "")

@@ -11,10 +11,12 @@ import streamlit as st
 from starlette.middleware import Middleware
 
 from dashboard import previews
+from dashboard.asked_uploads import AskedUploads
 from dashboard.former_links import FormerLinks
 from dashboard.headers import middleware
 from dashboard.owners import Owners
 from dashboard.settings import settings
+from dashboard.sockets import Sockets
 from dashboard.starting import lifespan
 
 SCRIPT = Path(__file__).with_name("app.py")
@@ -24,7 +26,8 @@ _SHIPPED = Path(__file__).with_name("shipped")  # in a wheel
 def options() -> dict[str, Any]:
     """What the server's ``st.App`` is made of, besides :data:`SCRIPT`."""
     around = [
-        *middleware(), Middleware(FormerLinks), Middleware(Owners), Middleware(previews.Previews),
+        Middleware(Sockets, chosen=settings()), *middleware(), Middleware(FormerLinks),
+        Middleware(AskedUploads), Middleware(Owners), Middleware(previews.Previews),
     ]  # fmt: skip
     chosen: dict[str, Any] = {
         "lifespan": lifespan, "middleware": around, "routes": previews.routes(),

@@ -90,6 +90,12 @@ class Settings(BaseSettings):
         ge=1,
         description="trainings of one owner that may wait or run",
     )
+    trainings_per_address: int = Field(
+        default=50,
+        ge=1,
+        description="trainings of owners at one address that may wait or run, such as a class "
+        "behind one router",
+    )
     training_hours: float = Field(
         default=6.0,
         gt=0,
@@ -145,6 +151,18 @@ class Settings(BaseSettings):
         le=200,
         description="megabytes of one uploaded file",
     )
+    connections: int = Field(
+        default=1000,
+        ge=1,
+        description="connections that may be open, of all visitors; a page has up to seven while "
+        "it loads, and then one",
+    )
+    connections_per_address: int = Field(
+        default=300,
+        ge=1,
+        description="connections that may be open from one address, such as a class behind one "
+        "router",
+    )
     session_grace: float = Field(
         default=5.0,
         gt=0,
@@ -160,6 +178,18 @@ class Settings(BaseSettings):
         ge=1,
         description="megabytes of all files that all owners have uploaded; beyond them nothing "
         "more is taken in",
+    )
+    uploads_address_megabytes: int = Field(
+        default=512,
+        ge=1,
+        description="megabytes of all files that owners at one address have uploaded, such as a "
+        "class behind one router",
+    )
+    upload_days: float = Field(
+        default=90.0,
+        ge=0,
+        description="days without use after which an uploaded file expires, unless a stored run, "
+        "a training or a kept model names it; 0 for never",
     )
     owners: bool = Field(
         default=True,

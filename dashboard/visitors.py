@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import ipaddress
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -10,7 +11,7 @@ from typing import Any, Literal
 from urllib.parse import urlsplit
 
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.owners import owner_of
+from dashboard.owners import owner_of, signature
 from dashboard.settings import Settings, variable
 
 Role = Literal["visitor", "author", "administrator"]
@@ -35,6 +36,7 @@ class Browser:
         user: the claims of whoever logged in; None where nobody can log in here, and empty while
             nobody did.
         token: whether it has given the administrator's token.
+        address: it connects from, in numbers; empty for this machine.
     """
 
     session: str
@@ -43,6 +45,7 @@ class Browser:
     local: bool = False
     user: Mapping[str, Any] | None = None
     token: bool = False
+    address: str = ""
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,12 +57,14 @@ class Visitor:
         role: a visitor sees, an author makes, an administrator runs the server.
         classroom: whether the server is set to show only.
         logged_in: whether they have logged in.
+        address: a digest of the network they come from; empty for this machine.
     """
 
     owner: str
     role: Role
     classroom: bool = False
     logged_in: bool = False
+    address: str = ""
 
     @property
     def administers(self) -> bool:
@@ -148,7 +153,10 @@ def identify(browser: Browser, chosen: Settings) -> Visitor:
         role = "administrator"
     owner = "" if local or not chosen.owners else _owner_of(browser)
     logged_in = bool(browser.user and browser.user.get("is_logged_in"))
-    return Visitor(owner=owner, role=role, classroom=chosen.classroom, logged_in=logged_in)
+    address = signature(network(browser.address)) if owner and browser.address else ""
+    return Visitor(
+        owner=owner, role=role, classroom=chosen.classroom, logged_in=logged_in, address=address
+    )
 
 
 def from_this_machine(browser: Browser) -> bool:
@@ -163,6 +171,23 @@ def from_this_machine(browser: Browser) -> bool:
         names.append(headers["origin"])
     own = all(_name(each) in _LOOPBACK for each in names)
     return browser.local and own and not any(each in headers for each in _OF_PROXIES)
+
+
+def network(address: str) -> str:
+    """The address by which visitors are counted: of IPv6 the network of a house, a /64.
+
+    Args:
+        address: in numbers; anything else is returned as it is.
+    """
+    try:
+        found = ipaddress.ip_address(address)
+    except ValueError:
+        return address
+    if isinstance(found, ipaddress.IPv6Address):
+        if found.ipv4_mapped is None:
+            return str(ipaddress.ip_network((found, 64), strict=False))
+        found = found.ipv4_mapped
+    return str(found)
 
 
 def _name(address: str) -> str:

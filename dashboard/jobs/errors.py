@@ -13,6 +13,7 @@ from typing import Any
 
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request
+from dashboard.records.text import without_folders
 
 Failure = tuple[str, dict[str, Any]]  # the note and the facts of a failed event
 Origins = Mapping[str, Sequence[str]]  # the folders and files of each distribution's modules
@@ -91,7 +92,9 @@ def died(
         stderr: what the worker wrote during the job.
         origins: where the modules of plugins lie.
     """
-    facts: dict[str, Any] = {"stderr": "\n".join(stderr.splitlines()[-_MAX_LINES:])}
+    facts: dict[str, Any] = {
+        "stderr": without_folders("\n".join(stderr.splitlines()[-_MAX_LINES:]))
+    }
     culprit, _ = plugin_call(stderr, origins)
     if culprit := culprit or request.scoring or request.model:
         facts["culprit"] = culprit
@@ -244,6 +247,8 @@ def _last_lines(error: BaseException) -> str:
 
 
 def _shortened(line: str) -> str:
+    """What strangers may read of a line: its beginning, without the folders of this machine."""
+    line = without_folders(line)
     return line if len(line) <= _MAX_LINE_LENGTH else line[:_MAX_LINE_LENGTH] + "…"
 
 

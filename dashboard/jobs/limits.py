@@ -17,6 +17,7 @@ _MEMINFO = Path("/proc/meminfo")
 _MEMORY_SHARE = 0.7
 _LEAST_MEMORY = 1024  # MB, in which torch starts and a shipped model translates
 _PR_SET_PDEATHSIG = 1
+_MOST_FILES = 65_536  # enough, and a table of descriptors that costs little
 
 
 def cores() -> int:
@@ -76,6 +77,25 @@ def free_memory() -> float:
         cached = sum(map(int, re.findall(r"^inactive_file (\d+)$", statistics, re.MULTILINE)))
         found = min(found, (int(most) - int(used) + cached) / 2**20)
     return found
+
+
+def raise_open_files() -> int:
+    """Let this process open as many files as the system lets it, at most 65,536.
+
+    Returns:
+        How many these are; 1,024 where the system does not say.
+    """
+    try:
+        import resource
+    except ImportError:  # Windows
+        return 1024
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    wanted = _MOST_FILES if hard == resource.RLIM_INFINITY else min(hard, _MOST_FILES)
+    if soft != resource.RLIM_INFINITY and soft < wanted:
+        with suppress(ValueError, OSError):
+            resource.setrlimit(resource.RLIMIT_NOFILE, (wanted, hard))
+            return wanted
+    return _MOST_FILES if soft == resource.RLIM_INFINITY else soft
 
 
 def limit_memory(megabytes: int) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from statistics import fmean
 
 import pyarrow as pa
@@ -68,7 +69,7 @@ class OwnTrainings:
     def start(self, request: Request) -> str:
         """See :meth:`Trainings.start`."""
         self._visitor.see_that_it_makes("Training")
-        return self._trainings.start(request, self._visitor.owner)
+        return self._trainings.start(request, self._visitor.owner, self._visitor.address)
 
     def probe(self, id: str, epoch: int) -> pa.Table:
         """See :meth:`Trainings.probe`."""
@@ -80,7 +81,7 @@ class OwnTrainings:
 
     def resume(self, id: str) -> None:
         """See :meth:`Trainings.resume`."""
-        self._change(id, self._trainings.resume)
+        self._change(id, partial(self._trainings.resume, address=self._visitor.address))
 
     def cancel(self, id: str) -> None:
         """See :meth:`Trainings.cancel`."""

@@ -63,7 +63,7 @@ class TrainingJobs:
         self._requested = requested
         self._backend: JobBackend | None = None
         self._jobs: dict[str, str] = {}
-        self._owners: dict[str, str] = {}
+        self._holders: dict[str, tuple[str, str]] = {}
         self._stopping: dict[str, StopReason] = {}
 
     def __contains__(self, id: str) -> bool:
@@ -78,10 +78,10 @@ class TrainingJobs:
         job = self._jobs.get(id)
         return self._backend.events(job) if job and self._backend else []
 
-    def owners(self) -> list[str]:
-        """Return the owner of every training that has a job."""
+    def holders(self) -> list[tuple[str, str]]:
+        """Return the owner of every training that has a job, and their address if it is known."""
         with self._lock:
-            return list(self._owners.values())
+            return list(self._holders.values())
 
     def places(self) -> dict[str, int | None]:
         """Return, by the id of each training, how many start before it; None if it was started."""
@@ -91,7 +91,7 @@ class TrainingJobs:
             waits = {id: self._backend.wait_ahead(job) for id, job in self._jobs.items()}
         return {id: wait.before if wait else None for id, wait in waits.items()}
 
-    def submit(self, id: str, request: Request, owner: str = "") -> None:
+    def submit(self, id: str, request: Request, owner: str = "", address: str = "") -> None:
         """Queue the training; owners are served in turn."""
         with self._lock:
             if self._backend is None:
@@ -101,7 +101,7 @@ class TrainingJobs:
             options = tuple(sorted((*request.options, *more.items())))
             asked = replace(request, options=options)
             job = self._jobs[id] = backend.submit(asked, client=owner)
-            self._owners[id] = owner
+            self._holders[id] = owner, address
         watch = threading.Thread(
             target=self._watch, args=(backend, id, job), name=f"training {id[:8]}", daemon=True
         )
@@ -139,4 +139,4 @@ class TrainingJobs:
                 self.stop(id, reason)
         with self._lock:
             self._on_end(id, event, self._stopping.pop(id, None))
-            del self._jobs[id], self._owners[id]
+            del self._jobs[id], self._holders[id]

@@ -24,26 +24,42 @@ def check_request(request: Request) -> None:
         )
 
 
-def check_room(owners: Collection[str], owner: str) -> None:
+def check_room(holders: Collection[tuple[str, str]], owner: str, address: str = "") -> None:
     """See that one more training may wait or run.
 
+    Who has trainings already takes no more than half of the places that others have left, and so
+    do all owners at one address. So new owners find a place, however many one visitor poses as.
+
     Args:
-        owners: of the trainings that wait or run.
-        owner: who asks for one more.
+        holders: the owners of the trainings that wait or run, with their addresses.
+        owner: who asks for one more; empty for the user of this machine.
+        address: where they are; empty if that is not known.
 
     Raises:
         ValueError: it may not; the sentence names the limit and its variable.
     """
-    chosen, own = settings(), sum(each == owner for each in owners)
+    chosen, own = settings(), sum(each == owner for each, _ in holders)
+    near = sum(each == address for _, each in holders) if address else 0
     if own >= chosen.trainings_per_owner:
         raise ValueError(
             f"{own:,} of your trainings wait or run already, which is the most that one may have "
             f"({variable('trainings_per_owner')}); wait for one to end, or cancel one"
         )
-    if len(owners) >= chosen.trainings:
+    if near >= chosen.trainings_per_address:
         raise ValueError(
-            f"{len(owners):,} trainings wait or run already, which is the most that this server "
+            f"{near:,} trainings from your network wait or run already, which is the most that it "
+            f"may have ({variable('trainings_per_address')}); wait for one to end, or cancel one"
+        )
+    if len(holders) >= chosen.trainings:
+        raise ValueError(
+            f"{len(holders):,} trainings wait or run already, which is the most that this server "
             f"takes ({variable('trainings')}); try again once one has ended"
+        )
+    left = chosen.trainings - len(holders)
+    if any(taken and taken + 1 > (left + taken) / 2 for taken in (own if owner else 0, near)):
+        raise ValueError(
+            f"this server takes {left:,} more trainings, and keeps them for others; wait for one "
+            "of yours to end, or cancel one"
         )
 
 

@@ -50,8 +50,13 @@ class Trainings:
         self._files = TrainingFiles()
         self._claims = Claims()
 
-    def start(self, request: Request, owner: str = "") -> str:
+    def start(self, request: Request, owner: str = "", address: str = "") -> str:
         """Queue a training and return its id. If the worker refuses it, it becomes ``failed``.
+
+        Args:
+            request: what to train.
+            owner: who asks.
+            address: a digest of where they are, which is not stored; empty if it is not known.
 
         Raises:
             ValueError: another task's request, one beyond a limit of this server, or the folder
@@ -61,9 +66,9 @@ class Trainings:
             raise ValueError(f"need a request of the task 'training', got {request.task!r}")
         training_limits.check_request(request)
         with self._lock:
-            training_limits.check_room(self._jobs.owners(), owner)
+            training_limits.check_room(self._jobs.holders(), owner, address)
             folder = TrainingFolder.create(request, self._root, owner=owner)
-            self._submit(folder)
+            self._submit(folder, address)
         return folder.id
 
     def adopt(self) -> None:
@@ -131,7 +136,7 @@ class Trainings:
                 if not self._stop(id, "pause"):
                     self._files.record(TrainingFolder(id, self._root), "paused", "Paused.")
 
-    def resume(self, id: str) -> None:
+    def resume(self, id: str, address: str = "") -> None:
         """Queue a paused or failed training again; it continues from its last snapshot.
 
         Raises:
@@ -146,11 +151,11 @@ class Trainings:
                 raise ValueError(
                     f"this training is {training.state}; only a paused or failed one can go on"
                 )
-            training_limits.check_room(self._jobs.owners(), training.owner)
+            training_limits.check_room(self._jobs.holders(), training.owner, address)
             folder = TrainingFolder(id, self._root)
             forget_stop(folder.path)
             folder.note_state("queued")
-            self._submit(folder)
+            self._submit(folder, address)
 
     def cancel(self, id: str) -> None:
         """End a training for good; its epochs stay. Nothing happens if it has ended.
@@ -216,11 +221,11 @@ class Trainings:
         with self._lock:
             self._claims.release_all()
 
-    def _submit(self, folder: TrainingFolder) -> None:
+    def _submit(self, folder: TrainingFolder, address: str = "") -> None:
         with self._lock:
             self._claims.take(folder)
             order = self._files.order(folder)
-            self._jobs.submit(folder.id, order.request, order.owner)
+            self._jobs.submit(folder.id, order.request, order.owner, address)
             self._files.forget_outcome(folder.id)
 
     def _requested(self, id: str) -> StopReason | None:

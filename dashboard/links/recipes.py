@@ -198,8 +198,15 @@ def followed(before: Recipe, recipe: View, catalogue: Catalogue) -> View:
     return refitted(recipe, catalogue, kept)
 
 
-def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA) -> str:
-    """What keeps all of it from being made, in a sentence; empty if nothing does."""
+def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA, rows: int = 0) -> str:
+    """What keeps all of it from being made, in a sentence; empty if nothing does.
+
+    Args:
+        recipe: what would be made.
+        catalogue: what is installed.
+        task: of the models.
+        rows: lines of the uploaded file; 0 for a data set, or if it is not known.
+    """
     if recipe.model not in catalogue.of_task("models", task):
         return not_installed(gettext_noop("Model"), recipe.model)
     if not recipe.scorings:
@@ -213,6 +220,15 @@ def obstacle(recipe: Recipe, catalogue: Catalogue, task: str = CORPORA) -> str:
             "softmax, or leave this scoring out.",
             scoring=catalogue.scorings[own[0].scoring].short_title,
         )
+    chosen = dict(recipe.settings)
+    pairs = min(filter(None, (int(chosen.get(PAIRS, 0)), rows)), default=0)
+    held_out = int(chosen.get(HELD_OUT, 0))
+    if pairs and held_out >= pairs:
+        return gettext(
+            "Nothing is left to learn from: {held_out:,} of at most {pairs:,} source sentences "
+            "would be held out. Hold out fewer, or take more pairs.",
+            held_out=held_out, pairs=pairs,
+        )  # fmt: skip
     return ""
 
 

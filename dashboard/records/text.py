@@ -18,6 +18,8 @@ _NOT_IN_FORMULAS = re.compile(
 _TOO_LONG = re.compile(
     r"\d{2}[\d.]*\s*(?:em|ex|in|cm|pc|cc|nc)|\d{3}[\d.]*\s*(?:mm|mu|pt|px|sp|bp|dd|nd)"
 )
+# Of a path from the root, on POSIX and on Windows; not of an address on the network.
+_FOLDERS = re.compile(r"(?<![\w.:/~-])/(?:[^\s/'\":,;()<>]+/)+|\b[A-Za-z]:\\(?:[^\\\s'\":]+\\)+")
 
 
 def shown(value: object) -> str:
@@ -30,6 +32,11 @@ def one_line(text: str) -> str:
     """One line without invisible characters, at most ``LONGEST_LINE`` long."""
     seen = "".join(c if c.isprintable() else " " for c in text[:LONGEST_LINE])
     return seen.strip()
+
+
+def without_folders(text: str) -> str:
+    """A text without the folders of this machine; of a path there only the file's name stays."""
+    return _FOLDERS.sub("…/", text)
 
 
 def lines(text: str) -> str:

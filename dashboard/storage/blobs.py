@@ -5,13 +5,14 @@ from __future__ import annotations
 import hashlib
 import os
 import time
+from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
 from dashboard.storage.files import make_folder, replace, writing
 from dashboard.storage.home import home
 from dashboard.storage.ids import DIGEST
-from dashboard.storage.uploads import FOLDER, owned
+from dashboard.storage.uploads import FOLDER, forget, owned
 
 _MB = 2**20
 _SECONDS_A_FILE_OF_NOBODY_STAYS = 3600
@@ -69,7 +70,8 @@ class Blobs:
         path = self._folder / digest
         if not (path.is_file() and self._touch(path)):
             raise ValueError(
-                f"the uploaded file {digest[:12]}… is not kept here (any more); upload it again"
+                f"the uploaded file {digest[:12]}… is not kept here: it was removed, or expired "
+                "because nobody used it, or was uploaded elsewhere; upload it again"
             )
         return path
 
@@ -81,6 +83,39 @@ class Blobs:
         """
         if DIGEST.match(digest):
             (self._folder / digest).unlink(missing_ok=True)
+
+    def newest(self) -> float | None:
+        """Return when a file was last used, in seconds since 1970; None if there is none."""
+        times = []
+        with suppress(FileNotFoundError):
+            times = [path.stat().st_mtime for path in self._folder.iterdir()]
+        return max(times, default=None)
+
+    def expire(self, before: float, needed: Callable[[], Collection[str]]) -> int:
+        """Remove the uploads that nobody has used since then, but for those that are needed.
+
+        Args:
+            before: in seconds since 1970.
+            needed: returns the sha256 of files that stay; asked if anything would go.
+
+        Returns:
+            How many went.
+
+        Raises:
+            StorageError: the folder cannot be written.
+        """
+        if not self._folder.is_dir():
+            return 0
+        with writing(self._folder):
+            old = {
+                path.name for path in self._folder.iterdir()
+                if DIGEST.match(path.name) and path.stat().st_mtime < before
+            }  # fmt: skip
+            gone = old - set(needed()) if old else set()
+            forget(gone, self._root)
+            for name in gone:
+                self.remove(name)
+            return len(gone)
 
     @staticmethod
     def _touch(path: Path) -> bool:

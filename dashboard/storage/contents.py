@@ -13,6 +13,7 @@ from fsspec.core import url_to_fs
 from fsspec.implementations.dirfs import DirFileSystem
 from fsspec.implementations.local import LocalFileSystem
 
+from dashboard.records.text import without_folders
 from dashboard.storage.archive import LARGEST_ARCHIVE
 from dashboard.storage.errors import StorageError
 from dashboard.storage.files import make_folder, replace, writing
@@ -136,7 +137,8 @@ class Contents:
         except (FileNotFoundError, StorageError):
             raise
         except Exception as error:  # each store raises errors of its own
-            reason = " ".join(str(error).split())[:200] or type(error).__name__
+            said = without_folders(getattr(error, "strerror", "") or str(error))
+            reason = " ".join(said.split())[:200] or type(error).__name__
             raise StorageError(f"cannot {action} the files of runs: {reason}") from error
 
 

@@ -136,7 +136,7 @@ class Database:
     @property
     def _place(self) -> str:
         if self._is_sqlite:
-            return self._url.database or ""
+            return Path(self._url.database or "").name  # strangers read this
         return f"on {self._url.host or self._url.query.get('host', 'this machine')}"
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import tempfile
 from collections.abc import Iterator
@@ -12,6 +13,8 @@ from filelock import FileLock, Timeout
 
 from dashboard.storage.errors import StorageError
 from dashboard.storage.home import VARIABLE
+
+_log = logging.getLogger(__name__)
 
 
 def replace(path: Path, payload: bytes) -> None:
@@ -66,9 +69,10 @@ def writing(path: Path) -> Iterator[None]:
     try:
         yield
     except OSError as error:
+        _log.warning("cannot write %s: %s", path, error)  # strangers do not read where it is
         raise StorageError(
-            f"cannot write {path}: {error.strerror or error}; free some space there, or set "
-            f"{VARIABLE} to a folder that can be written"
+            f"cannot write the data folder: {error.strerror or type(error).__name__}; free some "
+            f"space there, or set {VARIABLE} to a folder that can be written"
         ) from error
 
 

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from dashboard.records.text import without_folders
 from dashboard.storage.home import home
 from dashboard.storage.reading import read_bounded
 from dashboard.storage.strict_json import parse_object
@@ -112,7 +113,7 @@ def races(owner: str | None = None) -> tuple[list[RaceRecord], list[tuple[str, s
         except FileNotFoundError:
             continue
         except (ValueError, OSError) as error:
-            damaged.append((name, str(error)))
+            damaged.append((name, without_folders(str(error))))
             continue
         if owner is None or one.owner in (None, owner):
             found.append(one)

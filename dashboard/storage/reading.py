@@ -25,10 +25,10 @@ def read_bounded(path: Path, most: int) -> bytes:
     """
     with open(path, "rb", opener=_open) as file:
         if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
-            raise OSError(f"{path} is a pipe or a device; need a regular file")
+            raise OSError(f"{path.name} is a pipe or a device; need a regular file")
         data = file.read(most + 1)
     if len(data) > most:
-        raise OSError(f"{path} is larger than {most:,} bytes")
+        raise OSError(f"{path.name} is larger than {most:,} bytes")
     return data
 
 

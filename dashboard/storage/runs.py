@@ -26,8 +26,9 @@ from dashboard.storage.ids import DIGEST, ID
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import LONGEST_SOURCE, Description, Origin, PanelRecord, Run
 from dashboard.storage.run_limits import Limits, check_room
-from dashboard.storage.run_sweep import RunSweep, delete_expired
-from dashboard.storage.schema import runs
+from dashboard.storage.run_sweep import RunSweep
+from dashboard.storage.schema import panels, runs
+from dashboard.storage.uploads import named_uploads
 
 
 class Runs:
@@ -61,7 +62,7 @@ class Runs:
             self._database.close()
             raise
         self._limits = limits or Limits()
-        self._sweep = RunSweep(self._database, self._contents)
+        self._sweep = RunSweep(self._database, self._contents, (root or home()) / "runs.clock")
 
     def close(self) -> None:
         """Close the connections to the database; the next use opens new ones."""
@@ -122,9 +123,9 @@ class Runs:
             owner=owner,
             parent=parent,
         )
+        self._sweep.run_sometimes(now)
         try:
             with self._database.writing() as connection:
-                delete_expired(connection, now)
                 check_room(connection, run, self._limits)
                 run_rows.insert(connection, run, description.panels)
                 # Nobody else removes files meanwhile.
@@ -135,7 +136,6 @@ class Runs:
             with suppress(StorageError):
                 self._sweep.remove_unused(digests)
             raise
-        self._sweep.run_sometimes(now)
         return run
 
     def all(self, owner: str | None = None) -> list[Run]:
@@ -184,6 +184,19 @@ class Runs:
         with self._database.reading() as connection:
             rows = connection.execute(run_rows.panels_of(id)).mappings().all()
         return [run_rows.read_panel(row) for row in rows]
+
+    def uploads(self) -> set[str]:
+        """Return the sha256 of every upload that a run's requests or its link name.
+
+        Raises:
+            StorageError: the store cannot be read.
+        """
+        with self._database.reading() as connection:
+            texts = [
+                text for column in (panels.c.request, runs.c.link)
+                for text in connection.scalars(sa.select(column).where(column.like("%upload%")))
+            ]  # fmt: skip
+        return set().union(*map(named_uploads, texts))
 
     def packed(self, id: str) -> bytes:
         """Return the file of a run, with the name and the note that it was stored with.

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -15,11 +16,14 @@ from dashboard.storage.errors import StorageError
 from dashboard.storage.files import locked, make_folder, replace, writing
 from dashboard.storage.home import home
 from dashboard.storage.ids import DIGEST
+from dashboard.storage.reading import read_bounded
 
 FOLDER = "uploads"  # in the data folder
 _LOCAL = "local"  # the user of this machine
 _SECONDS_FOR_LOCK = 10.0
 _MB = 2**20
+_LARGEST_JSON = 2**20  # bytes
+_NAMED = re.compile(r"upload(?::|%3[Aa])([0-9a-f]{64})")
 
 
 @dataclass(frozen=True)
@@ -32,6 +36,7 @@ class Upload:
         kind: what it was uploaded as.
         size: bytes.
         when: it was uploaded, in seconds since 1970.
+        address: a digest of where its owner's browser was; empty for this machine.
     """
 
     digest: str
@@ -39,6 +44,22 @@ class Upload:
     kind: str
     size: int
     when: float = field(default_factory=time.time)
+    address: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Room:
+    """How many megabytes uploads may take.
+
+    Args:
+        owner: of one owner.
+        address: of all owners at one address.
+        total: of all.
+    """
+
+    owner: int
+    address: int
+    total: int
 
 
 class Uploads:
@@ -59,27 +80,45 @@ class Uploads:
         found = [one for one in _read(self._path) if kind in ("", one.kind)]
         return sorted(found, key=lambda one: -one.when)
 
-    def add(self, upload: Upload, megabytes: int) -> None:
+    def add(self, upload: Upload, room: Room) -> None:
         """Note an upload; one of the same content and kind is replaced.
+
+        Who has uploads already takes no more than half of the room that others have left, and so
+        do all owners at one address. So new owners find room, however many one visitor poses as.
 
         Args:
             upload: what was uploaded.
-            megabytes: that all uploads of the owner may have.
+            room: that uploads may take.
 
         Raises:
             ValueError: it would be more than that.
             StorageError: the folder cannot be written.
         """
-        with self._changing() as known:
+        with _changing(self._path) as known:
             same = (upload.digest, upload.kind)
             others = [one for one in known if (one.digest, one.kind) != same]
-            sizes = {one.digest: one.size for one in (*others, upload)}
-            if sum(sizes.values()) > megabytes * _MB:
-                used = sum({one.digest: one.size for one in others}.values()) / _MB
+            used, after = _megabytes(others), _megabytes([*others, upload])
+            if after > room.owner:
                 raise ValueError(
-                    f"need uploads of at most {megabytes:,} MB in all, got {used:.1f} MB and "
-                    f"{upload.size / _MB:.1f} MB more; remove one of yours first"
+                    f"need uploads of at most {room.owner:,} MB in all, got {used:.1f} MB and "
+                    f"{after - used:.1f} MB more; remove one of yours first"
                 )
+            elsewhere = [
+                one for path in self._folder.glob("*.json") if path != self._path
+                for one in _read(path)
+            ]  # fmt: skip
+            if self._path.stem != _LOCAL:
+                _check_share(used, after, _megabytes(elsewhere), room.total)
+            if upload.address:
+                near = [one for one in (*elsewhere, *others) if one.address == upload.address]
+                far = [one for one in (*elsewhere, *others) if one.address != upload.address]
+                before, together = _megabytes(near), _megabytes([*near, upload])
+                if together > room.address:
+                    raise ValueError(
+                        f"need uploads of at most {room.address:,} MB from your network, got "
+                        f"{before:.1f} MB and {together - before:.1f} MB more; remove one first"
+                    )
+                _check_share(before, together, _megabytes(far), room.total)
             known[:] = [*others, upload]
 
     def remove(self, digest: str) -> bool:
@@ -88,20 +127,63 @@ class Uploads:
         Raises:
             StorageError: the folder cannot be written.
         """
-        with self._changing() as known:
+        with _changing(self._path) as known:
             known[:] = [one for one in known if one.digest != digest]
         return digest not in owned(self._folder)
 
-    @contextmanager
-    def _changing(self) -> Iterator[list[Upload]]:
-        with writing(self._folder):
-            make_folder(self._folder)
-            with locked(self._path.with_suffix(".lock"), _SECONDS_FOR_LOCK) as held:
-                if not held:
-                    raise StorageError(f"{self._path} is in use; try again")
-                known = list(_read(self._path))
-                yield known
-                replace(self._path, json.dumps([asdict(one) for one in known]).encode())
+
+def forget(digests: Collection[str], root: Path | None = None) -> None:
+    """Forget uploads, whoever has them.
+
+    Args:
+        root: as of :class:`Uploads`.
+
+    Raises:
+        StorageError: the folder cannot be written.
+    """
+    for path in ((root or home()) / FOLDER).glob("*.json"):
+        if any(one.digest in digests for one in _read(path)):
+            with _changing(path) as known:
+                known[:] = [one for one in known if one.digest not in digests]
+
+
+def named_uploads(text: str) -> set[str]:
+    """The sha256 of every upload that a link, a request or a card names."""
+    return set(_NAMED.findall(text))
+
+
+def uploads_named_in(folder: Path) -> set[str]:
+    """The sha256 of every upload that a JSON file names, one folder below this one."""
+    found = set()
+    for path in folder.glob("*/*.json"):
+        with suppress(OSError, ValueError):
+            found |= named_uploads(read_bounded(path, _LARGEST_JSON).decode("utf-8"))
+    return found
+
+
+@contextmanager
+def _changing(path: Path) -> Iterator[list[Upload]]:
+    with writing(path.parent):
+        make_folder(path.parent)
+        with locked(path.with_suffix(".lock"), _SECONDS_FOR_LOCK) as held:
+            if not held:
+                raise StorageError("the list of your uploads is in use; try again")
+            known = list(_read(path))
+            yield known
+            replace(path, json.dumps([asdict(one) for one in known]).encode())
+
+
+def _megabytes(uploads: Iterable[Upload]) -> float:
+    return sum({one.digest: one.size for one in uploads}.values()) / _MB
+
+
+def _check_share(before: float, after: float, others: float, total: int) -> None:
+    """See that somebody who has some takes at most half of what others have left, in MB."""
+    if before and after > before and after > (total - others) / 2:
+        raise ValueError(
+            f"no room: {total - others - before:.0f} MB are left on this server, and some of them "
+            "are kept for others; remove one of yours first"
+        )
 
 
 def owned(folder: Path) -> set[str]:
@@ -137,6 +219,9 @@ def _read(path: Path) -> Iterator[Upload]:
 
 
 def _is_upload(entry: dict[str, Any]) -> bool:
-    types = {"digest": str, "name": str, "kind": str, "size": int, "when": float}
+    types = {
+        "digest": str, "name": str, "kind": str, "size": int, "when": float, "address": str,
+    }  # fmt: skip
+    entry = {"address": "", **entry}  # older ones have none
     fits = entry.keys() == types.keys() and all(type(entry[n]) is t for n, t in types.items())
     return fits and bool(DIGEST.match(entry["digest"]))

@@ -3,21 +3,27 @@
 from __future__ import annotations
 
 import hmac
+import logging
+import math
+import threading
 import time
+from collections.abc import Callable
 
 import streamlit as st
 from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.jobs.own_trainings import OwnTrainings
-from dashboard.language import translated
+from dashboard.language import gettext, translated
 from dashboard.language.joining import ended
 from dashboard.settings import settings
 from dashboard.ui.workbench import workbench
-from dashboard.visitors import Browser, NotAllowed, Visitor, identify
+from dashboard.visitors import Browser, NotAllowed, Visitor, identify, network
 
 _ADMITTED = "administrator"  # the key in a session
-_SECONDS_AFTER_A_WRONG_TOKEN = 1.0
+_LONGEST_WAIT, _HOUR = 60.0, 3600.0  # seconds after a wrong token
+
+_log = logging.getLogger(__name__)
 
 
 def owner() -> str:
@@ -47,14 +53,64 @@ def trainings() -> OwnTrainings:
     return OwnTrainings(workbench().trainings, visitor())
 
 
-def give_token(token: str) -> bool:
-    """Make this session an administrator's if the token is right; whether it is."""
-    wanted = settings().administrator_token.get_secret_value()
+def give_token(token: str) -> str:
+    """Make this session an administrator's if the token is right.
+
+    Returns:
+        Why it is not; empty if it is.
+    """
+    wanted, wrong = settings().administrator_token.get_secret_value(), _wrong_tokens()
+    address = network(_browser().address)
+    if seconds := wrong.guess(address):
+        return gettext(
+            "Wrong tokens came from your network; try again in {seconds:.0f} s.",
+            seconds=math.ceil(seconds),
+        )
     right = bool(wanted) and hmac.compare_digest(token.encode(), wanted.encode())
-    if not right:
-        time.sleep(_SECONDS_AFTER_A_WRONG_TOKEN)
     st.session_state[_ADMITTED] = right
-    return right
+    if right:
+        wrong.forget(address)
+        return ""
+    _log.warning("a wrong administrator's token from %s", address or "this machine")
+    return gettext("This is not the token.")
+
+
+class WrongTokens:
+    """How long a network waits for its next guess: twice as long after each, up to a minute.
+
+    Args:
+        clock: seconds that never go back.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock, self._lock = clock, threading.Lock()
+        self._guesses: dict[str, tuple[int, float]] = {}  # how many, and when the last was
+
+    def guess(self, address: str) -> float:
+        """Return the seconds until the network may guess; 0 if it may now, which counts as wrong.
+
+        What is an hour old is forgotten.
+        """
+        now = self._clock()
+        with self._lock:
+            self._guesses = {
+                each: known for each, known in self._guesses.items() if known[1] > now - _HOUR
+            }
+            count, last = self._guesses.get(address, (0, -math.inf))
+            if count and (seconds := last + min(2.0**count, _LONGEST_WAIT) - now) > 0:
+                return seconds
+            self._guesses[address] = count + 1, now
+        return 0.0
+
+    def forget(self, address: str) -> None:
+        """Forget the guesses of a network, which were followed by the right one."""
+        with self._lock:
+            self._guesses.pop(address, None)
+
+
+@st.cache_resource(show_spinner=False)
+def _wrong_tokens() -> WrongTokens:
+    return WrongTokens()
 
 
 def _browser() -> Browser:
@@ -70,6 +126,7 @@ def _browser() -> Browser:
         local=st.context.ip_address is None,
         user=user if "is_logged_in" in user else None,
         token=bool(st.session_state.get(_ADMITTED)),
+        address=st.context.ip_address or "",
     )
 
 

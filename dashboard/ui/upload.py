@@ -4,26 +4,35 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 import streamlit as st
+from streamlit.runtime.scriptrunner import get_script_run_ctx
+from streamlit.runtime.uploaded_file_manager import DeletedFile
 
+from dashboard.asked_uploads import uploaders
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links import fits
+from dashboard.owners import owner_of
 from dashboard.records.request import UPLOAD, Request, is_upload
-from dashboard.records.text import one_line
+from dashboard.records.text import one_line, without_folders
 from dashboard.settings import settings, variable
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.home import checkpoints_root, home, trainings_root
+from dashboard.storage.sweep_clock import SweepClock
 from dashboard.storage.table_format import find_format
-from dashboard.storage.uploads import Upload, Uploads, name_of
+from dashboard.storage.uploads import Room, Upload, Uploads, name_of, uploads_named_in
 from dashboard.ui.owner import owner, visitor
+from dashboard.ui.run_store import run_store
 from dashboard.ui.widgets import plain
 
 _FILES_COUNTED = 100
 _MB = 2**20
+_DAY = 86_400.0  # seconds
 _SHOWN = 10  # of the uploads before
 _LONGEST_NAME = 80  # characters of a file's
 
@@ -149,15 +158,10 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
                 mime="text/csv", icon=":material/download:",
                 type="tertiary", on_click="ignore", key=f"{wanted.key} sample",
             )  # fmt: skip
-        st.file_uploader(
-            gettext(wanted.file),
-            type=["csv", "tsv", "txt"],
-            key=wanted.key,
-            max_upload_size=settings().upload_megabytes,
-            on_change=_take,
-            args=(use, wanted),
-            label_visibility="collapsed",
-        )
+        uploader(
+            gettext(wanted.file), key=wanted.key, types=["csv", "tsv", "txt"],
+            megabytes=settings().upload_megabytes, take=partial(_take, use, wanted),
+        )  # fmt: skip
         if problem := st.session_state.get(f"{wanted.key} problem"):
             st.text(problem)
         kept = gettext(
@@ -165,6 +169,32 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
         )
         st.caption(plain(kept))
         _earlier(use, wanted)
+
+
+def uploader(
+    label: str, *, key: str, types: Sequence[str], megabytes: int, take: Callable[[], None]
+) -> None:
+    """Ask for a file. The server takes in none for which no page asks by this.
+
+    Args:
+        label: for those who do not see the field.
+        key: of the widget, under which the session has the file, or None once it is removed.
+        types: the ends of names.
+        megabytes: of the file.
+        take: called when there is another file, or none any more.
+    """
+    context = get_script_run_ctx()
+    if context is not None:
+        uploaders().show(context.session_id, owner_of(st.context.cookies.to_dict()))
+    st.file_uploader(
+        label, type=types, key=key, max_upload_size=megabytes, on_change=_given,
+        args=(key, take), label_visibility="collapsed",
+    )  # fmt: skip
+
+
+def _given(key: str, take: Callable[[], None]) -> None:
+    if not isinstance(st.session_state[key], DeletedFile):  # it was read, and then forgotten
+        take()
 
 
 def _take(use: Callable[[str], None], wanted: Wanted) -> None:
@@ -177,7 +207,9 @@ def _take(use: Callable[[str], None], wanted: Wanted) -> None:
         wanted.check(content)
         data = _stored(file.name, content, wanted)
     except (ValueError, OSError) as error:
-        st.session_state[f"{wanted.key} problem"] = f"{file.name}: {translated(str(error))}"
+        st.session_state[f"{wanted.key} problem"] = (
+            f"{file.name}: {translated(without_folders(str(error)))}"
+        )
         return
     _names(wanted)[data] = file.name
     _close(wanted)
@@ -192,17 +224,39 @@ def _stored(name: str, content: bytes, wanted: Wanted) -> str:
     """
     visitor().see_that_it_makes(gettext_noop("Uploading"))
     _within_limits(content)
-    digest = hashlib.sha256(content).hexdigest()
-    new = Upload(digest, name, wanted.key, len(content))
+    expire()
+    digest, chosen = hashlib.sha256(content).hexdigest(), settings()
+    new = Upload(digest, name, wanted.key, len(content), address=visitor().address)
     uploads = Uploads(owner())
-    uploads.add(new, settings().uploads_megabytes)
+    room = Room(
+        owner=chosen.uploads_megabytes, address=chosen.uploads_address_megabytes,
+        total=chosen.uploads_total_megabytes,
+    )  # fmt: skip
+    uploads.add(new, room)
     try:
-        chosen = settings()
         largest, total = chosen.upload_megabytes * _MB, chosen.uploads_total_megabytes * _MB
         return UPLOAD + Blobs(largest=largest, total=total).put(content)
     except ValueError:
         uploads.remove(digest)
         raise
+
+
+def expire() -> None:
+    """Remove uploads that nobody has used for long; what fails is left for the next time."""
+    if days := settings().upload_days:
+        with suppress(ValueError, OSError):
+            Blobs().expire(_clock(home()).now() - days * _DAY, _needed)
+
+
+@functools.cache
+def _clock(root: Path) -> SweepClock:
+    return SweepClock(root / "uploads.clock", Blobs(root).newest)
+
+
+def _needed() -> set[str]:
+    """The uploads that stored runs, trainings and kept models name."""
+    named = map(uploads_named_in, (trainings_root(), checkpoints_root()))
+    return run_store().uploads().union(*named)
 
 
 def _earlier(use: Callable[[str], None], wanted: Wanted) -> None:

@@ -173,6 +173,7 @@ def test_a_file_that_could_not_be_stored_does_not_count(known, monkeypatch):
 def test_what_one_visitor_uploads_costs_another_nothing(known, monkeypatch, tmp_path):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
     monkeypatch.setenv("ATTENTION_UPLOADS_TOTAL_MEGABYTES", "1")
+    monkeypatch.setenv("ATTENTION_UPLOAD_DAYS", "0")
     known(name="ada of the first file")
     digest = upload._stored("a.csv", b"1,2\n" * 200_000, upload.TABLE).removeprefix("upload:")
     os.utime(tmp_path / "blobs" / digest, (1.0, 1.0))

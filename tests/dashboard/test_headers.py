@@ -10,11 +10,13 @@ import streamlit
 from starlette.responses import PlainTextResponse
 
 import streamlit_app
+from dashboard.asked_uploads import AskedUploads
 from dashboard.former_links import FormerLinks
 from dashboard.headers import Headers, headers, middleware
 from dashboard.hosts import Hosts
 from dashboard.owners import Owners
 from dashboard.previews import Previews
+from dashboard.sockets import Sockets
 
 
 def answered(app, kind="http"):
@@ -81,4 +83,5 @@ def test_frames_are_a_setting(monkeypatch):
 def test_the_server_uses_them():
     assert [each.cls for each in middleware()] == [Headers, Hosts]
     used = [each.cls for each in streamlit_app.app._user_middleware]
-    assert used == [Headers, Hosts, FormerLinks, Owners, Previews]
+    own = [Sockets, Headers, Hosts, FormerLinks, AskedUploads, Owners, Previews]
+    assert used == own

@@ -118,3 +118,27 @@ def test_what_has_no_host_such_as_a_start_is_left_alone():
 
     asyncio.run(Hosts(app, ())({"type": "lifespan"}, None, None))
     assert begun == ["lifespan"]
+
+
+def asked_from(origin, host="lab.example:8501"):
+    """Whether a page of that origin may open a WebSocket, and what it is told first."""
+    first = asked(host, "websocket", ["lab.example"], origin=origin)[0]
+    return first["type"] == "websocket.accept"
+
+
+def test_a_websocket_of_another_sites_page_is_refused_before_streamlit_asks_the_internet(
+    monkeypatch,
+):
+    assert asked_from("http://lab.example:8501")
+    assert asked_from("https://lab.example:8501")
+    assert asked_from("http://localhost:3000")
+    for origin in ("https://evil.example", "http://lab.example:1", "null", "http://[", ""):
+        assert not asked_from(origin)
+    own = {"server.corsAllowedOrigins": ["https://school.example"], "server.enableCORS": True,
+           "browser.serverAddress": "front.example"}  # fmt: skip
+    monkeypatch.setattr("streamlit.config.get_option", own.__getitem__)
+    assert asked_from("https://school.example")
+    assert asked_from("https://front.example")
+    assert not asked_from("https://evil.example")
+    monkeypatch.setitem(own, "server.enableCORS", False)
+    assert asked_from("https://evil.example")

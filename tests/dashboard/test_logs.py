@@ -23,13 +23,18 @@ def _loggers():
     names = [*logging.Logger.manager.loggerDict, "dashboard", "uvicorn.trial"]
     loggers = [logging.getLogger(name) for name in names]
     before = [(each, each.level, each.propagate, each.handlers) for each in loggers]
-    formatters = [(one, one.formatter) for each in loggers for one in each.handlers]
+    handlers = [one for each in (logging.getLogger(), *loggers) for one in each.handlers]
+    formatters = [(one, one.formatter, [*one.filters]) for one in handlers]
+    last = logging.lastResort
+    assert last is not None
+    formatters.append((last, last.formatter, [*last.filters]))
     yield
     for each, level, propagate, handlers in before:
         each.setLevel(level)
         each.propagate, each.handlers = propagate, handlers
-    for handler, formatter in formatters:
+    for handler, formatter, filters in formatters:
         handler.setFormatter(formatter)
+        handler.filters = filters
 
 
 def written(capsys):
@@ -124,3 +129,39 @@ def test_starting_twice_writes_once(capsys):
         logs.start(settings())
     logging.getLogger("dashboard").warning("once")
     assert capsys.readouterr().err.count("once") == 1
+
+
+def test_what_is_said_again_and_again_is_counted_and_not_written(capsys):
+    now = [0.0]
+    logs.start(settings())
+    for handler in logging.getLogger("dashboard").handlers:
+        handler.filters = [logs.Repeats(lambda: now[0])]
+    log = logging.getLogger("dashboard.trial")
+    for number in range(1000):
+        log.warning("no room for %d", number)
+    log.warning("another")
+    for job in range(10):
+        log.warning("job failed", extra={"fields": {"job": f"{job}"}})
+    lines = capsys.readouterr().err.splitlines()
+    assert sum("no room for" in line for line in lines) == 5
+    assert sum("another" in line for line in lines) == 1
+    assert sum("job failed" in line for line in lines) == 10
+    now[0] = 61.0
+    log.warning("no room for %d", 1000)
+    (line,) = capsys.readouterr().err.splitlines()
+    assert line.endswith("WARNING no room for 1000 (995 more like it were left out)")
+
+
+def test_so_are_errors_of_the_server_and_of_its_loop(caplog):
+    logs.start(settings())
+    for number in range(100):
+        logging.getLogger("asyncio").error("socket.accept() out of system resource %d", number)
+        logging.getLogger("asyncio").error("socket.accept() out of system resource")
+    assert len(caplog.records) == 10
+
+
+def test_each_start_and_end_of_a_job_is_written(capsys):
+    logs.start(settings(log_level="info"))
+    for _ in range(100):
+        logging.getLogger("dashboard.jobs").info("job began")
+    assert len(capsys.readouterr().err.splitlines()) == 100

@@ -5,10 +5,15 @@ import sys
 
 import pytest
 import streamlit as st
-from streamlit import config
+from streamlit import config, net_util
+from streamlit.web import bootstrap
+from streamlit.web.server.starlette import starlette_server
 
 import streamlit_app
 from dashboard import serving
+from dashboard.starting import welcome
+
+HERE = "127.0.0.1"
 
 
 def test_the_checkouts_own_settings_are_found():
@@ -38,9 +43,6 @@ def settings_of_streamlit(monkeypatch):
 def test_it_is_served_with_the_settings_beside_the_script(
     settings_of_streamlit, monkeypatch, tmp_path
 ):
-    from streamlit.web import bootstrap
-    from streamlit.web.server.starlette import starlette_server
-
     seen = {}
 
     class Runner:
@@ -48,14 +50,33 @@ def test_it_is_served_with_the_settings_beside_the_script(
             seen["app"] = app
 
         def run(self):
+            bootstrap._print_url(is_running_hello=False)
             names = ("server.address", "server.port", "runner.postScriptGC")
             seen.update({name: config.get_option(name) for name in names})
 
     monkeypatch.setattr(starlette_server, "UvicornRunner", Runner)
     monkeypatch.setattr(bootstrap, "_install_config_watchers", lambda flags: None)
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", pytest.fail)
+    monkeypatch.setattr(net_util, "get_internal_ip", lambda: "192.0.2.7")
     monkeypatch.chdir(tmp_path)
-    serving.run(argparse.Namespace(host="127.0.0.1", port=8765))
+    serving.run(argparse.Namespace(host="0.0.0.0", port=8765))
     assert isinstance(seen.pop("app"), st.App)
     assert seen == {
-        "server.address": "127.0.0.1", "server.port": 8765, "runner.postScriptGC": False,
+        "server.address": "0.0.0.0", "server.port": 8765, "runner.postScriptGC": False,
     }  # fmt: skip
+    assert "  URL: http://localhost:8765/\n  Network URL: http://192.0.2.7:8765/\n" in welcome()
+
+
+def test_streamlits_command_answers_this_machine_alone_unless_told_otherwise(
+    settings_of_streamlit, monkeypatch
+):
+    monkeypatch.setattr(config, "_main_script_path", str(serving.root() / "streamlit_app.py"))
+    monkeypatch.setattr(net_util, "_make_blocking_http_get", pytest.fail)
+    bootstrap.load_config_options({})
+    assert starlette_server._get_bind_address(starlette_server._get_server_address()) == HERE
+    assert f"  URL: http://{HERE}:8501/\n" in welcome()
+    assert "Network" not in welcome()
+    for flags in ({}, {"server_address": "0.0.0.0"}):
+        bootstrap.load_config_options(flags)
+        bootstrap._print_url(is_running_hello=False)
+    assert starlette_server._get_server_address() == "0.0.0.0"

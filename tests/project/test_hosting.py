@@ -19,6 +19,8 @@ from packaging.specifiers import SpecifierSet
 from support.documents import section
 from support.server import Visit, serving
 from support.wheel import ROOT, environment, plain
+from websockets.exceptions import InvalidStatus
+from websockets.sync.client import connect
 
 from dashboard import command_line
 from dashboard import serving as server_of_ours
@@ -126,6 +128,26 @@ def test_the_parts_of_the_composition_find_each_other():
     assert "@database/workbench" in COMPOSE
     assert "- ./nginx.conf:/etc/nginx/conf.d/default.conf:ro" in COMPOSE
     assert "build: ..\n" in COMPOSE
+
+
+def test_every_service_has_limits():
+    services = COMPOSE.partition("\nvolumes:")[0].split("\n  workbench:")[1]
+    for limit in ("mem_limit", "cpus", "pids_limit"):
+        assert len(re.findall(rf"^    {limit}: \S+$", services, re.MULTILINE)) == 3
+    assert "    ulimits:\n      nofile: 65536\n" in services
+    for limit in ("LimitNOFILE=65536", "MemoryMax=", "MemoryHigh=", "TasksMax="):
+        assert re.search(rf"^{limit}", UNIT, re.MULTILINE)
+
+
+def test_only_where_a_proxy_alone_reaches_the_server_is_everybody_believed():
+    """What says where visitors are could say anything elsewhere."""
+    assert 'FORWARDED_ALLOW_IPS: "*"' in COMPOSE
+    assert COMPOSE.count("ports:") == 1 < COMPOSE.index("ports:") - COMPOSE.index("  proxy:")
+    assert "FORWARDED_ALLOW_IPS" not in DOCKERFILE + UNIT
+    assert SETTINGS["server"]["address"] == "127.0.0.1"
+    assert 'delete the line `address = "127.0.0.1"`' in section(
+        "hosting.md", "On Streamlit Community Cloud"
+    )
 
 
 @pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd-analyze")
@@ -244,6 +266,62 @@ def test_every_line_of_the_dockerfile_runs_and_the_server_is_healthy(tmp_path):
     for line in server.log.read_text("utf-8").splitlines():
         if line.startswith("{"):
             assert json.loads(line)["level"] in ("info", "warning")
+
+
+GUARD = """
+import os, socket
+
+def guarded(name):
+    made = getattr(socket.socket, name)
+    def connect(self, address):
+        if self.type & socket.SOCK_STREAM and isinstance(address, tuple):
+            if address[0] not in ("127.0.0.1", "::1", "localhost"):
+                open(os.environ["ASKED"], "a").write(f"{address}\\n")
+        return made(self, address)
+    return connect
+
+for name in ("connect", "connect_ex"):
+    setattr(socket.socket, name, guarded(name))
+find = socket.getaddrinfo
+
+def getaddrinfo(host, *others, **more):
+    if host not in (None, "", "127.0.0.1", "::1", "localhost", "0.0.0.0"):
+        open(os.environ["ASKED"], "a").write(f"{host}\\n")
+    return find(host, *others, **more)
+
+socket.getaddrinfo = getaddrinfo
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not Path("/proc/net/tcp").exists(), reason="needs /proc")
+@pytest.mark.parametrize("address", ["", "0.0.0.0"])
+def test_streamlit_run_asks_nobody_and_answers_this_machine_alone(tmp_path, address):
+    (tmp_path / "sitecustomize.py").write_text(GUARD, "utf-8")
+    (tmp_path / "asked").write_text("", "utf-8")
+    told = ["--server.address", address] if address else []
+    start = [
+        sys.executable, "-m", "streamlit", "run", ROOT / "streamlit_app.py",
+        "--server.port", "{port}", *told,
+    ]  # fmt: skip
+    own = {
+        "ATTENTION_WORKBENCH_HOME": str(tmp_path), "PYTHONPATH": str(tmp_path),
+        "ASKED": str(tmp_path / "asked"),
+    }  # fmt: skip
+    with serving(start, tmp_path, {**os.environ, **own}) as server:
+        port = int(server.url.rpartition(":")[2])
+        listening = [
+            words[1] for words in map(str.split, Path("/proc/net/tcp").read_text().splitlines())
+            if words[3] == "0A" and words[1].endswith(f":{port:04X}")
+        ]  # fmt: skip
+        assert listening == [f"{'00000000' if address else '0100007F'}:{port:04X}"]
+        with Visit(server) as visit:
+            visit.until(charts=1)
+        foreign = {"Origin": "https://evil.example"}
+        with pytest.raises(InvalidStatus, match="403"):
+            connect(f"ws://127.0.0.1:{port}/_stcore/stream", additional_headers=foreign)
+    assert (tmp_path / "asked").read_text("utf-8") == ""
+    assert f":{port}/" in server.log.read_text("utf-8")
 
 
 @pytest.mark.slow

@@ -60,25 +60,29 @@ class Visit:
         self.sent_to = ""
         self._popovers: dict[tuple[int, ...], str] = {}
         self._page, self._script, self._query, self._session = "", "", "", ""
+        self._socket: websockets.ClientConnection | None = None
 
     async def __aenter__(self) -> Visit:
-        """Connect."""
+        """Begin; the connection is made when there is something to say, as a browser's is."""
+        return self
+
+    async def _connect(self) -> websockets.ClientConnection:
         headers = {"X-Forwarded-For": _ELSEWHERE} if self._afar else {}
         if self._cookies:
             headers["Cookie"] = _joined(self._cookies)
             headers["Origin"] = self._url  # else nobody has logged in
         protocols = filter(None, ("streamlit", self._cookies.get(_XSRF)))
-        self._socket = await websockets.connect(
+        return await websockets.connect(
             self._url.replace("http", "ws", 1) + "/_stcore/stream",
             subprotocols=[*map(websockets.Subprotocol, protocols)],
             additional_headers=headers,
             max_size=None, compression=None, open_timeout=60,
         )  # fmt: skip
-        return self
 
     async def __aexit__(self, *_: object) -> None:
         """Leave, as when the tab is closed."""
-        await self._socket.close()
+        if self._socket is not None:
+            await self._socket.close()
 
     async def open(self, page: str, query: str, *, patience: float = PATIENCE) -> float:
         """Open a link and wait until everything of it is there; return the seconds it took.
@@ -189,7 +193,7 @@ class Visit:
         if fragment:
             message.rerun_script.fragment_id = fragment
             message.rerun_script.is_auto_rerun = True
-        await self._socket.send(message.SerializeToString())
+        await self._send(message)
 
     async def upload(self, key: str, name: str, content: bytes) -> None:
         """Give a file to the uploader of that key.
@@ -206,7 +210,7 @@ class Visit:
         asked.file_urls_request.request_id = uuid.uuid4().hex
         asked.file_urls_request.file_names.append(name)
         asked.file_urls_request.session_id = self._session
-        await self._socket.send(asked.SerializeToString())
+        await self._send(asked)
         while (answer := await self._receive()).WhichOneof("type") != "file_urls_response":
             pass
         (place,) = answer.file_urls_response.file_urls
@@ -282,8 +286,14 @@ class Visit:
         charts = [e.vega_lite_chart for e in elements if e.WhichOneof("type") == "vega_lite_chart"]
         return [json.loads(chart.spec) for chart in charts]
 
+    async def _send(self, message: BackMsg) -> None:
+        if self._socket is None:
+            self._socket = await self._connect()
+        await self._socket.send(message.SerializeToString())
+
     async def _receive(self) -> ForwardMsg:
         answer = ForwardMsg()
+        assert self._socket is not None
         packed = await asyncio.wait_for(self._socket.recv(), PATIENCE)
         assert isinstance(packed, bytes)
         answer.ParseFromString(packed)

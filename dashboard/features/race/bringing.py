@@ -18,7 +18,7 @@ from dashboard.storage.archive import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.errors import BundleError, StorageError
 from dashboard.storage.races import RaceRecord
-from dashboard.ui import owner, results
+from dashboard.ui import owner, results, upload
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 
@@ -37,14 +37,10 @@ def importer(session: Session[RaceView]) -> None:
                 "race.json and outcomes.jsonl."
             )
         )
-        st.file_uploader(
-            gettext("File"),
-            type=["zip"],
-            key=_UPLOAD,
-            max_upload_size=min(LARGEST_ARCHIVE // MB, settings().upload_megabytes),
-            on_change=_begin,
-            label_visibility="collapsed",
-        )
+        upload.uploader(
+            gettext("File"), key=_UPLOAD, types=["zip"], take=_begin,
+            megabytes=min(LARGEST_ARCHIVE // MB, settings().upload_megabytes),
+        )  # fmt: skip
 
 
 def finish(session: Session[RaceView]) -> None:

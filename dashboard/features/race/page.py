@@ -27,6 +27,7 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+from dashboard.records.text import without_folders
 from dashboard.storage import races
 from dashboard.storage.races import SHIPPED, RaceRecord
 from dashboard.ui import layout, owner, results, shown
@@ -74,7 +75,7 @@ def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
     try:
         return races.read(view.race), ""
     except (ValueError, OSError) as error:
-        problem = translated(str(error))
+        problem = translated(without_folders(str(error)))
         return first, gettext("race={race}: {problem}", race=view.race[:80], problem=problem)
 
 

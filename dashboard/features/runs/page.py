@@ -13,7 +13,7 @@ from dashboard.language.joining import together
 from dashboard.records.catalogue import Catalogue
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB
 from dashboard.storage.errors import BundleError, StorageError
-from dashboard.ui import owner, results
+from dashboard.ui import owner, results, upload
 from dashboard.ui.page import Page
 from dashboard.ui.run_store import run_store
 from dashboard.ui.session import Session
@@ -40,14 +40,10 @@ def _import(session: Session[RunsView]) -> None:
         return
     with st.popover(gettext("Import a run"), icon=":material/upload_file:", type="tertiary"):
         st.caption(gettext("A zip of a page or of a panel that a dashboard like this one wrote."))
-        st.file_uploader(
-            gettext("File"),
-            type=["zip"],
-            key=_UPLOAD,
-            max_upload_size=LARGEST_ARCHIVE // MB,
-            on_change=_start_import,
-            label_visibility="collapsed",
-        )
+        upload.uploader(
+            gettext("File"), key=_UPLOAD, types=["zip"], megabytes=LARGEST_ARCHIVE // MB,
+            take=_start_import,
+        )  # fmt: skip
 
 
 def _problem() -> None:

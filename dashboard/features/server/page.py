@@ -88,9 +88,9 @@ def _token() -> None:
             gettext("Administrator's token"), type="password", key="server-token-text"
         )
         if st.form_submit_button(gettext("Administer this server")):
-            if owner.give_token(given):
+            if not (problem := owner.give_token(given)):
                 st.rerun()
-            st.text(gettext("This is not the token."))
+            st.text(problem)
 
 
 def _results(_session: Session[ServerView], _catalogue: Catalogue, _: None) -> None:

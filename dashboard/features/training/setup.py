@@ -60,7 +60,7 @@ def setup(session: Session[Train], catalogue: Catalogue) -> None:
 
 def start(view: Train, catalogue: Catalogue) -> bool:
     """What will be done, and the button that does it; whether trainings were started."""
-    absent = missing(view, catalogue) or owner.refusal("Training")
+    absent = missing(view, catalogue, upload.rows(view.data)) or owner.refusal("Training")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-go"):
         go = st.button(
             gettext("Train"),

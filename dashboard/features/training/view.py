@@ -72,10 +72,16 @@ class Shown(Field[Train, tuple[str, ...] | None]):
         return {} if view.shown is None else {SHOW: ",".join(view.shown) or NOBODY}
 
 
-def missing(view: Train, catalogue: Catalogue) -> str:
-    """What keeps the view from being trained, in a sentence; empty if nothing does."""
+def missing(view: Train, catalogue: Catalogue, rows: int = 0) -> str:
+    """What keeps the view from being trained, in a sentence; empty if nothing does.
+
+    Args:
+        view: what would be trained.
+        catalogue: what is installed.
+        rows: lines of the uploaded file; 0 for a data set, or if it is not known.
+    """
     strangers = [name for name in view.scorings if name not in catalogue.scorings]
-    return recipes.obstacle(view, catalogue) or (
+    return recipes.obstacle(view, catalogue, rows=rows) or (
         not_installed("Scoring", strangers[0]) if strangers else ""
     )
 

@@ -20,7 +20,7 @@ class Trainings:
     def get(self, id):
         return self.known[id]
 
-    def start(self, request, owner):
+    def start(self, request, owner, address):
         id = f"{len(self.known):08x}"
         self.known[id] = Training(
             id=id, request=request, created=0.0, state="queued", note="", owner=owner
@@ -34,7 +34,7 @@ class Trainings:
     def __getattr__(self, name):
         if name not in CHANGES:
             raise AttributeError(name)
-        return lambda id: self.calls.append((name, id))
+        return lambda id, **_: self.calls.append((name, id))
 
 
 @pytest.fixture

@@ -3,6 +3,7 @@
 import itertools
 import subprocess
 import sys
+from contextlib import suppress
 
 import pytest
 
@@ -75,6 +76,43 @@ def test_all_owners_together_have_so_many(trainings, backend, monkeypatch):
     assert len(backend.clients) == 3
 
 
+def started(trainings, visitors):
+    """How many trainings each of the visitors starts, an owner and an address, one by one."""
+    counts = []
+    for owner, address in visitors:
+        counts.append(0)
+        with suppress(ValueError):
+            while True:
+                trainings.start(order(), owner, address)
+                counts[-1] += 1
+    return counts
+
+
+def test_new_owners_at_one_address_leave_half_of_the_places_to_others(trainings):
+    cookies = [(f"cookie {number}", "there") for number in range(8)]
+    assert started(trainings, cookies) == [30, 20, 0, 0, 0, 0, 0, 0]
+    assert started(trainings, [("ada", "here"), ("bob", "home"), ("", "")]) == [25, 12, 13]
+
+
+def test_so_does_an_owner_whose_address_is_not_known(trainings, monkeypatch):
+    monkeypatch.setenv("ATTENTION_TRAININGS_PER_OWNER", "100")
+    assert started(trainings, [("ada", ""), ("bob", ""), ("eve", "")]) == [50, 25, 12]
+    with pytest.raises(ValueError, match="takes 13 more trainings, and keeps them for others"):
+        trainings.start(order(), "eve")
+
+
+def test_a_class_behind_one_router_may_have_more(trainings, monkeypatch):
+    monkeypatch.setenv("ATTENTION_TRAININGS_PER_ADDRESS", "3")
+    assert started(trainings, [("ada", "school"), ("bob", "school")]) == [3, 0]
+    with pytest.raises(ValueError, match=r"3 trainings from your network .*PER_ADDRESS\); wait"):
+        trainings.start(order(), "bob", "school")
+    trainings.start(order(), "bob", "home")
+    monkeypatch.setenv("ATTENTION_TRAININGS_PER_ADDRESS", "200")
+    monkeypatch.setenv("ATTENTION_TRAININGS", "200")
+    class_of_30 = [(f"student {number}", "school") for number in range(30)]
+    assert sum(started(trainings, class_of_30)) == 96  # of 199 that others left, half with 3
+
+
 def test_too_many_epochs_are_refused_before_anything_is_written(trainings, monkeypatch):
     monkeypatch.setenv("ATTENTION_TRAINING_EPOCHS", "7")
     with pytest.raises(ValueError, match=r"at most 7 epochs \(ATTENTION_TRAINING_EPOCHS\), got 8"):
@@ -87,7 +125,7 @@ def test_a_paused_training_finds_no_room_either(trainings, monkeypatch):
     monkeypatch.setenv("ATTENTION_TRAININGS_PER_OWNER", "1")
     first = trainings.start(order(), "ada")
     trainings._jobs._jobs.clear()
-    trainings._jobs._owners.clear()
+    trainings._jobs._holders.clear()
     trainings._claims.release(first)
     TrainingFolder(first, trainings._root).note_state("paused")
     trainings.start(order(seed=1), "ada")

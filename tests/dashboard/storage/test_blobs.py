@@ -10,7 +10,9 @@ from support.hostile import UNIX, at_once, lay
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.errors import StorageError
 from dashboard.storage.home import home
-from dashboard.storage.uploads import Upload, Uploads
+from dashboard.storage.uploads import Room, Upload, Uploads
+
+ROOM = Room(owner=1, address=1, total=9)
 
 
 @pytest.fixture
@@ -81,14 +83,18 @@ def put_long_ago(blobs, root, data, owner="", seconds=7200):
     past = time.time() - seconds
     os.utime(root / "blobs" / digest, (past, past))
     if owner:
-        Uploads(owner, root).add(Upload(digest, "a.csv", "table", len(data)), 1)
+        Uploads(owner, root).add(
+            Upload(digest, "a.csv", "table", len(data)), Room(owner=1, address=1, total=9)
+        )
     return digest
 
 
 def test_one_visitors_files_never_give_way_to_anothers(blobs, tmp_path):
     ada = put_long_ago(blobs, tmp_path, b"a" * 97, "ada")
     blobs.put(b"e" * 97)
-    Uploads("eve", tmp_path).add(Upload("e" * 64, "e.csv", "table", 97), 1)
+    Uploads("eve", tmp_path).add(
+        Upload("e" * 64, "e.csv", "table", 97), Room(owner=1, address=1, total=9)
+    )
     with pytest.raises(ValueError, match=r"^no room: all visitors' files .* remove one of yours"):
         blobs.put(b"f" * 97)
     assert len(names(tmp_path)) == 2
@@ -138,7 +144,10 @@ def test_power_may_be_lost_at_any_moment(tmp_path, monkeypatch):
     disk, data, said = Disk(root, monkeypatch), [b"a" * 97, b"b" * 89], {}
     for number, content in enumerate(data):
         digest = hashlib.sha256(content).hexdigest()
-        Uploads("ada", root).add(Upload(digest, f"{number}.csv", "table", len(content)), 1)
+        Uploads("ada", root).add(
+            Upload(digest, f"{number}.csv", "table", len(content)),
+            Room(owner=1, address=1, total=9),
+        )
         assert Blobs(root).put(content) == digest
         said[disk.cut()] = number + 1
     monkeypatch.undo()
@@ -186,3 +195,34 @@ def test_what_is_no_file_is_not_stored(blobs, tmp_path, kind):
     lay(tmp_path / "blobs" / digest, kind)
     with pytest.raises(ValueError, match="is not kept here"):
         at_once(blobs.path, digest)
+
+
+def test_what_nobody_used_for_long_expires_but_what_is_needed_stays(tmp_path):
+    blobs, room = Blobs(tmp_path), Room(owner=9, address=9, total=9)
+    old, needed, used = digests = [blobs.put(text) for text in (b"old", b"needed", b"used")]
+    for owner in ("ada", ""):
+        for digest in digests:
+            Uploads(owner, tmp_path).add(Upload(digest, "a.csv", "table", 3), room)
+    for digest in digests:
+        os.utime(tmp_path / "blobs" / digest, (1000.0, 1000.0))
+    blobs.path(used)
+    assert blobs.expire(2000.0, lambda: {needed}) == 1
+    with pytest.raises(ValueError, match="expired because nobody used it"):
+        blobs.path(old)
+    for owner in ("ada", ""):
+        assert {one.digest for one in Uploads(owner, tmp_path).list()} == {needed, used}
+    assert blobs.path(needed).read_bytes() == b"needed"
+    assert Blobs(tmp_path / "none").expire(2000.0, set) == 0
+    assert Blobs(tmp_path / "none").newest() is None
+
+
+def test_nothing_expires_while_it_is_not_known_what_is_needed(tmp_path):
+    blobs = Blobs(tmp_path)
+    os.utime(tmp_path / "blobs" / blobs.put(b"old"), (1000.0, 1000.0))
+
+    def unknown():
+        raise StorageError("no database")
+
+    with pytest.raises(StorageError):
+        blobs.expire(2000.0, unknown)
+    assert blobs.newest() == 1000.0

@@ -101,10 +101,12 @@ def test_an_error_of_the_store_is_one_sentence(contents, monkeypatch, action):
         act()
 
 
-def test_a_folder_that_cannot_be_written_is_named(tmp_path):
+def test_a_folder_that_cannot_be_written_is_said_without_its_path(tmp_path, caplog):
     (tmp_path / "file").write_text("a file where the folder should be")
-    with pytest.raises(StorageError, match=r"cannot write .*file.*ATTENTION"):
+    with pytest.raises(StorageError, match=r"^cannot write the data folder: .*ATTENTION") as said:
         Contents(str(tmp_path / "file")).put(b"data")
+    assert str(tmp_path) not in str(said.value)
+    assert str(tmp_path / "file") in caplog.text  # for whoever runs the server
 
 
 def test_writers_at_once_never_show_half_a_file(tmp_path):

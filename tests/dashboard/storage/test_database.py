@@ -151,7 +151,7 @@ def test_a_database_without_room_is_said(tmp_path):
     with store._database.reading() as connection:
         connection.exec_driver_sql("PRAGMA max_page_count=1")
     # The pool hands out this connection again; it may not grow the file any more.
-    with pytest.raises(StorageError, match=r"no room for the database .*runs\.db; free some"):
+    with pytest.raises(StorageError, match=r"no room for the database of runs runs\.db; free"):
         keep_many()
     found, damaged = store.scan()
     assert damaged == []
@@ -181,7 +181,7 @@ def test_a_server_that_does_not_answer_is_said_without_the_password():
 
 def test_a_file_that_is_no_database_is_said(tmp_path):
     (tmp_path / "runs.db").write_bytes(b"no database" * 1000)
-    with pytest.raises(StorageError, match=r"runs\.db cannot be used: file is not a database"):
+    with pytest.raises(StorageError, match=r"runs runs\.db cannot be used: file is not a data"):
         Database(f"sqlite:///{tmp_path / 'runs.db'}").upgrade()
 
 

@@ -8,7 +8,7 @@ import support.pages as pages
 from dashboard.charts import PANEL_COLOURS
 from dashboard.jobs.backend import Event
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.uploads import Upload, Uploads
+from dashboard.storage.uploads import Room, Upload, Uploads
 
 
 def link(app):
@@ -424,7 +424,10 @@ UNITS = "n;day;price;k\n1;01/02/2024;€ 1.200;7\n2;03/02/2024;€ 7,50;7\n"
 
 def test_a_table_is_first_shown_with_columns_that_make_sense(opened, backend):
     data = f"upload:{Blobs().put(UNITS.encode())}"
-    Uploads("").add(Upload(data.removeprefix("upload:"), "shop.csv", "regression-upload", 9), 1)
+    Uploads("").add(
+        Upload(data.removeprefix("upload:"), "shop.csv", "regression-upload", 9),
+        Room(owner=1, address=1, total=9),
+    )
     app = opened("regression", a="gaussian", data=data, columns="2:3")
     assert app.selectbox("regression-data").value == data
     assert "shop.csv" in app.selectbox("regression-data").options, "in another browser too"

@@ -86,20 +86,50 @@ def test_the_disk_is_counted_by_folder(opened, known, monkeypatch, tmp_path):
     assert rows["blobs"] == (2, 3.0)
 
 
-def test_the_token_makes_an_administrator_and_a_wrong_one_does_not(opened, known, monkeypatch):
-    known("author")
-    monkeypatch.setenv("ATTENTION_ADMINISTRATOR_TOKEN", TOKEN)
-    monkeypatch.setattr(owner, "_SECONDS_AFTER_A_WRONG_TOKEN", 0.0)
-    app = opened("server")
+def given(app, token):
+    """The page after a token was given."""
     (field,) = app.text_input
     (button,) = [one for one in app.button if one.label == "Administer this server"]
-    field.set_value("another token of length")
-    app = button.click().run()
+    field.set_value(token)
+    return button.click().run()
+
+
+def test_who_guesses_waits_longer_each_time_and_others_do_not():
+    now, waited = [0.0], []
+    wrong = owner.WrongTokens(clock=lambda: now[0])
+    for _ in range(8):
+        assert wrong.guess("192.0.2.1") == 0
+        waited.append(wrong.guess("192.0.2.1"))
+        assert wrong.guess("192.0.2.1") == waited[-1]  # asking again makes it no longer
+        now[0] += waited[-1]
+    assert waited == [2, 4, 8, 16, 32, 60, 60, 60]
+    assert wrong.guess("192.0.2.2") == 0
+    wrong.forget("192.0.2.1")
+    assert wrong.guess("192.0.2.1") == 0
+    now[0] += 3601
+    wrong.guess("192.0.2.3")
+    assert [*wrong._guesses] == ["192.0.2.3"]
+
+
+def test_the_token_makes_an_administrator_and_a_wrong_one_does_not(
+    opened, known, monkeypatch, caplog
+):
+    now = [0.0]
+    known("author")
+    monkeypatch.setenv("ATTENTION_ADMINISTRATOR_TOKEN", TOKEN)
+    wrong = owner.WrongTokens(clock=lambda: now[0])
+    monkeypatch.setattr(owner, "_wrong_tokens", lambda: wrong)
+    app = opened("server")
+    app = given(app, "another token of length")
     assert "This is not the token." in words(app)
     assert "You are: author" in words(app)
-    app.text_input[0].set_value(TOKEN)
-    (button,) = [one for one in app.button if one.label == "Administer this server"]
-    app = button.click().run()
+    assert "a wrong administrator's token from this machine" in caplog.text
+    assert "another token" not in caplog.text
+    app = given(app, TOKEN)
+    assert "try again in 2 s" in words(app)
+    assert "You are: author" in words(app)
+    now[0] = 2.0
+    app = given(app, TOKEN)
     assert "You are: administrator" in words(app)
     assert not app.text_input
 

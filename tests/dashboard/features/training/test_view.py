@@ -148,3 +148,14 @@ def test_a_catalogue_without_presets_trains_with_the_parameters_own_values(facts
     assert problems == []
     assert dict(view.settings)["model.hidden"] == 32
     assert LINK.format(view, catalogue) == {}
+
+
+def test_trainings_that_would_learn_from_nothing_are_refused(catalogue):
+    view, _ = LINK.parse({"pairs": "200", "held_out": "200"}, catalogue)
+    said = missing(view, catalogue)
+    assert said.startswith("Nothing is left to learn from: 200 of at most 200 source sentences")
+    fewer, _ = LINK.parse({"pairs": "200", "held_out": "199"}, catalogue)
+    assert missing(fewer, catalogue) == ""
+    assert "199 of at most 150" in missing(fewer, catalogue, rows=150)
+    everything, _ = LINK.parse({"held_out": "200"}, catalogue)
+    assert missing(everything, catalogue) == ""

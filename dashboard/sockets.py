@@ -1,0 +1,265 @@
+"""Limits on open connections: how many there are, and how long one may be silent.
+
+uvicorn waits for the rest of a request, and Streamlit for the first message of a WebSocket, for as
+long as a client likes, and each such client keeps file descriptors from all others.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Awaitable, Callable, Container, MutableMapping
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any
+
+from starlette.responses import PlainTextResponse
+from streamlit import runtime
+
+from dashboard.jobs import limits
+from dashboard.settings import Settings, variable
+from dashboard.visitors import network
+
+_REFUSAL_SECONDS = 2.0  # for the head of a request that is refused
+_BEING_REFUSED = 64  # connections; further ones are closed without a word
+_FILES_EACH = 5  # descriptors of a session: 4 were counted for one that says nothing
+_FILES_BESIDES = 200  # of workers, the store and the log
+_POLICY = 1008  # the code of a WebSocket that is closed for what it did
+
+_Message = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[_Message]]
+_Send = Callable[[_Message], Awaitable[None]]
+_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
+
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Patience:
+    """How many seconds a client may take.
+
+    Args:
+        head: until the head of a request is there.
+        body: between two pieces of its body.
+        first: until the first message of a WebSocket is there; browsers send it at once.
+    """
+
+    head: float = 10.0
+    body: float = 20.0
+    first: float = 15.0
+
+
+class Sockets:
+    """Bounds the connections of the server that runs an ASGI app.
+
+    A request whose head or body does not come is closed, and so is a WebSocket that says nothing
+    after it was opened. Beyond the settings ``connections`` and ``connections_per_address``
+    further ones get status 503 and a sentence.
+
+    The address is the client's. Where a proxy is in front, it is the one that its
+    ``X-Forwarded-For`` names, if uvicorn trusts that proxy (``FORWARDED_ALLOW_IPS``).
+
+    Args:
+        app: answers.
+        chosen: the settings.
+        patience: with clients.
+    """
+
+    def __init__(self, app: _App, chosen: Settings, patience: Patience = Patience()) -> None:
+        self._app, self._chosen, self._patience = app, chosen, patience
+        self._open: Counter[str] = Counter()  # WebSockets by address
+
+    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        """Answer as the app does; when the server starts, bound its connections."""
+        if scope["type"] == "lifespan":
+            self._bound_server(receive)
+        if scope["type"] == "websocket":
+            await self._websocket(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+    def _bound_server(self, receive: _Receive) -> None:
+        """Have uvicorn, whose method ``receive`` is, make connections that know their limits."""
+        config: Any = getattr(getattr(receive, "__self__", None), "config", None)
+        if not hasattr(config, "http_protocol_class"):
+            _log.warning("connections have no limits here: the server is not uvicorn")
+            return
+        files = limits.raise_open_files()
+        room = max(1, (files - _FILES_BESIDES) // _FILES_EACH)
+        most = min(self._chosen.connections, room)
+        if most < self._chosen.connections:
+            _log.warning(
+                "%d connections instead of %d (%s): this process may open %d files",
+                most, self._chosen.connections, variable("connections"), files,
+            )  # fmt: skip
+        bounds = Bounds(
+            most=most, per_address=self._chosen.connections_per_address,
+            proxies=getattr(config.loaded_app, "trusted_hosts", ()), patience=self._patience,
+        )  # fmt: skip
+        config.http_protocol_class = bounded(config.http_protocol_class, bounds)
+
+    async def _websocket(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        address = network((scope.get("client") or ("",))[0])
+        if self._open[address] >= self._chosen.connections_per_address:
+            text = _too_many_of_one(self._chosen.connections_per_address)
+            await PlainTextResponse(text, status_code=503)(scope, receive, send)
+            return
+        self._open[address] += 1
+        try:
+            if _resumes(scope):
+                await self._app(scope, receive, send)  # its browser may have nothing to say
+            else:
+                await self._listen(scope, receive, send)
+        finally:
+            self._open[address] -= 1
+            self._open += Counter()  # forgets addresses without any
+
+    async def _listen(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        """Let the app go on with a WebSocket once its first message is there.
+
+        Before, it would make a session, with three file descriptors and two minutes of its own.
+        """
+        heard: list[_Message] = []
+
+        async def accept(message: _Message) -> None:
+            await send(message)
+            if message["type"] == "websocket.accept":
+                try:
+                    async with asyncio.timeout(self._patience.first):
+                        heard.append(await receive())
+                except TimeoutError:
+                    await send({"type": "websocket.close", "code": _POLICY, "reason": "silence"})
+                    raise _SilentError from None
+                if heard[0]["type"] == "websocket.disconnect":
+                    raise _SilentError
+
+        async def hear() -> _Message:
+            return heard.pop() if heard else await receive()
+
+        with suppress(_SilentError):
+            await self._app(scope, hear, accept)
+
+
+class _SilentError(Exception):
+    """A WebSocket was closed before it said anything."""
+
+
+def _resumes(scope: _Message) -> bool:
+    """Whether a WebSocket names a session that there is, as its third protocol."""
+    names = scope.get("subprotocols", ())[2:3]
+    if not names or not runtime.exists():
+        return False
+    return runtime.get_instance()._session_mgr.get_session_info(names[0]) is not None
+
+
+@dataclass(frozen=True, kw_only=True)
+class Bounds:
+    """What the connections of a server may be.
+
+    Args:
+        most: that are open, WebSockets among them.
+        per_address: of one address.
+        proxies: addresses that stand for many visitors, and may have more.
+        patience: with clients.
+    """
+
+    most: int
+    per_address: int
+    proxies: Container[str] = ()
+    patience: Patience = Patience()
+
+
+def bounded(base: type[Any], bounds: Bounds) -> type[Any]:
+    """Return uvicorn's protocol of HTTP with limits.
+
+    Args:
+        base: the protocol; it has uvicorn's attributes ``connections``, ``client`` and ``cycle``.
+        bounds: of its connections.
+    """
+    return type("BoundedProtocol", (_Bounded, base), {"bounds": bounds})
+
+
+class _Bounded(asyncio.Protocol):
+    """Comes before a protocol of uvicorn, which answers."""
+
+    bounds: Bounds
+    connections: set[Any]
+    client: tuple[str, int] | None
+    cycle: Any
+    loop: asyncio.AbstractEventLoop
+    transport: Any
+    _refusal = ""
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: Any) -> None:
+        super().connection_made(transport)
+        bounds, excess = self.bounds, len(self.connections) - self.bounds.most
+        if excess > _BEING_REFUSED:
+            transport.abort()
+            return
+        if excess > 0:
+            self._refusal = (
+                "This server has as many connections open as it takes "
+                f"({variable('connections')}); try again in a minute.\n"
+            )
+        elif self._neighbours() > bounds.per_address:
+            self._refusal = _too_many_of_one(bounds.per_address)
+        self._wait(_REFUSAL_SECONDS if self._refusal else bounds.patience.head)
+
+    def data_received(self, data: bytes) -> None:
+        if self._refusal:
+            self._answer(503, "Service Unavailable", self._refusal)
+            return
+        super().data_received(data)
+        if self.transport.is_closing() or self.transport.get_protocol() is not self:
+            self._wait(None)  # it ends, or it is a WebSocket now
+        elif self._answers():
+            self._wait(self.bounds.patience.body if self.cycle.more_body else None)
+        elif self._timer is None:
+            self._wait(self.bounds.patience.head)
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        self._wait(None)
+        super().connection_lost(exc)
+
+    def _neighbours(self) -> int:
+        """The connections of this one's address, itself among them; 0 for a proxy's."""
+        if self.client is None or self.client[0] in self.bounds.proxies:
+            return 0
+        own = network(self.client[0])
+        return sum(
+            bool(each.client) and network(each.client[0]) == own for each in self.connections
+        )
+
+    def _answers(self) -> bool:
+        return self.cycle is not None and not self.cycle.response_complete
+
+    def _wait(self, seconds: float | None) -> None:
+        """Give the client so many seconds from now; None for any number."""
+        if self._timer is not None:
+            self._timer.cancel()
+        self._timer = None if seconds is None else self.loop.call_later(seconds, self._give_up)
+
+    def _give_up(self) -> None:
+        self._answer(408, "Request Timeout", "The rest of this request did not come in time.\n")
+
+    def _answer(self, status: int, phrase: str, text: str) -> None:
+        self._wait(None)
+        if self.transport.is_closing():
+            return
+        if not self._answers():
+            self.transport.write(
+                f"HTTP/1.1 {status} {phrase}\r\nContent-Type: text/plain; charset=utf-8\r\n"
+                f"Content-Length: {len(text.encode())}\r\nRetry-After: 60\r\n"
+                f"Connection: close\r\n\r\n{text}".encode()
+            )
+        self.transport.close()
+
+
+def _too_many_of_one(most: int) -> str:
+    return (
+        f"{most:,} connections are open from your network, which is the most that this server "
+        f"takes ({variable('connections_per_address')}); close some of its pages, or ask who "
+        "runs it.\n"
+    )
