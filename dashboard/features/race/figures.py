@@ -8,6 +8,7 @@ from typing import Any
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import Prepared, chart_of
+from dashboard.features.race.caption import budget, family
 from dashboard.features.race.chart_differences import draw_differences, prepare_differences
 from dashboard.features.race.chart_lines import draw_lines, prepare_lines
 from dashboard.features.race.seen import Seen
@@ -36,9 +37,12 @@ def differences(seen: Seen) -> None:
         gettext(
             "Right of the line is better. A dot is the mean of the paired differences over the "
             "seeds, a bar its 95 % bootstrap interval, which is not corrected for many "
-            "comparisons; the colours are: they say what the corrected test found."
+            "comparisons; the colours are: they say what the test found that is corrected by Holm "
+            "over the {count} comparisons of this chart.",
+            count=family(seen),
         )
     )
+    shown.caption(plain(budget(seen)))
 
 
 def curves(seen: Seen) -> None:
