@@ -97,7 +97,8 @@ def test_equal_contestants_share_a_row_and_are_compared_once():
     "change",
     [
         {"quality": 0.51}, {"validation": 0.51}, {"parts": {"near": 0.51}},
-        {"losses": (1.0, 0.51)}, {"curve": ((4.0, 0.51),)}, {"curve": ()}, {"parts": {"far": 0.5}}, {"problem": "none"},
+        {"losses": (1.0, 0.51)}, {"curve": ((4.0, 0.51),)}, {"curve": ()},
+        {"parts": {"far": 0.5}}, {"problem": "none"},
     ],
     ids=str,
 )  # fmt: skip
