@@ -67,7 +67,7 @@ def _frame(found: Mapping[str, Gain], metric: Metric, catalogue: Catalogue) -> p
             ],
             "p": ["–" if gain.p is None else f"{gain.p:.3g}" for gain in found.values()],
             gettext("Seeds"): [gain.pairs for gain in found.values()],
-            gettext("Verdict"): [gettext(gain.verdict) or "–" for gain in found.values()],
+            gettext("Verdict"): [gettext(gain.verdict) for gain in found.values()],
         }
     )
 

@@ -178,7 +178,11 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
             steering.buttons(state.requests, cells)
         with shown.container(width="stretch"):
             shown.caption(
-                plain(together([summary(cells), cost(view, catalogue), *outdated(cells)]))
+                plain(
+                    together(
+                        [summary(cells), cost(view, state.tuning, catalogue), *outdated(cells)]
+                    )
+                )
             )
     steering.refusal()
     for training in (cell.training for cell in cells):

@@ -85,7 +85,7 @@ def tuning_fits(request: Request) -> int:
     return len(TUNING_SEEDS) * (_RATES if learns else _COMBINATIONS)
 
 
-def cost(view: Experiment, catalogue: Catalogue) -> str:
+def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     """How many seeds the question takes, and how many runs these are."""
     names = [name for name in view.scorings if name in catalogue.scorings]
     if len(names) < 2:
@@ -98,11 +98,10 @@ def cost(view: Experiment, catalogue: Catalogue) -> str:
         len(names) - 1, needed=enough_seeds(len(names)), seeds=view.seeds,
         runs=view.seeds * len(names),
     )  # fmt: skip
-    asked = tuning_requests(view, catalogue).values()
-    if not asked:
+    if tuning is None or tuning.requests.keys() != tuning.combinations.keys():
         return words
-    fits = sum(map(tuning_fits, asked))
-    return together([words, gettext("Tuning takes about {fits} fits more.", fits=fits)])
+    fits = len(TUNING_SEEDS) * sum(tuning.combinations.values())
+    return together([words, gettext("Tuning took {fits} fits more.", fits=fits)])
 
 
 def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:

@@ -14,6 +14,7 @@ from dashboard.features.race.chart_lines import draw_lines, prepare_lines
 from dashboard.features.race.seen import Seen
 from dashboard.features.race.verdicts import COLOURS
 from dashboard.language import gettext, gettext_noop
+from dashboard.language.joining import together
 from dashboard.records.result import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain
@@ -33,16 +34,14 @@ def differences(seen: Seen) -> None:
             f"race differences {_key(seen)}", draw_differences, prepare,
             gettext("Difference to the reference with its interval, a lane per contestant"),
         )  # fmt: skip
-    shown.caption(
-        gettext(
-            "Right of the line is better. A dot is the mean of the paired differences over the "
-            "seeds, a bar its 95 % bootstrap interval, which is not corrected for many "
-            "comparisons; the colours are: they say what the test found that is corrected by Holm "
-            "over the {count} comparisons of this chart.",
-            count=family(seen),
-        )
+    words = gettext(
+        "Right of the line is better. A dot is the mean of the paired differences over the "
+        "seeds, a bar its 95 % bootstrap interval, which is not corrected for many "
+        "comparisons; the colours are: they say what the test found that is corrected by Holm "
+        "over the {count} comparisons of this chart.",
+        count=family(seen),
     )
-    shown.caption(plain(budget(seen)))
+    shown.caption(plain(together([budget(seen), words])))
 
 
 def curves(seen: Seen) -> None:

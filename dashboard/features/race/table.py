@@ -17,6 +17,7 @@ from dashboard.features.race.columns import help_of, title
 from dashboard.features.race.seen import Row, Seen, interval, number
 from dashboard.features.race.verdicts import FLOOR, said
 from dashboard.language import gettext, gettext_noop, ngettext, translated
+from dashboard.language.joining import listed
 from dashboard.storage.archive import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
@@ -80,13 +81,12 @@ def table(seen: Seen) -> None:
     shown.caption(plain(caption(seen)))
     if words := edges(seen):
         shown.caption(words)
-    for row in seen.rows:
-        if row["equals"]:
-            words = gettext(
-                "{names}: equal outcomes in every seed, so one row, counted once.",
-                names=row["name"],
-            )
-            shown.caption(plain(words))
+    if equal := [row["name"] for row in seen.rows if row["equals"]]:
+        words = gettext(
+            "With equal outcomes in every seed, and so one row each, counted once: {names}.",
+            names=listed(equal),
+        )
+        shown.caption(plain(words))
     if needed := seen.result.facts["needed"]:
         shown.caption(
             gettext(

@@ -120,7 +120,12 @@ def _compared(
     found = ranks([row.tolist() for row in own.values()], higher) if own else []
     rank = dict(zip(own, found, strict=True))
     compared = (
-        comparisons(own, reference, higher_is_better=higher, intervals=False)
+        comparisons(
+            {who: row.tolist() for who, row in own.items()},
+            reference,
+            higher_is_better=higher,
+            intervals=False,
+        )
         if reference in own
         else {}
     )

@@ -173,7 +173,8 @@ follows is true of this budget; more steps may change who leads, and by how much
 
 Contestants whose outcomes are equal in every seed are the same function on that task. They share
 a row and count once in every correction: additive and MLP everywhere, average pooling and a boxcar
-on symbols, and on a line the scaled dot product, the dot product and rotary positions, or the Gaussian
+on symbols, and on a line the scaled dot product, the dot product and rotary positions,
+or the Gaussian
 kernel and the learned metric. So {left} of {count} are left on symbols, {on_line} on a line, and
 {on_plane} on the plane.
 
@@ -189,7 +190,8 @@ most {100 * DECIDES:g} % of the way, the task decides nothing, and the page says
 Exact matches and right tokens are in percent, Phrasebook's numbers are BLEU, and regression's are
 squared errors to the truth. The differences below are paired by seed, with 95 % bootstrap
 intervals, to the scaled dot product on symbols and to the Gaussian kernel on problems. Each p is
-of a paired permutation test, corrected by Holm over the comparisons with that reference on the task:
+of a paired permutation test, corrected by Holm over the comparisons with that reference
+on the task:
 {left - 1} on symbols, {on_line - 1} on a line, {on_plane - 1} on the plane.
 
 - *Copying.* With T5's bias {right:,} of {whole:,} sequences are right,

@@ -114,8 +114,13 @@ def test_it_says_how_it_was_tested_and_who_could_not_run(opened, race):
 
 def test_it_says_between_which_limits_a_task_is_and_what_it_was_given(opened, race):
     told = words(opened("race"))
-    uniform = [one.quality for one in race.outcomes() if not one.trial.tuning
-               and one.trial.task == "reverse" and one.trial.contestant.scoring == "uniform"]
+    uniform = [
+        one.quality
+        for one in race.outcomes()
+        if not one.trial.tuning
+        and one.trial.task == "reverse"
+        and one.trial.contestant.scoring == "uniform"
+    ]
     floor = f"Floor {sum(uniform) / SEEDS:.4g} (uniform attention)"
     assert f"{floor}, ceiling 100 (the right answers)" in told
     assert told.count("After 35 steps on 400 examples, at the best of 2 learning rates.") == 2
@@ -149,7 +154,7 @@ def test_equal_contestants_are_one_row_that_both_of_their_names_open(opened, hom
     both = "Additive = Additive + Sparsemax"
     assert standings(app).loc[both, "Verdict"] == "better"
     told = words(app)
-    assert f"{both}: equal outcomes in every seed, so one row, counted once." in told
+    assert f"and so one row each, counted once: {both}." in told
     assert f"{both} on Reverse" in told
     assert "corrected by Holm over the 3 comparisons with it on this task" in told
     app = opened("race", reference=f"transformer.{twin.name}")
