@@ -75,7 +75,8 @@ def test_a_link_without_seeds_keeps_the_number_that_it_was_written_with(catalogu
 def test_as_many_seeds_are_usual_as_can_tell_scorings_from_chance(catalogue):
     """As the statistics of the workers count it, which a page does not import."""
     for scorings in range(2, MOST_SCORINGS + 1):
-        assert enough_seeds(scorings) == seeds_needed(scorings - 1) <= MOST_SEEDS
+        assert enough_seeds(scorings) == seeds_needed(scorings - 1)
+        assert enough_seeds(scorings) <= MOST_SEEDS
     assert enough_seeds(1) == 6
     view = usual_view("translation", catalogue)
     assert view.seeds == enough_seeds(len(view.scorings))
