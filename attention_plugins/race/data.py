@@ -33,6 +33,14 @@ POINTS = (25, 50, 100, 200, 400)  # of regression problems
 _FEWEST_OF_A_LENGTH = 20  # sentences of a corpus
 
 
+class Split(NamedTuple):
+    """Sentence pairs for one seed: those learned, those that choose a rate, those reported."""
+
+    learned: Sequence[SentencePair]
+    validation: Sequence[SentencePair]
+    reported: Sequence[SentencePair]
+
+
 @dataclass(frozen=True)
 class Pairs:
     """Sentence pairs for one seed; ``by_length`` are never learned either."""
@@ -70,9 +78,25 @@ def pairs_of(task: str, examples: int, seed: int) -> Pairs:
     """
     registry = installed()
     spec = registry.dataset(task)
+    learned, validation, reported = split_of(task, examples, seed)
     drawn = draws_lengths(spec)
+    return Pairs(
+        learned, validation, reported,
+        _of_lengths(spec, {p.source for p in learned}, seed) if drawn else _by_length(reported),
+        neighbours_of(reported, learned, registry, counted_by(spec)),
+    )  # fmt: skip
+
+
+def split_of(task: str, examples: int, seed: int) -> Split:
+    """What of :func:`pairs_of` takes a moment.
+
+    Raises:
+        ContractError: as of :func:`pairs_of`.
+    """
+    spec = installed().dataset(task)
     held = VALIDATION + REPORTED
-    pairs = _drawn(spec, {"pairs": _hundreds(examples + held)}, seed) if drawn else _all(task)
+    asked = {"pairs": _hundreds(examples + held)}
+    pairs = _drawn(spec, asked, seed) if draws_lengths(spec) else _all(task)
     if len(references(pairs)) <= held:
         raise ContractError(
             f"data set {task!r} has {len(references(pairs)):,} different sources; a race needs "
@@ -81,11 +105,7 @@ def pairs_of(task: str, examples: int, seed: int) -> Pairs:
     rest, reported = split_by_source(pairs, held_out=REPORTED, seed=seed)
     rest, validation = split_by_source(rest, held_out=VALIDATION, seed=seed)
     learned = random.Random(seed).sample(rest, min(examples, len(rest)))
-    return Pairs(
-        learned, validation, reported,
-        _of_lengths(spec, {p.source for p in learned}, seed) if drawn else _by_length(reported),
-        neighbours_of(reported, learned, registry, counted_by(spec)),
-    )  # fmt: skip
+    return Split(learned, validation, reported)
 
 
 def problem_of(task: str, points: int, seed: int) -> Problem:

@@ -10,7 +10,7 @@ import io
 import math
 from collections.abc import Sequence
 
-from attention_plugins.race.heading import BASELINE, Heading, caption
+from attention_plugins.race.heading import Heading, caption
 from attention_plugins.race.layout import columns, notes
 from attention_plugins.race.standings import Standing
 from attention_plugins.race.statistics import Estimate
@@ -33,13 +33,13 @@ def as_csv(rows: Sequence[Standing], heading: Heading) -> str:
     text = io.StringIO()
     text.write(f"# {caption(rows, heading)}\n")
     lines = [_facts(row, heading) for row in rows]
-    if heading.baseline is not None:
-        lines.append(
-            {
-                "contestant": BASELINE, **_spread(heading.measured, heading.baseline),
-                "seeds": heading.baseline.count,
-            }
-        )  # fmt: skip
+    lines += (
+        {
+            "contestant": name, **_spread(heading.measured, value), "verdict": "floor",
+            "seeds": value.count,
+        }
+        for name, value in heading.floors
+    )  # fmt: skip
     writer = csv.DictWriter(
         text, list(lines[0]), quoting=csv.QUOTE_NONNUMERIC, lineterminator="\n"
     )
@@ -90,6 +90,7 @@ def _facts(row: Standing, heading: Heading) -> dict[str, Cell]:
     return {
         "rank": row.rank,
         "contestant": who.name,
+        "equal": ", ".join(one.name for one in row.equals),
         "model": who.model,
         "scoring": who.scoring,
         "normaliser": who.normaliser,
@@ -105,6 +106,7 @@ def _facts(row: Standing, heading: Heading) -> dict[str, Cell]:
         "operations": row.operations if ran else None,
         "milliseconds a step": row.milliseconds,
         "learning rate": row.rate,
+        "edge": row.edge,
         "seeds": row.seeds,
         "problem": row.problem,
     }

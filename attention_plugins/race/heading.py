@@ -1,15 +1,17 @@
-"""What a table of a race is about, and what its caption says of the statistics."""
+"""What a table of a race is about, and what its caption says of budget and statistics."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from attention_plugins.race.floors import DECIDES, UNIFORM, Floor, Limits
+from attention_plugins.race.records import Budget
 from attention_plugins.race.standings import Standing
-from attention_plugins.race.statistics import CONFIDENCE, LEVEL, Estimate
+from attention_plugins.race.statistics import CONFIDENCE, LEVEL
 
-BASELINE = "copying the nearest learned example"
 PARTS = ("near", "far")  # of the data, as columns
+FEW_RATES = 2  # with no more every choice is at an edge
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -21,24 +23,32 @@ class Heading:
         metric: its title, such as ``exact match``.
         unit: of the metric, such as ``%``; empty if it has none.
         higher_is_better: of the metric.
-        baseline: what copying the nearest learned example is worth, a row of its own; None
-            leaves that row out.
+        limits: the task's floors, a row each, and its ceiling; None leaves them out.
+        budget: what every contestant was given; None where that is not known.
     """
 
     task: str
     metric: str
     unit: str = ""
     higher_is_better: bool = True
-    baseline: Estimate | None = None
+    limits: Limits | None = None
+    budget: Budget | None = None
 
     @property
     def measured(self) -> str:
         """The metric with its unit."""
         return f"{self.metric} ({self.unit})" if self.unit else self.metric
 
+    @property
+    def floors(self) -> tuple[Floor, ...]:
+        """Those that are no contestants' rows."""
+        found = self.limits.floors if self.limits else ()
+        return tuple(one for one in found if one.name != UNIFORM)
+
 
 def caption(rows: Sequence[Standing], heading: Heading) -> str:
-    """What was measured, over how many seeds, by which interval, test and correction.
+    """What was measured, after which budget, over how many seeds, between which limits, and by
+    which interval, test and correction.
 
     Args:
         rows: of :func:`~attention_plugins.race.standings.standings`.
@@ -46,21 +56,51 @@ def caption(rows: Sequence[Standing], heading: Heading) -> str:
     better = "higher" if heading.higher_is_better else "lower"
     said = [
         f"{heading.task}: {heading.measured}, {better} is better, on data that nobody learned.",
+        _budget(heading.budget),
         f"Mean over {_seeds(rows)} with {CONFIDENCE * 100:g} % bootstrap intervals.",
+        _limits(heading.limits),
     ]
     compared = sum(row.difference is not None and row.difference.pairs > 0 for row in rows)
-    reference = next((row.contestant for row in rows if row.verdict == "reference"), None)
+    reference = next((row for row in rows if row.verdict == "reference"), None)
     if reference is not None and compared:
+        name = f"{reference.name} in {reference.contestant.model}"
         said.append(
-            f"Difference to {reference.name} in {reference.model}, paired by seed, positive where "
-            f"better; p of a two-sided paired permutation test, Holm-corrected for {compared} "
-            f"comparison{'' if compared == 1 else 's'}."
+            f"Difference to {name}, paired by seed, positive where better; p of a two-sided "
+            f"paired permutation test, corrected by Holm over the {compared} "
+            f"comparison{'' if compared == 1 else 's'} with it on this task."
         )
+    ranked = sum(row.rank is not None for row in rows)
     said.append(
-        "Rank: 1 + the contestants that are better beyond chance (paired permutation tests of "
-        f"all pairs, Benjamini-Hochberg at {LEVEL * 100:g} %); ties share one."
+        "Rank: 1 + the contestants that are better beyond chance (paired permutation tests, "
+        f"Benjamini-Hochberg at {LEVEL * 100:g} % over all {ranked * (ranked - 1) // 2:,} pairs); "
+        "ties share one."
     )
     return " ".join(" ".join(said).split())
+
+
+def _budget(found: Budget | None) -> str:
+    """Effects are those of this budget, and may be others with another one."""
+    if found is None:
+        return ""
+    rates = len(found.rates)
+    edge = "; each choice is an edge of that grid" if rates == FEW_RATES else ""
+    return (
+        f"After {found.steps:,} steps on {found.examples:,} examples, at the best of {rates} "
+        f"learning rate{'' if rates == 1 else 's'}{edge}."
+    )
+
+
+def _limits(found: Limits | None) -> str:
+    if found is None:
+        return ""
+    floor = found.floors[0]
+    said = (
+        f"Floor {floor.value.mean:.4g} ({floor.name}), ceiling {found.ceiling:.4g} ({found.top}); "
+        f"the best contestant, {found.best:.4g}, covers {100 * found.share:.1f} % of the way."
+    )
+    if found.decides:
+        return said
+    return f"{said} That is at most {100 * DECIDES:g} %: this task decides nothing."
 
 
 def _seeds(rows: Sequence[Standing]) -> str:

@@ -163,6 +163,11 @@ class Budget:
     batch_size: int
     rates: Sequence[float]
 
+    @property
+    def steps(self) -> int:
+        """Steps of a training: an epoch's last batch may be smaller, and is a step too."""
+        return self.epochs * math.ceil(self.examples / self.batch_size)
+
 
 @dataclass(frozen=True, kw_only=True)
 class Plan:

@@ -6,26 +6,13 @@ import math
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from statistics import fmean
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from attention_plugins.contract import ContractError
-from attention_plugins.race.entries import COPIED, entries_of
+from attention_plugins.race.comparisons import Verdict, comparisons
+from attention_plugins.race.entries import COPIED, Edge, entries_of, equals_of
 from attention_plugins.race.records import Contestant, Outcome
-from attention_plugins.race.statistics import (
-    LEVEL,
-    Difference,
-    Estimate,
-    corrected,
-    difference,
-    mean_with_interval,
-    ranks,
-    seeds_needed,
-    smallest_p,
-)
-
-Verdict = Literal[
-    "better", "worse", "no difference found", "reference", "too few seeds", "could not run"
-]
+from attention_plugins.race.statistics import Difference, Estimate, mean_with_interval, ranks
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -34,14 +21,15 @@ class Standing:
 
     Args:
         contestant: who.
+        equals: others whose outcomes are the same in every seed; they have no row of their own,
+            and all that is compared counts them once.
         quality: on unseen data, in the unit of the task's metric.
         difference: to the reference, positive where this contestant is better; None of the
             reference itself and of one that could not run.
         corrected_p: Holm's, over all contestants that were compared; NaN where there is no
             difference.
-        verdict: ``better`` or ``worse`` where the corrected p is at most 0.05; ``no difference
-            found`` where it is larger; ``too few seeds`` where no result of so few seeds could
-            have been found; ``reference``; ``could not run`` without any quality.
+        verdict: of :class:`~attention_plugins.race.comparisons.Comparison`; ``reference``;
+            ``could not run`` without any quality.
         seeds_needed: how many seeds would do for all that were compared; None where no number
             does, and of those that are not compared.
         rank: 1 + the contestants that are better beyond chance; None of one that could not run.
@@ -50,6 +38,8 @@ class Standing:
         operations: for one example forward, the median over seeds.
         milliseconds: of one step of training, the median over seeds; NaN if not known.
         rate: the learning rate chosen; None before one was.
+        edge: ``lowest`` or ``highest`` where it is the end of those tried, so that a better one
+            may lie beyond; empty elsewhere, and where all came out alike.
         seeds: how many its quality rests on.
         problem: why trainings failed, in a sentence; which share of them, if others did not.
     """
@@ -66,8 +56,15 @@ class Standing:
     operations: int = 0
     milliseconds: float = math.nan
     rate: float | None = None
+    edge: Edge = ""
     seeds: int = 0
     problem: str = ""
+    equals: tuple[Contestant, ...] = ()
+
+    @property
+    def name(self) -> str:
+        """The contestant's name, and those of all that equal it."""
+        return ", ".join(who.name for who in (self.contestant, *self.equals))
 
 
 class Curve(NamedTuple):
@@ -105,6 +102,8 @@ def standings(
 ) -> list[Standing]:  # fmt: skip
     """Every contestant of a task: by rank, then by quality; those without any quality come last.
 
+    Contestants that are equal in every outcome share a row, and are compared once.
+
     Args:
         outcomes: of any tasks, those of tuning among them.
         reference: whom the others are compared with.
@@ -127,28 +126,30 @@ def standings(
             f"choose one of those that have: {among}"
         )
     seeds = sorted({seed for entry in found.values() for seed in entry.by_seed})
-    values = {who: entry.qualities(seeds) for who, entry in found.items()}
-    differences = {
-        who: difference(values[who], values[reference], higher_is_better=higher_is_better)
-        for who, entry in found.items()
-        if who != reference and not entry.failed
-    }
-    verdicts = _verdicts(differences)
-    ranked = [who for who in found if any(map(math.isfinite, values[who]))]
+    ordered = sorted(found, key=lambda who: found[who].place)
+    equals = equals_of({who: found[who].by_seed for who in ordered}, reference)
+    values = {who: found[who].qualities(seeds) for who in found if who in equals}
+    compared = comparisons(
+        {who: row for who, row in values.items() if who == reference or not found[who].failed},
+        reference, higher_is_better=higher_is_better,
+    )  # fmt: skip
+    ranked = [who for who in values if any(map(math.isfinite, values[who]))]
     rank = dict(zip(ranked, ranks([values[who] for who in ranked], higher_is_better), strict=True))
     rows = []
-    for who, entry in found.items():
-        p, verdict = verdicts.get(who, (math.nan, "could not run"))
+    for who, row in values.items():
+        one = compared.get(who)
+        absent: Verdict = "reference" if who == reference else "could not run"
         rows.append(
             Standing(
                 contestant=who,
-                quality=mean_with_interval(values[who]),
-                difference=differences.get(who),
-                corrected_p=p,
-                verdict="reference" if who == reference else verdict,
-                seeds_needed=seeds_needed(len(differences)) if who in differences else None,
+                quality=mean_with_interval(row),
+                difference=one and one.difference,
+                corrected_p=one.corrected_p if one else math.nan,
+                verdict=one.verdict if one else absent,
+                seeds_needed=one and one.seeds_needed,
                 rank=rank.get(who),
-                **entry.facts(),
+                equals=equals[who],
+                **found[who].facts(),
             )
         )
     sign = -1 if higher_is_better else 1
@@ -212,7 +213,12 @@ def overall(by_task: Mapping[str, Sequence[Standing]]) -> list[Overall]:
     Ranks are as in each task's standings, where more contestants may have run.
     """
     ranked = [
-        {row.contestant: row.rank for row in rows if row.rank is not None}
+        {
+            who: row.rank
+            for row in rows
+            if row.rank is not None
+            for who in (row.contestant, *row.equals)
+        }
         for rows in by_task.values()
     ]
     if not ranked:
@@ -229,24 +235,3 @@ def overall(by_task: Mapping[str, Sequence[Standing]]) -> list[Overall]:
         for who, mean in means.items()
     ]
     return sorted(found, key=lambda row: (row.mean_rank, row.contestant))
-
-
-def _verdicts(
-    differences: Mapping[Contestant, Difference],
-) -> dict[Contestant, tuple[float, Verdict]]:
-    """The corrected p and the verdict of each."""
-    ps = corrected([one.p for one in differences.values()])
-    # Holm's p never fall when one of the others grows: none can be smaller than these.
-    reachable = corrected([smallest_p(one.pairs) for one in differences.values()])
-    return {
-        who: (p, _verdict(one, p, smallest))
-        for (who, one), p, smallest in zip(differences.items(), ps, reachable, strict=True)
-    }
-
-
-def _verdict(found: Difference, p: float, smallest: float) -> Verdict:
-    if not smallest <= LEVEL:  # nor if it is NaN
-        return "too few seeds"
-    if p > LEVEL:
-        return "no difference found"
-    return "better" if found.mean > 0 else "worse"

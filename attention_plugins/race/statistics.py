@@ -77,7 +77,31 @@ def difference(
     """
     gains = _paired(ours, theirs, higher_is_better)
     mean, low, high, pairs = mean_with_interval(gains, confidence=confidence, seed=seed)
-    return Difference(mean, low, high, _p(gains, seed), pairs)
+    return Difference(mean, low, high, _ps([gains], seed)[0], pairs)
+
+
+def differences(
+    ours: Sequence[Sequence[float]], theirs: Sequence[float], *, higher_is_better: bool,
+    intervals: bool = True,
+) -> list[Difference]:  # fmt: skip
+    """The :func:`difference` of several contestants to one, in a small part of the time.
+
+    Args:
+        ours: ``(contestants, seeds)``.
+        intervals: whether each has its interval; else its ends are NaN.
+
+    Raises:
+        ValueError: different numbers of values.
+    """
+    rows = [_paired(row, theirs, higher_is_better) for row in ours]
+    found = []
+    for gains, p in zip(rows, _ps(rows), strict=True):
+        mean = float(gains.mean()) if len(gains) else np.nan
+        one = Estimate(mean, np.nan, np.nan, len(gains))
+        if intervals:
+            one = mean_with_interval(gains)
+        found.append(Difference(one.mean, one.low, one.high, p, one.count))
+    return found
 
 
 def mean_with_interval(
@@ -205,8 +229,15 @@ def _paired(ours: Sequence[float], theirs: Sequence[float], higher_is_better: bo
     return gains[np.isfinite(gains)]
 
 
-def _p(gains: np.ndarray, seed: int) -> float:
-    return float(sign_flip_ps(gains[None], seed)[0]) if len(gains) else np.nan
+def _ps(rows: Sequence[np.ndarray], seed: int = 0) -> list[float]:
+    """The p of each row of differences; NaN of one without any. Equally long ones go at once."""
+    found = [np.nan] * len(rows)
+    for count in {len(row) for row in rows} - {0}:
+        places = [place for place, row in enumerate(rows) if len(row) == count]
+        ps = sign_flip_ps(np.array([rows[place] for place in places]), seed)
+        for place, p in zip(places, ps.tolist(), strict=True):
+            found[place] = p
+    return found
 
 
 def _discovered(ps: np.ndarray) -> np.ndarray:

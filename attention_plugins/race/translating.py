@@ -74,7 +74,6 @@ def translate(trial: Trial, budget: Budget, device: torch.device | str = "cpu") 
 def _experiment(trial: Trial, budget: Budget, registry: Registry) -> Experiment:
     who, data = trial.contestant, registry.dataset(trial.task)
     model = registry.model(who.model)
-    steps = budget.epochs * -(-budget.examples // budget.batch_size)
     return Experiment(
         model=who.model,
         scoring=who.scoring,
@@ -88,7 +87,7 @@ def _experiment(trial: Trial, budget: Budget, registry: Registry) -> Experiment:
             batch_size=budget.batch_size,
             learning_rate=trial.rate,
             schedule="cosine",
-            warmup=round(_WARMUP * steps),
+            warmup=round(_WARMUP * budget.steps),
             seed=trial.seed,
         ),
         corpus=data.title,

@@ -17,7 +17,8 @@ _LATEX = str.maketrans(
         "<": r"\textless{}", ">": r"\textgreater{}", "|": r"\textbar{}", '"': "''",
         "[": "{[}", "]": "{]}",  # after \\ a bracket would begin an argument
         "·": r"$\cdot$", "√": r"$\surd$", "²": "$^2$", "³": "$^3$", "−": "$-$", "×": r"$\times$",
-        "–": r"\textendash{}", "\n": " ", "\r": " ",
+        "–": r"\textendash{}", "↑": r"$\uparrow$", "↓": r"$\downarrow$",
+        "\n": " ", "\r": " ",
     }
 )  # fmt: skip
 _MARKDOWN = re.compile(r"([\\`*_\[\]<>|~$&#])")
@@ -64,6 +65,7 @@ def math_for_latex(text: str) -> str:
     found = re.sub(r"e([+-])0*(\d+)", _power, text)
     found = re.sub(r",(?=\d)", "{,}", found)  # of thousands
     found = found.replace(", ", r",\,").replace(" [", r"\;[")
+    found = found.replace("↑", r"^{\uparrow}").replace("↓", r"^{\downarrow}")
     return f"${found}$"
 
 

@@ -33,6 +33,11 @@ class Reader:
                 self._given[key] = values[-1]
         self._left = dict(self._given)
 
+    @property
+    def bare(self) -> bool:
+        """Whether the link names nothing at all."""
+        return not self._given
+
     def has(self, key: str) -> bool:
         """Whether the link names this parameter and nobody took it yet."""
         return key in self._left

@@ -38,8 +38,8 @@ PAGES = {
     "positions": ({}, "the rotated point misses the encoding"),
     "complexity": ({}, "Each point is the shortest of 3 timings"),
     "norms": ({}, "Valid outputs: nothing changes."),
-    "experiment": ({}, "20 runs: 20 done."),
-    "race": ({"race": "mine"}, "Holm-corrected for 3 comparisons"),
+    "experiment": ({}, "28 runs: 28 done."),
+    "race": ({"race": "mine"}, "corrected by Holm over the 3 comparisons with it"),
 }
 _NO_RESULTS = ("catalogue", "formula")  # tasks that tell a page what it may ask for
 

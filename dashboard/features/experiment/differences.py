@@ -8,7 +8,7 @@ import pandas as pd
 
 from dashboard.features.experiment.summary import FEW, Gain, number
 from dashboard.features.experiment.view import Experiment, metrics, reference_of
-from dashboard.language import gettext, gettext_noop, ngettext
+from dashboard.language import gettext, ngettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.metric import Metric
 from dashboard.ui import shown
@@ -16,11 +16,6 @@ from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import plain
 
 _DIGITS = 2  # of a difference and of its interval
-_RULE = gettext_noop(
-    "Differences are taken seed by seed, since a seed gives all scorings the same problem; "
-    "positive is better. In brackets their 95 % bootstrap interval. The p is that of a paired "
-    "permutation test, corrected by Holm for all scorings in this table."
-)
 
 
 def show(view: Experiment, catalogue: Catalogue, gains: Mapping[tuple[str, str], Gain]) -> None:
@@ -44,7 +39,21 @@ def show(view: Experiment, catalogue: Catalogue, gains: Mapping[tuple[str, str],
         return
     frame = _frame(found, metric, catalogue)
     shown.table(frame, hide_index=True, alt=gettext("Paired differences"))
-    shown.caption(gettext(_RULE))
+    shown.caption(
+        plain(
+            ngettext(
+                "Differences are taken seed by seed, since a seed gives all scorings the same "
+                "problem; positive is better. In brackets their 95 % bootstrap interval. The p is "
+                "that of a paired permutation test, corrected by Holm over the {count} comparison "
+                "with {reference} in this metric.",
+                "Differences are taken seed by seed, since a seed gives all scorings the same "
+                "problem; positive is better. In brackets their 95 % bootstrap interval. The p is "
+                "that of a paired permutation test, corrected by Holm over the {count} "
+                "comparisons with {reference} in this metric.",
+                sum(gain.p is not None for gain in found.values()), reference=reference,
+            )
+        )
+    )  # fmt: skip
     if words := _too_few(found, view.seeds):
         shown.caption(plain(words))
 
@@ -58,7 +67,7 @@ def _frame(found: Mapping[str, Gain], metric: Metric, catalogue: Catalogue) -> p
             ],
             "p": ["–" if gain.p is None else f"{gain.p:.3g}" for gain in found.values()],
             gettext("Seeds"): [gain.pairs for gain in found.values()],
-            gettext("Verdict"): [gettext(gain.verdict) or "–" for gain in found.values()],
+            gettext("Verdict"): [gettext(gain.verdict) for gain in found.values()],
         }
     )
 

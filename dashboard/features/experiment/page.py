@@ -29,6 +29,7 @@ from dashboard.features.experiment.setup import setup, use_table
 from dashboard.features.experiment.summary import TASK, gains, spreads, summary_request
 from dashboard.features.experiment.tuning import (
     Tuned,
+    cost,
     set_by,
     tuned,
     tuning_fits,
@@ -184,7 +185,13 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         if view.task == TRANSLATION:
             steering.buttons(state.requests, cells)
         with shown.container(width="stretch"):
-            shown.caption(plain(together([summary(cells), *outdated(cells)])))
+            shown.caption(
+                plain(
+                    together(
+                        [summary(cells), cost(view, state.tuning, catalogue), *outdated(cells)]
+                    )
+                )
+            )
     steering.refusal()
     for training in (cell.training for cell in cells):
         if training:

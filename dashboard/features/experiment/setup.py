@@ -21,13 +21,14 @@ from dashboard.features.experiment.view import (
     TRANSLATION,
     TUNE,
     Experiment,
+    enough_seeds,
     reference_of,
     usual_view,
 )
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import is_upload
+from dashboard.records.request import FORMULA, is_upload
 from dashboard.ui import layout, recipes, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
 from dashboard.ui.session import Session
@@ -60,6 +61,7 @@ def setup(session: Session[Experiment], catalogue: Catalogue) -> None:
         else:
             _model_and_problem(session, catalogue)
         before = session.view.seeds
+        _follow_scorings(session)
         seeds = draw_setting(session, catalogue, SEEDS, width=_SLIDER_WIDTH)
         if seeds != before:
             session.update(maps=min(session.view.maps, seeds - 1))
@@ -77,6 +79,18 @@ def setup(session: Session[Experiment], catalogue: Catalogue) -> None:
         _recipe(session, catalogue)
     else:
         _problem(session, catalogue)
+
+
+def _follow_scorings(session: Session[Experiment]) -> None:
+    """Where the seeds are just enough, keep them so when other scorings are chosen."""
+    key, view = session.key("scorings"), session.view
+    if session.fresh or key not in st.session_state:
+        return
+    chosen = min(sum(name != FORMULA for name in st.session_state[key]), MOST_SCORINGS)
+    if chosen != len(view.scorings) and view.seeds == enough_seeds(len(view.scorings)):
+        seeds = enough_seeds(chosen)
+        st.session_state[session.key(SEEDS.name)] = seeds
+        session.update(seeds=seeds)
 
 
 def _reference(session: Session[Experiment], catalogue: Catalogue) -> None:

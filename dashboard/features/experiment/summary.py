@@ -47,7 +47,7 @@ class Gain:
         low, high: the ends of their 95 % bootstrap interval; None for fewer than two pairs.
         p: of the paired permutation test, corrected for all that are compared.
         pairs: seeds that both have.
-        verdict: one of :data:`VERDICTS`; empty without a pair.
+        verdict: one of :data:`VERDICTS`.
         seeds_needed: how many would do for a verdict; None where no number does.
     """
 

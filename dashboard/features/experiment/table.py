@@ -28,8 +28,8 @@ _TITLES = {
 _RULE = gettext_noop(
     "Mean ± standard deviation over the seeds (n − 1); ↑ more is better, ↓ less is. Bold is the "
     "best mean of a column where its differences from all others, paired by seed, are beyond "
-    "chance: a permutation test corrected by Holm gives each a p of at most 0.05. "
-    "A single seed has no spread: –."
+    "chance: a permutation test, corrected by Holm over these differences, gives each a p of at "
+    "most 0.05. A single seed has no spread: –."
 )
 
 

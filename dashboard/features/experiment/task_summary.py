@@ -12,15 +12,8 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from attention_plugins.race.statistics import (
-    LEVEL,
-    Difference,
-    corrected,
-    difference,
-    seeds_needed,
-    sign_flip_ps,
-    smallest_p,
-)
+from attention_plugins.race.comparisons import comparisons
+from attention_plugins.race.statistics import LEVEL, corrected, sign_flip_ps
 from dashboard.records.metric import Better
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -72,7 +65,7 @@ def summarise(request: Request) -> Result:
         the scoring is better; ``low`` and ``high``, the ends of their 95 % bootstrap interval;
         ``p`` of the paired permutation test, corrected by Holm for the scorings compared;
         ``pairs``, the seeds that it rests on; ``verdict`` and ``seeds_needed`` as in
-        :class:`attention_plugins.race.standings.Standing`.
+        :class:`attention_plugins.race.comparisons.Comparison`.
 
     Raises:
         ValueError: an option that is missing, or is not such JSON.
@@ -138,31 +131,14 @@ def _compared(
 ) -> Iterator[dict[str, Any]]:
     if not better or reference not in values:
         return
-    found = {
-        name: _difference(values, name, reference, better) for name in values if name != reference
-    }
-    ps = corrected([one.p for one in found.values()])
-    reachable = corrected([smallest_p(one.pairs) for one in found.values()])
-    for (name, one), p, smallest in zip(found.items(), ps, reachable, strict=True):
+    found = comparisons(values, reference, higher_is_better=better == "higher")
+    for name, one in found.items():
+        mean, low, high, _, pairs = one.difference
         yield {
-            "metric": metric, "scoring": name, "mean": _known(one.mean), "low": _known(one.low),
-            "high": _known(one.high), "p": _known(p), "pairs": one.pairs,
-            "verdict": _verdict(one, p, smallest), "seeds_needed": seeds_needed(len(found)),
+            "metric": metric, "scoring": name, "mean": _known(mean), "low": _known(low),
+            "high": _known(high), "p": _known(one.corrected_p), "pairs": pairs,
+            "verdict": one.verdict, "seeds_needed": one.seeds_needed,
         }  # fmt: skip
-
-
-def _verdict(found: Difference, p: float, smallest: float) -> str:
-    if not found.pairs:
-        return ""
-    if not smallest <= LEVEL:
-        return "too few seeds"
-    if p > LEVEL:
-        return "no difference found"
-    return "better" if found.mean > 0 else "worse"
-
-
-def _difference(values: Values, ours: str, theirs: str, better: Better) -> Difference:
-    return difference(values[ours], values[theirs], higher_is_better=better == "higher")
 
 
 def _numbers(values: Sequence[float | None]) -> list[float]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from statistics import fmean
 
@@ -39,7 +39,8 @@ def tune(request: Request, context: Context) -> Result:
     Returns:
         Table ``grid`` with a row for each combination: ``values``, the list of its values as
         text, and ``error``, null where the scoring could not be fitted. Facts ``chosen``, the
-        best values by name; ``combinations``, how many were tried.
+        best values by name; ``combinations``, how many were tried; ``edges``, by name ``lowest``
+        or ``highest`` where the value is an end of its grid.
 
     Raises:
         ValueError: what a fit refuses, where no combination can be fitted.
@@ -70,8 +71,23 @@ def tune(request: Request, context: Context) -> Result:
     schema = pa.schema([("values", pa.list_(pa.string())), ("error", pa.float64())])
     return Result(
         tables={"grid": pa.Table.from_pylist(rows, schema=schema)},
-        facts={"chosen": chosen, "combinations": len(combinations)},
-    )
+        facts={
+            "chosen": chosen, "combinations": len(combinations),
+            "edges": _edges(combinations, chosen) if len(dict(tried)) > 1 else {},
+        },
+    )  # fmt: skip
+
+
+def _edges(
+    combinations: Sequence[Mapping[str, float]], chosen: Mapping[str, float]
+) -> dict[str, str]:
+    """At which end of its grid a value lies: a better one may lie beyond."""
+    found = {}
+    for name, value in chosen.items():
+        tried = {values[name] for values in combinations}
+        if len(tried) > 1 and value in (min(tried), max(tried)):
+            found[name] = "lowest" if value == min(tried) else "highest"
+    return found
 
 
 def _rates(options: Mapping[str, Scalar]) -> list[dict[str, float]]:

@@ -10,10 +10,11 @@ from dashboard.features.experiment.view import (
     TRANSLATION,
     TUNING_SEEDS,
     Experiment,
+    enough_seeds,
     requests,
     tunes,
 )
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.language.joining import listed, together
 from dashboard.links.fits import LEARN
 from dashboard.records.catalogue import Catalogue
@@ -24,6 +25,7 @@ from dashboard.ui.titles import scoring_title
 STOPPED = gettext_noop("The job was stopped before it was done.")
 _TASK = "experiment"
 _TITLES = {"lr": gettext_noop("learning rate")}
+_MARKS = {"lowest": " ↓", "highest": " ↑"}
 _COMBINATIONS, _RATES = 8, 3  # of a scoring with one parameter, and of one that learns
 
 
@@ -35,12 +37,14 @@ class Tuned:
         requests: by scoring, what a worker must tune.
         values: by scoring, the values chosen; of one that is still tuned there is nothing.
         combinations: by scoring, how many were tried.
+        edges: by scoring, at which end of its grid a value lies, by name; see :func:`tune`.
         failed: by scoring, why it could not be tuned.
     """
 
     requests: Mapping[str, Request]
     values: Mapping[str, Pairs]
     combinations: Mapping[str, int]
+    edges: Mapping[str, Mapping[str, str]]
     failed: Mapping[str, str]
 
 
@@ -60,21 +64,44 @@ def tuned(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Tuned:
     asked = tuning_requests(view, catalogue)
     values: dict[str, Pairs] = {}
     combinations: dict[str, int] = {}
+    edges: dict[str, Mapping[str, str]] = {}
     failed: dict[str, str] = {}
     for scoring, request in asked.items():
         event = None if jobs.holds(request) else jobs.final(request)
         if event and event.result:
             values[scoring] = tuple(sorted(event.result.facts["chosen"].items()))
             combinations[scoring] = int(event.result.facts["combinations"])
+            edges[scoring] = event.result.facts.get("edges", {})
         elif event:
             failed[scoring] = event.note or STOPPED
-    return Tuned(requests=asked, values=values, combinations=combinations, failed=failed)
+    return Tuned(
+        requests=asked, values=values, combinations=combinations, edges=edges, failed=failed
+    )
 
 
 def tuning_fits(request: Request) -> int:
     """How many fits a tuning makes, as far as its request says."""
     learns = dict(request.options).get(LEARN)
     return len(TUNING_SEEDS) * (_RATES if learns else _COMBINATIONS)
+
+
+def cost(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
+    """How many seeds the question takes, and how many runs these are."""
+    names = [name for name in view.scorings if name in catalogue.scorings]
+    if len(names) < 2:
+        return ""
+    words = ngettext(
+        "{needed} seeds are the fewest with which {count} comparison can be told from chance at "
+        "5 % after Holm's correction; {seeds} seeds cost {runs} runs.",
+        "{needed} seeds are the fewest with which {count} comparisons can be told from chance at "
+        "5 % after Holm's correction; {seeds} seeds cost {runs} runs.",
+        len(names) - 1, needed=enough_seeds(len(names)), seeds=view.seeds,
+        runs=view.seeds * len(names),
+    )  # fmt: skip
+    if tuning is None or tuning.requests.keys() != tuning.combinations.keys():
+        return words
+    fits = len(TUNING_SEEDS) * sum(tuning.combinations.values())
+    return together([words, gettext("Tuning took {fits} fits more.", fits=fits)])
 
 
 def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
@@ -96,9 +123,14 @@ def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
         "the leave-one-out error, over a grid of up to {most:,} combinations.",
         seeds=len(TUNING_SEEDS), most=max(tuning.combinations.values(), default=0),
     )  # fmt: skip
-    if chosen := _chosen(view, tuning, catalogue):
-        return together([words, gettext("Chosen: {values}.", values=chosen)])
-    return words
+    if not (chosen := _chosen(view, tuning, catalogue)):
+        return words
+    edge = ""
+    if any(tuning.edges.get(name) for name in view.scorings):
+        edge = gettext(
+            "↑ is the highest value of a grid, ↓ the lowest: a better one may lie beyond."
+        )
+    return together([words, gettext("Chosen: {values}.", values=chosen), edge])
 
 
 def _chosen(view: Experiment, tuning: Tuned, catalogue: Catalogue) -> str:
@@ -107,7 +139,9 @@ def _chosen(view: Experiment, tuning: Tuned, catalogue: Catalogue) -> str:
         gettext(
             "{scoring}: {values}", scoring=scoring_title(name, catalogue),
             values=listed(
-                f"{_named(parameter, name, catalogue)} {value:.3g}" for parameter, value in values
+                f"{_named(parameter, name, catalogue)} {value:.3g}"
+                f"{_MARKS.get(tuning.edges.get(name, {}).get(parameter, ''), '')}"
+                for parameter, value in values
             ),
         )
         for name in view.scorings

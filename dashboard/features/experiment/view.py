@@ -13,6 +13,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from itertools import count
 
 from dashboard.features.experiment.of_task import OfTask
 from dashboard.language import gettext_noop
@@ -21,6 +22,7 @@ from dashboard.links.attending import normaliser_fields
 from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, device
 from dashboard.links.fits import COLUMNS_FIELD, LEARN, PROBLEM
 from dashboard.links.link import Link
+from dashboard.links.reader import Reader
 from dashboard.links.recipes import Recipe
 from dashboard.links.scorings import Names
 from dashboard.records.attending import NORMALISER, OF_NORMALISER
@@ -36,7 +38,8 @@ TUNING_SEEDS = (1_000_000, 1_000_001, 1_000_002)  # above all that are reported
 VALIDATION = "leave_one_out_mse"  # the metric by which a scoring is tuned
 
 _USUAL_SCORINGS = ("uniform", "gaussian", "laplacian", "scaled_dot")
-_USUAL_SEEDS = {REGRESSION: 5, TRANSLATION: 3}  # trainings take longer
+_SEEDS = {REGRESSION: 5, TRANSLATION: 3}  # of a link that names none, as it has always been
+_LEVEL = 0.05  # of the tests
 _REFERENCES = {REGRESSION: "gaussian", TRANSLATION: "scaled_dot"}
 _OF_REQUEST = {REGRESSION: fits.TASK, TRANSLATION: recipes.TASK}
 _OWN = frozenset(
@@ -46,6 +49,26 @@ _OWN = frozenset(
 _PREFIXES = ("data.", f"{LEARN}.", OF_NORMALISER)
 
 Place = tuple[str, int]  # of a run in the experiment: its scoring and its seed
+
+
+class Seeds(Setting["Experiment"]):
+    """How many seeds: of a bare address enough for its scorings.
+
+    A link that names other things but no seeds keeps the number that it had when it was written.
+    """
+
+    def read(self, reader: Reader, view: Experiment, catalogue: Catalogue) -> Scalar:
+        """See :meth:`Field.read`."""
+        if reader.bare:
+            return enough_seeds(len(SCORINGS.default(catalogue)))
+        return super().read(reader, view, catalogue)
+
+    def write(self, view: Experiment, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        if any(field.write(view, catalogue) for field in LINK.fields if field is not self):
+            return super().write(view, catalogue)
+        usual = enough_seeds(len(SCORINGS.default(catalogue)))
+        return {} if view.seeds == usual else {self.name: str(view.seeds)}
 
 
 class Reference(Choice["Experiment"]):
@@ -75,7 +98,7 @@ class Experiment(Recipe):
     """
 
     task: str = REGRESSION
-    seeds: int = _USUAL_SEEDS[REGRESSION]
+    seeds: int = _SEEDS[REGRESSION]
     learn: bool = False
     fitting: Pairs = ()
     tune: bool = True
@@ -94,7 +117,18 @@ def metrics(view: Experiment, catalogue: Catalogue) -> tuple[Metric, ...]:
 
 def usual_view(task: str, catalogue: Catalogue) -> Experiment:
     """What the page shows of a task before anything is chosen."""
-    return LINK.parse({TASK.name: task}, catalogue)[0]
+    view = LINK.parse({TASK.name: task}, catalogue)[0]
+    return replace(view, seeds=enough_seeds(len(view.scorings)))
+
+
+def enough_seeds(scorings: int) -> int:
+    """With how few seeds the differences of so many scorings to one can be told from chance.
+
+    The smallest p of a paired permutation test is ``2 / 2^n``, and Holm's correction multiplies
+    it by the number of comparisons.
+    """
+    comparisons = max(1, scorings - 1)
+    return next(n for n in count(1) if comparisons * 2 / 2**n <= _LEVEL)
 
 
 def obstacle(view: Experiment, catalogue: Catalogue) -> str:
@@ -162,12 +196,13 @@ def _seeds(view: Experiment, _: Catalogue) -> Parameter:
     return Parameter(
         name="seeds",
         title="Seeds",
-        default=_USUAL_SEEDS[view.task],
+        default=_SEEDS[view.task],
         low=1,
         high=MOST_SEEDS,
         step=1,
         help="Every scoring runs once with each of the seeds 0, 1, 2 …; "
-        "the spread in the table is over these.",
+        "the spread in the table is over these. With too few seeds no difference can be told "
+        "from chance.",
     )
 
 
@@ -207,7 +242,7 @@ def _scoring_key(name: str) -> str:
 TASK: Choice[Experiment] = Choice(
     name="task", title=gettext_noop("What is compared"), options=lambda _view, _catalogue: TASKS
 )
-SEEDS: Setting[Experiment] = Setting(name="seeds", parameter=_seeds)
+SEEDS = Seeds(name="seeds", parameter=_seeds)
 MODEL: Choice[Experiment] = Choice(
     name="model",
     title=gettext_noop("Model"),

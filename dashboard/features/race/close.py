@@ -15,6 +15,7 @@ from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
 from dashboard.features.race.opening import link_of
 from dashboard.features.race.seen import Row, Seen, number
+from dashboard.features.race.table import rate_text
 from dashboard.features.race.verdicts import said
 from dashboard.language import gettext, ngettext, translated
 from dashboard.records.result import Result
@@ -145,7 +146,7 @@ def _facts(row: Row) -> None:
     if row["milliseconds"]:
         words.append(gettext("{number} ms a step", number=number(row["milliseconds"])))
     if row["rate"]:
-        words.append(gettext("rate {rate}", rate=number(row["rate"])))
+        words.append(gettext("rate {rate}", rate=rate_text(row)))
     words.append(gettext("in links and commands: {name}", name=row["key"]))
     shown.caption(plain(" · ".join(words)))
 

@@ -18,7 +18,8 @@ _HELP = {
         "share a rank."
     ),
     "p": gettext_noop(
-        "Of the paired permutation test, corrected for all comparisons of this table."
+        "Of the paired permutation test, corrected by Holm over all comparisons of this table "
+        "with the reference."
     ),
     "Near": gettext_noop(
         "Quality on unseen examples that are close to one that was learned: one token apart, "
@@ -31,7 +32,10 @@ _HELP = {
     "ms a step": gettext_noop(
         "Of training, without the first epoch, on the machine that is named above."
     ),
-    "Rate": gettext_noop("The learning rate that was chosen, by data that are never reported."),
+    "Rate": gettext_noop(
+        "The learning rate that was chosen, by data that are never reported. ↑ is the highest "
+        "that was tried, ↓ the lowest."
+    ),
     "Seeds": gettext_noop("That the mean rests on."),
 }
 

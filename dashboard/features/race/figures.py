@@ -8,11 +8,13 @@ from typing import Any
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import Prepared, chart_of
+from dashboard.features.race.caption import budget, family
 from dashboard.features.race.chart_differences import draw_differences, prepare_differences
 from dashboard.features.race.chart_lines import draw_lines, prepare_lines
 from dashboard.features.race.seen import Seen
 from dashboard.features.race.verdicts import COLOURS
 from dashboard.language import gettext, gettext_noop
+from dashboard.language.joining import together
 from dashboard.records.result import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain
@@ -32,13 +34,14 @@ def differences(seen: Seen) -> None:
             f"race differences {_key(seen)}", draw_differences, prepare,
             gettext("Difference to the reference with its interval, a lane per contestant"),
         )  # fmt: skip
-    shown.caption(
-        gettext(
-            "Right of the line is better. A dot is the mean of the paired differences over the "
-            "seeds, a bar its 95 % bootstrap interval, which is not corrected for many "
-            "comparisons; the colours are: they say what the corrected test found."
-        )
+    words = gettext(
+        "Right of the line is better. A dot is the mean of the paired differences over the "
+        "seeds, a bar its 95 % bootstrap interval, which is not corrected for many "
+        "comparisons; the colours are: they say what the test found that is corrected by Holm "
+        "over the {count} comparisons of this chart.",
+        count=family(seen),
     )
+    shown.caption(plain(together([budget(seen), words])))
 
 
 def curves(seen: Seen) -> None:

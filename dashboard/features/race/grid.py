@@ -12,7 +12,7 @@ import streamlit as st
 from dashboard.charts.template import Prepared, chart_of
 from dashboard.features.race.chart_matrix import SELECTED, draw_matrix, prepare_matrix
 from dashboard.features.race.view import ALL, Choices, RaceView, another
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.language.joining import listed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
@@ -53,12 +53,22 @@ def matrix(
             "Blue is better than the reference, orange worse. The colour is the paired difference "
             "in standard deviations over the seeds, those of both pooled, since metrics of "
             "several tasks share no unit; beyond ±{farthest:g} all look alike. Pale: no "
-            "difference found, or too few seeds to find one. ● is the reference, × could not run, "
-            "– has no reference to compare with, … has not run yet; no cell: not for this model. "
-            "p is corrected for all comparisons of one column. A click on a cell opens it above.",
+            "difference found, or too few seeds to find one. ● is the reference or equal to it, "
+            "× could not run, – has no reference to compare with, … has not run yet; no cell: not "
+            "for this model. p is corrected by Holm over the comparisons of one column with its "
+            "reference, where contestants with equal outcomes in every seed count once. A click "
+            "on a cell opens it above.",
             farthest=result.facts["farthest"],
         )
     )
+    shown.caption(plain(_budget(choices, result)))
+    if undecided := result.facts["undecided"]:
+        names = listed(_title(task, catalogue) for task in undecided)
+        words = gettext(
+            "Decides nothing, since its best contestant is near the task's floor: {tasks}.",
+            tasks=names,
+        )
+        shown.markdown(f"**{plain(words)}**")
     if left_out := result.facts["left_out"]:
         shown.caption(
             plain(
@@ -68,6 +78,22 @@ def matrix(
             )
         )
     _overall(choices, result)
+
+
+def _budget(choices: Choices, result: Result) -> str:
+    """After what the effects of all tasks were measured."""
+    found = result.facts["budget"]
+    if not found:
+        return ""
+    (fewest, most), (_, rates) = found["steps"], found["rates"]
+    steps = f"{fewest:,}" if fewest == most else f"{fewest:,}–{most:,}"
+    return ngettext(
+        "Effects are those after {steps} steps, at the best of {rates} learning rates, over "
+        "{count} seed.",
+        "Effects are those after {steps} steps, at the best of {rates} learning rates, over "
+        "{count} seeds.",
+        choices.race.seeds, steps=steps, rates=rates,
+    )  # fmt: skip
 
 
 def _cells(choices: Choices, catalogue: Catalogue, result: Result) -> Sequence[Mapping[str, Any]]:

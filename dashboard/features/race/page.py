@@ -12,6 +12,7 @@ from functools import partial
 import streamlit as st
 
 from dashboard.features.race import bringing, close, figures, grid, making, table
+from dashboard.features.race.caption import limits, undecided
 from dashboard.features.race.seen import Seen
 from dashboard.features.race.view import (
     ALL,
@@ -174,6 +175,9 @@ def _task(
         shown.header(plain(title))
     with menu:
         figures.menu(seen)
+    shown.caption(plain(limits(seen)))
+    if words := undecided(seen):
+        shown.markdown(f"**{plain(words)}**")
     table.table(seen)
     table.downloads(seen)
     figures.differences(seen)

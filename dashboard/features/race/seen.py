@@ -57,14 +57,24 @@ class Seen:
     def rows(self) -> Sequence[Row]:
         """The standings, the best first, each with its ``name`` on this page."""
         return [
-            {**row, "name": self.choices.title(entrant_of(row))}
+            {**row, "name": self._title(row)}
             for row in self.result.tables["standings"].to_pylist()
         ]
+
+    def _title(self, row: Row) -> str:
+        """The contestant's title, and those of all that are equal to it on this task."""
+        by_key = self.choices.race.by_key if row["equals"] else {}
+        equal = (by_key[key] for key in row["equals"] if key in by_key)
+        return " = ".join(map(self.choices.title, (entrant_of(row), *equal)))
 
     @functools.cached_property
     def by_key(self) -> Mapping[str, Row]:
         """The standings by the contestants' keys."""
         return {row["key"]: row for row in self.rows}
+
+    def _key(self, given: str) -> str:
+        """The key of the row of a contestant, which may be that of an equal one."""
+        return next((row["key"] for row in self.rows if given in row["equals"]), given)
 
     @property
     def reference(self) -> str:
@@ -74,8 +84,8 @@ class Seen:
     @property
     def a(self) -> str:
         """The contestant that is looked at: the chosen one, else the best but the reference."""
-        if self.session.view.a in self.by_key:
-            return self.session.view.a
+        if (chosen := self._key(self.session.view.a)) in self.by_key:
+            return chosen
         ran = [row["key"] for row in self.rows if row["verdict"] != FAILED]
         others = [key for key in ran if key != self.reference]
         return next(iter(others or ran), self.reference)
@@ -83,8 +93,8 @@ class Seen:
     @property
     def b(self) -> str:
         """The other one: the chosen one, else the reference."""
-        view = self.session.view
-        return view.b if view.b in self.by_key else self.reference
+        chosen = self._key(self.session.view.b)
+        return chosen if chosen in self.by_key else self.reference
 
     def name(self, key: str) -> str:
         """What a contestant is called on this page."""

@@ -12,18 +12,19 @@ import pandas as pd
 import streamlit as st
 from pandas.io.formats.style import Styler
 
-from dashboard.features.race.caption import caption
+from dashboard.features.race.caption import caption, edges
 from dashboard.features.race.columns import help_of, title
 from dashboard.features.race.seen import Row, Seen, interval, number
-from dashboard.features.race.verdicts import said
+from dashboard.features.race.verdicts import FLOOR, said
 from dashboard.language import gettext, gettext_noop, ngettext, translated
+from dashboard.language.joining import listed
 from dashboard.storage.archive import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
 from dashboard.ui.column_width import column_width
 from dashboard.ui.widgets import plain
 
-COPIED = gettext_noop("copying the nearest neighbour")
+_UNIFORM = "uniform attention"  # a floor that is a contestant's row already
 _ALT = gettext_noop(
     "Standings: quality, difference to the reference, verdict and rank of every contestant"
 )
@@ -78,6 +79,14 @@ def table(seen: Seen) -> None:
     )
     shown.note_table(texts.rename(columns=title), alt=gettext(_ALT))
     shown.caption(plain(caption(seen)))
+    if words := edges(seen):
+        shown.caption(words)
+    if equal := [row["name"] for row in seen.rows if row["equals"]]:
+        words = gettext(
+            "With equal outcomes in every seed, and so one row each, counted once: {names}.",
+            names=listed(equal),
+        )
+        shown.caption(plain(words))
     if needed := seen.result.facts["needed"]:
         shown.caption(
             gettext(
@@ -141,10 +150,13 @@ def _frames(seen: Seen, quality: str) -> tuple[pd.DataFrame, pd.DataFrame]:
     """
     numbers = [_numbers(row, quality) for row in seen.rows]
     texts = [_texts(row, quality) for row in seen.rows]
-    if copied := seen.result.facts["copied"]:
-        row: Row = {"quality": copied[0], "quality_low": copied[1], "quality_high": copied[2]}
-        numbers.append({"Contestant": gettext(COPIED), quality: row["quality"]})
-        texts.append({"Contestant": gettext(COPIED), quality: interval(row, "quality")})
+    limits = seen.result.facts["limits"] or {"floors": ()}
+    for name, mean, low, high in limits["floors"]:
+        if name != _UNIFORM:
+            row: Row = {"quality": mean, "quality_low": low, "quality_high": high}
+            own = {"Contestant": translated(name), "Verdict": said(FLOOR)}
+            numbers.append({**own, quality: mean})
+            texts.append({**own, quality: interval(row, "quality")})
     frame, words = pd.DataFrame(numbers), pd.DataFrame(texts)
     for name in ("Rank", "Parameters", "Operations", "Seeds"):
         frame[name] = frame[name].astype("Int64")
@@ -168,7 +180,7 @@ def _texts(row: Row, quality: str) -> dict[str, str]:
         "p": p_text(row["p"]), "Verdict": said(row["verdict"]),
         "Near": interval(row, "near"), "Far": interval(row, "far"),
         "Parameters": _whole(row["parameters"]), "Operations": _whole(row["operations"]),
-        "ms a step": number(row["milliseconds"]), "Rate": number(row["rate"]),
+        "ms a step": number(row["milliseconds"]), "Rate": rate_text(row),
         "Seeds": number(row["seeds"]),
     }  # fmt: skip
 
@@ -176,6 +188,11 @@ def _texts(row: Row, quality: str) -> dict[str, str]:
 def p_text(p: float | None) -> str:
     """A p to two digits; ``–`` for none."""
     return "–" if p is None else f"{p:.2g}"
+
+
+def rate_text(row: Row) -> str:
+    """A learning rate with a mark where it is at the edge of those tried."""
+    return number(row["rate"]) + {"highest": " ↑", "lowest": " ↓"}.get(row["edge"], "")
 
 
 def _whole(count: int | None) -> str:

@@ -11,16 +11,12 @@ import numpy as np
 import pyarrow as pa
 
 from attention_plugins.contract import ContractError
-from attention_plugins.race.records import Contestant, Outcome
-from attention_plugins.race.standings import Standing, overall
-from attention_plugins.race.statistics import (
-    LEVEL,
-    Estimate,
-    corrected,
-    ranks,
-    sign_flip_ps,
-    smallest_p,
-)
+from attention_plugins.race.comparisons import comparisons
+from attention_plugins.race.entries import equals_of
+from attention_plugins.race.floors import limits
+from attention_plugins.race.records import Budget, Contestant, Outcome
+from attention_plugins.race.standings import Standing, baseline, overall
+from attention_plugins.race.statistics import Estimate, ranks
 from attention_plugins.race.trials import higher_is_better
 from dashboard.features.race.task_race import entrant, known, race_of
 from dashboard.jobs.context import Context
@@ -34,13 +30,12 @@ _CELLS = pa.schema(
     [
         ("task", _TEXT), ("model", _TEXT), ("name", _TEXT), ("quality", _REAL),
         ("difference", _REAL), ("effect", _REAL), ("p", _REAL), ("verdict", _TEXT),
-        ("rank", _WHOLE), ("seeds", _WHOLE), ("problem", _TEXT),
+        ("rank", _WHOLE), ("seeds", _WHOLE), ("problem", _TEXT), ("equals", pa.list_(_TEXT)),
     ]
 )  # fmt: skip
 _OVERALL = pa.schema(
     [("model", _TEXT), ("name", _TEXT), ("rank", _REAL), ("place", _WHOLE), ("tasks", _WHOLE)]
 )
-_NOTHING = Estimate(math.nan, math.nan, math.nan, 0)
 
 Column = dict[Contestant, list[Outcome]]
 
@@ -54,19 +49,21 @@ def matrix(request: Request, context: Context) -> Result:
         Tables ``cells`` (a row for each task and contestant: ``effect`` is the paired difference,
         positive where better, in standard deviations over seeds, those of both pooled; at most
         :data:`FARTHEST`) and ``overall`` (the mean rank over all tasks of a model); facts
-        ``left_out``: tasks that are not installed.
+        ``left_out``: tasks that are not installed, ``budget``: the fewest and the most ``steps``
+        and ``rates`` of a task, ``undecided``: tasks that decide nothing.
 
     Raises:
         ValueError: no such race.
     """
     race = race_of(request)
     columns: dict[tuple[str, str], Column] = defaultdict(lambda: defaultdict(list))
-    for outcome in race.outcomes():
+    outcomes = race.outcomes()
+    for outcome in outcomes:
         trial = outcome.trial
         columns[trial.task, trial.contestant.model][trial.contestant].append(outcome)
     cells: list[dict[str, Any]] = []
     by_model: dict[str, dict[str, list[Standing]]] = defaultdict(dict)
-    left_out = []
+    left_out, undecided, budgets = list[str](), list[str](), list[Budget]()
     for number, task in enumerate(race.plan.tasks):
         context.report(
             number / len(race.plan.tasks), gettext_noop("Comparing on {task}", task=task)
@@ -76,18 +73,36 @@ def matrix(request: Request, context: Context) -> Result:
         except ContractError:
             left_out.append(task)
             continue
+        budgets.append(race.plan.tasks[task])
         for model in dict.fromkeys(one.model for one in race.plan.contestants):
             if column := columns.get((task, model)):
                 found = _compared(column, _reference(request, model), higher, race.plan.seeds)
                 cells += ({"task": task, "model": model, **cell} for cell in found)
                 by_model[model][task] = _ranked(column, found)
+        own = [row for by_task in by_model.values() for row in by_task.get(task, ())]
+        copied = baseline(outcomes, task)
+        limit = limits(task, race.plan.tasks[task].examples, own, copied, higher)
+        if limit and not limit.decides:
+            undecided.append(task)
     return Result(
         tables={
             "cells": pa.Table.from_pylist(cells, _CELLS),
             "overall": pa.Table.from_pylist([*_overall(by_model)], _OVERALL),
         },
-        facts={"left_out": left_out, "farthest": FARTHEST},
+        facts={
+            "left_out": left_out,
+            "undecided": undecided,
+            "farthest": FARTHEST,
+            "budget": _budget(budgets),
+        },
     )
+
+
+def _budget(found: Sequence[Budget]) -> dict[str, tuple[int, int]]:
+    steps, rates = [one.steps for one in found], [len(one.rates) for one in found]
+    return {
+        name: (min(own), max(own)) for name, own in (("steps", steps), ("rates", rates)) if own
+    }
 
 
 def _reference(request: Request, model: str) -> Contestant:
@@ -100,38 +115,42 @@ def _compared(
 ) -> list[dict[str, Any]]:
     """A cell for each contestant of one model on one task."""
     values = {who: _by_seed(found, seeds) for who, found in column.items()}
-    ran = [who for who, row in values.items() if np.isfinite(row).any()]
-    rank = (
-        dict(zip(ran, ranks([values[who].tolist() for who in ran], higher), strict=True))
-        if ran
+    alike = equals_of({who: _reported(found) for who, found in column.items()}, reference)
+    own = {who: values[who] for who in alike if np.isfinite(values[who]).any()}
+    found = ranks([row.tolist() for row in own.values()], higher) if own else []
+    rank = dict(zip(own, found, strict=True))
+    compared = (
+        comparisons(
+            {who: row.tolist() for who, row in own.items()},
+            reference,
+            higher_is_better=higher,
+            intervals=False,
+        )
+        if reference in own
         else {}
     )
-    sign = 1 if higher else -1
-    theirs = values.get(reference, np.full(seeds, math.nan))
-    others = [who for who in ran if who != reference and reference in ran]
-    gains = np.array([sign * (values[who] - theirs) for who in others]).reshape(-1, seeds)
-    pairs = np.isfinite(gains).sum(axis=1)
-    ps = sign_flip_ps(np.nan_to_num(gains)) if len(gains) else np.array([])
-    found = corrected(np.where(pairs > 0, ps, math.nan).tolist())
-    compared = {
-        who: (gain, p, count)
-        for who, gain, p, count in zip(others, gains, found, pairs, strict=True)
-    }
     cells = []
     for who, row in values.items():
+        first = next(one for one, others in alike.items() if who == one or who in others)
         cell = {
-            "name": entrant(who).name, "quality": known(_mean(row)), "rank": rank.get(who),
-            "seeds": int(np.isfinite(row).sum()), "verdict": _state(who, reference, column[who]),
+            "name": entrant(who).name, "quality": known(_mean(row)), "rank": rank.get(first),
+            "seeds": int(np.isfinite(row).sum()),
+            "verdict": _state(first, reference, column[who]),
             "problem": next((one.problem for one in column[who] if one.problem), ""),
+            "equals": [entrant(one).name for one in (first, *alike[first]) if one != who],
         }  # fmt: skip
-        if who in compared and compared[who][2]:
-            gain, p, count = compared[who]
+        if (one := compared.get(first)) and one.difference.pairs:
             cell |= {
-                "difference": known(_mean(gain)), "effect": _effect(row, theirs, gain),
-                "p": known(p), "verdict": _verdict(gain, p, len(others) * smallest_p(count)),
+                "difference": known(one.difference.mean), "p": known(one.corrected_p),
+                "effect": _effect(row, values[reference], higher), "verdict": one.verdict,
             }  # fmt: skip
         cells.append(cell)
     return cells
+
+
+def _reported(found: Iterable[Outcome]) -> dict[int, Outcome]:
+    """By seed; of equal trials the first."""
+    return {one.trial.seed: one for one in reversed([*found]) if not one.trial.tuning}
 
 
 def _by_seed(found: Iterable[Outcome], seeds: int) -> np.ndarray:
@@ -154,14 +173,9 @@ def _state(who: Contestant, reference: Contestant, found: Sequence[Outcome]) -> 
     return "could not run" if any(one.problem for one in found) else "not yet run"
 
 
-def _verdict(gain: np.ndarray, p: float, smallest: float) -> str:
-    if p <= LEVEL:
-        return "better" if _mean(gain) > 0 else "worse"
-    return "too few seeds" if smallest > LEVEL else "no difference found"
-
-
-def _effect(ours: np.ndarray, theirs: np.ndarray, gain: np.ndarray) -> float:
+def _effect(ours: np.ndarray, theirs: np.ndarray, higher: bool) -> float:
     """The mean difference in pooled standard deviations over those seeds that both have."""
+    gain = (ours - theirs) * (1 if higher else -1)
     both, mean = np.isfinite(gain), _mean(gain)
     if both.sum() < 2:
         return 0.0
@@ -172,14 +186,18 @@ def _effect(ours: np.ndarray, theirs: np.ndarray, gain: np.ndarray) -> float:
 
 
 def _ranked(column: Column, cells: Sequence[Mapping[str, Any]]) -> list[Standing]:
-    """What :func:`overall` reads of a standing."""
-    return [
-        Standing(
-            contestant=who, quality=_NOTHING, difference=None, corrected_p=math.nan,
-            verdict="reference", seeds_needed=None, rank=cell["rank"],
-        )
-        for who, cell in zip(column, cells, strict=True)
-    ]  # fmt: skip
+    """What :func:`overall` and :func:`limits` read of a standing."""
+    found = []
+    for who, cell in zip(column, cells, strict=True):
+        mean = math.nan if cell["quality"] is None else cell["quality"]
+        quality = Estimate(mean, math.nan, math.nan, cell["seeds"])
+        found.append(
+            Standing(
+                contestant=who, quality=quality, difference=None, corrected_p=math.nan,
+                verdict="reference", seeds_needed=None, rank=cell["rank"], seeds=cell["seeds"],
+            )
+        )  # fmt: skip
+    return found
 
 
 def _overall(by_model: Mapping[str, Mapping[str, Sequence[Standing]]]) -> Iterator[dict[str, Any]]:

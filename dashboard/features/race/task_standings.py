@@ -11,7 +11,8 @@ import pyarrow as pa
 from attention_plugins.contract import ContractError
 from attention_plugins.race import export
 from attention_plugins.race.export import Heading
-from attention_plugins.race.records import Contestant, Outcome, Plan
+from attention_plugins.race.floors import DECIDES, Limits, limits
+from attention_plugins.race.records import Budget, Contestant, Outcome, Plan
 from attention_plugins.race.standings import Standing, baseline, curves, learning, standings
 from attention_plugins.race.statistics import Estimate
 from attention_plugins.race.translating import SIZES
@@ -35,7 +36,8 @@ _STANDINGS = pa.schema(
             for end in ("", "_low", "_high")
         ),
         ("p", _REAL), ("rank", _WHOLE), ("seeds", _WHOLE), ("parameters", _WHOLE),
-        ("operations", _WHOLE), ("milliseconds", _REAL), ("rate", _REAL), ("problem", _TEXT),
+        ("operations", _WHOLE), ("milliseconds", _REAL), ("rate", _REAL), ("edge", _TEXT),
+        ("problem", _TEXT), ("equals", pa.list_(_TEXT)),
     ]
 )  # fmt: skip
 _CURVES = pa.schema(
@@ -65,15 +67,17 @@ def of_task(request: Request, context: Context) -> Result:
     ``models`` holds names with commas between them.
 
     Returns:
-        Tables ``standings`` (a row per contestant, by rank), ``curves``, ``learning``, ``trials``
-        (each training), ``maps`` (see :class:`~dashboard.records.result.Result`; with ``key``) and
-        ``fits``, all by ``key``; facts ``metric``, ``unit``, ``higher_is_better``, ``loss``,
+        Tables ``standings`` (a row per contestant, by rank; ``equals`` are the keys of those that
+        share it), ``curves``, ``learning``, ``trials`` (each training), ``maps`` (see
+        :class:`~dashboard.records.result.Result`; with ``key``) and ``fits``, all by the ``key``
+        of a row; facts ``metric``, ``unit``, ``higher_is_better``, ``loss``,
         ``validation``, ``size``, ``trained``, ``task``, ``needed`` (seeds that would
-        do where there are too few), ``copied`` (what copying the nearest
-        learned example is worth: mean, low, high), ``files`` (by kind of file), ``done`` and
-        ``total`` trainings of the whole race, ``complete``: whether none is left,
-        ``minutes`` that they took together, ``skipped``: lines that are no outcomes, ``sizes`` of
-        each translation model.
+        do where there are too few), ``budget`` (``steps``, ``examples``, ``rates``), ``limits``
+        (``floors``, the best first: name, mean, low, high; ``ceiling``, ``top``, ``best``,
+        ``share``, ``decides``, ``rule``; None while nobody has a quality), ``files`` (by kind of
+        file), ``done`` and ``total`` trainings of the whole race, ``complete``: whether none is
+        left, ``minutes`` that they took together, ``skipped``: lines that are no outcomes,
+        ``sizes`` of each translation model.
 
     Raises:
         ValueError: a task or a reference that the race has not, or that is not installed.
@@ -93,11 +97,14 @@ def of_task(request: Request, context: Context) -> Result:
         own, task, reference=_reference(request), higher_is_better=how.higher_is_better,
         models=models,
     )  # fmt: skip
-    copied = baseline(own, task)
+    budget = race.plan.tasks[task]
+    found = limits(task, budget.examples, rows, baseline(own, task), how.higher_is_better)
     heading = Heading(
         task=installed().dataset(task).title, metric=how.metric, unit=how.unit,
-        higher_is_better=how.higher_is_better, baseline=copied,
+        higher_is_better=how.higher_is_better, limits=found, budget=budget,
     )  # fmt: skip
+    standing = {row.contestant for row in rows}
+    own = [one for one in own if one.trial.contestant in standing]  # of equal ones the first
     return Result(
         tables={
             "standings": pa.Table.from_pylist([_standing(one) for one in rows], _STANDINGS),
@@ -151,18 +158,34 @@ def _sizes(models: Sequence[str]) -> dict[str, dict[str, Any]]:
 
 
 def _facts(how: Measured, rows: Sequence[Standing], heading: Heading) -> dict[str, Any]:
-    copied = heading.baseline
     return {
         **how._asdict(),
         "task": heading.task,
         "needed": next((one.seeds_needed for one in rows if one.verdict == "too few seeds"), None),
-        "copied": None if copied is None else [known(copied[i]) for i in range(3)],
+        "budget": _budget(heading.budget),
+        "limits": _limits(heading.limits),
         "files": {
             "csv": export.as_csv(rows, heading),
             "tex": export.as_latex(rows, heading),
             "md": export.as_markdown(rows, heading),
         },
     }
+
+
+def _budget(found: Budget | None) -> dict[str, int]:
+    if found is None:
+        return {}
+    return {"steps": found.steps, "examples": found.examples, "rates": len(found.rates)}
+
+
+def _limits(found: Limits | None) -> dict[str, Any] | None:
+    if found is None:
+        return None
+    floors = [[name, *(known(end) for end in value[:3])] for name, value in found.floors]
+    return {
+        "floors": floors, "ceiling": found.ceiling, "top": found.top, "best": found.best,
+        "share": found.share, "decides": found.decides, "rule": DECIDES,
+    }  # fmt: skip
 
 
 def _standing(one: Standing) -> dict[str, Any]:
@@ -172,7 +195,8 @@ def _standing(one: Standing) -> dict[str, Any]:
         "normaliser": who.normaliser, "verdict": one.verdict, "p": known(one.corrected_p),
         "rank": one.rank, "seeds": one.seeds, "parameters": one.parameters or None,
         "operations": one.operations or None, "milliseconds": known(one.milliseconds),
-        "rate": known(one.rate), "problem": one.problem,
+        "rate": known(one.rate), "edge": one.edge, "problem": one.problem,
+        "equals": [entrant(other).key for other in one.equals],
     }  # fmt: skip
     found = {"quality": one.quality, "difference": one.difference, **one.parts}
     for name in _ESTIMATES:

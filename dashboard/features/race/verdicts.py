@@ -8,6 +8,7 @@ from dashboard.language import gettext, gettext_noop
 BETTER, WORSE = gettext_noop("better"), gettext_noop("worse")
 NOTHING, FEW = gettext_noop("no difference found"), gettext_noop("too few seeds")
 REFERENCE, FAILED = gettext_noop("reference"), gettext_noop("could not run")
+FLOOR = gettext_noop("floor")  # of what is no contestant
 # Of a cell of the matrix.
 UNCOMPARED, WAITING = gettext_noop("no reference"), gettext_noop("not yet run")
 

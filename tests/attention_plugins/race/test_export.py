@@ -2,6 +2,7 @@ import csv
 import io
 import math
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -9,7 +10,9 @@ import pytest
 from support.outcomes import contestant, outcome, outcomes
 
 from attention_plugins.race.export import as_csv, as_latex, as_markdown
+from attention_plugins.race.floors import NEAREST, UNIFORM, Floor, Limits
 from attention_plugins.race.heading import Heading
+from attention_plugins.race.records import Budget
 from attention_plugins.race.standings import baseline, standings
 
 TYPED = contestant("=-|q_1-k|^2/√d # 50% & more")
@@ -35,7 +38,17 @@ def rows():
 
 @pytest.fixture(scope="module")
 def heading():
-    return Heading(task="Copy", metric="exact match", unit="%", baseline=baseline(found(), "copy"))
+    value = baseline(found(), "copy")
+    assert value
+    return Heading(
+        task="Copy", metric="exact match", unit="%", limits=limits(0.5, value),
+        budget=Budget(examples=1000, epochs=12, batch_size=64, rates=(0.01, 0.03)),
+    )  # fmt: skip
+
+
+def limits(best, value):
+    floors = (Floor(UNIFORM, value._replace(mean=0.4)), Floor(NEAREST, value))
+    return Limits(floors=floors, ceiling=1.0, top="the right answers", best=best)
 
 
 def test_csv_is_read_back_with_every_number(rows, heading):
@@ -108,6 +121,17 @@ def test_markdown_says_below_what_did_not_run(rows, heading):
     assert "rotary + sparsemax in transformer: rotary needs an even width, got 7 \\| so" in text
     assert "could not run" in text
     assert "| could not run | – | – | – | – | – | 0 |" in text.replace("| 0.01 |", "| – |")
+
+
+@pytest.mark.parametrize("write", [as_csv, as_latex, as_markdown])
+@pytest.mark.parametrize(("best", "share"), [(0.5, "16.7"), (0.46, "10.0"), (0.3, "-16.7")])
+def test_every_table_names_the_budget_and_the_limits(write, best, share, rows, heading):
+    text = write(rows, replace(heading, limits=limits(best, heading.floors[0].value)))
+    text = text.replace("\\", "")
+    assert "After 192 steps on 1,000 examples, at the best of 2 learning rates; each" in text
+    assert "Floor 0.4 (uniform attention), ceiling 1 (the right answers)" in text
+    assert f"covers {share} % of the way" in text
+    assert ("this task decides nothing" in text) is (best < 0.5)
 
 
 @pytest.mark.parametrize("write", [as_csv, as_latex, as_markdown])

@@ -14,8 +14,8 @@ ONE, OTHER, THIRD = (contestant(name) for name in ("one", "other", "third"))
 def rows(*counts: int):
     found = [
         part
-        for who, count in zip((ONE, OTHER, THIRD), counts, strict=False)
-        for part in outcomes(who, range(count))
+        for n, (who, count) in enumerate(zip((ONE, OTHER, THIRD), counts, strict=False))
+        for part in outcomes(who, range(n, n + count))
     ]
     return standings(found, "copy", reference=ONE, higher_is_better=True)
 
@@ -25,8 +25,8 @@ def test_every_table_names_seeds_interval_test_and_correction(write):
     text = write(rows(7, 7), HEADING)
     for said in (
         "7 seeds", "95", "bootstrap", "paired permutation test",
-        "Holm-corrected for 1 comparison.", "Benjamini-Hochberg", "higher is better",
-        "Difference to one in transformer",
+        "by Holm over the 1 comparison with it on this task", "Benjamini-Hochberg",
+        "higher is better", "Difference to one in transformer",
     ):  # fmt: skip
         assert said in text
 
@@ -37,12 +37,14 @@ def test_seeds_are_a_range_where_some_are_missing():
 
 
 def test_comparisons_are_counted():
-    assert "Holm-corrected for 2 comparisons." in caption(rows(7, 7, 7), HEADING)
+    text = caption(rows(7, 7, 7), HEADING)
+    assert "by Holm over the 2 comparisons with it on this task" in text
+    assert "at 5 % over all 3 pairs" in text
     assert "Holm" not in caption(rows(7), HEADING)
     waiting = outcome(OTHER, 100, tuning=True)
-    found = [*outcomes(ONE, range(7)), *outcomes(THIRD, range(7)), waiting]
+    found = [*outcomes(ONE, range(7)), *outcomes(THIRD, range(1, 8)), waiting]
     tuned = standings(found, "copy", reference=ONE, higher_is_better=True)
-    assert "Holm-corrected for 1 comparison." in caption(tuned, HEADING)
+    assert "by Holm over the 1 comparison with it" in caption(tuned, HEADING)
     assert "Mean over 7 seeds with" in caption(tuned, HEADING)
 
 

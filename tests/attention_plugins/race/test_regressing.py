@@ -66,3 +66,11 @@ def test_choosing_a_rate_sees_nothing_of_what_is_reported():
     assert math.isnan(found.quality)
     assert not found.parts
     assert not found.curve
+
+
+def test_a_rate_is_chosen_by_what_the_training_points_say_alone():
+    found = regressed("uniform", seed=1_000_000, tuning=True)
+    _, y, _, truth = drawn(30, 1_000_000)
+    left_out = np.mean([(y[i] - np.delete(y, i).mean()) ** 2 for i in range(30)])
+    assert found.validation == pytest.approx(left_out, rel=1e-4)
+    assert found.validation != pytest.approx(((y.mean() - truth) ** 2).mean(), rel=1e-2)

@@ -79,8 +79,67 @@ def test_too_few_seeds_say_how_many_would_do():
     assert (rows[OTHER].verdict, rows[OTHER].seeds_needed) == ("better", 6)
 
 
+def test_equal_contestants_share_a_row_and_are_compared_once():
+    base, gain = draws(0), draws(1) + 0.7
+    found = [*outcomes(THIRD, base + gain), *outcomes(ONE, base), *outcomes(OTHER, base + gain)]
+    rows = stand(found)
+    assert [*rows] == [THIRD, ONE]  # the one that came first stands for both
+    assert (rows[THIRD].equals, rows[THIRD].name) == ((OTHER,), "third, other")
+    assert rows[THIRD].corrected_p == rows[THIRD].difference.p
+    assert rows[ONE].rank == 2  # one is better, not two
+    assert stand(found, reference=OTHER)[OTHER].equals == (THIRD,)
+    (third, other, _) = overall({"copy": standings(found, "copy", reference=ONE,
+                                                   higher_is_better=True)})  # fmt: skip
+    assert (third.mean_rank, other.mean_rank) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"quality": 0.51}, {"validation": 0.51}, {"parts": {"near": 0.51}},
+        {"losses": (1.0, 0.51)}, {"curve": ((4.0, 0.51),)}, {"curve": ()},
+        {"parts": {"far": 0.5}}, {"problem": "none"},
+    ],
+    ids=str,
+)  # fmt: skip
+def test_contestants_are_equal_only_in_all_that_was_measured(change):
+    """A single seed's single number tells two apart, unless it is rounding."""
+    same = {"quality": 0.5, "validation": 0.5, "parts": {"near": 0.5}, "losses": (1.0, 0.5),
+            "curve": ((4.0, 0.5),)}  # fmt: skip
+    rounded = same | {"quality": 0.50001, "losses": (1.0, 0.49999)}
+
+    def rows(last):
+        both = [outcome(who, 0, **same) for who in (ONE, OTHER)]
+        return stand([*both, outcome(ONE, 1, **same), outcome(OTHER, 1, **last)])
+
+    assert rows(rounded)[ONE].equals == (OTHER,)
+    assert not rows(same | change)[ONE].equals
+
+
+def test_one_seed_makes_nobody_equal():
+    assert len(stand([outcome(ONE, 0, 0.5), outcome(OTHER, 0, 0.5)])) == 2
+    elsewhere = contestant("other", model="rnn")
+    assert len(stand([*outcomes(ONE, [1, 2]), *outcomes(elsewhere, [1, 2])])) == 2
+    assert len(stand([*outcomes(ONE, [1, 2]), *outcomes(OTHER, [1, 2, 3])])) == 2
+
+
+@pytest.mark.parametrize(
+    ("rate", "tried", "edge"),
+    [
+        (0.03, {0.01: 0.5, 0.03: 0.6}, "highest"), (0.01, {0.01: 0.6, 0.03: 0.5}, "lowest"),
+        (0.03, {0.01: 0.5, 0.03: 0.6, 0.1: 0.4}, ""), (0.01, {0.01: 0.5}, ""), (0.01, {}, ""),
+        (0.01, {0.01: 0.5, 0.03: 0.5}, ""),
+    ],
+)  # fmt: skip
+def test_a_rate_at_the_end_of_those_tried_is_marked(rate, tried, edge):
+    tuned = [outcome(OTHER, 100, tuning=True, rate=r, validation=v) for r, v in tried.items()]
+    found = [*tuned, *outcomes(ONE, draws(0)), *outcomes(OTHER, draws(1), rate=rate)]
+    assert stand(found)[OTHER].edge == edge
+    assert stand(tuned + outcomes(ONE, draws(0)))[ONE].edge == ""
+
+
 def test_more_comparisons_need_more_seeds():
-    found = [outcomes(contestant(name), range(1, 7)) for name in "abc"]
+    found = [outcomes(contestant(name), range(n, n + 6)) for n, name in enumerate("abc", 1)]
     rows = stand([*outcomes(ONE, [0] * 6), *(o for part in found for o in part)])
     assert {rows[contestant(n)].verdict for n in "abc"} == {"too few seeds"}
     assert rows[contestant("a")].seeds_needed == 7

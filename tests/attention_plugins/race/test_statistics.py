@@ -10,6 +10,7 @@ from statsmodels.stats.multitest import multipletests
 from attention_plugins.race.statistics import (
     corrected,
     difference,
+    differences,
     mean_with_interval,
     ranks,
     seeds_needed,
@@ -280,3 +281,20 @@ def test_ranks_refuse_rows_without_a_value_or_of_different_lengths():
         ranks([[1.0, 2.0], [NAN, NAN]], higher_is_better=True)
     with pytest.raises(ValueError, match="as many values of every contestant"):
         ranks([[1.0, 2.0], [1.0]], higher_is_better=True)
+
+
+@pytest.mark.parametrize("seeds", [12, 15])
+def test_differences_of_many_at_once_are_those_of_each(seeds):
+    rng = np.random.default_rng(5)
+    theirs, ours = rng.normal(size=seeds), rng.normal(0.5, 1, size=(7, seeds))
+    ours[2, 3:7] = ours[3, 1] = np.nan
+    ours[5] = np.nan
+    each = [difference(row, theirs, higher_is_better=False) for row in ours]
+    found = differences(ours.tolist(), theirs.tolist(), higher_is_better=False)
+    np.testing.assert_array_equal(found, each)
+    bare = differences(ours.tolist(), theirs.tolist(), higher_is_better=False, intervals=False)
+    assert [(one.p, one.pairs) for one in bare if one.pairs] == [
+        (one.p, one.pairs) for one in each if one.pairs
+    ]
+    np.testing.assert_allclose([one.mean for one in bare], [one.mean for one in each])
+    assert all(np.isnan(one.low) for one in bare)

@@ -1,8 +1,12 @@
+import math
+
 import pytest
 import torch
 
 from attention_plugins.race import translating
+from attention_plugins.race.data import pairs_of
 from attention_plugins.race.records import Budget, Contestant, Trial
+from attention_plugins.training import Progress
 
 BUDGET = Budget(examples=200, epochs=1, batch_size=64, rates=(0.01,))
 
@@ -54,3 +58,33 @@ def test_every_step_of_a_contestant_is_as_large_as_anothers(begun):
     recipes = [begun(name)["recipe"] for name in ("dot", "additive", "gaussian")]
     assert recipes[0] == recipes[1] == recipes[2]
     assert (recipes[0].epochs, recipes[0].batch_size) == (1, 64)
+
+
+@pytest.mark.parametrize("tuning", [True, False])
+def test_a_rate_is_chosen_by_sentences_that_are_never_reported(monkeypatch, tuning):
+    """Whoever knows the validation's answers alone scores 100 there, and 0 on what is reported."""
+    seed = 1_000_000 if tuning else 1
+    data = pairs_of("copy", BUDGET.examples, seed)
+    known = {pair.source: pair.target for pair in data.validation}
+    asked = []
+
+    def translated(translator, sources):
+        asked.extend(sources)
+        return [known.get(source, "") for source in sources]
+
+    step = Progress(
+        epoch=1, epochs=1, step=1, steps=1, loss=1.0, step_loss=1.0, tokens_per_second=1.0,
+        seconds=1.0, epoch_seconds=1.0,
+    )  # fmt: skip
+    monkeypatch.setattr(translating, "train", lambda *given, **more: [step])
+    monkeypatch.setattr(translating.Translator, "translate", translated)
+    who = Contestant(model="bahdanau", scoring="dot")
+    trial = Trial(task="copy", contestant=who, rate=0.01, seed=seed, tuning=tuning)
+    found = translating.translate(trial, BUDGET)
+    assert found.validation == 100
+    if tuning:
+        assert {*asked} == {*known}
+        assert math.isnan(found.quality)
+    else:
+        assert found.quality == 0
+        assert {*asked} > {pair.source for pair in data.reported}

@@ -143,15 +143,15 @@ def test_the_first_screen_is_a_finished_table_of_four_kernels(
     monkeypatch.setattr(backend, "wait", scored)
     app = opened("experiment")
     assert not app.exception
-    assert "20 runs: 20 done." in words(app)
-    values = [0.10, 0.11, 0.12, 0.13, 0.14]
+    assert "28 runs: 28 done." in words(app)
+    values = [0.10, 0.11, 0.12, 0.13, 0.14, 0.15, 0.16]
     numbers = app.dataframe[0].value
     assert list(numbers["Scoring"]) == ["Uniform", "Gaussian", "Laplacian", "Scaled dot"]
     assert numbers["Error against the truth ↓"][1] == pytest.approx(statistics.fmean(values))
     shown, _ = displayed(app)
     deviation = statistics.stdev(values)
-    assert shown[1]["Error against the truth ↓"] == f"0.120 ± {deviation:.3f}"
-    assert (shown[1]["Weights"], shown[1]["Runs"]) == ("3", "5 of 5 done")
+    assert shown[1]["Error against the truth ↓"] == f"0.130 ± {deviation:.3f}"
+    assert (shown[1]["Weights"], shown[1]["Runs"]) == ("3", "7 of 7 done")
     dots = [one for sets in chart_rows(app, "scoring", "seed", "value") for one in sets]
     assert [(d["seed"], d["value"]) for d in dots[0] if d["scoring"] == "Gaussian"] == [
         (seed, pytest.approx(value)) for seed, value in enumerate(values)
@@ -161,8 +161,10 @@ def test_the_first_screen_is_a_finished_table_of_four_kernels(
     compared = app.dataframe[1].value
     assert list(compared["Scoring"]) == ["Uniform", "Laplacian", "Scaled dot"]
     assert compared["Better by (Error against the truth)"][1] == "−0.40 [−0.40, −0.40]"
-    assert list(compared["Verdict"]) == ["too few seeds"] * 3
-    assert "7 seeds can do that for 3 comparisons" in words(app)
+    assert list(compared["Verdict"]) == ["worse"] * 3
+    assert "corrected by Holm over the 3 comparisons with Gaussian in this metric" in words(app)
+    assert "7 seeds are the fewest with which 3 comparisons can be told from" in words(app)
+    assert "7 seeds cost 28 runs." in words(app)
     assert "Every scoring is tuned on 3 problems of other seeds" in words(app)
     assert link(app) == {}
 
@@ -439,11 +441,39 @@ def test_controls_go_into_the_link(opened, service):
     }  # fmt: skip
     app.button_group("experiment-task").set_value("translation").run()
     assert not app.exception
-    assert link(app) == {"task": "translation"}
-    assert "6 runs: 6 missing." in words(app)
+    assert link(app) == {"task": "translation", "seeds": "6"}
+    assert "12 runs: 12 missing." in words(app)
     app.number_input("experiment-bahdanau-recipe-epochs").set_value(3).run()
-    assert link(app) == {"task": "translation", "epochs": "3"}
+    assert link(app) == {"task": "translation", "epochs": "3", "seeds": "6"}
     assert service.calls == []
+
+
+def test_seeds_that_are_just_enough_stay_enough_for_the_scorings_chosen(opened):
+    app = opened("experiment")
+    app.multiselect("experiment-scorings").set_value(["gaussian", "laplacian"]).run()
+    assert not app.exception
+    assert (app.slider("experiment-seeds").value, link(app)["seeds"]) == (6, "6")
+    app.slider("experiment-seeds").set_value(3).run()
+    app.multiselect("experiment-scorings").set_value(["gaussian", "laplacian", "uniform"]).run()
+    assert (app.slider("experiment-seeds").value, link(app)["seeds"]) == (3, "3")
+    assert "7 seeds are the fewest with which 2 comparisons can be told from" in words(app)
+    assert "3 seeds cost 9 runs." in words(app)
+
+
+def test_a_value_at_the_edge_of_its_grid_is_marked(opened, backend, monkeypatch):
+    answer = backend.wait
+
+    def edged(job, timeout):
+        event, request = answer(job, timeout), backend.submitted[job]
+        if request.task != "experiment" or request.scoring != "gaussian" or not event.result:
+            return event
+        facts = {**event.result.facts, "chosen": {"width": 0.1}, "edges": {"width": "lowest"}}
+        return replace(event, result=replace(event.result, facts=facts))
+
+    monkeypatch.setattr(backend, "wait", edged)
+    told = words(opened("experiment"))
+    assert "width 0.1 ↓" in told
+    assert "↑ is the highest value of a grid, ↓ the lowest: a better one may lie beyond." in told
 
 
 def test_a_row_of_choices_that_reports_none_changes_nothing(opened):

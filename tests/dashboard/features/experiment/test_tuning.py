@@ -2,9 +2,11 @@
 
 import pytest
 
+from dashboard.features.experiment import task_tuning
 from dashboard.features.experiment.view import TUNING_SEEDS
 from dashboard.jobs.tasks import perform
 from dashboard.records.request import Request
+from dashboard.records.result import Result
 
 
 class Context:
@@ -53,6 +55,26 @@ def test_the_width_with_the_smallest_error_on_other_seeds_is_chosen():
     assert len(grid) == result.facts["combinations"] == 8
     assert errors[f"width={chosen:g}"] == min(errors.values()) < errors["width=1"]
     assert errors["width=1"] == pytest.approx(error_of(1.0))
+
+
+@pytest.mark.parametrize(("low", "high", "edge"), [(0.4, 9.0, "lowest"), (0.01, 0.1, "highest"),
+                                                   (0.01, 9.0, "")])  # fmt: skip
+def test_a_value_at_an_end_of_its_grid_is_named(monkeypatch, low, high, edge):
+    """Of these problems a width between 0.1 and 0.4 is best."""
+    ratio = (high / low) ** (1 / 6)
+    widths = [{"width": low * ratio**n} for n in range(7)]
+    monkeypatch.setattr(task_tuning.tuning, "grid", lambda parameters: widths)
+    facts = tune("gaussian").facts
+    assert facts["edges"] == ({"width": edge} if edge else {})
+
+
+def test_what_makes_no_difference_is_at_no_edge(monkeypatch):
+    grid = [{"width": 0.5}, {"width": 1.0}]
+    monkeypatch.setattr(task_tuning.tuning, "grid", lambda parameters: grid)
+    monkeypatch.setattr(task_tuning.tasks, "perform", lambda *given: Result(
+        facts={"metrics": {"leave_one_out_mse": 0.5}}
+    ))  # fmt: skip
+    assert tune("gaussian").facts["edges"] == {}
 
 
 def test_a_scoring_without_parameters_has_nothing_to_choose():

@@ -11,8 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 from support.catalogue import named
 
+from attention_plugins.race.statistics import seeds_needed
 from dashboard.features.experiment.view import (
     LINK,
+    MOST_SEEDS,
+    enough_seeds,
     metrics,
     obstacle,
     reference_of,
@@ -22,6 +25,7 @@ from dashboard.features.experiment.view import (
 )
 from dashboard.features.regression import view as regression
 from dashboard.features.training import view as training
+from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.catalogue import Catalogue
 
 FITS = {
@@ -44,7 +48,7 @@ def problem_of(link, catalogue):
     return view, problem
 
 
-def test_the_bare_link_is_four_kernels_with_five_seeds(catalogue):
+def test_the_bare_link_is_four_kernels_with_seeds_enough_to_compare_them(catalogue):
     view, problems = LINK.parse({}, catalogue)
     assert problems == []
     assert view == usual_view("regression", catalogue)
@@ -52,7 +56,31 @@ def test_the_bare_link_is_four_kernels_with_five_seeds(catalogue):
     assert LINK.format(view, catalogue) == {}
     places = list(requests(view, catalogue))
     scorings = ("uniform", "gaussian", "laplacian", "scaled_dot")
-    assert places == [(name, seed) for seed, name in itertools.product(range(5), scorings)]
+    assert places == [(name, seed) for seed, name in itertools.product(range(7), scorings)]
+
+
+@pytest.mark.parametrize(
+    ("link", "seeds"),
+    [
+        ({}, 7), ({"tune": "0"}, 5), ({"task": "translation"}, 3), ({"data": "step"}, 5),
+        ({"scorings": "gaussian,uniform"}, 5), ({"seeds": "5"}, 5), ({"odd": "1"}, 5),
+    ],
+)  # fmt: skip
+def test_a_link_without_seeds_keeps_the_number_that_it_was_written_with(catalogue, link, seeds):
+    view, _ = LINK.parse(link, catalogue)
+    assert view.seeds == seeds
+    assert LINK.parse(LINK.format(view, catalogue), catalogue)[0] == view
+
+
+def test_as_many_seeds_are_usual_as_can_tell_scorings_from_chance(catalogue):
+    """As the statistics of the workers count it, which a page does not import."""
+    for scorings in range(2, MOST_SCORINGS + 1):
+        assert enough_seeds(scorings) == seeds_needed(scorings - 1)
+        assert enough_seeds(scorings) <= MOST_SEEDS
+    assert enough_seeds(1) == 6
+    view = usual_view("translation", catalogue)
+    assert view.seeds == enough_seeds(len(view.scorings))
+    assert LINK.format(view, catalogue) == {"task": "translation", "seeds": str(view.seeds)}
 
 
 def test_a_run_is_what_the_page_of_its_task_would_ask_for(catalogue):

@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dashboard.features.race.caption import caption
+from dashboard.features.race.caption import budget, caption, edges, limits, undecided
 from dashboard.features.race.seen import Seen
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
@@ -18,14 +18,14 @@ def seen(*, seeds=(7, 7), **facts):
     """Two contestants."""
     rows = [
         {"key": f"m.{name}", "model": "m", "scoring": name, "normaliser": "", "seeds": count,
-         "difference": difference}
+         "difference": difference, "equals": [], "rank": 1, "edge": ""}
         for name, count, difference in zip("ab", seeds, (None, 0.5), strict=True)
     ]  # fmt: skip
     tables = {"standings": pa.Table.from_pylist(rows)}
     choices: Any = SimpleNamespace(
         task="reverse",
         reference=Entrant("m", "a"),
-        title=lambda entrant: entrant.name,
+        title=lambda entrant: {"a": "The first", "b": "The other"}[entrant.name],
         titles={"a": "The first"},
         model_titles={"m": "Model"},
     )
@@ -39,7 +39,36 @@ def test_it_says_what_was_measured_and_how_it_was_tested():
     assert told.startswith("Reverse: Exact match (%), higher is better, on data that nobody")
     assert "Mean over 7 seeds with 95 % bootstrap intervals." in told
     assert "Difference to The first in Model, paired by seed" in told
-    assert "Holm-corrected for 1 comparison." in told
+    assert "corrected by Holm over the 1 comparison with it on this task." in told
+    assert "Benjamini-Hochberg at 5 % over all 1 pairs" in told
     other = caption(seen(seeds=(5, 7), unit="", higher_is_better=False))
     assert other.startswith("Reverse: Exact match, lower is better")
     assert "Mean over 5 to 7 seeds with" in other
+
+
+def test_it_names_the_budget_and_which_choices_are_at_an_edge():
+    given = {"steps": 1234, "examples": 5678, "rates": 2}
+    found = seen(budget=given)
+    told = "After 1,234 steps on 5,678 examples, at the best of 2 learning rates."
+    assert budget(found) == told
+    assert told in caption(found)
+    assert budget(seen(budget={**given, "rates": 1})).endswith("at the only learning rate tried.")
+    assert edges(found) == ""
+    for rates, plain in ((2, True), (3, False)):
+        found = seen(budget={**given, "rates": rates})
+        found.rows[1]["edge"] = "highest"
+        assert ("With two rates every choice is at an edge" in edges(found)) is plain
+        assert "↑ marks the highest rate tried" in edges(found)
+
+
+def test_it_says_between_which_limits_a_task_is_and_when_it_decides_nothing():
+    given = {"floors": [["uniform attention", 45.54, 45.0, 46.0]], "ceiling": 100.0,
+             "top": "the right answers", "best": 45.79, "share": 0.0046, "decides": False,
+             "rule": 0.1}  # fmt: skip
+    near, far = seen(limits=given), seen(limits={**given, "decides": True})
+    assert limits(near) == (
+        "Floor 45.54 (uniform attention), ceiling 100 (the right answers). The best contestant, "
+        "45.79, covers 0.5 % of the way."
+    )
+    assert "covers at most 10 % of the way" in undecided(near)
+    assert undecided(far) == undecided(seen()) == limits(seen()) == ""

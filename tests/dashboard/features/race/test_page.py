@@ -7,8 +7,19 @@ from dataclasses import replace
 
 import pytest
 from support.catalogue import named, normaliser
-from support.races import FACTS, PLAN, PROBLEM, RATES, SEEDS, laid_down
+from support.races import (
+    FACTS,
+    GAINS,
+    PLAN,
+    PROBLEM,
+    RATES,
+    SEEDS,
+    contestant,
+    laid_down,
+    outcomes,
+)
 
+from attention_plugins.race.store import Race
 from dashboard import language
 from dashboard.jobs.backend import Event
 from dashboard.storage import race_import, races
@@ -59,13 +70,15 @@ def test_the_standings_are_those_of_the_race(opened, race):
     assert not app.exception
     table = standings(app)
     assert [*table.index[:2]] == ["Additive", "Scaled dot + Sparsemax"]
-    assert table.index[-1] == "copying the nearest neighbour"
+    floors = table.index[table["Verdict"] == "floor"]
+    assert [*table.index[-len(floors) :]] == [*floors]
+    assert {"copying the nearest learned example", "copying the input"} < {*floors}
     assert table.loc["Additive", "Verdict"] == "better"
     assert table.loc["Uniform", "Verdict"] == "worse"
     assert table.loc["Scaled dot + Sparsemax", "Verdict"] == "no difference found"
     assert [*table["Rank"].dropna()] == [1, 2, 2, 4]
     assert table.loc["Additive", "Near"] - table.loc["Additive", "Far"] == pytest.approx(10)
-    assert 31 < table.loc["copying the nearest neighbour", "Exact match, % ↑"] < 32
+    assert 31 < table.loc["copying the nearest learned example", "Exact match, % ↑"] < 32
     assert link(app) == {"race": "mine"}
 
 
@@ -93,10 +106,59 @@ def test_it_says_how_it_was_tested_and_who_could_not_run(opened, race):
     app = opened("race")
     told = words(app)
     assert f"Mean over {SEEDS} seeds with 95 % bootstrap intervals" in told
-    assert "Holm-corrected for 3 comparisons" in told
+    assert "corrected by Holm over the 3 comparisons with it on this task" in told
     assert f"Uniform + Hard: {PROBLEM}" in told
     assert FACTS["commit"] in told
     assert FACTS["command"] in [code.value for code in app.code]
+
+
+def test_it_says_between_which_limits_a_task_is_and_what_it_was_given(opened, race):
+    told = words(opened("race"))
+    uniform = [
+        one.quality
+        for one in race.outcomes()
+        if not one.trial.tuning
+        and one.trial.task == "reverse"
+        and one.trial.contestant.scoring == "uniform"
+    ]
+    floor = f"Floor {sum(uniform) / SEEDS:.4g} (uniform attention)"
+    assert f"{floor}, ceiling 100 (the right answers)" in told
+    assert told.count("After 35 steps on 400 examples, at the best of 2 learning rates.") == 2
+    assert "Effects are those after 20–35 steps" in told
+    assert "With two rates every choice is at an edge of the grid." in told
+    assert "decides nothing" not in told
+
+
+def test_a_task_whose_best_contestant_is_near_its_floor_says_so(opened, home):
+    plan = replace(PLAN, contestants=[*GAINS][2:3])
+    made = Race.create(home / "races" / "mine", plan, FACTS)
+    for outcome in outcomes():
+        if outcome.trial.contestant in plan.contestants:
+            made.add(outcome)
+    told = words(opened("race"))
+    assert "covers 0.0 % of the way" in told
+    assert "This task decides nothing: after this budget its best contestant" in told
+    assert "Decides nothing, since its best contestant is near the task's floor: Reverse." in told
+
+
+def test_equal_contestants_are_one_row_that_both_of_their_names_open(opened, home):
+    """Of which the reference is the first."""
+    twin = contestant("additive", normaliser="sparsemax")
+    plan = replace(PLAN, contestants=(*PLAN.contestants, twin))
+    made = laid_down(home / "races" / "mine", plan=plan)
+    for one in made.outcomes():
+        if one.trial.task == "reverse" and one.trial.contestant == contestant("additive"):
+            made.add(replace(one, trial=replace(one.trial, contestant=twin)))
+    app = opened("race", a=f"transformer.{twin.name}")
+    assert not app.exception
+    both = "Additive = Additive + Sparsemax"
+    assert standings(app).loc[both, "Verdict"] == "better"
+    told = words(app)
+    assert f"and so one row each, counted once: {both}." in told
+    assert f"{both} on Reverse" in told
+    assert "corrected by Holm over the 3 comparisons with it on this task" in told
+    app = opened("race", reference=f"transformer.{twin.name}")
+    assert standings(app).loc["Additive + Sparsemax = Additive", "Verdict"] == "reference"
 
 
 def test_task_and_reference_are_chosen_and_travel(opened, race):
@@ -311,7 +373,7 @@ def test_it_speaks_chinese(opened, race, monkeypatch):
     assert not app.exception
     table = app.dataframe[0].value  # its columns are named in the browser
     assert [*table["Verdict"][:2]] == ["更好", "未发现差异"]
-    assert table["Contestant"].iloc[-1] == "照抄最近邻的答案"
+    assert "照抄最近的已学样本的答案" in [*table["Contestant"]]
     assert json.loads(app.dataframe[0].proto.columns)["Verdict"]["label"] == "结论"
     told = words(app)
     assert "与 Scaled dot 的差异" in told

@@ -134,7 +134,9 @@ def test_files_are_those_of_the_exports(race):
     result, _ = asked()
     assert r"\toprule" in result.facts["files"]["tex"]
     assert "| additive |" in result.facts["files"]["md"]
-    assert result.facts["copied"][0] == pytest.approx(31.3)
+    floors = {name: values for name, *values in result.facts["limits"]["floors"]}
+    assert floors["copying the nearest learned example"][0] == pytest.approx(31.3)
+    assert "| copying the nearest learned example |" in result.facts["files"]["md"]
 
 
 @pytest.mark.parametrize(("seeds", "complete"), [(3, False), (SEEDS, True)])
@@ -173,6 +175,28 @@ def test_the_matrix_agrees_with_the_standings(home, seeds, reference):
         assert cell["rank"] == row["rank"]
         assert cell["p"] == pytest.approx(row["p"])
         assert cell["difference"] == pytest.approx(row["difference"])
+
+
+@pytest.mark.parametrize("reference", ["scaled_dot", "additive"])
+def test_equal_contestants_have_one_row_and_equal_cells(home, reference):
+    twin = contestant("dot")
+    made = laid_down(
+        home / "races" / "mine", plan=replace(PLAN, contestants=(*PLAN.contestants, twin))
+    )
+    for one in made.outcomes():
+        if one.trial.task == "reverse" and one.trial.contestant == contestant("additive"):
+            made.add(replace(one, trial=replace(one.trial, contestant=twin)))
+    found, matrix = asked(reference=f"transformer.{reference}")
+    rows, drawn = by_key(found), cells(matrix, "reverse")
+    assert rows["transformer.additive"]["equals"] == ["transformer.dot"]
+    assert "transformer.dot" not in rows
+    assert {row["key"] for row in found.tables["trials"].to_pylist()} == {*rows}
+    assert drawn["dot"]["equals"] == ["additive"]
+    assert {**drawn["dot"], "name": "", "equals": []} == {
+        **drawn["additive"], "name": "", "equals": []
+    }  # fmt: skip
+    for name in ("uniform", "scaled_dot + sparsemax"):
+        assert drawn[name]["p"] == pytest.approx(rows[f"transformer.{name}"]["p"])
 
 
 def test_an_effect_is_the_difference_in_pooled_standard_deviations(race):

@@ -1,0 +1,311 @@
+"""What using.md says of the shipped races is recomputed, word by word, from their outcomes."""
+
+from __future__ import annotations
+
+import functools
+import math
+import re
+from pathlib import Path
+
+import pytest
+
+from attention_plugins import Sizes
+from attention_plugins.home import SHIPPED
+from attention_plugins.race import bootstrap
+from attention_plugins.race.floors import DECIDES, limits
+from attention_plugins.race.records import Contestant, Outcome
+from attention_plugins.race.standings import Standing, baseline, standings
+from attention_plugins.race.statistics import difference
+from attention_plugins.race.store import SHIPPED_RACE, Race
+from attention_plugins.race.trials import higher_is_better
+from attention_plugins.registry import installed
+
+USING = Path(__file__).parents[3] / ".github" / "docs" / "using.md"
+TITLES = {
+    "sine": "Sine and power", "step": "Step", "doppler": "Doppler",
+    "growing_noise": "Growing noise", "outliers": "Outliers", "plane": "Plane", "copy": "Copying",
+    "reverse": "Reversing", "sort": "Sorting", "recall": "Recall", "tagging": "Tagging",
+    "phrasebook": "Phrasebook",
+}  # fmt: skip
+WORDS = {1: "one", 2: "two", 6: "Six", 9: "nine"}
+
+
+@functools.cache
+def race_of(task: str) -> tuple[Race, list[Outcome]]:
+    race = Race.open(SHIPPED / "race-phrasebook" if task == "phrasebook" else SHIPPED_RACE)
+    return race, race.outcomes()
+
+
+@functools.cache
+def rows(task: str) -> dict[str, Standing]:
+    """The standings against the usual reference, by the names of all contestants."""
+    fits = installed().dataset(task).task == "regression"
+    reference = Contestant(
+        model="nadaraya_watson" if fits else "bahdanau",
+        scoring="gaussian" if fits else "scaled_dot",
+    )
+    with pytest.MonkeyPatch.context() as patch:  # most intervals are never read
+        patch.setattr(bootstrap, "interval", lambda *given: (math.nan, math.nan))
+        found = standings(
+            race_of(task)[1], task, reference=reference, higher_is_better=higher_is_better(task)
+        )
+    return {who.name: row for row in found for who in (row.contestant, *row.equals)}
+
+
+def qualities(task: str, name: str) -> list[float]:
+    """Seed by seed."""
+    found = {
+        one.trial.seed: one.quality
+        for one in race_of(task)[1]
+        if one.trial.task == task and one.trial.contestant.name == name and not one.trial.tuning
+    }
+    return [found[seed] for seed in sorted(found)]
+
+
+def compared(task: str) -> int:
+    return len({id(row) for row in rows(task).values()}) - 1
+
+
+def mean(task: str, name: str, digits: int = 1) -> str:
+    return f"{rows(task)[name].quality.mean:.{digits}f}"
+
+
+def gain(task: str, name: str, verdict: str, digits: int = 1, sign: str = "") -> str:
+    """Such as ``67.2 [65.6, 69.0]``, of one that is ``verdict``; worse ones without their sign."""
+    row = rows(task)[name]
+    assert row.verdict == verdict, (task, name)
+    (reference,) = {one.name for one in rows(task).values() if one.verdict == "reference"}
+    found = difference(
+        qualities(task, name), qualities(task, reference.partition(",")[0]),
+        higher_is_better=higher_is_better(task),
+    )  # fmt: skip
+    turn = -1 if verdict == "worse" and not sign else 1
+    centre, *ends = (turn * number for number in found[:3])
+    low, high = sorted(ends)
+
+    def text(number: float, form: str = "") -> str:
+        return f"{number:{form}.{digits}f}".replace("-", "−")
+
+    return f"{text(centre, sign)} [{text(low)}, {text(high)}]"
+
+
+def p(task: str, name: str) -> str:
+    return f"p = {rows(task)[name].corrected_p:.2g}"
+
+
+def limit_row(task: str) -> str:
+    race, outcomes = race_of(task)
+    own = [*{id(row): row for row in rows(task).values()}.values()]
+    found = limits(
+        task, race.plan.tasks[task].examples, own, baseline(outcomes, task), higher_is_better(task)
+    )
+    assert found
+    floor, unit = found.floors[0], installed().dataset(task)
+    assert found.decides is (task not in ("recall", "phrasebook"))
+    assert DECIDES == 0.1
+    digits = 3 if unit.task == "regression" else 1
+    said = "yes" if found.decides else "no"
+    return (
+        f"| {TITLES[task]} | {floor.value.mean:.{digits}f}, {floor.name} "
+        f"| {found.best:.{digits}f} | {found.ceiling:g} "
+        f"| {100 * found.share:.1f} % | {said} |".replace("| -", "| −")
+    )
+
+
+def hours(task: str) -> tuple[int, int]:
+    _, outcomes = race_of(task)
+    return len(outcomes), round(sum(one.seconds for one in outcomes) / 60)
+
+
+def written() -> str:
+    """What the document has to say, with every number computed and every verdict seen to."""
+    race, outcomes = race_of("copy")
+    symbols, line = race.plan.tasks["copy"], race.plan.tasks["sine"]
+    problems = [task for task in race.plan.tasks if race.plan.tasks[task] == line]
+    tasks = [task for task in race.plan.tasks if race.plan.tasks[task] == symbols]
+    assert len(problems) + len(tasks) == len(race.plan.tasks)
+    assert {len(b.rates) for b in race.plan.tasks.values()} == {2}
+    assert race.plan.tuning_seeds == 1
+    contestants = {
+        len([who for who in race.plan.contestants if who.model == model])
+        for model in ("bahdanau", "nadaraya_watson")
+    }
+    (count,) = contestants
+    (left,) = {compared(task) + 1 for task in tasks}
+    (on_line,) = {compared(task) + 1 for task in problems if task != "plane"}
+    on_plane = compared("plane") + 1
+    for task in race.plan.tasks:
+        alike = {"additive, mlp"}
+        if task in tasks:
+            alike |= {"uniform, boxcar"}
+        elif task != "plane":
+            alike |= {"scaled_dot, dot, rope", "gaussian, learned_metric"}
+        assert {row.name for row in rows(task).values() if row.equals} == alike
+    trainings, minutes = hours("copy")
+    copied = [one.quality for one in outcomes if one.trial.task == "copy"
+              and one.trial.contestant.scoring == "t5_bias" and not one.trial.tuning]  # fmt: skip
+    right, whole = round(sum(copied) * 2), 200 * len(copied)
+    recall = sorted(row.quality.mean for row in rows("recall").values())
+    assert {row.verdict for row in rows("recall").values()} == {
+        "reference", "no difference found"
+    }  # fmt: skip
+    books, book_minutes = hours("phrasebook")
+    phrasebook, _ = race_of("phrasebook")
+    book = phrasebook.plan.tasks["phrasebook"]
+    bleu = sorted(row.quality.mean for row in rows("phrasebook").values())
+    verdicts = {name: row.verdict for name, row in rows("phrasebook").items()}
+    assert [n for n, v in verdicts.items() if v not in ("reference", "no difference found")] == [
+        "dot"
+    ]
+    assert max(rows("phrasebook").values(), key=lambda row: row.quality.mean).name == (
+        "additive, mlp"
+    )
+    table = "\n".join(map(limit_row, (*race.plan.tasks, "phrasebook")))
+    return f"""
+A race ships in `trained/race`: {count} contestants for each kind of task, {race.plan.seeds} seeds,
+{trainings:,} trainings of together {minutes} minutes on a busy machine. `race.json` has the
+command
+and the commits. {WORDS[len(problems)]} regression problems are learned by the Nadaraya–Watson
+estimator from {line.examples} points in {line.steps} steps; copying, reversing, sorting, tagging
+and recalling symbols by Bahdanau's model from {symbols.examples:,} sequences in {symbols.steps}
+steps. Everybody learns at the better of 2 rates, so every choice is an edge of the grid. What
+follows is true of this budget; more steps may change who leads, and by how much.
+
+Contestants whose outcomes are equal in every seed are the same function on that task. They share
+a row and count once in every correction: additive and MLP everywhere, average pooling and a boxcar
+on symbols, and on a line the scaled dot product, the dot product and rotary positions,
+or the Gaussian
+kernel and the learned metric. So {left} of {count} are left on symbols, {on_line} on a line, and
+{on_plane} on the plane.
+
+A task tells scorings apart only between its floor and its ceiling. The floor is the best of what
+needs no attention: copying the input or the nearest learned example, the commonest or a random
+token at each place, the mean of the points, uniform attention. Where the best contestant covers at
+most {100 * DECIDES:g} % of the way, the task decides nothing, and the page says so:
+
+| task | floor | best | ceiling | of the way | decides |
+|---|---|---|---|---|---|
+{table}
+
+Exact matches and right tokens are in percent, Phrasebook's numbers are BLEU, and regression's are
+squared errors to the truth. The differences below are paired by seed, with 95 % bootstrap
+intervals, to the scaled dot product on symbols and to the Gaussian kernel on problems. Each p is
+of a paired permutation test, corrected by Holm over the comparisons with that reference
+on the task:
+{left - 1} on symbols, {on_line - 1} on a line, {on_plane - 1} on the plane.
+
+- *Copying.* With T5's bias {right:,} of {whole:,} sequences are right,
+  {gain("copy", "t5_bias", "better")} points more than with the scaled dot product
+  ({mean("copy", "scaled_dot")} %, {p("copy", "t5_bias")}). Relative positions are neither needed
+  nor enough. Without them location-sensitive scoring reaches
+{mean("copy", "location_sensitive")} %,
+  forward attention {mean("copy", "forward_attention", 2)} %, and additive scoring gains
+  {gain("copy", "additive", "better")}. With them rotary positions gain
+  {gain("copy", "rope", "better")}, and for ALiBi, whose slope is fixed, no difference is found:
+  {gain("copy", "alibi", "no difference found", sign="+")}.
+- *Reversing.* Location-sensitive scoring, which reads the weights of earlier steps, gains
+  {gain("reverse", "location_sensitive", "better")} points. The learned metric and the bilinear
+  form read none, and gain {gain("reverse", "learned_metric", "better")} and
+  {gain("reverse", "bilinear", "better")}; T5's bias only {gain("reverse", "t5_bias", "better")},
+  and additive scoring {gain("reverse", "additive", "better")}.
+- *Division by the root of d* slows the reversing model down. After {symbols.steps} steps the dot
+  product without it gains {gain("reverse", "dot", "better")} points on
+  {mean("reverse", "scaled_dot")}, and one with a learned temperature
+  {gain("reverse", "scaled_dot + temperature", "better")}. In copying no difference is found:
+  {gain("copy", "dot", "no difference found", sign="+")}; in sorting the dot product is worse by
+  {gain("sort", "dot", "worse")}.
+- *Tagging* a symbol by its left neighbour: T5's bias gains {gain("tagging", "t5_bias", "better")}
+  points on {mean("tagging", "scaled_dot")}, Shaw's vectors
+{gain("tagging", "shaw", "better")}, and
+  forward attention, which has no relative positions,
+{gain("tagging", "forward_attention", "better")}.
+  Rotary positions gain {gain("tagging", "rope", "no difference found")}, which is not beyond
+chance
+  ({p("tagging", "rope")}).
+- *Recall* decides nothing: all reach between {recall[0]:.1f} and {recall[-1]:.1f} %, average
+  pooling {mean("recall", "uniform")} %.
+- *The sine.* No difference is found between the Gaussian and the Laplacian kernel
+  ({gain("sine", "laplacian", "no difference found", 3)} of a squared error of
+  {mean("sine", "gaussian", 3)}); the scaled dot product is worse by
+  {gain("sine", "scaled_dot", "worse", 2)}.
+- *The Doppler function.* The Matérn kernel is better than the Gaussian by
+  {gain("doppler", "matern", "better", 3)}, {p("doppler", "matern")}.
+
+A second race, `trained/race-phrasebook`, has {WORDS[len(phrasebook.plan.contestants)]} scorings of
+the textbook learn {book.examples:,} pairs of Phrasebook in {book.steps:,} steps:
+{phrasebook.plan.seeds} seeds, {books} trainings of together {book_minutes} minutes. It decides
+nothing either: BLEU is between {bleu[0]:.1f} and {bleu[-1]:.1f}, uniform attention has
+{mean("phrasebook", "uniform")} and the scaled dot product {mean("phrasebook", "scaled_dot")},
+while
+copying the answer to the nearest learned pair has {nearest():.1f}. Only one scoring differs
+from the
+scaled dot product beyond chance, the dot product without the root of d:
+{gain("phrasebook", "dot", "worse", sign="+")}, {p("phrasebook", "dot")}. Additive scoring
+leads, which
+may be chance ({p("phrasebook", "additive")}).
+"""
+
+
+def nearest() -> float:
+    found = baseline(race_of("phrasebook")[1], "phrasebook")
+    assert found
+    return found.mean
+
+
+def section() -> str:
+    """Of the document what stands between the first race and how one is exported."""
+    text = USING.read_text()
+    begin, end = (
+        text.index("A race ships in `trained/race`"),
+        text.index("The page *Race* exports a"),
+    )
+    return text[begin:end]
+
+
+def words(text: str) -> list[str]:
+    return text.split()
+
+
+def test_every_word_and_number_of_the_document_is_what_the_outcomes_say():
+    assert words(section()) == words(written())
+
+
+def test_the_rest_of_the_section_says_no_number_of_the_races():
+    text = USING.read_text()
+    own = text[text.index("\n## Race\n") : text.index("\n## Trained models\n")]
+    rest = own.replace(section(), "")
+    assert not re.findall(r"\d+", re.sub(r"```.*?```", "", rest, flags=re.DOTALL))
+
+
+def test_what_has_positions_or_memory_is_what_the_document_says():
+    def needs(name: str) -> set[str]:
+        return {*installed().scoring_factory(name)(Sizes(4, 4, 4)).needs}
+
+    for name in ("t5_bias", "rope", "alibi", "shaw"):
+        assert "positions" in needs(name), name
+    for name in ("location_sensitive", "forward_attention", "additive"):
+        assert "positions" not in needs(name), name
+    assert "memory" in needs("location_sensitive")
+    for name in ("learned_metric", "bilinear", "t5_bias"):
+        assert "memory" not in needs(name), name
+
+
+@pytest.mark.parametrize("task", ["sine", "plane"])
+def test_floors_of_the_data_are_what_average_pooling_reached(task):
+    """The same data are drawn here as in the race."""
+    found = limits(task, 50, [*rows(task).values()], None, False)
+    assert found
+    values = {one.name: one.value.mean for one in found.floors}
+    assert values["the mean of the training points"] == pytest.approx(
+        values["uniform attention"], rel=1e-4
+    )
+
+
+def test_the_lesson_that_leads_to_copying_leads_to_a_difference():
+    """Its link says that T5's bias gains there."""
+    assert rows("copy")["t5_bias"].verdict == "better"
+
+
+def test_steps_are_whole_batches():
+    budget = race_of("phrasebook")[0].plan.tasks["phrasebook"]
+    assert budget.steps == 12 * math.ceil(3000 / 32)
