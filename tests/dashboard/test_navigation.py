@@ -50,6 +50,27 @@ def test_a_link_carries_its_query_and_its_label():
     assert link.proto.query_string == "text=go+.&off=cross.1.all"
 
 
+def test_a_link_carries_the_language_that_was_chosen():
+    def page():
+        import streamlit as st
+
+        from dashboard import navigation
+        from dashboard.language import gettext
+        from dashboard.ui import speaking
+
+        speaking.begin()
+        st.navigation(navigation.menu()[gettext("Understand")], position="hidden")
+        navigation.link_to("heads", {"text": "go ."}, gettext("Heads"))
+
+    app = AppTest.from_function(page)
+    (link,) = app.run().get("page_link")
+    assert link.proto.query_string == "text=go+."
+    app = AppTest.from_function(page)
+    app.query_params["lang"] = "zh"
+    (link,) = app.run().get("page_link")
+    assert link.proto.query_string == "text=go+.&lang=zh"
+
+
 def test_the_page_that_is_shown_is_known_by_its_name(backend, tmp_path, monkeypatch):
     monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(tmp_path))
 
