@@ -67,6 +67,12 @@ class Seen:
         return {row["key"]: row for row in self.rows}
 
     @property
+    def key(self) -> str:
+        """Under which charts of the task are kept; names are those of today's plugins."""
+        names = [row["name"] for row in self.rows]
+        return f"{self.result.digest} {self.a} {self.b} {self.choices.model} {names}"
+
+    @property
     def reference(self) -> str:
         """The reference's key."""
         return self.choices.reference.key
