@@ -1,6 +1,7 @@
 """The table of pages is whole, and links between pages lead where they say."""
 
 import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,13 @@ def test_a_link_carries_its_query_and_its_label():
     assert link.proto.label == "Look closer"
     assert link.proto.icon == ":material/tune:"
     assert link.proto.query_string == "text=go+.&off=cross.1.all"
+
+
+def test_links_between_pages_are_made_here_alone():
+    """Elsewhere they would leave out the language."""
+    made = [path.name for path in FEATURES.parent.rglob("*.py")
+            if re.search(r"\b(page_link|switch_page)\(", path.read_text("utf-8"))]  # fmt: skip
+    assert made == ["navigation.py"]
 
 
 def test_a_link_carries_the_language_that_was_chosen():

@@ -85,6 +85,34 @@ def test_operators_associate_and_bind_by_value(text, value, tmp_path):
 
 
 @pytest.mark.parametrize(
+    "text",
+    ["sum(tanh(q - k) * h)", "sum(tanh(q + k) ^ 2 / (h + i))", "max(sin(q - k) - h * j)",
+     "sum(abs(q - k)^h)", "sum(tanh(q - k) * (i - j) / n)"],
+)  # fmt: skip
+def test_a_number_of_each_head_or_pair_meets_every_feature(text, tmp_path):
+    generator = torch.Generator().manual_seed(5)
+    queries, keys = (torch.randn(2, 3, n, 5, generator=generator).double() for n in (7, 11))
+    found, wanted = (
+        scores(spec, queries, keys, 3) for spec in (module_of(text, tmp_path).score, spec_of(text))
+    )
+    torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("x", [1e-12, 1e-6, 0.5, 3.0])
+@pytest.mark.parametrize(
+    ("text", "by_hand"),
+    [("log(x)", torch.log), ("log1p(x - 1)", torch.log), ("sqrt(x)", torch.sqrt)],
+)
+def test_functions_with_an_edge_are_exact_up_to_it(text, by_hand, x, tmp_path):
+    typed = text.replace("x", f"{x:.17f}")
+    queries, keys = torch.ones(2, 3).double(), torch.ones(5, 3).double()
+    for spec in (spec_of(typed), module_of(typed, tmp_path).score):
+        found = scores(spec, queries, keys, 1)
+        wanted = by_hand(torch.tensor(x).double()).expand(2, 5)
+        torch.testing.assert_close(found, wanted, rtol=1e-3, atol=1e-9)
+
+
+@pytest.mark.parametrize(
     "text", [text for text in TEXTS if not text.startswith(("norm", "2^-(s"))]
 )
 def test_it_keeps_every_rule_that_the_formula_keeps(text, tmp_path):

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -257,3 +258,16 @@ def test_overall_is_the_mean_rank_of_those_that_ran_everywhere():
         (OTHER, 2.5, 2, {"copy": 2, "sort": 3}),
     ]
     assert overall({}) == []
+
+
+def test_equal_means_share_a_place_and_the_next_one_is_as_many_further():
+    rows = {who: stand(outcomes(ONE, draws(0)))[ONE] for who in (ONE, OTHER, THIRD)}
+
+    def ranked(*ranks):
+        pairs = zip(rows.items(), ranks, strict=True)
+        return [replace(row, contestant=who, rank=rank) for (who, row), rank in pairs]
+
+    found = overall({"copy": ranked(1, 2, 3), "sort": ranked(2, 1, 3)})
+    assert [(row.contestant, row.mean_rank, row.place) for row in found] == [
+        (ONE, 1.5, 1), (OTHER, 1.5, 1), (THIRD, 3.0, 3),
+    ]  # fmt: skip

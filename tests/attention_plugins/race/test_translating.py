@@ -1,8 +1,12 @@
+import math
+from dataclasses import replace
+
 import pytest
 import torch
 
 from attention_plugins.race import translating
 from attention_plugins.race.records import Budget, Contestant, Trial
+from attention_plugins.training import Progress
 
 BUDGET = Budget(examples=200, epochs=1, batch_size=64, rates=(0.01,))
 
@@ -54,3 +58,16 @@ def test_every_step_of_a_contestant_is_as_large_as_anothers(begun):
     recipes = [begun(name)["recipe"] for name in ("dot", "additive", "gaussian")]
     assert recipes[0] == recipes[1] == recipes[2]
     assert (recipes[0].epochs, recipes[0].batch_size) == (1, 64)
+
+
+def test_a_step_is_timed_without_the_first_epoch():
+    def at(epoch, seconds):
+        return Progress(
+            epoch=epoch, epochs=3, step=4, steps=4, loss=1.0, step_loss=1.0,
+            tokens_per_second=1.0, seconds=seconds, epoch_seconds=1.0,
+        )  # fmt: skip
+
+    history = [at(1, 100.0), at(2, 100.4), at(3, 100.8)]
+    assert translating._milliseconds(history) == pytest.approx(100.0)
+    alone = replace(history[0], epochs=1)
+    assert math.isnan(translating._milliseconds([alone]))

@@ -10,6 +10,7 @@ import vl_convert
 
 from dashboard.charts import PANEL_COLOURS, loss_chart, weights_legend
 from dashboard.charts.history import prepare_loss
+from dashboard.charts.lanes import stacked
 from dashboard.charts.theme import SEQUENTIAL
 
 STEPS = np.arange(1, 38)
@@ -146,3 +147,9 @@ def test_each_lane_ends_a_little_beyond_its_own_values(log, painted):
     rising, falling = heights(scene, "layer_4"), heights(scene, "layer_5")
     assert rising == sorted(rising, reverse=True)
     assert falling == sorted(falling)
+
+
+def test_lanes_stand_below_each_other_with_their_gap():
+    lanes = stacked([10, 20, 30], 7)
+    assert lanes == [(20, 30), (37, 57), (64, 94)]
+    assert [lane.height for lane in lanes] == [10, 20, 30]
