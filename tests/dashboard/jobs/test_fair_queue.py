@@ -217,7 +217,9 @@ def test_after_one_gave_way_others_leave_a_worker_free_for_a_minute():
     last.gave_way = True
     queue.put_back(last)
     assert queue.next() is None
+    assert queue.copy().next() is None, "who looks ahead waits as long"
     now[0] += 61.0
+    assert name(queue.copy().next()) == "c1"
     assert take(queue) == "c1"  # b1 gave way, and leaves a worker free for good
 
 
