@@ -171,6 +171,10 @@ def test_facts_are_of_the_trainings_that_are_reported():
     ]
     row = stand([*outcomes(ONE, [0, 0, 0]), *found])[OTHER]
     assert (row.parameters, row.operations, row.milliseconds, row.seeds) == (7, 11, 5.0, 3)
+    # The first was never timed, the others were.
+    first = [outcome(OTHER, 0, 0.1), *(replace(one, trial=replace(one.trial, seed=n))
+             for n, one in enumerate(found[::2], 1))]  # fmt: skip
+    assert stand([*outcomes(ONE, [0, 0, 0]), *first])[OTHER].milliseconds == 4.0
     assert row.rate == 0.01
     assert row.parts["near"] == mean_with_interval([0.5, 0.7, 0.5])
     assert (row.parts["far"].mean, row.parts["far"].count) == (0.2, 1)

@@ -232,6 +232,7 @@ def test_nothing_gives_way_while_a_short_one_will_end():
 
 def test_a_copy_leaves_the_queue_as_it_is():
     queue = filled(1, "a1", "a2", "b1")
+    assert vars(queue.copy()) == vars(queue)
     assert served_by_one_worker(queue.copy()) == ["a1", "b1", "a2"]
     assert served_by_one_worker(queue) == ["a1", "b1", "a2"]
 
