@@ -115,6 +115,7 @@ class Names:
     def __init__(self, function: ast.FunctionDef) -> None:
         self.parameters = {one.arg for one in arguments(function)}
         self.made: dict[str, set[str]] = {}
+        self.composed: set[str] = set()  # of text or lists, in which all that they name stands
         self.loops: list[set[str]] = []
         for node in ast.walk(function):
             if isinstance(node, ast.FunctionDef) and node is not function:
@@ -122,19 +123,28 @@ class Names:
             elif isinstance(node, ast.Assign):
                 for target in node.targets:
                     self._store(target, node.value)
-            elif isinstance(node, ast.NamedExpr):
+            elif isinstance(node, ast.NamedExpr | ast.AugAssign):
                 self._store(node.target, node.value)
             elif isinstance(node, ast.For):
                 self.loops.append(_names(node.target))
 
     def _store(self, target: ast.expr, value: ast.expr) -> None:
+        if isinstance(target, ast.Tuple) and isinstance(value, ast.Tuple):
+            for one, its in zip(target.elts, value.elts, strict=True):
+                self._store(one, its)
+            return
+        text = any(
+            isinstance(one, ast.JoinedStr) or named(one) == "join" for one in ast.walk(value)
+        )
         for name in _names(target):
             self.made.setdefault(name, set()).update(chains(value))
+            if text or isinstance(value, ast.List | ast.ListComp):
+                self.composed.add(name)
 
     def expanded(self, found: set[str], seen: frozenset[str] = frozenset()) -> set[str]:
-        """Chains, and those that their names were made of."""
+        """Chains, and those that were written into them."""
         more = {root for root in (chain.partition(".")[0] for chain in found)
-                if root in self.made and root not in seen}  # fmt: skip
+                if root in self.composed and root not in seen}  # fmt: skip
         if not more:
             return found
         made = set().union(*(self.made[root] for root in more))
@@ -186,9 +196,16 @@ GIVEN = {
     "features.anatomy.mask._chart": {"found": "is of the result", "vmax": "is of the stage"},
     "features.anatomy.moves.broadcast": {"tensors": "is of the result"},
     "features.anatomy.moves._flow": {"steps": "is of the name"},
-    "features.anatomy.walk._chart": {"vmax": "is of the stage", "walk.matrix": "is of the view"},
+    "features.anatomy.walk._chart": {
+        "masked": "is of the result and the view",
+        "vmax": "is of the stage",
+        "walk.matrix": "is of the view",
+        "walk.tensors": "is of the result",
+    },
     "features.experiment.maps._curve": {"cell.result": "is what is drawn"},
-    "features.differences.page._comparison": {"result": "stands there with its pair"},
+    "features.differences.page._comparison": {"seen.pair": "stands there by its name"},
+    "features.race.close._fits": {"key": "is one contestant after the other"},
+    "ui.maps.attention_maps": {"shared": "is of the title, which stands there"},
 }
 
 
@@ -266,11 +283,13 @@ def test_what_a_key_leaves_out_is_found():
     (function,) = ast.parse(
         "def f(result, view, titles, end):\n"
         "    table = result.tables['a']\n"
+        "    part, rest = view.z[0], view.z[1]\n"
         "    for name, title in titles.items():\n"
         "        show_filled(f'{result.digest} {view.x} {name}', d, lambda: p(table, title))\n"
         "        show_filled(f'{result.digest}', d, lambda: p(table, view.y, end, name))\n"
+        "        show_filled(f'{part}', d, lambda: p(part, rest))\n"
     ).body
     names = Names(function)
-    calls = [one.value for one in function.body[1].body]
+    calls = [one.value for one in function.body[2].body]
     missing = [names.missing(chains(call.args[2]), chains(call.args[0])) for call in calls]
-    assert missing == [set(), {"view.y", "end", "name"}]
+    assert missing == [set(), {"view.y", "end", "name"}, {"view.z"}]

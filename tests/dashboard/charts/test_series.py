@@ -127,3 +127,11 @@ def test_a_logarithmic_axis_holds_every_point_and_ends_at_1_2_or_5(painted):
 )  # fmt: skip
 def test_ticks_of_a_logarithmic_axis_reach_both_of_its_ends(low, high, ticks):
     assert series._log_ticks(low, high) == ticks
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [(3, 30, (2, 50)), (1, 10, (0.5, 20)), (2.3, 4.5, (2, 5)), (0.012, 0.018, (0.01, 0.02))],
+)
+def test_the_ends_of_a_logarithmic_axis_leave_a_tenth_of_room(low, high, ends):
+    assert series._log_ends(low, high) == ends
