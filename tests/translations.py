@@ -47,6 +47,7 @@ def updated(folder: Path, language: str) -> polib.POFile:
             )
         else:
             made.append(polib.POEntry(msgid=text.one, msgstr=known.msgstr if known else ""))
+        made[-1].tcomment = known.tcomment if known else ""  # the reviewed order of placeholders
     return made
 
 

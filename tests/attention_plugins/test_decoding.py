@@ -20,9 +20,13 @@ SCORINGS = load(allow=[]).scorings
 
 @pytest.fixture(scope="module")
 def model():
+    return made("additive")
+
+
+def made(scoring):
     torch.manual_seed(2)
     values = {"embed": 6, "hidden": 10, "layers": 2}
-    model = BAHDANAU.create(SCORINGS["additive"].factory(), ModelSizes(11, 7), values)
+    model = BAHDANAU.create(SCORINGS[scoring].factory(), ModelSizes(11, 7), values)
     for parameter in model.parameters():
         parameter.data.mul_(3)  # an untrained model is nearly indifferent: make it choose
     return model.double().eval()
@@ -91,7 +95,10 @@ def test_greedy_takes_the_likeliest_word_at_every_step(model, sources):
         assert decoded.log_probability == pytest.approx(total, abs=1e-9)
 
 
-def test_a_batch_decodes_like_single_sentences(model, sources):
+@pytest.mark.parametrize("scoring", ["additive", "coverage"])
+def test_a_batch_decodes_like_single_sentences(scoring, sources):
+    """Where rows leave the batch, earlier weights leave with them."""
+    model = made(scoring)
     source, lengths = sources
     searches = (
         lambda *batch: [[best] for best in greedy(model, *batch, limit=11)],

@@ -121,6 +121,14 @@ def test_weights_are_those_of_the_formula(name, scale, masked):
     torch.testing.assert_close(found, expected, atol=1e-10, rtol=0)
 
 
+@pytest.mark.parametrize("temperature", [0.05, 1.0, 20.0])
+def test_a_temperature_divides_scores_however_far_apart(temperature):
+    scores = torch.tensor([[0.0, 5.0, 40.0, 300.0], [-300.0, -290.0, -280.0, -299.0]]).double()
+    expected = (scores / temperature).softmax(dim=-1)
+    found = make("temperature", temperature=temperature)(scores)
+    torch.testing.assert_close(found, expected, rtol=1e-5, atol=0.0)
+
+
 def test_top_k_of_more_keys_than_there_are_is_the_softmax():
     scores = draw(7, 13)
     torch.testing.assert_close(make("top_k", k=1000)(scores), scores.softmax(dim=-1))

@@ -69,6 +69,10 @@ def test_the_loss_falls_and_is_reported_per_token():
         torch.tensor(len(encoded.target_vocabulary) * 1.0).log().item(), abs=0.4
     )
     assert history[-1].loss < 0.1
+    tokens = sum(map(len, encoded.target))
+    for one in history:  # the speed is that of the epoch
+        assert one.tokens_per_second * one.epoch_seconds == pytest.approx(tokens)
+    assert history[-1].seconds == pytest.approx(sum(one.epoch_seconds for one in history))
 
 
 def test_a_callback_that_raises_stops_the_training():

@@ -1,6 +1,7 @@
 """The table of pages is whole, and links between pages lead where they say."""
 
 import importlib
+import re
 from pathlib import Path
 
 import pytest
@@ -48,6 +49,34 @@ def test_a_link_carries_its_query_and_its_label():
     assert link.proto.label == "Look closer"
     assert link.proto.icon == ":material/tune:"
     assert link.proto.query_string == "text=go+.&off=cross.1.all"
+
+
+def test_links_between_pages_are_made_here_alone():
+    """Elsewhere they would leave out the language."""
+    made = [path.name for path in FEATURES.parent.rglob("*.py")
+            if re.search(r"\b(page_link|switch_page)\(", path.read_text("utf-8"))]  # fmt: skip
+    assert made == ["navigation.py"]
+
+
+def test_a_link_carries_the_language_that_was_chosen():
+    def page():
+        import streamlit as st
+
+        from dashboard import navigation
+        from dashboard.language import gettext
+        from dashboard.ui import speaking
+
+        speaking.begin()
+        st.navigation(navigation.menu()[gettext("Understand")], position="hidden")
+        navigation.link_to("heads", {"text": "go ."}, gettext("Heads"))
+
+    app = AppTest.from_function(page)
+    (link,) = app.run().get("page_link")
+    assert link.proto.query_string == "text=go+."
+    app = AppTest.from_function(page)
+    app.query_params["lang"] = "zh"
+    (link,) = app.run().get("page_link")
+    assert link.proto.query_string == "text=go+.&lang=zh"
 
 
 def test_the_page_that_is_shown_is_known_by_its_name(backend, tmp_path, monkeypatch):

@@ -64,6 +64,60 @@ def test_translations_are_whole_and_have_the_placeholders_of_the_english(languag
     assert not wrong, "\n".join(wrong)
 
 
+def formatted(text: str) -> list[tuple[str, str]]:
+    """The placeholders of a text with their formats, in order; dates have their own in each."""
+    try:
+        found = [(name, spec or "") for _, name, spec, _ in Formatter().parse(text) if name]
+    except ValueError:
+        return []
+    return [(name, "%" if spec.startswith("%") else spec) for name, spec in found]
+
+
+def wrong_roles(entry: polib.POEntry) -> str:
+    """Whether placeholders may have changed places; the sentence is empty if nothing is wrong.
+
+    A translation may need another order than the English has: `# order: a b` above the entry says
+    that somebody compared them, and holds what was found right.
+    """
+    english = formatted(entry.msgid_plural or entry.msgid)
+    said = [*entry.msgstr_plural.values()] if entry.msgid_plural else [entry.msgstr]
+    noted = [line.removeprefix("order:").split() for line in entry.tcomment.splitlines()
+             if line.startswith("order:")]  # fmt: skip
+    expected = noted[0] if noted else [name for name, _ in english]
+    for one in map(formatted, said):
+        if [name for name, _ in one] != expected:
+            return f"has {one} instead of {expected}"
+        if set(one) != set(english):
+            return f"formats {one}, the English {english}"
+        if noted and len(said) == 1 and noted[0] == [name for name, _ in english]:
+            return "has the order of the English and needs no note"
+    return ""
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+def test_placeholders_keep_their_roles(language):
+    wrong = [
+        f"{path.relative_to(ROOT).as_posix()}: {entry.msgid!r} {problem}"
+        for path in files(language)
+        for entry in polib.pofile(str(path))
+        if (problem := wrong_roles(entry))
+    ]
+    assert not wrong, "\n".join(["compare, and note a reviewed order, # order: a b:", *wrong])
+
+
+@pytest.mark.parametrize(
+    ("said", "note", "right"),
+    [
+        ("{a:g} und {b}", "", True), ("{b} und {a:g}", "", False), ("{a} und {b}", "", False),
+        ("{b} und {a:g}", "order: b a", True), ("{a:g} und {b}", "order: b a", False),
+        ("{a:g} und {b}", "order: a b", False), ("{a:g}", "", False),
+    ],
+)  # fmt: skip
+def test_exchanged_placeholders_are_found(said, note, right):
+    entry = polib.POEntry(msgid="{a:g} and {b}", msgstr=said, tcomment=note)
+    assert (not wrong_roles(entry)) == right
+
+
 def left_in_english(translation: str) -> bool:
     """Whether a translation has a sentence of English, outside code, quotes and examples."""
     return bool(_SENTENCE.search(_EXAMPLE.sub("", translation)))

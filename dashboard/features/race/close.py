@@ -102,7 +102,7 @@ def _fits(seen: Seen) -> None:
         return
     with shown.container(key="race-fits"):
         charts.show_filled(
-            f"race fits {seen.result.digest} {seen.a} {seen.b}",
+            f"race fits {seen.key}",
             draw_series,
             lambda: prepare_series(
                 pd.DataFrame(rows), {name: c for name, c in colours.items() if name in known},

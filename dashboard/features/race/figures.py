@@ -31,7 +31,7 @@ def differences(seen: Seen) -> None:
         return
     with shown.container(key="race-differences"):
         charts.show_filled(
-            f"race differences {_key(seen)}", draw_differences, prepare,
+            f"race differences {seen.key}", draw_differences, prepare,
             gettext("Difference to the reference with its interval, a lane per contestant"),
         )  # fmt: skip
     words = gettext(
@@ -133,7 +133,7 @@ def _lines(seen: Seen, prepare: Callable[[], Prepared] | None, alt: str) -> None
     if prepare is None:
         shown.caption(gettext("Nothing was measured."))
         return
-    charts.show_filled(f"race lines {alt} {_key(seen)}", draw_lines, prepare, alt)
+    charts.show_filled(f"race lines {alt} {seen.key}", draw_lines, prepare, alt)
 
 
 def _said_of_sizes(seen: Seen) -> str:
@@ -157,7 +157,3 @@ def _said_of_sizes(seen: Seen) -> str:
             low=low, high=high,
         )
     )  # fmt: skip
-
-
-def _key(seen: Seen) -> str:
-    return f"{seen.result.digest} {seen.a} {seen.b} {seen.choices.model}"

@@ -129,7 +129,7 @@ def _rows(choices: Choices, cells: Sequence[Mapping[str, Any]]) -> list[str]:
     return [*(title for title in titles if title in known), *sorted(known - titles.keys())]
 
 
-def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare: Any) -> None:
+def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare: partial) -> None:
     key = f"race-matrix-{result.digest[:12]}"
 
     def picked() -> None:
@@ -138,7 +138,9 @@ def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare
         if found and task in choices.race.tasks and who in choices.race.by_key:
             session.change(_opened(session.view, choices, task, who))
 
-    drawn = charts.filled(f"race matrix {result.digest}", draw_matrix, prepare)
+    # Titles are those of today's plugins, which the result does not know.
+    titles = [prepare.keywords[side] for side in ("rows", "columns")]
+    drawn = charts.filled(f"race matrix {result.digest} {titles}", draw_matrix, prepare)
     shown.chart(
         drawn.spec,
         gettext("Every contestant on every task: standardised difference to the reference"),

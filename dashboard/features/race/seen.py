@@ -77,6 +77,12 @@ class Seen:
         return next((row["key"] for row in self.rows if given in row["equals"]), given)
 
     @property
+    def key(self) -> str:
+        """Under which charts of the task are kept; names are those of today's plugins."""
+        names = [row["name"] for row in self.rows]
+        return f"{self.result.digest} {self.a} {self.b} {self.choices.model} {names}"
+
+    @property
     def reference(self) -> str:
         """The reference's key."""
         return self.choices.reference.key

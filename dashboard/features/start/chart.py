@@ -172,5 +172,5 @@ def _tall(curves: Sequence[Curve], drawn: Sequence[Problem]) -> pa.Table:
 def _told(drawn: Problem) -> np.ndarray:
     """Every query's weights as one text, in the order of the training points' x."""
     assert drawn.weights is not None
-    rows = np.rint(drawn.weights * _UNIT).astype(int).tolist()
+    rows = np.rint(drawn.weights[drawn.curve["q"]] * _UNIT).astype(int).tolist()
     return np.array([" ".join(map(str, row)) for row in rows], dtype=object)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from typing import NamedTuple
 
@@ -106,18 +106,17 @@ def _words(made: Mapping[str, Result], start: Result, catalogue: Catalogue) -> N
 
 
 def _chart(made: Mapping[str, Result], catalogue: Catalogue) -> None:
-    key = " ".join(f"{name} {result.digest}" for name, result in made.items())
+    titles = [scoring_title(name, catalogue) for name in made]
+    key = f"{titles} " + " ".join(result.digest for result in made.values())
     with shown.container(height=_HEIGHT, border=False, key="start-chart"):
-        show_filled(
-            f"start {key}", draw_start, partial(_prepared, made, catalogue), gettext(_SEEN)
-        )
+        show_filled(f"start {key}", draw_start, partial(_prepared, made, titles), gettext(_SEEN))
 
 
-def _prepared(made: Mapping[str, Result], catalogue: Catalogue) -> Prepared:
+def _prepared(made: Mapping[str, Result], titles: Sequence[str]) -> Prepared:
     first = made[MOVED]
     curves = [
-        Curve(scoring_title(name, catalogue), colour, one.tables["curve"], frames(one)[0].weights)
-        for (name, one), colour in zip(made.items(), PANEL_COLOURS.values(), strict=False)
+        Curve(title, colour, one.tables["curve"], frames(one)[0].weights)
+        for title, one, colour in zip(titles, made.values(), PANEL_COLOURS.values(), strict=False)
     ]
     return prepare_start(curves, first.tables["points"], reading.marked(first))
 

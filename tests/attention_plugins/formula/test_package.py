@@ -64,6 +64,54 @@ def test_its_scores_and_traits_are_the_formulas(text, heads, tmp_path):
         assert getattr(packaged, trait) == getattr(typed, trait)
 
 
+# What is typed, and the number that it is for queries of length 3.
+VALUES = {
+    "2^3^2": 512, "(2^3)^2": 64, "2^-1^2": 0.5, "-2^2": -4, "(-2)^2": 4, "2*3^2": 18, "2^2(3)": 12,
+    "8 - 4 - 2": 2, "8 - (4 - 2)": 6, "8/4/2": 1, "8/(4/2)": 4, "8/4*2": 4, "-8/4/2": -1,
+    "8 - 4/2": 6, "2 - -3": 5, "8/-4": -2, "√4^2": 4, "√4*9": 18, "√(4*9)": 6, "1/2 * 4": 2,
+    "(3 - 2 < 2) - 1": 0, "3 < 2": 0, "2 < 3": 1, "3 <= 3": 1, "3 >= 4": 0, "3 == 3": 1,
+    "3 != 3": 0, "where(2 > 3, 5, 7)": 7, "min(2, 5) - max(2, 5)": -3, "2^9^0.5": 8,
+    "|q|^0.5^2": 3**0.25, "|q|^2^-1": 3**0.5, "|q|^-1": 1 / 3, "-|q|^-0.5": -(3**-0.5),
+    **{f"|q|^{power}": 3.0**power for power in (-2, -1.5, -0.5, 0, 0.5, 1, 1.5, 2, 3)},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "value"), VALUES.items())
+def test_operators_associate_and_bind_by_value(text, value, tmp_path):
+    queries, keys = torch.tensor([[1.0, 2, 2], [-2, 1, -2]]), torch.ones(5, 3)
+    for spec in (spec_of(text), module_of(text, tmp_path).score):
+        found = scores(spec, queries.double(), keys.double(), 1)
+        torch.testing.assert_close(found, torch.full((2, 5), float(value)).double())
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["sum(tanh(q - k) * h)", "sum(tanh(q + k) ^ 2 / (h + i))", "max(sin(q - k) - h * j)",
+     "sum(abs(q - k)^h)", "sum(tanh(q - k) * (i - j) / n)"],
+)  # fmt: skip
+def test_a_number_of_each_head_or_pair_meets_every_feature(text, tmp_path):
+    generator = torch.Generator().manual_seed(5)
+    queries, keys = (torch.randn(2, 3, n, 5, generator=generator).double() for n in (7, 11))
+    found, wanted = (
+        scores(spec, queries, keys, 3) for spec in (module_of(text, tmp_path).score, spec_of(text))
+    )
+    torch.testing.assert_close(found, wanted, rtol=1e-12, atol=1e-12)
+
+
+@pytest.mark.parametrize("x", [1e-12, 1e-6, 0.5, 3.0])
+@pytest.mark.parametrize(
+    ("text", "by_hand"),
+    [("log(x)", torch.log), ("log1p(x - 1)", torch.log), ("sqrt(x)", torch.sqrt)],
+)
+def test_functions_with_an_edge_are_exact_up_to_it(text, by_hand, x, tmp_path):
+    typed = text.replace("x", f"{x:.17f}")
+    queries, keys = torch.ones(2, 3).double(), torch.ones(5, 3).double()
+    for spec in (spec_of(typed), module_of(typed, tmp_path).score):
+        found = scores(spec, queries, keys, 1)
+        wanted = by_hand(torch.tensor(x).double()).expand(2, 5)
+        torch.testing.assert_close(found, wanted, rtol=1e-3, atol=1e-9)
+
+
 @pytest.mark.parametrize(
     "text", [text for text in TEXTS if not text.startswith(("norm", "2^-(s"))]
 )

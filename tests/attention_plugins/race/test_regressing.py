@@ -1,8 +1,10 @@
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
+from attention_plugins.race import regressing
 from attention_plugins.race.data import POINTS, problem_of
 from attention_plugins.race.records import Budget, Contestant, Trial
 from attention_plugins.race.regressing import regress
@@ -74,3 +76,17 @@ def test_a_rate_is_chosen_by_what_the_training_points_say_alone():
     left_out = np.mean([(y[i] - np.delete(y, i).mean()) ** 2 for i in range(30)])
     assert found.validation == pytest.approx(left_out, rel=1e-4)
     assert found.validation != pytest.approx(((y.mean() - truth) ** 2).mean(), rel=1e-2)
+
+
+@pytest.mark.parametrize(
+    ("times", "milliseconds"),
+    [([0.0, 9.0, 9.5, 10.0], 500.0), ([0.0, 5.0, 8.0, 8.1, 8.3], 150.0), ([0.0, 1.0], None)],
+)
+def test_the_first_half_of_the_steps_is_not_timed(times, milliseconds, monkeypatch):
+    clock, left = regressing._Clock(), iter(times)
+    ticking = SimpleNamespace(perf_counter=lambda: next(left))
+    monkeypatch.setattr(regressing, "time", ticking)
+    for _ in times:
+        clock(None)
+    found = clock.milliseconds()
+    assert found == pytest.approx(milliseconds) if milliseconds else math.isnan(found)

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -229,6 +230,10 @@ def test_facts_are_of_the_trainings_that_are_reported():
     ]
     row = stand([*outcomes(ONE, [0, 0, 0]), *found])[OTHER]
     assert (row.parameters, row.operations, row.milliseconds, row.seeds) == (7, 11, 5.0, 3)
+    # The first was never timed, the others were.
+    first = [outcome(OTHER, 0, 0.1), *(replace(one, trial=replace(one.trial, seed=n))
+             for n, one in enumerate(found[::2], 1))]  # fmt: skip
+    assert stand([*outcomes(ONE, [0, 0, 0]), *first])[OTHER].milliseconds == 4.0
     assert row.rate == 0.01
     assert row.parts["near"] == mean_with_interval([0.5, 0.7, 0.5])
     assert (row.parts["far"].mean, row.parts["far"].count) == (0.2, 1)
@@ -316,3 +321,16 @@ def test_overall_is_the_mean_rank_of_those_that_ran_everywhere():
         (OTHER, 2.5, 2, {"copy": 2, "sort": 3}),
     ]
     assert overall({}) == []
+
+
+def test_equal_means_share_a_place_and_the_next_one_is_as_many_further():
+    rows = {who: stand(outcomes(ONE, draws(0)))[ONE] for who in (ONE, OTHER, THIRD)}
+
+    def ranked(*ranks):
+        pairs = zip(rows.items(), ranks, strict=True)
+        return [replace(row, contestant=who, rank=rank) for (who, row), rank in pairs]
+
+    found = overall({"copy": ranked(1, 2, 3), "sort": ranked(2, 1, 3)})
+    assert [(row.contestant, row.mean_rank, row.place) for row in found] == [
+        (ONE, 1.5, 1), (OTHER, 1.5, 1), (THIRD, 3.0, 3),
+    ]  # fmt: skip

@@ -1,4 +1,5 @@
 import math
+from dataclasses import replace
 
 import pytest
 import torch
@@ -88,3 +89,16 @@ def test_a_rate_is_chosen_by_sentences_that_are_never_reported(monkeypatch, tuni
     else:
         assert found.quality == 0
         assert {*asked} > {pair.source for pair in data.reported}
+
+
+def test_a_step_is_timed_without_the_first_epoch():
+    def at(epoch, seconds):
+        return Progress(
+            epoch=epoch, epochs=3, step=4, steps=4, loss=1.0, step_loss=1.0,
+            tokens_per_second=1.0, seconds=seconds, epoch_seconds=1.0,
+        )  # fmt: skip
+
+    history = [at(1, 100.0), at(2, 100.4), at(3, 100.8)]
+    assert translating._milliseconds(history) == pytest.approx(100.0)
+    alone = replace(history[0], epochs=1)
+    assert math.isnan(translating._milliseconds([alone]))

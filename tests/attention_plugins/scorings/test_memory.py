@@ -7,6 +7,7 @@ import pytest
 import torch
 
 from attention_plugins import Site, Sizes, Tap, attend, scorings
+from attention_plugins.attention import Scoring
 from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import beam, force
 from attention_plugins.models.bahdanau import BAHDANAU
@@ -254,3 +255,29 @@ def test_a_tap_asked_word_by_word_gives_what_it_gives_at_once(name):
 def test_it_is_for_sequences_only(name):
     assert SPECS[name].tasks == ("translation", "encoding")
     assert SPECS[name].own_normaliser == (name == "monotonic")
+
+
+class Placed(Scoring):
+    """Scores of where the query stands, and of what was looked at before."""
+
+    needs = ("positions", "memory")
+
+    def forward(self, queries, keys, *, positions, memory):
+        places = positions.queries[:, None] * torch.sin(positions.keys + 1.0)
+        return queries @ keys.mT + places - 3 * memory.sum(dim=-2, keepdim=True)
+
+
+@pytest.mark.parametrize("cut", [0, 1, 2, 5])
+def test_queries_that_come_in_parts_know_their_places_and_what_was_before(cut):
+    queries, keys, values = draw(2, 5, 3), draw(2, 7, 3, seed=1), draw(2, 7, 11, seed=2)
+    outputs, weights = attend(Placed(), queries, keys, values)
+    parts, memory = [], weights[:, :0]
+    for part in (slice(0, cut), slice(cut, 5)):
+        if queries[:, part].shape[1]:
+            output, found = attend(
+                Placed(), queries[:, part], keys, values, first=part.start, memory=memory
+            )
+            memory = torch.cat([memory, found], dim=1)
+            parts.append(output)
+    torch.testing.assert_close(memory, weights)
+    torch.testing.assert_close(torch.cat(parts, dim=1), outputs)

@@ -9,6 +9,8 @@ import pytest
 import vl_convert
 
 from dashboard.charts import PANEL_COLOURS, loss_chart, weights_legend
+from dashboard.charts.history import prepare_loss
+from dashboard.charts.lanes import stacked
 from dashboard.charts.theme import SEQUENTIAL
 
 STEPS = np.arange(1, 38)
@@ -125,3 +127,29 @@ def test_numbers_on_an_axis_are_written_out(painted):
     labels = {item["text"] for item in painted(loss_chart(steps)).items(role="axis-label")}
     assert "10" in labels
     assert not [label for label in labels if "e" in label]
+
+
+@pytest.mark.parametrize("log", [False, True])
+def test_each_lane_ends_a_little_beyond_its_own_values(log, painted):
+    drawn = {"step": STEPS, "loss": 1000.0 / STEPS, "up": STEPS * 1e-3, "down": -7.0 * STEPS}
+    history = pa.table(drawn)
+    prepared = prepare_loss(history, log=log)
+    for column, name in zip(("loss", "p0", "p1"), ("loss", "up", "down"), strict=True):
+        values = drawn[name]
+        low, high = (prepared.values[f"{column}_{end}"] for end in ("low", "high"))
+        if log and name == "loss":
+            values, low, high = np.log(values), np.log(low), np.log(high)
+        assert low < values.min() < values.max() < high
+        assert high - low < 1.2 * np.ptp(values)
+    scene = painted(loss_chart(history, log=log), width=260)
+    for layer, height in (("layer_3", 130), ("layer_4", 60), ("layer_5", 60)):
+        assert np.ptp(heights(scene, layer)) == pytest.approx(height, rel=0.15)
+    rising, falling = heights(scene, "layer_4"), heights(scene, "layer_5")
+    assert rising == sorted(rising, reverse=True)
+    assert falling == sorted(falling)
+
+
+def test_lanes_stand_below_each_other_with_their_gap():
+    lanes = stacked([10, 20, 30], 7)
+    assert lanes == [(20, 30), (37, 57), (64, 94)]
+    assert [lane.height for lane in lanes] == [10, 20, 30]

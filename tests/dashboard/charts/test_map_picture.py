@@ -36,6 +36,16 @@ def test_the_title_reads_the_cell_under_the_pointer(painted, query, key):
     assert said == f"layer 1 · head 2 · w{query} → w{key}: {weights[1, query, key]:.3f}"
 
 
+def test_the_title_reads_the_cell_of_a_map_that_is_not_square(painted):
+    weights = np.random.default_rng(2).dirichlet(np.full(WORDS, 0.1), size=(1, 31))
+    frame = MapFrame(
+        kind="cross", layer=0, weights=weights, query_labels=tuple(f"q{n}" for n in range(31)),
+        key_labels=tuple(f"k{n}" for n in range(WORDS)),
+    )  # fmt: skip
+    scene = painted(head_grid([frame, frame]), hovered={"left": 5.5, "top": 29.5})
+    assert title(scene).endswith(f"q29 → k5: {weights[0, 29, 5]:.3f}")
+
+
 def test_a_masked_cell_says_so(painted):
     assert title(pointed_at(painted, 3, 20)).endswith("w3 → w20: masked")
 

@@ -10,6 +10,7 @@ import vl_convert
 from support.charts import kernel_tables
 
 from dashboard.charts import regression_chart
+from dashboard.charts.regression import prepare_regression
 from dashboard.charts.regression_tables import MAX_MARKS, problem
 from dashboard.charts.theme import SEQUENTIAL
 
@@ -240,6 +241,25 @@ def test_a_million_points_become_a_few_and_the_chart_says_so():
         drawn.note == "1,500 of 1,000,000 queries drawn; 1,500 of 1,000,000 training points drawn"
     )
     assert (drawn.curve["x"][0], drawn.curve["x"][-1]) == (0, 1)
+
+
+def test_where_queries_are_left_out_the_pointer_still_finds_the_weights_of_its_query():
+    n = 2 * MAX_MARKS + 7
+    x = np.random.default_rng(3).permutation(n) / n
+    inputs = np.array([0.7, 0.1, 0.4])
+    weights = np.exp(-np.abs(x[:, None] - inputs))
+    tables = prepare_regression(
+        pd.DataFrame({"x0": x, "prediction": x**2, "truth": 2 * x}),
+        pd.DataFrame({"x0": inputs, "y": 3 * inputs}), weights,
+    ).tables  # fmt: skip
+    queries, keys = tables["queries"].to_pandas(), tables["keys"].to_pandas()
+    assert len(queries) == MAX_MARKS
+    told = np.array([row.split(" ") for row in queries["weights"]], float)
+    expected = np.exp(-np.abs(queries["x"].to_numpy()[:, None] - keys["input"].to_numpy()))
+    np.testing.assert_allclose(told, expected, rtol=2e-3)
+    np.testing.assert_allclose(queries["prediction"], queries["x"] ** 2, atol=1e-3)
+    np.testing.assert_allclose(queries["truth"], 2 * queries["x"], atol=1e-3)
+    np.testing.assert_allclose(keys["output"], 3 * keys["input"])
 
 
 @pytest.mark.parametrize("n", [1, 2])

@@ -5,6 +5,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from dashboard.charts import series
 from dashboard.charts.series import draw_series, prepare_series
 from dashboard.charts.template import chart_of, template
 
@@ -117,3 +118,20 @@ def test_a_measurement_made_again_keeps_the_specification(painted):
 def test_a_logarithmic_axis_holds_every_point_and_ends_at_1_2_or_5(painted):
     ends = prepare_series(LINES, COLOURS, x_title="n", y_title="ms", log=True).values
     assert (ends["low"], ends["high"]) == (0.5, 200)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ticks"),
+    [(1, 10, [1, 2, 5, 10]), (2, 100, [2, 5, 10, 20, 50, 100]), (0.5, 3, [0.5, 1, 2]),
+     (1e-3, 1e3, [1e-3, 1e-2, 0.1, 1, 10, 100, 1e3])],
+)  # fmt: skip
+def test_ticks_of_a_logarithmic_axis_reach_both_of_its_ends(low, high, ticks):
+    assert series._log_ticks(low, high) == ticks
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "ends"),
+    [(3, 30, (2, 50)), (1, 10, (0.5, 20)), (2.3, 4.5, (2, 5)), (0.012, 0.018, (0.01, 0.02))],
+)
+def test_the_ends_of_a_logarithmic_axis_leave_a_tenth_of_room(low, high, ends):
+    assert series._log_ends(low, high) == ends

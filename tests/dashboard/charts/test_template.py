@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from functools import partial
 
 import altair as alt
@@ -11,6 +12,7 @@ import pyarrow as pa
 import pytest
 from support.charts import kernel_tables
 
+from dashboard import language
 from dashboard.charts import (
     MapFrame,
     attention_heatmap,
@@ -294,3 +296,32 @@ def test_a_loss_that_goes_on_falling_keeps_its_specification(log, painted):
         filled = alt.LayerChart.from_dict({**template(draw_loss, prepared), "datasets": rows})
         theirs = painted(loss_chart(given, log=log), width=260)
         assert np.array_equal(painted(filled, width=260).pixels(), theirs.pixels())
+
+
+SPOKEN = {
+    "regression": (draw_regression, regression),
+    "overlay": (draw_overlay, overlay),
+    "loss": (draw_loss, lambda: prepare_loss(history(5))),
+    **{kind: (DRAW[chart], partial(PREPARE[chart], *given, **more))
+       for kind in MAPS
+       for chart, given, more in [MAPS[kind][2](*MAPS[kind][0], 0)]},
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("kind", SPOKEN)
+def test_each_language_has_a_specification_of_its_own(kind, monkeypatch):
+    draw, prepare = SPOKEN[kind]
+    made = {}
+    for spoken in ("en", "zh", "en"):
+        monkeypatch.setattr(language, "_spoken", lambda spoken=spoken: spoken)
+        made.setdefault(spoken, []).append(json.dumps(template(draw, prepare())))
+    one, again = made["en"]
+    assert one == again
+    assert json.dumps(template(partial(draw), prepare())) == one
+    assert made["zh"] != [one]
+    assert _chinese(json.loads(made["zh"][0]))
+    assert not _chinese(json.loads(one))
+
+
+def _chinese(spec):
+    return re.search("[\u4e00-\u9fff]", json.dumps(spec, ensure_ascii=False))

@@ -42,6 +42,12 @@ def test_nothing_is_said_without_good_reason(known, pairs, work):
     assert known(*pairs).estimate(FIT, work) is None
 
 
+def test_of_five_the_middle_half_decides_and_of_four_all(known):
+    alike, odd = [(1, 3)] * 4, (1, 50)
+    assert known(*alike, odd).estimate(FIT, 1) == pytest.approx(3)
+    assert known(*alike[:3], odd).estimate(FIT, 1) is None
+
+
 @pytest.mark.parametrize(
     "other", [{"task": "alignment"}, {"scoring": "dot"}, {"model": "m"}, {"data": "step"}]
 )

@@ -217,7 +217,9 @@ def test_after_one_gave_way_others_leave_a_worker_free_for_a_minute():
     last.gave_way = True
     queue.put_back(last)
     assert queue.next() is None
+    assert queue.copy().next() is None, "who looks ahead waits as long"
     now[0] += 61.0
+    assert name(queue.copy().next()) == "c1"
     assert take(queue) == "c1"  # b1 gave way, and leaves a worker free for good
 
 
@@ -230,6 +232,7 @@ def test_nothing_gives_way_while_a_short_one_will_end():
 
 def test_a_copy_leaves_the_queue_as_it_is():
     queue = filled(1, "a1", "a2", "b1")
+    assert vars(queue.copy()) == vars(queue)
     assert served_by_one_worker(queue.copy()) == ["a1", "b1", "a2"]
     assert served_by_one_worker(queue) == ["a1", "b1", "a2"]
 

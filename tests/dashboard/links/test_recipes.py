@@ -146,3 +146,17 @@ def test_a_data_sets_own_metric_is_known_beforehand(reversing):
     assert own_metric("upload:x", reversing) is None
     found = own_metric("reverse", reversing)
     assert (found.name, found.label, found.better) == ("score", "Exact match, %", "higher")
+
+
+def test_a_small_data_set_lowers_what_is_usual(usual, catalogue):
+    corpus = catalogue.datasets["pairs"]
+    few = tuple(replace(own, high=7, default=5) if own.name == "pairs" else own
+                for own in corpus.parameters)  # fmt: skip
+    small = replace(
+        catalogue, datasets={**catalogue.datasets, "pairs": replace(corpus, parameters=few)}
+    )
+    for start in catalogue.presets:
+        recipe = replace(usual, data="pairs", start=start)
+        (pairs,) = (one for one in setting_parameters(recipe, small) if one.name == "pairs")
+        assert (pairs.high, pairs.default <= 7) == (7, True)
+        assert dict(refitted(recipe, small, {}).settings)["pairs"] <= 7

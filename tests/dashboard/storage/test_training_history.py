@@ -20,6 +20,12 @@ def history(tmp_path):
     return TrainingHistory(tmp_path)
 
 
+def test_what_a_training_ended_with_counts_before_what_it_began_with(history):
+    history.note_state("done", "", {"parameters": 5, "score": 2})
+    history.note_facts({"title": "one", "parameters": 3})
+    assert history.history().facts == {"title": "one", "parameters": 5, "score": 2}
+
+
 def test_the_last_of_each_kind_counts(history):
     assert history.history().state == "queued"
     history.note_facts({"title": "one", "parameters": 3})

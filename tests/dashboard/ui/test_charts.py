@@ -1,6 +1,7 @@
 """Charts on pages: what is drawn is the result at hand, never one that is remembered."""
 
 import json
+import re
 
 import numpy as np
 import pandas as pd
@@ -9,6 +10,11 @@ import pyarrow.compute as pc
 import pytest
 from support import pages
 
+from dashboard import language
+from dashboard.charts import loss_chart
+from dashboard.charts.history import draw_loss, prepare_loss
+from dashboard.features.runs import one
+from dashboard.features.training import probe
 from dashboard.records.result import Result
 from dashboard.ui import charts, noting
 from dashboard.ui.figure_parts import LEGEND
@@ -138,3 +144,26 @@ def test_a_legend_is_kept_under_its_own_name_in_every_language(monkeypatch):
     assert first.startswith(LEGEND)
     assert second.startswith(LEGEND)
     assert third == "curve-of-panel-a"
+
+
+def test_what_is_kept_in_one_language_is_not_shown_in_another(monkeypatch):
+    history = pa.table({"step": [1, 2, 3], "loss": [3.0, 2.0, 1.5]})
+    ways = {
+        "filled": lambda: charts.filled("a", draw_loss, lambda: prepare_loss(history)).spec,
+        "specification": lambda: charts.specification("b", lambda: loss_chart(history)),
+        "still": lambda: probe._still(2, 3, 40, 50, language.current()),
+        "redrawn": lambda: one._redrawn("c", 1, language.current(), Panel(history)),
+    }
+    for name, way in ways.items():
+        for spoken in ("zh", "en", "zh", "en"):
+            monkeypatch.setattr(language, "_spoken", lambda spoken=spoken: spoken)
+            words = json.dumps(way(), default=str, ensure_ascii=False)
+            chinese = re.search("[\u4e00-\u9fff]", words)
+            assert bool(chinese) == (spoken == "zh"), name
+
+
+class Panel:
+    """A run's panel with a history alone."""
+
+    def __init__(self, history):
+        self.result = Result(tables={"history": history}, facts={})

@@ -5,8 +5,10 @@ from __future__ import annotations
 import re
 from string import Formatter
 
+import numpy as np
 import pyarrow as pa
 import pytest
+from support.pages import maps
 
 from dashboard.features.anatomy import task as anatomy
 from dashboard.features.heads import task as heads
@@ -122,12 +124,140 @@ def test_real_results_answer_the_question_and_the_goal_can_be_reached(lesson, sh
     seen = figures(lesson.asked)
     assert lesson.answer(seen) == ANSWERS[lesson.name]
     assert not lesson.reached(seen)
+    assert seen.get("sharpest", lesson.asked) == lesson.asked or "sharpest" not in lesson.question
     found = [value for value in values(lesson.control) if lesson.reached(figures(value))]
     assert 0 < len(found) < len(values(lesson.control)) / 2
     for sentence in (lesson.reason, lesson.now, lesson.missed):
         assert any(name for _, name, *_ in Formatter().parse(sentence))
     for sentence in (lesson.reason, lesson.now, lesson.missed, lesson.conclusion):
         assert not re.search(r"nan|inf\b|\{", sentence.format(**figures(found[0])))
+
+
+# By lesson: figures that answer its question, and how; figures that miss its goal, and reach it.
+JUDGED = {
+    "cues": (
+        [({"best": 0}, "a"), ({"best": 2}, "b"), ({"best": 1}, "c")],
+        [{"output": 2.5}, {"output": 8.0}], [{"output": 2.49}],
+    ),
+    "kernel": (
+        [({"spread": 0.14, "neighbours": 1.0}, "b"), ({"spread": 0.15, "neighbours": 1.99}, "a"),
+         ({"spread": 0.15, "neighbours": 2.0}, "c")],
+        [{"error": 0.12}, {"error": 1.0}], [{"error": 0.119}],
+    ),
+    "scoring": (
+        [({"before": 0.4, "dot": dot}, name)
+         for dot, name in ((0.29, "a"), (0.31, "b"), (0.49, "b"), (0.51, "c"))],
+        [{"dot": 0.9, "half": 0.5}, {"dot": 0.99, "half": 0.91}, {"dot": 0.5, "half": 0.91}],
+        [{"dot": 0.91, "half": 0.9}, {"dot": 0.99, "half": 0.0}],
+    ),
+    "mask": (
+        [({"leak": 0.0}, "a"), ({"leak": 0.49}, "b"), ({"leak": 0.5}, "c")],
+        [{"leak": 0.9}, {"leak": 0.1}], [{"leak": 0.91}],
+    ),
+    "bahdanau": (
+        [({"looks": "car"}, "a"), ({"looks": "red"}, "b"), ({"looks": "<eos>"}, "c")],
+        [{"looks": "red"}, {"looks": "a"}], [{"looks": "car"}],
+    ),
+    "heads": (
+        [({"same": 8, "words": 8}, "a"), ({"same": 7, "words": 8}, "b"),
+         ({"same": 1, "words": 8}, "b"), ({"same": 0, "words": 8}, "c")],
+        [{"head": 2, "sharpest": 3}, {"head": 4, "sharpest": 3}], [{"head": 3, "sharpest": 3}],
+    ),
+    "positions": (
+        [({"none": 16.0, "product": product}, name)
+         for product, name in ((16.6, "a"), (16.4, "b"), (15.6, "b"), (15.4, "c"))],
+        [{"product": 3.0, "before": 3.0}, {"product": 2.9, "before": 3.0}],
+        [{"product": 3.01, "before": 3.0}],
+    ),
+    "transformer": (
+        [({"later": 0.0, "earlier": 1.0}, "b"), ({"later": 0.1, "earlier": 1.0}, "a"),
+         ({"later": 0.1, "earlier": 0.0}, "c")],
+        [{"crosses": False}], [{"crosses": True}],
+    ),
+    "literature": (
+        [({"zeros": 0, "left": 6}, "a"), ({"zeros": 1, "left": 5}, "b"),
+         ({"zeros": 4, "left": 2}, "b"), ({"zeros": 5, "left": 1}, "c")],
+        [{"left": 2}, {"left": 4}, {"left": 6}], [{"left": 3}],
+    ),
+    "explaining": (
+        [({"worse": 0, "effect": -0.1}, "a"), ({"worse": 1, "effect": -0.1}, "b"),
+         ({"worse": 3, "effect": 0.0}, "c"), ({"worse": 7, "effect": 0.1}, "c")],
+        [{"head": 2, "needed": 3}, {"head": 4, "needed": 3}], [{"head": 3, "needed": 3}],
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("lesson", LESSONS, ids=lambda lesson: lesson.name)
+def test_answers_and_goals_are_told_from_what_just_misses_them(lesson):
+    answers, missed, reached = JUDGED[lesson.name]
+    assert [lesson.answer(figures) for figures, _ in answers] == [name for _, name in answers]
+    assert {name for _, name in answers} == lesson.choices.keys()
+    assert not any(lesson.reached(figures) for figures in missed)
+    assert all(lesson.reached(figures) for figures in reached)
+
+
+SHARP = np.array([[0, 0, 1], [0, 1, 0]])  # of two words written, three read
+EVEN = np.full((2, 3), 1 / 3)
+HALF = np.array([[0.5, 0.5, 0], [0.25, 0.75, 0]])
+
+
+def measured(name, value, result):
+    (lesson,) = (one for one in LESSONS if one.name == name)
+    return lesson.measured(result, value)
+
+
+def test_the_figures_of_each_value_are_its_own():
+    """Of lessons whose models and numbers only slow tests compute."""
+    rows = [{"d": d, "scoring": name, "largest": value}
+            for d, dot, scaled in ((2, 0.1, 0.2), (4, 0.3, 0.21), (8, 0.6, 0.22), (16, 0.9, 0.23))
+            for name, value in (("dot", dot), ("scaled_dot", scaled))]  # fmt: skip
+    spread = Result(tables={"spread": pa.Table.from_pylist(rows)})
+    assert measured("scoring", "16", spread) == {
+        "d": 16, "dot": 0.9, "scaled": 0.23, "before": 0.3, "half": 0.6
+    }  # fmt: skip
+    assert measured("scoring", "4", spread)["half"] == 0.1
+    words = {"queries": ["une", "auto"], "keys": ["a", "red", "car"]}
+    one = Result(tables={"maps": maps("cross", SHARP, **words)})
+    assert measured("bahdanau", 1, one) == {"word": "une", "looks": "car", "weight": 1.0}
+    assert measured("bahdanau", 7, one)["looks"] == "red"
+    three = Result(tables={"maps": maps("cross", np.stack([HALF, EVEN, SHARP]), **words)})
+    found = [measured("heads", head, three) for head in (1, 2, 3)]
+    assert [figures["rank"] for figures in found] == [2, 3, 1]
+    assert [figures["same"] for figures in found] == [2, 1, 1]
+    assert {figures["sharpest"] for figures in found} == {3}
+    quarter = -0.25 * np.log2(0.25) - 0.75 * np.log2(0.75)
+    bits = [(1 + quarter) / 2, np.log2(3), 0]
+    assert [figures["bits"] for figures in found] == pytest.approx(bits, abs=1e-6)
+
+
+def test_the_kinds_of_attention_are_told_by_their_words_and_their_diagonals():
+    source, target = ["I", "go", "."], ["<bos>", "je", "vais"]
+    whole, causal = np.full((3, 3), 1 / 3), np.tril(np.ones((3, 3))) / [[1], [2], [3]]
+    tables = [maps("encoder", whole[None], source, source),
+              maps("decoder", causal[None], ["je", "vais", "."], target),
+              maps("cross", whole[None], ["je", "vais", "."], source)]  # fmt: skip
+    facts = {"tokens": ["je", "vais", "."], "source_tokens": source}
+    result = Result(tables={"maps": pa.concat_tables(tables)}, facts=facts)
+    found = {kind: measured("transformer", kind, result)
+             for kind in ("encoder", "decoder", "cross")}  # fmt: skip
+    assert [figures["crosses"] for figures in found.values()] == [False, False, True]
+    assert [figures["later"] for figures in found.values()] == pytest.approx([1, 0, 1])
+    assert found["decoder"]["earlier"] == pytest.approx(1 / 2 + 2 / 3)
+
+
+def test_heads_are_ranked_by_what_is_lost_without_them():
+    rows = [{"kind": kind, "layer": layer, "head": head, "entropy": entropy / 10,
+             "leave_one_out": effect}
+            for kind, layer, heads in (("cross", 1, [(5, -0.2), (1, 0.1), (3, -0.7)]),
+                                       ("cross", 0, [(0, -9.0)]), ("decoder", 1, [(0, -9.0)]))
+            for head, (entropy, effect) in enumerate(heads)]  # fmt: skip
+    result = Result(tables={"heads": pa.Table.from_pylist(rows)})
+    found = [measured("explaining", head, result) for head in (1, 2, 3)]
+    assert [figures["effect"] for figures in found] == [-0.2, 0.1, -0.7]
+    assert [(figures["worse"], figures["rank"]) for figures in found] == [(1, 2), (2, 3), (0, 1)]
+    assert {(one["needed"], one["sharpest"], one["count"], one["others"]) for one in found} == {
+        (3, 2, 3, 2)
+    }
 
 
 def test_nothing_smaller_than_what_is_given_shows_how_the_largest_weight_grows(monkeypatch):

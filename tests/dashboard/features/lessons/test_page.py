@@ -5,8 +5,11 @@ import json
 import pytest
 
 from dashboard import language
+from dashboard.features.anatomy import task as anatomy
 from dashboard.features.lessons import chapter
 from dashboard.features.lessons.course import LESSONS
+from dashboard.features.positions import task as positions
+from dashboard.records.catalogue import Catalogue
 from dashboard.ui import speaking
 
 
@@ -71,6 +74,38 @@ def test_the_goal_is_reached_by_the_visitors_own_hand(opened):
     assert "**Found.** With 1 valid token, 93%" in words(app)
     assert row(app)["finished"] == "mask"
     assert link(app) == {"lesson": "4", "guess": "c", "at": "1"}
+
+
+@pytest.mark.parametrize("lesson", [1, 4, 7, 9])
+def test_the_verdict_is_of_the_asked_value_and_all_else_of_the_present_one(lesson, opened):
+    one = LESSONS[lesson - 1]
+    at = {1: 0.5, 4: 5, 7: 2, 9: 1.2}[lesson]
+    asked, seen = (figures(one, value) for value in (one.asked, at))
+    wrong = next(name for name in one.choices if name != one.answer(asked))
+    app = opened("lessons", lesson=str(lesson), guess=wrong, at=str(at))
+    assert not app.exception
+    told = words(app).replace("−", "-")
+    assert one.reason.format(**asked) in told
+    assert one.choices[one.answer(asked)] in told
+    assert one.now.format(**seen) in told
+    assert one.missed.format(**seen) in told
+    for sentence in (one.now, one.missed):
+        assert sentence.format(**asked) not in told
+    assert one.reason.format(**seen) not in told
+
+
+def figures(lesson, value):
+    request = lesson.request(value, Catalogue())
+    task = {"anatomy": anatomy, "positions": positions}[request.task]
+    return lesson.measured(task.perform(request, NoContext()), value)
+
+
+class NoContext:
+    def report(self, fraction, note="", facts=None):
+        """As a task's context."""
+
+    def stopped(self):
+        return False
 
 
 def test_next_and_previous_open_a_lesson_with_its_question_open(opened):

@@ -62,6 +62,10 @@ def test_so_many_points_as_a_page_can_draw():
     prepared = prepare_left_out(tables(2_001), COLOURS)
     assert prepared.shape.note == "750 of 2,001 points drawn"
     assert prepared.tables["points"].num_rows == MAX_MARKS
+    drawn = prepared.tables["points"].to_pandas()
+    near = drawn[drawn["panel"] == "a · near"]
+    np.testing.assert_allclose(near["prediction"], near["measured"] + 0.5, atol=2e-3)
+    np.testing.assert_allclose(near["measured"], -3 + near["row"] * 14 / 2_000, atol=2e-3)
 
 
 def test_panels_that_predict_other_rows_share_those_that_both_have(painted, survives, rows):

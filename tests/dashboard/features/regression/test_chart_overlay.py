@@ -2,11 +2,13 @@ from __future__ import annotations
 
 import numpy as np
 import pandas as pd
+import pyarrow as pa
 import pytest
 from support.charts import kernel_tables
 
 from dashboard.charts import PANEL_COLOURS
-from dashboard.features.regression.chart_overlay import overlay_curves
+from dashboard.charts.regression_tables import MAX_MARKS
+from dashboard.features.regression.chart_overlay import overlay_curves, prepare_overlay
 
 
 def test_all_panels_lie_over_one_scatter(painted, survives, rows):
@@ -47,6 +49,20 @@ def test_panels_keep_their_colours_when_some_are_missing(painted):
     scene = painted(overlay_curves({"c": curve}, points, colours={"c": PANEL_COLOURS["c"]}))
     symbols = {item["stroke"] for item in scene.items(role="legend-symbol")}
     assert symbols == {PANEL_COLOURS["c"]}
+
+
+def test_where_queries_are_left_out_all_curves_are_told_at_the_same_ones():
+    x = np.random.default_rng(2).permutation(2 * MAX_MARKS + 1) / MAX_MARKS
+    tables = [pa.table({"x0": x, "prediction": by * x, "truth": -x}) for by in (2, 3)]
+    points = pa.table({"x0": [0.5], "y": [1.0]})
+    drawn = prepare_overlay(dict(zip("ab", tables, strict=True)), points).tables
+    queries, curves = (drawn[name].to_pandas() for name in ("queries", "curves"))
+    assert len(queries) == MAX_MARKS
+    for name, panel, by in (("p0", "a", 2), ("p1", "b", 3)):
+        np.testing.assert_allclose(queries[name], by * queries["x"], atol=1e-3)
+        own = curves[curves["panel"] == panel]
+        np.testing.assert_allclose(own["prediction"], by * own["x"], atol=1e-3)
+    np.testing.assert_allclose(queries["truth"], -queries["x"], atol=1e-3)
 
 
 def test_curves_that_cannot_be_compared_are_refused():

@@ -146,3 +146,17 @@ def test_a_formula_of_many_operations_costs_more_than_a_scoring_that_is_installe
         return fit_work(Request.make("regression", scoring=scoring))
 
     assert work("gaussian") == work("=dot(q, k)") < work("=" + "tanh(dot(q, k)) + " * 15)
+
+
+def test_a_fit_costs_more_with_more_queries_points_or_epochs():
+    def work(rows=0, **options):
+        return fit_work(Request.make("regression", scoring="gaussian", options=options), rows)
+
+    usual = work()
+    assert work(**{"data.queries": 50, "data.points": 50}) == usual
+    # Of points squared and points times queries: 50 * 50 + 50 * n.
+    more = [work(**{"data.queries": n}) - usual for n in (100, 200)]
+    assert more[1] == pytest.approx(3 * more[0])
+    assert work(**{"data.points": 100}) - usual == pytest.approx(4 * more[0])
+    assert work(rows=100) == work(**{"data.points": 100})
+    assert work(epochs=9) == usual < work(learn=True, epochs=9) < work(learn=True, epochs=10)

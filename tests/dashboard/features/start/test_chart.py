@@ -4,6 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
+from dashboard.charts.regression_tables import MAX_MARKS
 from dashboard.charts.template import chart_of, template
 from dashboard.features.start.chart import Curve, draw_start, prepare_start
 
@@ -33,6 +34,17 @@ def test_weights_travel_in_the_order_of_x_as_ten_thousandths():
     prepared = prepare_start([curve(row=[0.1, 0.2, 0.7])], points, 2)
     assert prepared.tables["queries"]["w0"].to_pylist() == ["2000 7000 1000"] * 5
     assert prepared.tables["points"]["x"].to_pylist() == [0.5, 2.5, 4.5]
+
+
+def test_where_queries_are_left_out_each_keeps_its_own_weights():
+    x = np.random.default_rng(2).permutation(2 * MAX_MARKS + 1) / (2 * MAX_MARKS)
+    table = pa.table({"x0": x, "prediction": x, "truth": x})
+    made = Curve("One", "#123456", table, np.stack([x, 1 - x, 0 * x], axis=1))
+    queries = prepare_start([made], POINTS, 2).tables["queries"].to_pandas()
+    assert len(queries) == MAX_MARKS
+    told = np.array([row.split(" ") for row in queries["w0"]], float) / 10_000
+    np.testing.assert_allclose(told[:, 0], queries["x"], atol=2e-4)
+    np.testing.assert_allclose(queries["p0"], queries["x"], atol=2e-4)
 
 
 @pytest.mark.parametrize("query", [0, 2, 4])
