@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from importlib import metadata
 
 import pytest
 from hypothesis import settings
+from support.warm_start import WarmPopen
 
 from dashboard.jobs import limits
 
@@ -16,6 +19,9 @@ settings.load_profile("patient")
 
 # Processes that tests start must not crowd a small machine's cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+if sys.platform == "linux":
+    subprocess.Popen = WarmPopen
 
 # Plugins that are installed where the tests run are no part of them; what a test installs is.
 _GROUP = {"group": "attention_plugins"}
