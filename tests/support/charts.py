@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import vl_convert
+from altair.utils.schemapi import debug_mode
 from PIL import Image
 
 from dashboard.charts.theme import BACKGROUND, SEQUENTIAL, Scheme
@@ -65,6 +66,16 @@ def _walk(mark: dict, left: float, top: float) -> Iterator[tuple[dict, dict]]:
         yield mark, {**item, "left": x, "top": y}
         for inner in item.get("items") or []:
             yield from _walk(inner, x, y)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def charts_are_validated_whole():
+    """Altair compares a chart with Vega-Lite's schema when it is written, not also at each part.
+
+    Pages draw theirs so too; see :mod:`dashboard.charts.template`.
+    """
+    with debug_mode(False):
+        yield
 
 
 @pytest.fixture(scope="session")
