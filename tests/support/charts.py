@@ -28,14 +28,18 @@ class Scene:
 
     def __init__(
         self,
-        chart: alt.TopLevelMixin,
+        chart: alt.TopLevelMixin | dict[str, Any],
         scheme: Scheme,
         width: int | None,
         hovered: dict[str, Any] | None,
     ) -> None:
-        self.spec = chart.to_dict()
+        # A mapping is painted as it is: Altair would make an object of every row of its data.
+        self.spec = {**chart} if isinstance(chart, dict) else chart.to_dict()
         ramp = list(SEQUENTIAL[scheme])
-        self.spec["config"] |= {"background": BACKGROUND[scheme], "range": {"heatmap": ramp}}
+        self.spec["config"] = self.spec["config"] | {
+            "background": BACKGROUND[scheme],
+            "range": {"heatmap": ramp},
+        }
         if width is not None:
             self.spec["width"] = width
         if hovered is not None:
@@ -86,7 +90,7 @@ def painted():
     """
 
     def paint(
-        chart: alt.TopLevelMixin,
+        chart: alt.TopLevelMixin | dict[str, Any],
         scheme: Scheme = "light",
         width: int | None = None,
         hovered: dict[str, Any] | None = None,
