@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import os
+import subprocess
+import sys
 from importlib import metadata
 
 import pytest
 from hypothesis import settings
+from support.warm_start import WarmPopen
 
 from dashboard.jobs import limits
 
@@ -16,6 +19,13 @@ settings.load_profile("patient")
 
 # Processes that tests start must not crowd a small machine's cores.
 os.environ.setdefault("OMP_NUM_THREADS", "1")
+
+# To rewrite the assertions of all tests takes as long as to import them: it is done once, also
+# where the environment says that no bytecode is to be kept.
+sys.dont_write_bytecode = False
+
+if sys.platform == "linux":
+    subprocess.Popen = WarmPopen
 
 # Plugins that are installed where the tests run are no part of them; what a test installs is.
 _GROUP = {"group": "attention_plugins"}
@@ -35,8 +45,8 @@ metadata.entry_points = _without_installed
 
 @pytest.hookimpl(optionalhook=True)
 def pytest_xdist_auto_num_workers():
-    """One process more than there are cores: many tests wait for processes of their own."""
-    return limits.cores() + 1
+    """As many processes as there are cores, since each collects all tests; 2 where one waits."""
+    return max(2, limits.cores())
 
 
 @pytest.fixture(autouse=True, scope="session")

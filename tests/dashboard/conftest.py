@@ -1,7 +1,7 @@
 """Fixtures of all tests of the dashboard; see :mod:`support`."""
 
 from support.catalogue import catalogue, distributions_are_scanned_once, facts
-from support.charts import painted, rows, survives
+from support.charts import charts_are_validated_whole, painted, rows, survives
 from support.pages import backend, chart_rows, opened
 from support.spoken import chinese
 
@@ -9,6 +9,7 @@ __all__ = [
     "backend",
     "catalogue",
     "chart_rows",
+    "charts_are_validated_whole",
     "chinese",
     "distributions_are_scanned_once",
     "facts",

@@ -12,6 +12,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 import vl_convert
+from altair.utils.schemapi import debug_mode
 from PIL import Image
 
 from dashboard.charts.theme import BACKGROUND, SEQUENTIAL, Scheme
@@ -27,14 +28,18 @@ class Scene:
 
     def __init__(
         self,
-        chart: alt.TopLevelMixin,
+        chart: alt.TopLevelMixin | dict[str, Any],
         scheme: Scheme,
         width: int | None,
         hovered: dict[str, Any] | None,
     ) -> None:
-        self.spec = chart.to_dict()
+        # A mapping is painted as it is: Altair would make an object of every row of its data.
+        self.spec = {**chart} if isinstance(chart, dict) else chart.to_dict()
         ramp = list(SEQUENTIAL[scheme])
-        self.spec["config"] |= {"background": BACKGROUND[scheme], "range": {"heatmap": ramp}}
+        self.spec["config"] = self.spec["config"] | {
+            "background": BACKGROUND[scheme],
+            "range": {"heatmap": ramp},
+        }
         if width is not None:
             self.spec["width"] = width
         if hovered is not None:
@@ -67,6 +72,16 @@ def _walk(mark: dict, left: float, top: float) -> Iterator[tuple[dict, dict]]:
             yield from _walk(inner, x, y)
 
 
+@pytest.fixture(autouse=True, scope="session")
+def charts_are_validated_whole():
+    """Altair compares a chart with Vega-Lite's schema when it is written, not also at each part.
+
+    Pages draw theirs so too; see :mod:`dashboard.charts.template`.
+    """
+    with debug_mode(False):
+        yield
+
+
 @pytest.fixture(scope="session")
 def painted():
     """``painted(chart, scheme="light", width=None, hovered=None)``: the chart's :class:`Scene`.
@@ -75,7 +90,7 @@ def painted():
     """
 
     def paint(
-        chart: alt.TopLevelMixin,
+        chart: alt.TopLevelMixin | dict[str, Any],
         scheme: Scheme = "light",
         width: int | None = None,
         hovered: dict[str, Any] | None = None,

@@ -1,6 +1,6 @@
 """A process that stores runs until it is done or killed; it prints each id that is kept.
 
-``python saving.py <JSON of Runs' arguments> <count> <name>``
+``python -m support.saving <JSON of Runs' arguments> <count> <name>``
 """
 
 from __future__ import annotations

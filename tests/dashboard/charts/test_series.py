@@ -1,6 +1,5 @@
 from functools import partial
 
-import altair as alt
 import numpy as np
 import pandas as pd
 import pytest
@@ -110,7 +109,7 @@ def test_a_measurement_made_again_keeps_the_specification(painted):
     ]
     assert template(draw_series, prepared[0]) is template(draw_series, prepared[1])
     rows = {name: table.to_pylist() for name, table in prepared[1].sent.items()}
-    filled = alt.LayerChart.from_dict({**template(draw_series, prepared[1]), "datasets": rows})
+    filled = {**template(draw_series, prepared[1]), "datasets": rows}
     theirs = painted(chart_of(draw_series, prepared[1]), width=400)
     assert np.array_equal(painted(filled, width=400).pixels(), theirs.pixels())
 

@@ -6,7 +6,6 @@ import json
 import re
 from functools import partial
 
-import altair as alt
 import numpy as np
 import pyarrow as pa
 import pytest
@@ -241,7 +240,7 @@ def test_a_template_with_its_tables_is_painted_as_the_chart_of_its_own(kind, whi
     chart, given, options = MAPS[kind][2](*MAPS[kind][which], 5, vmax=0.7)
     draw, prepared = prepared_map(kind, MAPS[kind][which], 5, vmax=0.7)
     rows = {name: table.to_pylist() for name, table in prepared.sent.items()}
-    filled = alt.LayerChart.from_dict({**template(draw, prepared), "datasets": rows})
+    filled = {**template(draw, prepared), "datasets": rows}
     for width in (230,) if which else (None, 230):
         theirs, ours = painted(chart(*given, **options), width=width), painted(filled, width=width)
         assert (ours.width, ours.height) == (theirs.width, theirs.height)
@@ -264,7 +263,7 @@ def test_a_map_that_needs_a_window_is_a_template_by_its_size(painted):
     one, other = (prepare_heatmap(weights(61, 67, seed=n), vmax=0.5 + n / 9) for n in (0, 1))
     assert text(draw_heatmap, one) == text(draw_heatmap, other)
     rows = {name: table.to_pylist() for name, table in other.sent.items()}
-    filled = alt.LayerChart.from_dict({**template(draw_heatmap, other), "datasets": rows})
+    filled = {**template(draw_heatmap, other), "datasets": rows}
     theirs = painted(attention_heatmap(weights(61, 67, seed=1), vmax=0.5 + 1 / 9))
     assert np.array_equal(painted(filled).pixels(), theirs.pixels())
     assert text(draw_heatmap, prepare_heatmap(weights(67, 61))) != text(draw_heatmap, one)
@@ -293,7 +292,7 @@ def test_a_loss_that_goes_on_falling_keeps_its_specification(log, painted):
     assert text(draw_loss, one) == text(draw_loss, other)
     for given, prepared in ((history(5), one), (history(37, 11.0), other)):
         rows = {name: table.to_pylist() for name, table in prepared.sent.items()}
-        filled = alt.LayerChart.from_dict({**template(draw_loss, prepared), "datasets": rows})
+        filled = {**template(draw_loss, prepared), "datasets": rows}
         theirs = painted(loss_chart(given, log=log), width=260)
         assert np.array_equal(painted(filled, width=260).pixels(), theirs.pixels())
 

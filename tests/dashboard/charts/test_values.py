@@ -1,4 +1,3 @@
-import altair as alt
 import numpy as np
 import pytest
 
@@ -107,6 +106,6 @@ def test_other_numbers_keep_the_specification_and_are_painted_as_their_own_chart
     one, other = (prepare_values(GRID * scale, numbers=".2f", framed="rows") for scale in (1, 3))
     assert template(draw_values, one) is template(draw_values, other)
     rows = {name: table.to_pylist() for name, table in other.sent.items()}
-    filled = alt.LayerChart.from_dict({**template(draw_values, other), "datasets": rows})
+    filled = {**template(draw_values, other), "datasets": rows}
     theirs = painted(chart_of(draw_values, other))
     assert np.array_equal(painted(filled).pixels(), theirs.pixels())

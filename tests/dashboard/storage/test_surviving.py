@@ -10,6 +10,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 from support import saving
@@ -30,8 +31,9 @@ def places(places, tmp_path):
 
 def started(places, name, count):
     given = json.dumps({key: str(value) for key, value in places.items()})
-    command = [sys.executable, saving.__file__, given, str(count), name]
-    return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    command = [sys.executable, "-m", saving.__name__, given, str(count), name]
+    environment = os.environ | {"PYTHONPATH": str(Path(saving.__file__).parents[1])}
+    return subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
 
 
 @pytest.mark.parametrize("saves", [60, pytest.param(600, marks=pytest.mark.slow)])

@@ -1,6 +1,5 @@
 import json
 
-import altair as alt
 import numpy as np
 import pytest
 import vl_convert
@@ -168,7 +167,7 @@ def test_other_numbers_and_words_keep_the_specification(weights, painted):
     one, other = prepared("a", KEYS), prepared("b", [label.upper() for label in KEYS])
     assert template(draw_linked, one) is template(draw_linked, other)
     rows = {name: table.to_pylist() for name, table in other.sent.items()}
-    filled = alt.LayerChart.from_dict({**template(draw_linked, other), "datasets": rows})
+    filled = {**template(draw_linked, other), "datasets": rows}
     theirs = painted(chart_of(draw_linked, other))
     assert np.array_equal(painted(filled).pixels(), theirs.pixels())
 
