@@ -76,5 +76,5 @@ def test_a_large_table_waits_for_a_press(opened, backend):
     lines = "".join(f"{n},{n % 7}\n" for n in range(20_000))
     data = f"upload:{Blobs().put(lines.encode())}"
     assert upload.rows(data) == 20_000
-    assert button(opened("regression", a="gaussian", data=data)) is not None
-    assert not asked(backend, {})
+    assert button(opened("regression", a="gaussian", b="additive", data=data)) is not None
+    assert [request.scoring for request in asked(backend, {})] == ["gaussian"]

@@ -56,7 +56,7 @@ def test_the_word_at_the_end_is_completed_until_the_formula_is_whole():
 
 def test_the_package_is_named_by_the_formulas_slug():
     facts = said("q.k")
-    assert f"{facts['slug']}.py" in facts["files"]
+    assert f"src/{facts['slug']}.py" in facts["files"]
     assert f'name = "{facts["slug"].replace("_", "-")}"' in facts["files"]["pyproject.toml"]
 
 
@@ -65,11 +65,11 @@ def test_a_chosen_name_is_that_of_the_package_and_of_its_scoring():
     facts = perform(asked, None).facts
     assert facts["slug"] == "my_first_dot"
     assert set(facts["files"]) == {
-        "my_first_dot.py", "test_my_first_dot.py", "pyproject.toml", "README.md",
+        "src/my_first_dot.py", "test_my_first_dot.py", "pyproject.toml", "README.md",
     }  # fmt: skip
     assert 'name = "my-first-dot"' in facts["files"]["pyproject.toml"]
-    assert 'name="my_first_dot"' in facts["files"]["my_first_dot.py"]
-    assert 'title="My first dot"' in facts["files"]["my_first_dot.py"]
+    assert 'name="my_first_dot"' in facts["files"]["src/my_first_dot.py"]
+    assert 'title="My first dot"' in facts["files"]["src/my_first_dot.py"]
     assert "# My first dot\n" in facts["files"]["README.md"]
     assert facts["name"] == said("q.k / sqrt(d)")["name"], "the formula is the same scoring"
 

@@ -23,6 +23,8 @@ RENAMED: dict[str, dict[str, str]] = {
     "heads": {"selected": "spot"},
     "translation": {"selected": "spots"},
 }
+# What links say by now, since pages are opened with another value where they say nothing.
+SAID: dict[str, dict[str, tuple[str, ...]]] = {"experiment": {"seeds": ("3", "5")}}
 # Attributes that views no longer have, with the only value that they ever had.
 GONE: dict[str, dict[str, object]] = {"differences": {"beam": 1}}
 
@@ -60,5 +62,8 @@ def test_links_open_the_state_that_they_opened_before(page, installed):
         asked = f"{page} {one['query']}"
         seen = plainly(view, RENAMED.get(page, {})) | GONE.get(page, {})
         assert as_frozen(seen, one["view"]) == one["view"], asked
-        assert link.format(view, installed) == one["link"], asked
+        written, said = dict(link.format(view, installed)), SAID.get(page, {})
+        for name in said.keys() - one["link"].keys():
+            assert written.pop(name, said[name][0]) in said[name], asked
+        assert written == one["link"], asked
         assert len(problems) == len(one["problems"]), f"{asked}: {problems}"

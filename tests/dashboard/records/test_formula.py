@@ -21,7 +21,7 @@ def test_a_formula_is_an_entry_like_that_of_an_installed_scoring(catalogue):
     assert read.entry.learns
     assert not formula("q.k").entry.learns
     assert read.slug.startswith("formula_")
-    assert f"{read.slug}.py" in read.files
+    assert f"src/{read.slug}.py" in read.files
 
 
 def test_a_catalogue_with_formulas_knows_but_does_not_offer_them(catalogue):

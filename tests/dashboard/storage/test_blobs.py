@@ -1,4 +1,5 @@
 import hashlib
+import errno
 import os
 import threading
 import time
@@ -130,7 +131,7 @@ def test_an_abandoned_unfinished_file_is_removed_a_fresh_one_stays(blobs, tmp_pa
 
 def test_a_write_that_fails_leaves_nothing(blobs, tmp_path, monkeypatch):
     def full(*_):
-        raise OSError("no space left on device")
+        raise OSError(errno.ENOSPC, "no space left on device")
 
     monkeypatch.setattr(os, "replace", full)
     with pytest.raises(StorageError, match=r"no space left on device; free some space there"):

@@ -54,13 +54,13 @@ class Service:
     def get(self, id):
         return next(one for one in self.known if one.id == id)
 
-    def start(self, request, owner=""):
+    def start(self, request, owner="", address=""):
         if self.refusing:
             raise ValueError(self.refusing)
         self.calls.append(("start", request))
         self.known.insert(0, training(request, len(self.known) + 8, "queued"))
 
-    def resume(self, id):
+    def resume(self, id, address=""):
         self.calls.append(("resume", id))
 
     def cancel(self, id):

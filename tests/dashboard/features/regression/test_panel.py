@@ -117,7 +117,7 @@ def test_the_link_of_a_wrong_formula_says_what_it_names_instead(opened, backend)
 
 def test_what_is_typed_is_explained_while_it_is_typed(opened, backend):
     app = opens_the_field(opened("regression", a="uniform"))
-    assert field(app).proto.live_debounce_ms == 0
+    assert field(app).proto.live_debounce_ms == 300
     field(app).set_value("-|q - k| / w").run()
     told = seen(app).replace("\\", "")
     assert "q is the point to predict at, k is a training point. It gives a score for each" in told

@@ -403,7 +403,7 @@ def test_a_scoring_that_gives_nan_is_named_with_what_to_do(monkeypatch, learn):
         ({"scoring": "gausian"}, 'no scoring "gausian"; did you mean "gaussian"?'),
         ({"data": "sines"}, 'no data set "sines"; did you mean "sine"?'),
         ({"data": "upload:../../etc/passwd"}, "need the 64 hexadecimal digits of a sha256"),
-        ({"data": "upload:" + "0" * 64}, "is not kept here (any more); upload it again"),
+        ({"data": "upload:" + "0" * 64}, "is not kept here: it was removed"),
     ],
 )
 def test_what_is_refused_is_named(fields, message):

@@ -29,7 +29,7 @@ class Service:
     def __init__(self):
         self.trainings, self.calls, self.refusing = {}, [], ""
 
-    def start(self, request, owner=""):
+    def start(self, request, owner="", address=""):
         if self.refusing:
             raise ValueError(self.refusing)
         id = f"{len(self.trainings) + 1:032x}"[::-1]
@@ -66,7 +66,7 @@ class Service:
         self._note("pause", id)
         self.trainings[id] = replace(self.trainings[id], state="paused", live={})
 
-    def resume(self, id):
+    def resume(self, id, address=""):
         self._note("resume", id)
         self.trainings[id] = replace(self.trainings[id], state="queued")
 
