@@ -32,7 +32,7 @@ _App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
 # What a proxy adds. A page cannot add it to a WebSocket, without which it reaches nothing.
 _OF_PROXIES = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "via")
 
-_OWN_ORIGINS = ("localhost", "127.0.0.1", "0.0.0.0")
+_OWN_ORIGINS = ("localhost", "127.0.0.1", "0.0.0.0")  # nosec B104
 
 
 class Hosts:

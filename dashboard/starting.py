@@ -54,7 +54,7 @@ def welcome() -> str:
     address, port = config.get_option("server.address"), config.get_option("server.port")
     path = config.get_option("server.baseUrlPath").strip("/")
     scheme = "https" if config.get_option("server.sslCertFile") else "http"
-    everywhere = address in (None, "", "0.0.0.0", "::")
+    everywhere = address in (None, "", "0.0.0.0", "::")  # nosec B104
     named = {"URL": "localhost" if everywhere else address}
     if everywhere:
         named["Network URL"] = net_util.get_internal_ip()

@@ -1,5 +1,5 @@
-import hashlib
 import errno
+import hashlib
 import os
 import threading
 import time
