@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any
 
@@ -55,6 +55,11 @@ class Trial:
         who = self.contestant
         parts = (self.task, who.model, who.scoring, who.normaliser or "own", f"{self.rate:g}")
         return "/".join((*parts, f"{'tuning ' if self.tuning else ''}{self.seed}"))
+
+
+# JSON writes 2.0 as 2 where it likes, and tables take no integer that a float would round.
+_REAL = ("validation", "quality", "parts", "losses", "milliseconds", "seconds")
+_REAL_OF_EXAMPLE = ("weights", "x", "predicted", "truth")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -137,14 +142,25 @@ class Outcome:
             example = found.get("example")
             return cls(
                 **{
-                    **found,
+                    **_real(found, _REAL),
                     "trial": Trial(**{**trial, "contestant": Contestant(**trial["contestant"])}),
                     "curve": tuple((float(x), float(y)) for x, y in found.get("curve", ())),
-                    "example": Example(**example) if example else None,
+                    "example": Example(**_real(example, _REAL_OF_EXAMPLE)) if example else None,
                 }
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             raise ContractError(f"this is no outcome of a race: {error!r}") from error
+
+
+def _real(found: Mapping[str, Any], names: Iterable[str]) -> dict[str, Any]:
+    """What was found, with these of its numbers, or lists and mappings of numbers, as floats."""
+    return {**found, **{name: _floats(found[name]) for name in names if name in found}}
+
+
+def _floats(value: Any) -> Any:
+    if isinstance(value, Mapping):
+        return {name: _floats(one) for name, one in value.items()}
+    return [*map(_floats, value)] if isinstance(value, list | tuple) else float(value)
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -59,6 +59,23 @@ def test_a_number_that_is_none_costs_only_itself():
     assert (read.parts, read.curve, read.losses) == ({"far": 2.0}, ((6.0, 3.0),), [1.0])
 
 
+def test_whole_numbers_of_json_are_read_as_real_ones():
+    """A table of single precision refuses the integer 2 ** 24 + 1."""
+    trial = {"task": "copy", "contestant": {"model": "m", "scoring": "s"}, "rate": 1, "seed": 3}
+    example = {"queries": ["a"], "keys": ["b"], "weights": [[[2**24 + 1]]], "x": [2**53 + 1],
+               "predicted": [1], "truth": [0]}  # fmt: skip
+    read = Outcome.from_json(
+        {"trial": trial, "quality": 1, "losses": [2], "parts": {"near": 3}, "example": example}
+    )
+    assert read.example
+    real = [read.quality, *read.losses, *read.parts.values(), *read.example.weights[0][0],
+            *read.example.x, *read.example.predicted, *read.example.truth]  # fmt: skip
+    assert real == [1, 2, 3, 2**24 + 1, 2**53, 1, 0]
+    assert {type(each) for each in real} == {float}
+    with pytest.raises(ContractError, match="no outcome of a race"):
+        Outcome.from_json({"trial": trial, "quality": 10**400})
+
+
 @pytest.mark.parametrize(
     "found", [{}, [], None, {"trial": 3}, {"trial": {"task": "copy"}}, {"trial": {}, "more": 1}]
 )
