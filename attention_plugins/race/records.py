@@ -143,7 +143,12 @@ class Outcome:
             return cls(
                 **{
                     **_real(found, _REAL),
-                    "trial": Trial(**{**trial, "contestant": Contestant(**trial["contestant"])}),
+                    "trial": Trial(
+                        **{
+                            **_real(trial, ("rate",)),
+                            "contestant": Contestant(**trial["contestant"]),
+                        }
+                    ),
                     "curve": tuple((float(x), float(y)) for x, y in found.get("curve", ())),
                     "example": Example(**_real(example, _REAL_OF_EXAMPLE)) if example else None,
                 }
@@ -219,14 +224,14 @@ class Plan:
                 )
             return cls(
                 tasks={
-                    name: Budget(**{**one, "rates": tuple(one["rates"])})
+                    name: Budget(**{**one, "rates": tuple(_floats(one["rates"]))})
                     for name, one in found["tasks"].items()
                 },
                 contestants=tuple(Contestant(**one) for one in found["contestants"]),
                 seeds=int(found["seeds"]),
                 tuning_seeds=int(found["tuning_seeds"]),
             )
-        except (KeyError, TypeError, ValueError, AttributeError) as error:
+        except (KeyError, TypeError, ValueError, AttributeError, OverflowError) as error:
             if isinstance(error, ContractError):
                 raise
             raise ContractError(f"this is no plan of a race: {error!r}") from error

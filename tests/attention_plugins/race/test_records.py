@@ -68,9 +68,12 @@ def test_whole_numbers_of_json_are_read_as_real_ones():
         {"trial": trial, "quality": 1, "losses": [2], "parts": {"near": 3}, "example": example}
     )
     assert read.example
-    real = [read.quality, *read.losses, *read.parts.values(), *read.example.weights[0][0],
-            *read.example.x, *read.example.predicted, *read.example.truth]  # fmt: skip
-    assert real == [1, 2, 3, 2**24 + 1, 2**53, 1, 0]
+    seen = read.example
+    real = [
+        read.trial.rate, read.quality, *read.losses, *read.parts.values(),
+        *seen.weights[0][0], *seen.x, *seen.predicted, *seen.truth,
+    ]  # fmt: skip
+    assert real == [1, 1, 2, 3, 2**24 + 1, 2**53, 1, 0]
     assert {type(each) for each in real} == {float}
     with pytest.raises(ContractError, match="no outcome of a race"):
         Outcome.from_json({"trial": trial, "quality": 10**400})
