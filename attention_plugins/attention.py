@@ -8,7 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar
 import torch
 from torch import Tensor, nn
 
-from attention_plugins.dropping import dropout as drop
+from attention_plugins.randomness import dropout as drop
 
 # On a CPU torch's softmax takes the numbers of a row that do not fill a vector one by one. It is
 # several times as fast over the first dimension, unless there are only a few scores.

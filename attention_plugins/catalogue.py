@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import inspect
 import textwrap
+from contextlib import suppress
 from dataclasses import asdict
+from importlib import metadata
 from typing import Any
 
 import torch
@@ -13,12 +15,33 @@ from attention_plugins import hookspecs
 from attention_plugins.contract import CONTRACT_VERSION
 from attention_plugins.describing import plain_json
 from attention_plugins.devices import available
-from attention_plugins.distributions import described
+from attention_plugins.discovery import Failure, Plugin, last_line, let_go
 from attention_plugins.hookspecs import HOOKS, Hook
-from attention_plugins.origins import Failure, Plugin
-from attention_plugins.refusal import last_line, let_go
+from attention_plugins.marking import gettext_noop
 from attention_plugins.registry import Registry
 from attention_plugins.watching import running
+
+_LONGEST = 300
+_MOST_LINKS = 6
+
+
+def described(name: str, version: str) -> dict[str, Any]:
+    """``name``, ``version``, ``summary`` and ``links`` (label, url) of a distribution.
+
+    Summary and links are empty where it is not installed, or its metadata cannot be read.
+    """
+    summary, links = "", []
+    with suppress(Exception):  # metadata may be missing, or no text at all
+        about = metadata.metadata(name)
+        summary = _line(next(iter(about.get_all("Summary") or ()), None))
+        pairs = [text.partition(",")[::2] for text in about.get_all("Project-URL") or ()]
+        pairs += [(gettext_noop("Home page"), text) for text in about.get_all("Home-page") or ()]
+        links = [{"label": _line(label), "url": _line(url)} for label, url in pairs if url.strip()]
+    return {"name": name, "version": version, "summary": summary, "links": links[:_MOST_LINKS]}
+
+
+def _line(text: str | None) -> str:
+    return " ".join((text or "").split())[:_LONGEST]
 
 
 def catalogue(registry: Registry) -> dict[str, Any]:

@@ -22,12 +22,11 @@ from torch import nn
 from torch.overrides import TorchFunctionMode
 
 from attention_plugins.contract import CheckpointSpec, ContractError, ModelSizes, Tokeniser
-from attention_plugins.home import SHIPPED, home
+from attention_plugins.home import SHIPPED, home, read_bounded
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Module, StepModel, as_translation_model
-from attention_plugins.provenance import ORIGIN, PARTS, require_same
 from attention_plugins.randomness import seeded
-from attention_plugins.reading import read_bounded
+from attention_plugins.recipe import ORIGIN, PARTS, require_same
 from attention_plugins.text import Vocabulary, copies
 from attention_plugins.training import stored
 

@@ -9,19 +9,111 @@ import functools
 import importlib
 import itertools
 import re
-from collections.abc import Callable, Iterable, Iterator
+import signal
+import traceback
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from difflib import get_close_matches
 from importlib import metadata
-from typing import Any
+from pathlib import Path
+from typing import Any, Literal
 
 import pluggy
+import torch
 
 from attention_plugins import hookspecs
 from attention_plugins.contract import CONTRACT_VERSION, Spec, is_formula
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.marking import gettext_noop
-from attention_plugins.refusal import Refused, last_line, let_go
+
+_LONGEST_MESSAGE = 300
+_OURS, _TORCH = Path(__file__).parent, Path(torch.__file__).parent
+_MACHINERY = {
+    Path(__file__), _OURS / "discovery.py", Path(importlib.__file__), Path(metadata.__file__),
+}  # fmt: skip
+
+Stage = Literal[
+    "blocked", "quarantine", "import", "contract", "hooks", "call", "record", "clash",
+    "duplicate", "describe",
+]  # fmt: skip
+
+
+class Refused(Exception):
+    """A plugin, or a part of one, that cannot be taken in."""
+
+    def __init__(self, stage: Stage, message: str, advice: str) -> None:
+        super().__init__(message)
+        self.stage: Stage = stage
+        self.message, self.advice = message, advice
+
+
+def let_go(error: BaseException) -> None:
+    """Pass on the user's Ctrl-C; where the signal means something else, a plugin raised it."""
+    if isinstance(error, KeyboardInterrupt) and (
+        signal.getsignal(signal.SIGINT) is signal.default_int_handler
+    ):
+        raise error
+
+
+def last_line(error: BaseException) -> str:
+    """The last line of the error's traceback and, where a file is to blame, its place."""
+    lines = traceback.format_exception_only(error)[-1].strip().splitlines() or [repr(error)]
+    line = lines[-1].removeprefix(f"{type(error).__module__}.")[:_LONGEST_MESSAGE]
+    places = [(Path(f.filename), f.lineno) for f in traceback.extract_tb(error.__traceback__)]
+    if isinstance(error, SyntaxError) and error.filename:
+        places.append((Path(error.filename), error.lineno))
+    places = [place for place in places if place[0].is_absolute() and place[0] not in _MACHINERY]
+    # The contract and torch raise on behalf of a plugin: they are to blame only if alone.
+    outside = [place for place in places if not {_OURS, _TORCH} & {*place[0].parents}] or places
+    return f"{line} ({outside[-1][0].name}, line {outside[-1][1]})" if outside else line
+
+
+@dataclass(frozen=True, kw_only=True)
+class Plugin:
+    """A plugin that was taken in.
+
+    Args:
+        name: of its entry point.
+        distribution, version: of the package that brought it.
+        module: what the entry point names.
+        offers: names by kind, see :data:`~attention_plugins.hookspecs.HOOKS`.
+        contract: the version of the contract that it says it needs; empty if it says none.
+        built_in: whether it comes with the workbench.
+        code: which code it is, see :func:`~attention_plugins.loader.fingerprint`.
+    """
+
+    name: str
+    distribution: str
+    version: str
+    module: str
+    offers: Mapping[str, tuple[str, ...]]
+    contract: str = ""
+    built_in: bool = False
+    code: str = ""
+
+
+@dataclass(frozen=True, kw_only=True)
+class Failure:
+    """A plugin, or a part of one, that was not taken in.
+
+    Args:
+        plugin, distribution: whose.
+        version, module: as in :class:`Plugin`.
+        stage: how far it came; ``blocked`` is no fault, only the allow-list's doing, and
+            ``quarantine`` means that an earlier process did not survive it.
+        message: what went wrong; of an exception, the traceback's last line and its place.
+        advice: what to do about it.
+    """
+
+    plugin: str
+    distribution: str
+    stage: Stage
+    message: str
+    advice: str
+    version: str = ""
+    module: str = ""
+    built_in: bool = False
+
 
 GROUP = "attention_plugins"
 DISTRIBUTION = "attention-workbench"

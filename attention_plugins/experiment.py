@@ -32,9 +32,8 @@ from attention_plugins.datasets.parallel import (
 )
 from attention_plugins.encoding import GOLD_TOKENISER, Encoded, encode
 from attention_plugins.models.protocols import Batch, TranslationModel, as_translation_model
-from attention_plugins.provenance import provenance
 from attention_plugins.randomness import undisturbed
-from attention_plugins.recipe import Recipe
+from attention_plugins.recipe import Recipe, provenance
 from attention_plugins.registry import Registry
 from attention_plugins.text import Vocabulary, normalise, truncate
 from attention_plugins.training import Progress, train

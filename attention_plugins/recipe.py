@@ -2,11 +2,62 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Any
 
-from attention_plugins.contract import ContractError, Parameter
+from attention_plugins.contract import ContractError, Parameter, Scalar
 from attention_plugins.registry import Registry
+
+PARTS = {
+    "model": "models", "scoring": "scorings", "normaliser": "normalisers",
+    "tokeniser": "tokenisers",
+}  # fmt: skip
+ORIGIN = frozenset({"name", "distribution", "version"})  # what a card says of each
+
+
+def provenance(registry: Registry, names: Mapping[str, str]) -> dict[str, dict[str, str]]:
+    """Distribution, version and contract of every plugin that a training uses.
+
+    Args:
+        names: what is used, by the names of :data:`PARTS`; an empty name is left out.
+
+    Raises:
+        ContractError: a name that nothing has.
+    """
+    found = {}
+    for part, name in names.items():
+        if name:
+            plugin = registry.provider(PARTS[part], name)
+            found[part] = {
+                "name": name, "distribution": plugin.distribution, "version": plugin.version,
+                "contract": plugin.contract,
+            }  # fmt: skip
+    return found
+
+
+def require_same(registry: Registry, card: Mapping[str, Any]) -> None:
+    """See that what a card names comes from whom it came from when the model was trained.
+
+    Cards from before this was noted say nothing, and are taken at their word.
+
+    Raises:
+        ContractError: nothing offers that name here, or another distribution does.
+    """
+    for part, known in card.get("plugins", {}).items():
+        if not registry.offers(PARTS[part], known["name"]):
+            raise ContractError(
+                f"no {part} {known['name']!r} here: this model was trained with that of "
+                f"{known['distribution']} {known['version']}; install {known['distribution']}"
+            )
+        here = registry.provider(PARTS[part], known["name"])
+        if here.distribution != known["distribution"]:
+            raise ContractError(
+                f"this model was trained with the {part} {known['name']!r} of "
+                f"{known['distribution']} {known['version']}; here {here.distribution} "
+                f"{here.version} offers another one of that name: install "
+                f"{known['distribution']} and uninstall {here.distribution}"
+            )
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -113,3 +164,69 @@ def parameters(registry: Registry) -> tuple[Parameter, ...]:
         **_SHAPES["tokeniser"],
     )
     return tuple(known[name] for name in _SHAPES)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Preset:
+    """A recipe and the model parameters that go with it.
+
+    Args:
+        recipe: how to train.
+        model_parameters: by model name; a model without an entry uses its defaults.
+        pairs: only the first so many of a corpus; 0 for all.
+        held_out: source sentences kept away from training, to score the model on.
+    """
+
+    recipe: Recipe
+    model_parameters: Mapping[str, Mapping[str, Scalar]] = field(default_factory=dict)
+    pairs: int = 0
+    held_out: int
+
+
+_QUICK = {"hidden": 64, "heads": 4, "layers": 2, "ffn": 128, "tied": True}
+
+PRESETS: dict[str, Preset] = {
+    # A minute or two on one core: the loss falls before one's eyes, and words come right.
+    "quick": Preset(
+        recipe=Recipe(
+            tokeniser="clitics", max_tokens=24, epochs=10, batch_size=32, learning_rate=5e-3,
+            schedule="cosine", warmup=50,
+        ),
+        model_parameters={
+            "bahdanau": {
+                "embed": 64, "hidden": 64, "layers": 1, "bidirectional": True,
+                "deep_readout": True,
+            },
+            "luong": {"embed": 64, "hidden": 64},
+            "conv_seq2seq": {"embed": 64, "hidden": 64},
+            "pre_norm": _QUICK,
+            **{
+                name: {**_QUICK, "pre_norm": True}
+                for name in ("transformer", "grouped_query", "shared_layers", "prefix_lm")
+            },
+        },
+        pairs=6000,
+        held_out=200,
+    ),
+    # d2l.ai, section 10.4: small enough to watch, trained on the first 600 pairs.
+    "d2l": Preset(recipe=Recipe(), pairs=600, held_out=0),
+    # The shipped checkpoints: all of Tatoeba, under an hour on one core.
+    "shipped": Preset(
+        recipe=Recipe(
+            tokeniser="clitics", min_frequency=3, max_tokens=32, epochs=12, batch_size=128,
+            learning_rate=3e-3, schedule="cosine", warmup=500, weight_decay=0.01,
+            label_smoothing=0.1,
+        ),
+        model_parameters={
+            "bahdanau": {
+                "embed": 192, "hidden": 256, "layers": 1, "dropout": 0.2,
+                "bidirectional": True, "deep_readout": True,
+            },
+            "transformer": {
+                "hidden": 224, "heads": 8, "layers": 2, "ffn": 640, "dropout": 0.1,
+                "pre_norm": True, "tied": True,
+            },
+        },
+        held_out=2000,
+    ),
+}  # fmt: skip

@@ -31,13 +31,13 @@ from attention_plugins.contract import (
     TokeniserSpec,
     is_formula,
 )
+from attention_plugins.discovery import Failure, Plugin
 from attention_plugins.formula import spec_of
-from attention_plugins.formula.origin import origin
+from attention_plugins.formula.describing import origin
 from attention_plugins.home import is_shipped
 from attention_plugins.hookspecs import HOOKS, hook_of
 from attention_plugins.loader import ALLOW_LIST, Loader
 from attention_plugins.marking import gettext_noop
-from attention_plugins.origins import Failure, Plugin
 
 OWN = gettext_noop(
     "this machine"

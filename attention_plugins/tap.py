@@ -25,8 +25,7 @@ from attention_plugins.attention import (
     pooled,
     runs_in_linear_time,
 )
-from attention_plugins.blocks import attend_in_blocks
-from attention_plugins.fused import attend_fused, runs_fused
+from attention_plugins.blocks import attend_fused, attend_in_blocks, runs_fused
 from attention_plugins.sums import pool_without_weights, runs_without_weights
 
 # Above this many scores a tap that nobody watches attends in blocks: far less memory, for up to a

@@ -1,31 +1,146 @@
-"""What browsers are told to refuse: scripts, frames and connections that are not this server's."""
+"""What browsers are told to refuse: scripts, frames and connections that are not this server's.
+
+By which names browsers may ask for this server, and from whose pages.
+
+A page of another site may have its own name lead to this server's address. Its requests then come
+from the same origin for the browser and for Streamlit, and only ``Host`` still has the strange
+name. So ``Host`` must be a name that nobody else can have led here (against DNS rebinding).
+
+A WebSocket of another site's page is refused here already. Streamlit would refuse it too, but
+would first ask a service on the internet for this machine's address, and answer nobody meanwhile.
+"""
 
 from __future__ import annotations
 
 import base64
 import hashlib
+import ipaddress
 import re
-from collections.abc import Awaitable, Callable, MutableMapping
+import socket
+from collections.abc import Awaitable, Callable, MutableMapping, Sequence
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import streamlit
+from starlette.datastructures import Headers
 from starlette.middleware import Middleware
+from starlette.responses import PlainTextResponse
+from starlette.websockets import WebSocketClose
+from streamlit import config
 
-from dashboard.hosts import Hosts, listed_hosts
-from dashboard.settings import settings
-
-_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+from dashboard.records.text import shown
+from dashboard.settings import settings, variable
 
 _Message = MutableMapping[str, Any]
 _Receive = Callable[[], Awaitable[_Message]]
 _Send = Callable[[_Message], Awaitable[None]]
 _App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
 
+# What a proxy adds. A page cannot add it to a WebSocket, without which it reaches nothing.
+_OF_PROXIES = ("x-forwarded-for", "x-forwarded-host", "x-forwarded-proto", "forwarded", "via")
+
+_OWN_ORIGINS = ("localhost", "127.0.0.1", "0.0.0.0")  # nosec B104
+
+
+class Hosts:
+    """Refuses requests and WebSockets that ask for a server of another name.
+
+    Args:
+        app: answers all others.
+        listed: names to let in, ``*.`` before a name for all below it, ``*`` for any; where there
+            are none, a proxy in front is trusted to let in the right ones.
+    """
+
+    def __init__(self, app: _App, listed: Sequence[str]) -> None:
+        self._app, self._listed = app, tuple(listed)
+        own = socket.gethostname().lower()
+        self._own = {own, f"{own}.local"}
+
+    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        """Answer as the app does, or refuse: a WebSocket with 403, a request with 421."""
+        if scope["type"] in ("http", "websocket"):
+            headers = Headers(scope=scope)
+            for host in headers.getlist("host"):
+                if not self._lets_in(host, headers):
+                    await _refuse(host, scope, receive, send)
+                    return
+            if scope["type"] == "websocket" and not _is_ours(headers):
+                await WebSocketClose(code=1008, reason="unknown origin")(scope, receive, send)
+                return
+        await self._app(scope, receive, send)
+
+    def _lets_in(self, host: str, headers: Headers) -> bool:
+        name = _name(host)
+        if _nobody_elses(name) or name in self._own:
+            return True
+        if self._listed:
+            return any(_matches(name, each) for each in self._listed)
+        return any(each in headers for each in _OF_PROXIES)
+
+
+def _is_ours(headers: Headers) -> bool:
+    """Whether a page of this server opens the WebSocket, or one that Streamlit's settings name."""
+    origin = headers.get("origin")
+    if origin is None or origin.partition("://")[2] == headers.get("host"):
+        return True
+    if not config.get_option("server.enableCORS"):
+        return True
+    listed = {*_OWN_ORIGINS, config.get_option("browser.serverAddress")}
+    sites = (site.strip() for site in config.get_option("server.corsAllowedOrigins"))
+    try:
+        listed |= {urlsplit(site).hostname for site in sites}
+        return urlsplit(origin).hostname in listed
+    except ValueError:
+        return False
+
+
+def listed_hosts() -> list[str]:
+    """The names of the setting ``hosts``."""
+    return settings().hosts.split()
+
+
+def _name(host: str) -> str:
+    """``Host`` in lower case without its port and the brackets of an address."""
+    text = host.strip().lower()
+    if text.startswith("["):
+        return text[1:].partition("]")[0]
+    return text.partition(":")[0].rstrip(".")
+
+
+def _nobody_elses(name: str) -> bool:
+    """Whether no other site can lead that name here: an address, or a name of this network."""
+    try:
+        ipaddress.ip_address(name)
+    except ValueError:
+        return "." not in name or name.endswith(".localhost")
+    return True
+
+
+def _matches(name: str, listed: str) -> bool:
+    return listed == "*" or name == listed or (listed[:2] == "*." and name.endswith(listed[1:]))
+
+
+async def _refuse(host: str, scope: _Message, receive: _Receive, send: _Send) -> None:
+    if scope["type"] == "websocket":
+        await WebSocketClose(code=1008, reason="unknown host")(scope, receive, send)
+        return
+    text = (
+        f"This server is not known as {shown(_name(host))}. Ask for it by its address in numbers "
+        f"or as localhost, or have {variable('hosts')} list that name where it is started.\n"
+    )
+    await PlainTextResponse(text, status_code=421)(scope, receive, send)
+
+
+_INLINE = re.compile(r"<script>(.*?)</script>", re.DOTALL)
+
 
 def middleware() -> list[Middleware]:
     """For the server's app: its answers carry :func:`headers`, and strange hosts get none."""
-    return [Middleware(Headers, headers=headers()), Middleware(Hosts, listed=listed_hosts())]
+    return [
+        Middleware(SecurityHeaders, headers=headers()),
+        Middleware(Hosts, listed=listed_hosts()),
+    ]
 
 
 def headers() -> dict[str, str]:
@@ -63,7 +178,7 @@ def _scripts_of_the_page() -> list[str]:
     return [f"'sha256-{base64.b64encode(digest).decode()}'" for digest in digests]
 
 
-class Headers:
+class SecurityHeaders:
     """Adds headers to every answer of an ASGI app, but to none that has them already."""
 
     def __init__(self, app: _App, headers: dict[str, str]) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
-from dashboard.jobs.journal import digest
+from dashboard.jobs.job import digest
 from dashboard.settings import Settings
 
 _LOGGER = "dashboard"

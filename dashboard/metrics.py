@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import suppress
 from pathlib import Path
+from typing import Literal, NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Histogram, generate_latest
 from prometheus_client.core import GaugeMetricFamily, Metric
@@ -16,12 +17,37 @@ from starlette.responses import Response
 from starlette.routing import Route
 from streamlit import runtime
 
-from dashboard import latency
-from dashboard.jobs import journal
+from dashboard.jobs import job
 from dashboard.jobs.backend import FINAL, Capacity
-from dashboard.jobs.journal import Entry
-from dashboard.latency import Wait
+from dashboard.jobs.job import Entry
 from dashboard.ui.workbench import workbench
+
+What = Literal["drawn", "result"]
+
+
+class Wait(NamedTuple):
+    """What a visitor waited for.
+
+    Args:
+        page: its name, one of those in :mod:`dashboard.navigation`.
+        what: that the page's script had run, or that a result it asked for was there.
+        seconds: from the script's start, or from the request. A page that looks at its jobs
+            every now and then sees a result a little after it was made, as its visitor does.
+    """
+
+    page: str
+    what: What
+    seconds: float
+
+
+listeners: list[Callable[[Wait], None]] = []
+
+
+def note(page: str, what: What, seconds: float) -> None:
+    """Hand a measurement to all listeners."""
+    for listener in listeners:
+        listener(Wait(page, what, seconds))
+
 
 _SECONDS = (0.01, 0.03, 0.1, 0.3, 1.0, 3.0, 10.0, 30.0, 100.0, 300.0)
 _SESSIONS = "active_sessions"
@@ -87,8 +113,8 @@ class _Now:
 def routes() -> list[Route]:
     """The route ``/metrics``, and a count of all jobs and waits from now on."""
     metrics = Metrics()
-    journal.listeners.append(metrics.count)
-    latency.listeners.append(metrics.count_wait)
+    job.listeners.append(metrics.count)
+    listeners.append(metrics.count_wait)
 
     def answer(_request: Request) -> Response:
         return Response(metrics.text(), media_type=CONTENT_TYPE_LATEST)

@@ -14,7 +14,7 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dashboard import latency
+from dashboard import metrics
 from dashboard.language import gettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.ui import speaking
@@ -191,7 +191,7 @@ def _opener(name: str) -> Callable[[], None]:
         st.session_state[_CURRENT] = name
         began = time.monotonic()
         _module(name).PAGE.show()
-        latency.note(name, "drawn", time.monotonic() - began)
+        metrics.note(name, "drawn", time.monotonic() - began)
 
     return show
 

@@ -21,8 +21,7 @@ from starlette.requests import HTTPConnection
 from starlette.responses import Response
 
 from dashboard.settings import settings
-from dashboard.storage.files import make_folder
-from dashboard.storage.home import home
+from dashboard.storage.files import home, make_folder
 
 COOKIE = "attention_owner"
 _SALT = "attention-workbench owner"

@@ -25,8 +25,8 @@ from starlette.routing import Route
 from dashboard.charts.preview import HEIGHT, WIDTH
 from dashboard.language import ENGLISH, LANGUAGES, TAGS, gettext_noop, said_in
 from dashboard.navigation import PAGES
-from dashboard.storage.errors import StorageError
-from dashboard.ui.run_store import picture_path, run_store
+from dashboard.storage.files import StorageError
+from dashboard.ui.owner import picture_path, run_store
 from dashboard.ui.speaking import remembered
 
 SITE = "Attention Workbench"

@@ -1,23 +1,121 @@
-"""Serve the dashboard in the browser."""
+"""Serve the dashboard in the browser.
+
+Leads links from the time when *Kernel regression* was the first page to where it is now.
+
+``/?a=gaussian&data=step`` became ``/regression?a=gaussian&data=step``. Such links stand in mails,
+in papers and in runs that were kept.
+"""
 
 from __future__ import annotations
 
 import argparse
+import asyncio
 import sys
+import threading
+from collections.abc import AsyncIterator, Awaitable, Callable, MutableMapping
+from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
+from urllib.parse import parse_qsl
 
 import streamlit as st
 from starlette.middleware import Middleware
+from starlette.responses import RedirectResponse
+from streamlit import config, net_util
 
-from dashboard import previews
+from dashboard import logs, navigation, previews
 from dashboard.asked_uploads import AskedUploads
-from dashboard.former_links import FormerLinks
 from dashboard.headers import middleware
+from dashboard.links.fields import LETTERS
 from dashboard.owners import Owners
 from dashboard.settings import settings
 from dashboard.sockets import Sockets
-from dashboard.starting import lifespan
+from dashboard.ui import upload
+from dashboard.ui.owner import run_store
+from dashboard.ui.workbench import workbench
+
+
+@asynccontextmanager
+async def lifespan(_app: st.App) -> AsyncIterator[None]:
+    """Begin the log, start the workers, read what is installed, import the first page.
+
+    At the end the workers are stopped.
+
+    Raises:
+        EngineError: the engine that the settings name cannot be used.
+        StorageError: a store of runs that the settings name cannot be opened.
+    """
+    chosen = settings()
+    logs.start(chosen)
+    workbench().catalogue()
+    workbench().trainings.adopt()
+    try:
+        if chosen.database.get_secret_value() or chosen.blobs:
+            run_store()
+        threading.Thread(target=_first, name="first page", daemon=True).start()
+        sys.stdout.write(welcome())
+        sys.stdout.flush()
+        yield
+    finally:
+        # After a signal uvicorn ends the process without calling what waits for its exit.
+        await asyncio.to_thread(workbench().close)
+
+
+def _first() -> None:
+    navigation.import_first()
+    upload.expire()
+
+
+def welcome() -> str:
+    """Where the dashboard can be opened, for whoever starts it; asks nobody on the network."""
+    address, port = config.get_option("server.address"), config.get_option("server.port")
+    path = config.get_option("server.baseUrlPath").strip("/")
+    scheme = "https" if config.get_option("server.sslCertFile") else "http"
+    everywhere = address in (None, "", "0.0.0.0", "::")  # nosec B104
+    named = {"URL": "localhost" if everywhere else address}
+    if everywhere:
+        named["Network URL"] = net_util.get_internal_ip()
+    lines = [
+        f"  {name}: {scheme}://{host}:{port}/{path}\n" for name, host in named.items() if host
+    ]
+    return "\n  The dashboard is open in the browser at\n\n" + "".join(lines) + "\n"
+
+
+# What a parameter of the page's link begins with: a panel, the problem, what may be set about it.
+NAMES = frozenset((*LETTERS, "data", "points", "noise", "queries", "seed", "device"))
+_NOW = "regression"
+
+_Message = MutableMapping[str, Any]
+_Receive = Callable[[], Awaitable[_Message]]
+_Send = Callable[[_Message], Awaitable[None]]
+_App = Callable[[_Message, _Receive, _Send], Awaitable[None]]
+
+
+class FormerLinks:
+    """Redirects such links; everything else is answered by the ASGI app."""
+
+    def __init__(self, app: _App) -> None:
+        self._app = app
+
+    async def __call__(self, scope: _Message, receive: _Receive, send: _Send) -> None:
+        """Answer with 307, or as the app does."""
+        if scope["type"] == "http" and _is_first_page(scope) and _names_panels(scope):
+            # Relative: a proxy may have taken a part of the path away.
+            where = f"{_NOW}?{scope['query_string'].decode('latin-1')}"
+            await RedirectResponse(where, status_code=307)(scope, receive, send)
+            return
+        await self._app(scope, receive, send)
+
+
+def _is_first_page(scope: _Message) -> bool:
+    base = str(st.get_option("server.baseUrlPath")).strip("/")
+    return scope["method"] in ("GET", "HEAD") and scope["path"] == (f"/{base}/" if base else "/")
+
+
+def _names_panels(scope: _Message) -> bool:
+    query = parse_qsl(scope["query_string"].decode("latin-1"), keep_blank_values=True)
+    return any(name.partition(".")[0] in NAMES for name, _ in query)
+
 
 SCRIPT = Path(__file__).with_name("app.py")
 _SHIPPED = Path(__file__).with_name("shipped")  # in a wheel

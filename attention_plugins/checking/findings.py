@@ -15,8 +15,8 @@ from typing import Any
 import torch
 
 from attention_plugins.contract import ContractError, Spec
+from attention_plugins.discovery import last_line, let_go
 from attention_plugins.hookspecs import HOOKS
-from attention_plugins.refusal import last_line, let_go
 
 ALONE = "mend that; no other rule was tried"  # the advice of rules that decide
 

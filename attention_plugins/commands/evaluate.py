@@ -11,7 +11,7 @@ from typing import Any
 from attention_plugins import experiment
 from attention_plugins.checkpoints import Checkpoint, add_score
 from attention_plugins.commands import common, remeasuring
-from attention_plugins.commands.measuring import measure
+from attention_plugins.commands.remeasuring import measure
 from attention_plugins.contract import ContractError
 from attention_plugins.evaluation import neighbours_of
 from attention_plugins.opening import open_checkpoint, read_checkpoint

@@ -18,7 +18,7 @@ from attention_plugins.commands import common
 from attention_plugins.contract import ContractError
 from attention_plugins.datasets import own
 from attention_plugins.home import SHIPPED
-from attention_plugins.race import planning, running
+from attention_plugins.race import running
 from attention_plugins.race.records import Contestant, Outcome, Plan
 from attention_plugins.race.store import RACE, SHIPPED_RACE, Race
 from attention_plugins.race.trials import count
@@ -47,7 +47,7 @@ def add_arguments(parser: argparse.ArgumentParser) -> None:
         "--every-pair", action="store_true",
         help="every scoring with every normaliser, not only the reference",
     )  # fmt: skip
-    parser.add_argument("--seeds", type=int, default=planning.SEEDS, help="trainings of each (12)")
+    parser.add_argument("--seeds", type=int, default=running.SEEDS, help="trainings of each (12)")
     parser.add_argument(
         "--join", nargs="?", const="shipped", metavar="FOLDER",
         help="race the given scorings against another race's results (those that ship)",
@@ -110,8 +110,8 @@ def _race(given: argparse.Namespace) -> Race:
     if there and not _named(given):
         return Race.open(given.output)
     registry = installed()
-    plan = planning.plan(
-        registry, tasks=tasks or planning.TASKS, models=given.models or (),
+    plan = running.plan(
+        registry, tasks=tasks or running.TASKS, models=given.models or (),
         scorings=given.scorings or (), normalisers=given.normalisers,
         every_pair=given.every_pair, seeds=given.seeds,
     )  # fmt: skip
@@ -135,7 +135,7 @@ def _task(name: str) -> str:
 def _named(given: argparse.Namespace) -> bool:
     """Whether anything says what is raced."""
     named = (given.tasks, given.models, given.scorings, given.normalisers, given.every_pair)
-    return any(one for one in named) or given.seeds != planning.SEEDS
+    return any(one for one in named) or given.seeds != running.SEEDS
 
 
 def _joining(given: argparse.Namespace, plan: Plan) -> list[Contestant]:

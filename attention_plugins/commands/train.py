@@ -18,7 +18,7 @@ from attention_plugins.commands import common
 from attention_plugins.commands.evaluate import note_held_out
 from attention_plugins.contract import ContractError
 from attention_plugins.evaluation import evaluate, neighbours_of
-from attention_plugins.presets import PRESETS
+from attention_plugins.recipe import PRESETS
 from attention_plugins.registry import installed
 from attention_plugins.training import Progress
 from attention_plugins.translator import Translator

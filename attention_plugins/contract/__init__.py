@@ -5,7 +5,6 @@ made, so that a mistake shows in the plugin's own line, not in a user's chart.
 """
 
 from attention_plugins.contract.checks import TASKS, Task
-from attention_plugins.contract.metrics import MetricSpec
 from attention_plugins.contract.normalisers import NormaliserSpec, normaliser
 from attention_plugins.contract.parameters import (
     ContractError,
@@ -31,8 +30,12 @@ from attention_plugins.contract.scorings import (
     Sizes,
     scoring,
 )
-from attention_plugins.contract.tokenisers import Tokeniser, TokeniserSpec
-from attention_plugins.contract.translations import TranslationSpec
+from attention_plugins.contract.tokenisers import (
+    MetricSpec,
+    Tokeniser,
+    TokeniserSpec,
+    TranslationSpec,
+)
 
 CONTRACT_VERSION = (1, 1)
 

@@ -2,12 +2,111 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import math
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
 from attention_plugins.contract.checks import check_record, check_sentences
-from attention_plugins.contract.parameters import ContractError
+from attention_plugins.contract.parameters import ContractError, check_name, check_texts
+
+Score = Callable[[Sequence[str], Sequence[Sequence[str]]], float]
+
+
+@dataclass(frozen=True, kw_only=True)
+class MetricSpec:
+    """A metric of a whole corpus.
+
+    Args:
+        name: lower-case identifier; it stands on checkpoints' cards.
+        title: what the page shows.
+        score: ``(hypotheses, references) -> float``, where each hypothesis has at least one
+            reference; called with at least one sentence.
+        higher_is_better: whether it is; else lower is.
+        best, worst: the bounds of a score, in its unit; None where there is none.
+        unit: shown behind a score, such as ``"%"``.
+        reference: paper or page that it comes from.
+        description: one sentence on what it counts.
+    """
+
+    name: str
+    title: str
+    score: Score
+    higher_is_better: bool = True
+    best: float | None = 100.0
+    worst: float | None = 0.0
+    unit: str = ""
+    reference: str = ""
+    description: str = ""
+
+    def __post_init__(self) -> None:
+        check_record(self, "metric", "score")
+        if not isinstance(self.unit, str):
+            raise ContractError(f"metric {self.name!r}: unit is a str, such as '%'")
+        if not isinstance(self.higher_is_better, bool):
+            raise ContractError(f"metric {self.name!r}: higher_is_better is True or False")
+        for bound in (self.best, self.worst):
+            if bound is not None and not (isinstance(bound, int | float) and math.isfinite(bound)):
+                raise ContractError(
+                    f"metric {self.name!r}: best and worst are numbers or None, got {bound!r}"
+                )
+        if self.best is not None and self.worst is not None:
+            upward = self.best > self.worst
+            if self.best == self.worst or upward != self.higher_is_better:
+                raise ContractError(
+                    f"metric {self.name!r}: best is {self.best:g} and worst {self.worst:g}, but "
+                    f"higher_is_better is {self.higher_is_better}"
+                )
+
+
+MOST_TEXTS, LONGEST_TEXT = 2000, 2000  # of one record; characters
+_LANGUAGE = re.compile(r"[a-z]{2,3}\Z")
+
+
+@dataclass(frozen=True, kw_only=True)
+class TranslationSpec:
+    """The texts of a package's records in another language.
+
+    Pages show a title, a description or a help in the visitor's language where one of these
+    records has it, and as it stands where none has.
+
+    Args:
+        name: lower-case identifier, such as ``"my_kernel_zh"``.
+        title: what it is called in lists, such as ``"My kernel, 中文"``.
+        language: the language's code in ISO 639, such as ``"zh"``.
+        texts: translations by the English text, exactly as the record has it; at most 2,000, of
+            at most 2,000 characters each.
+
+    Raises:
+        ContractError: a field is not what it should be.
+    """
+
+    name: str
+    title: str
+    language: str
+    texts: Mapping[str, str]
+
+    def __post_init__(self) -> None:
+        check_name("translation", self.name)
+        check_texts(self, "translation", ("title", "language"))
+        if not _LANGUAGE.match(self.language):
+            raise ContractError(
+                f"translation {self.name!r}: need language to be a code of ISO 639 such as 'zh', "
+                f"got {self.language!r}"
+            )
+        if not isinstance(self.texts, Mapping) or len(self.texts) > MOST_TEXTS:
+            raise ContractError(
+                f"translation {self.name!r}: texts is a mapping of at most {MOST_TEXTS:,} English "
+                "texts to their translations"
+            )
+        for text, said in self.texts.items():
+            for one in (text, said):
+                if not isinstance(one, str) or not 0 < len(one) <= LONGEST_TEXT:
+                    raise ContractError(
+                        f"translation {self.name!r}: a text and its translation are str of 1 to "
+                        f"{LONGEST_TEXT:,} characters, got {one!r:.60}"
+                    )
 
 
 class Tokeniser(Protocol):

@@ -8,7 +8,7 @@
 
 A formula says the score of one query and one key. It is no Python: it is read by a parser of its
 own into a tree, and the tree is computed by a short list of operations of torch
-(:mod:`~attention_plugins.formula.operations`). There are no attributes, no assignments, no loops.
+(:mod:`~attention_plugins.formula.evaluation`). There are no attributes, no assignments, no loops.
 
 **Names.** ``q`` and ``k`` are the query and the key, vectors. ``d`` is the number of features of
 the query, ``i`` and ``j`` the positions of query and key from 0, ``h`` the head's number from 1,

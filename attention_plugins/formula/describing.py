@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import functools
 import re
 from typing import Any
 
 from attention_plugins import describing
+from attention_plugins.discovery import DISTRIBUTION, Plugin, own_version
 from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.kinds import axes, is_vector
 from attention_plugins.formula.names import FUNCTIONS, NAMES, parameter
@@ -13,7 +15,25 @@ from attention_plugins.formula.naming import slug_of
 from attention_plugins.formula.scoring import read, spec_of
 from attention_plugins.formula.spelling import spelled
 from attention_plugins.formula.tree import Call, Node
+from attention_plugins.loader import fingerprint
 from attention_plugins.marking import gettext_noop
+
+_PACKAGE = "attention_plugins.formula"
+
+
+@functools.cache
+def origin(name: str) -> Plugin:
+    """The plugin that offers a formula.
+
+    Args:
+        name: the formula's, ``=`` and its spelling.
+    """
+    return Plugin(
+        name="formula", distribution=DISTRIBUTION, version=own_version(), module=_PACKAGE,
+        offers={"scorings": (name,)}, built_in=True,
+        code=fingerprint(_PACKAGE, own_version(), whole=False),
+    )  # fmt: skip
+
 
 _WORDS = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _WORD = re.compile(rf"{_WORDS.pattern}\Z")

@@ -2,7 +2,7 @@
 
 ``sum(x)`` where ``x`` is a vector of the query times one of the key is a matrix product, and the
 sum of the squares of a difference of the two is
-:func:`~attention_plugins.distances.squared_distances`: up to 8 features these are formed one by
+:func:`~attention_plugins.radial.squared_distances`: up to 8 features these are formed one by
 one, above they are expanded around the keys' mean, which rounds relative to the spread of the
 points (below 1e-6 of it in float32). The length of a difference is not: near 0 its root would
 turn that rounding into an error of 1e-3. Such formulas, and others, keep a vector for each pair.

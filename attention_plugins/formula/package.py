@@ -4,13 +4,194 @@ from __future__ import annotations
 
 import keyword
 import sys
+from typing import NamedTuple
 
 from attention_plugins.contract import ContractError, Parameter
+from attention_plugins.formula.evaluation import constant
+from attention_plugins.formula.kinds import REDUCING, axes, is_vector
+from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.scoring import read, spec_of
-from attention_plugins.formula.source import source_of
+from attention_plugins.formula.spelling import number
+from attention_plugins.formula.tree import Call, Name, Node, Number, names_in, parts
 from attention_plugins.scaffold import filled, names_of
 
-_SQUARES = "\nfrom attention_plugins.distances import squared_distances"
+# Functions that torch lacks, or whose slope it gives as infinite where a formula says 0.
+HELPERS = {
+    "log": '''
+def log(x):
+    """The logarithm; minus infinity, which rules a key out, and no slope for 0 and below."""
+    inside = x > 0
+    return torch.where(inside, torch.where(inside, x, 1.0).log(), -torch.inf)
+''',
+    "log1p": '''
+def log1p(x):
+    """The logarithm of 1 + x; minus infinity and no slope for -1 and below."""
+    inside = x > -1
+    return torch.where(inside, torch.where(inside, x, 0.0).log1p(), -torch.inf)
+''',
+    "sqrt": '''
+def sqrt(x):
+    """The square root with slope 0 at 0, where it has none."""
+    zero = x == 0
+    return torch.where(zero, 0.0, torch.where(zero, 1.0, x).sqrt())
+''',
+    "norm": '''
+def norm(x, keepdim=False):
+    """The length of vectors, with slope 0 at 0."""
+    return sqrt(x.square().sum(-1, keepdim=keepdim))
+''',
+}
+_COMPARISONS = {"<", "<=", ">", ">=", "==", "!="}
+_OF_TWO = {"maximum", "minimum", "logaddexp"}  # functions of tensors alone
+_CONSTANTS = {"e": "torch.e", "pi": "torch.pi", "inf": "torch.inf"}
+_LINES = {
+    "n": "n = keys.shape[-2]",
+    "H": "H = self.heads",
+    "h": "h = torch.arange(1, self.heads + 1, dtype=wide, device=queries.device)\n"
+    "        h = h.reshape(-1, 1, 1) if self.heads > 1 else h[0]  # the third axis from last",
+    "i": "i = positions.queries[:, None].to(wide)  # (n_q, 1)",
+    "j": "j = positions.keys.to(wide)  # (n_k,)",
+}
+
+
+class Source(NamedTuple):
+    """The lines that compute ``scores``, and the helpers that they call."""
+
+    lines: tuple[str, ...]
+    helpers: tuple[str, ...]
+    squares: bool
+
+
+def source_of(plan: Node) -> Source:
+    """The body of ``forward``, from queries and keys in at least float32 and their size ``d``.
+
+    Args:
+        plan: a lowered tree.
+    """
+    named = names_in(plan)
+    lines = [line for name, line in _LINES.items() if name in named]
+    scores = _unbracketed(_tensor(plan, False))
+    if axes(plan) != {"q", "k"}:  # one for every pair, as every score is
+        scores = f"{scores} + torch.zeros_like(queries[..., :1] + keys[..., :1].mT)"
+    written = "\n".join([*lines, f"scores = {scores}"])
+    helpers = {name for name in HELPERS if f"{name}(" in written.replace(f".{name}(", "")}
+    if "norm" in helpers:
+        helpers.add("sqrt")
+    functions = tuple(text for name, text in HELPERS.items() if name in helpers)
+    return Source((*lines, f"scores = {scores}"), functions, "squared_distances(" in written)
+
+
+def _unbracketed(text: str) -> str:
+    """Without the brackets around all of it."""
+    depth = 0
+    for place, character in enumerate(text):
+        depth += {"(": 1, ")": -1}.get(character, 0)
+        if depth == 0:
+            return text[1:-1] if text[0] == "(" and place == len(text) - 1 else text
+    return text
+
+
+def _written(node: Node, apart: bool) -> str:
+    """An expression, in brackets if it has an operator.
+
+    Args:
+        apart: for queries or keys alone, ``(..., n, d)`` and ``(..., n, 1)``, rather than for
+            their pairs, ``(..., n_q or 1, n_k or 1, d)`` and ``(..., n_q or 1, n_k or 1)``.
+    """
+    if isinstance(node, Number):
+        return number(node.value)
+    if isinstance(node, Name):
+        return _name(node.name, apart)
+    assert isinstance(node, Call)
+    name, given = node.function, node.arguments
+    if name == "product":
+        return f"({_written(given[0], True)} @ {_written(given[1], True)}.mT)"
+    if name == "squares":
+        return f"squared_distances({_written(given[0], True)}, {_written(given[1], True)})"
+    if name in REDUCING:
+        return _reduced(name, _written(given[0], apart), apart)
+    if name == "^":
+        return _power(node, apart)
+    return _applied(name, [_beside(argument, node, apart) for argument in given], given)
+
+
+def _applied(name: str, each: list[str], given: tuple[Node, ...]) -> str:
+    if name == "neg":
+        return f"(-{each[0]})"
+    if name in ("+", "-", "*"):
+        return f"({each[0]} {name} {each[1]})"
+    if name == "/" or name in _COMPARISONS:
+        left = each[0] if any(map(_is_tensor, given)) else _as_tensor(each[0])
+        return f"({left} / {each[1]})" if name == "/" else f"({left} {name} {each[1]}).to(wide)"
+    tensors = [
+        text if _is_tensor(node) else _as_tensor(text)
+        for text, node in zip(each, given, strict=True)
+    ]
+    if name == "where":
+        return f"torch.where({tensors[0]} != 0, {tensors[1]}, {tensors[2]})"
+    if name in _OF_TWO:
+        return f"torch.{name}({tensors[0]}, {tensors[1]})"
+    if name == "unit":
+        return f"nn.functional.normalize({tensors[0]}, dim=-1, eps=1e-6)"
+    if name == "softplus":
+        return f"nn.functional.softplus({tensors[0]})"
+    return f"{name}({tensors[0]})" if name in HELPERS else f"{tensors[0]}.{name}()"
+
+
+def _power(node: Call, apart: bool) -> str:
+    base, exponent = node.arguments
+    left, right = (_beside(argument, node, apart) for argument in node.arguments)
+    if not _is_tensor(base):
+        left = _as_tensor(left)
+    known = constant(exponent)
+    if known == 0.5:
+        return f"sqrt({left})"
+    if known == 2.0:
+        return f"{left}.square()"
+    return f"({left} ** {right})"
+
+
+def _reduced(name: str, vector: str, apart: bool) -> str:
+    more = ", keepdim=True" if apart else ""
+    return f"norm({vector}{more})" if name == "norm" else f"{vector}.{name}(-1{more})"
+
+
+def _name(name: str, apart: bool) -> str:
+    if name in _CONSTANTS:
+        return _CONSTANTS[name]
+    if name not in NAMES:
+        return f'self.get_parameter("{name}")' if keyword.iskeyword(name) else f"self.{name}"
+    in_pairs = {"q": "queries.unsqueeze(-2)", "k": "keys.unsqueeze(-3)"}
+    alone = {"q": "queries", "k": "keys", "j": "j[:, None]"}
+    return (alone if apart else in_pairs).get(name, name)
+
+
+def _beside(node: Node, whole: Node, apart: bool) -> str:
+    """A part as it meets the others: a number for each pair goes with each feature."""
+    text = _written(node, apart)
+    if apart or is_vector(node) or not is_vector(whole):
+        return text
+    spread = bool(axes(node)) or "h" in names_in(node)
+    return f"{text}[..., None]" if spread else text
+
+
+def _is_tensor(node: Node) -> bool:
+    return any(name in "qkijh" or name not in NAMES for name in names_in(node)) or any(
+        isinstance(part, Call) and part.function not in ("+", "-", "*", "neg")
+        for part in parts(node)
+    )
+
+
+def _as_tensor(text: str) -> str:
+    return f"queries.new_tensor({text})"
+
+
+def _tensor(node: Node, apart: bool) -> str:
+    text = _written(node, apart)
+    return text if _is_tensor(node) else _as_tensor(text)
+
+
+_SQUARES = "\nfrom attention_plugins.radial import squared_distances"
 
 
 def package_of(text: str, name: str) -> dict[str, str]:

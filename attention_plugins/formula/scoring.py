@@ -20,7 +20,6 @@ from attention_plugins.contract import (
     Sizes,
     Task,
 )
-from attention_plugins.distances import elements_of_squares
 from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.evaluation import Given, evaluate
 from attention_plugins.formula.kinds import axes, is_vector, resolve
@@ -31,6 +30,7 @@ from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.parser import parse
 from attention_plugins.formula.spelling import spelled
 from attention_plugins.formula.tree import Call, Node, names_in, parts
+from attention_plugins.radial import elements_of_squares
 
 AT_ONCE = 1 << 22  # numbers of a vector of pairs that are made at a time
 _HELD = 4  # such vectors in memory at once; where a formula needs more, they are shorter

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from attention_plugins.checkpoints import CARD, FORMAT, Checkpoint, CheckpointError
+from attention_plugins.home import read_bounded
 from attention_plugins.marking import gettext_noop
-from attention_plugins.reading import read_bounded
 
 if TYPE_CHECKING:
     from attention_plugins.huggingface.model import LibraryModel

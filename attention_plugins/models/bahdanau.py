@@ -26,7 +26,6 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
-from attention_plugins.dropping import dropout, pooled_draws
 from attention_plugins.models.losses import (
     projected_cross_entropy,
     shifted,
@@ -36,6 +35,7 @@ from attention_plugins.models.losses import (
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
 from attention_plugins.models.words import tie
+from attention_plugins.randomness import dropout, pooled_draws
 from attention_plugins.tap import Site, Tap
 
 CROSS = Site("cross", 0)

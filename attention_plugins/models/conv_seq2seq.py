@@ -27,11 +27,11 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
-from attention_plugins.dropping import dropout, pooled_draws
 from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
 from attention_plugins.models.words import placed
+from attention_plugins.randomness import dropout, pooled_draws
 from attention_plugins.tap import Site, Tap
 
 _HALF = math.sqrt(0.5)  # keeps the variance of a sum of two

@@ -24,9 +24,9 @@ from attention_plugins.contract import (
     Sizes,
     as_record,
 )
-from attention_plugins.dropping import dropout, pooled_draws
 from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
+from attention_plugins.randomness import dropout, pooled_draws
 from attention_plugins.tap import Site, Tap
 
 CROSS = Site("cross", 0)

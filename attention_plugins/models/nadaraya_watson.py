@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
-from attention_plugins.blocks import with_and_without
+from attention_plugins.blocks import runs_fused, with_and_without
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
@@ -20,7 +20,6 @@ from attention_plugins.contract import (
     ScoringFactory,
     Sizes,
 )
-from attention_plugins.fused import runs_fused
 from attention_plugins.sums import (
     has_fast_sum,
     pool_with_and_without,

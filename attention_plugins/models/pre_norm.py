@@ -10,9 +10,9 @@ from torch import Tensor, nn
 from torch.nn.functional import gelu, relu, silu
 
 from attention_plugins.contract import ModelSpec, Parameter
-from attention_plugins.dropping import dropout
 from attention_plugins.models.transformer import TRANSFORMER, Transformer
 from attention_plugins.models.transformer_layers import FeedForward, Hyperparameters
+from attention_plugins.randomness import dropout
 
 # Shazeer 2020, equations 5 and 6: what the gate passes through.
 GATES: dict[str, Callable[[Tensor], Tensor]] = {

@@ -16,7 +16,6 @@ from attention_plugins.contract import (
     ScoringFactory,
     as_record,
 )
-from attention_plugins.dropping import pooled_draws
 from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
 from attention_plugins.models.stack import Stack
@@ -27,6 +26,7 @@ from attention_plugins.models.transformer_layers import (
     initialise,
 )
 from attention_plugins.models.words import placed
+from attention_plugins.randomness import pooled_draws
 from attention_plugins.tap import Tap
 
 

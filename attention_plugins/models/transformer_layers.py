@@ -9,11 +9,11 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.contract import ScoringFactory
-from attention_plugins.dropping import dropout
 from attention_plugins.models.multi_head import MultiHead
 from attention_plugins.models.protocols import State
 from attention_plugins.models.stack import Part, Stack
 from attention_plugins.models.words import tie
+from attention_plugins.randomness import dropout
 from attention_plugins.tap import Site, Tap
 
 

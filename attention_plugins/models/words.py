@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from torch import Tensor, nn
 
-from attention_plugins.dropping import dropout
 from attention_plugins.models.positions import sinusoidal_positions
+from attention_plugins.randomness import dropout
 
 
 def placed(embedding: nn.Embedding, tokens: Tensor, places: Tensor, rate: float) -> Tensor:

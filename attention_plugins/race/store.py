@@ -18,9 +18,8 @@ from typing import Any
 from filelock import FileLock, Timeout
 
 from attention_plugins.contract import ContractError
-from attention_plugins.home import SHIPPED
+from attention_plugins.home import SHIPPED, read_bounded
 from attention_plugins.race.records import Contestant, Outcome, Plan, Trial
-from attention_plugins.reading import read_bounded
 
 RACE, OUTCOMES = "race.json", "outcomes.jsonl"
 SHIPPED_RACE = SHIPPED / "race"

@@ -8,8 +8,7 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.contract import Parameter, Scalar, Sizes
-from attention_plugins.distances import elements_of_squares
-from attention_plugins.radial import LineKernel, RadialScoring, Smooth
+from attention_plugins.radial import LineKernel, RadialScoring, Smooth, elements_of_squares
 
 
 class DistanceKernel(RadialScoring):

@@ -8,7 +8,7 @@ from torch import Tensor, nn
 
 from attention_plugins.attention import Scoring
 from attention_plugins.contract import Scalar, ScoringSpec, Sizes
-from attention_plugins.distances import elements_of_squares, squared_distances
+from attention_plugins.radial import elements_of_squares, squared_distances
 
 
 class LearnedMetric(Scoring):

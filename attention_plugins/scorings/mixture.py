@@ -10,7 +10,7 @@ from torch import Tensor, nn
 from torch.nn.functional import logsigmoid
 
 from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
-from attention_plugins.distances import squared_distances
+from attention_plugins.radial import squared_distances
 from attention_plugins.scorings.gaussian import WIDTH
 from attention_plugins.scorings.kernels import DistanceKernel
 

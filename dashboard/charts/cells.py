@@ -8,14 +8,12 @@ from typing import NamedTuple
 import altair as alt
 
 from dashboard.charts import theme
-from dashboard.charts.gold import outlines
-from dashboard.charts.grid import GAP, Every, boxes, inset, middles, positions
+from dashboard.charts.grid import GAP, Every, boxes, inset, middles, outlines, positions
 from dashboard.charts.image import PICK
-from dashboard.charts.labels import INSIDE, MOST_ROOM, step
+from dashboard.charts.labels import INSIDE, MOST_ROOM, quoted, step, vega_text
 from dashboard.charts.labels import room as label_width
-from dashboard.charts.pointer import hover
+from dashboard.charts.lanes import hover
 from dashboard.charts.template import Data, Sources, Value
-from dashboard.charts.vega_text import quoted, vega_text
 from dashboard.language import gettext, translated
 
 _LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
@@ -120,7 +118,7 @@ def rects(
     """Values as rectangles; ``masked`` and ``gold`` as of :func:`cell_layers`.
 
     Args:
-        data: what :func:`~dashboard.charts.cell_tables.rect_table` makes.
+        data: what :func:`~dashboard.charts.image.rect_table` makes.
         values: of :attr:`Sizes.values`, and of what ``scale`` says.
         canvas: whether they are painted on a canvas.
     """
@@ -146,7 +144,7 @@ def cell_layers(
         more: more lines for the tooltip.
         masked: whether a value may be invalid, which looks grey and crossed out.
         gold: whether the rows have a column ``gold``, see
-            :func:`~dashboard.charts.gold.gold_cells`.
+            :func:`~dashboard.charts.grid.gold_cells`.
     """
     pointed = hover("q", "k")
     base = (alt.Chart() if source is None else source).transform_calculate(
@@ -211,7 +209,7 @@ def images(
     """Weights as an image per head.
 
     Args:
-        data, note: what :func:`~dashboard.charts.cell_tables.picture_table` makes.
+        data, note: what :func:`~dashboard.charts.image.picture_table` makes.
         values: as of :func:`rects`.
         gold: as of :func:`picture_layers`.
     """
@@ -223,7 +221,7 @@ def picture_layers(source: alt.Chart, plot: Plot, gold: Data | None = None) -> l
 
     Args:
         gold: the cells that a gold alignment links, see
-            :func:`~dashboard.charts.gold.gold_table`.
+            :func:`~dashboard.charts.grid.gold_table`.
     """
     # Nothing is seen of this one: it carries the axes, and the ramp that the host has chosen.
     whole = source.transform_calculate(

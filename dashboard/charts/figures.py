@@ -12,14 +12,12 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dashboard.charts.colour_scale import ColourScale, colour_scale
 from dashboard.charts.export import AnySpec, complete
 from dashboard.charts.figure_fitting import least_width, styled
-from dashboard.charts.figure_style import FONT, FigureStyle
-from dashboard.charts.figure_svg import Line, Picture, Placed, drawing
-from dashboard.charts.legend import weights_legend
+from dashboard.charts.figure_style import FONT, FigureStyle, Line, Picture, Placed, drawing
+from dashboard.charts.labels import wrapped
+from dashboard.charts.legend import ColourScale, colour_scale, weights_legend
 from dashboard.charts.painting import painted
-from dashboard.charts.wrapping import wrapped
 
 KINDS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 DPI = 600  # of PNG: what journals ask for where there is text

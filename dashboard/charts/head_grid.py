@@ -16,14 +16,12 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.cells import VMAX, Plot, cell_layers, picture_layers
-from dashboard.charts.codes import SIGNS, looked_up, written
 from dashboard.charts.frames import MapFrame
-from dashboard.charts.gold import Cell, gold_cells, gold_table
+from dashboard.charts.grid import Cell, gold_cells, gold_table
 from dashboard.charts.head_maps import MEAN, HeadMap, map_names, named_maps, usual_map
 from dashboard.charts.heatmap import CELL, map_plot
-from dashboard.charts.image import PICK, pictures
+from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, written
 from dashboard.charts.map_picture import hit_table, pointed_layers, pointed_title
-from dashboard.charts.places import at
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.language import gettext

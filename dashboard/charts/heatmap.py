@@ -11,11 +11,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
-from dashboard.charts.cell_tables import picture_table, rect_table
 from dashboard.charts.cells import VMAX, Plot, Sizes, images, rects
 from dashboard.charts.frames import array_of
-from dashboard.charts.gold import Cell, gold_cells, gold_table
-from dashboard.charts.grid import SMALL
+from dashboard.charts.grid import SMALL, Cell, gold_cells, gold_table
+from dashboard.charts.image import picture_table, rect_table
 from dashboard.charts.labels import MOST_ROOM, displayed, goes_on, labels_of, room
 from dashboard.charts.large import LargeShape, draw_large, prepare_large
 from dashboard.charts.summary import of_matrix

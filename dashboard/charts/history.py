@@ -10,8 +10,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_with, rounded
-from dashboard.charts.lanes import OWN_SCALES, Lane, stacked
-from dashboard.charts.pointer import hover
+from dashboard.charts.lanes import OWN_SCALES, Lane, hover, stacked
 from dashboard.charts.summary import of_lines
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.language import gettext, gettext_noop, translated

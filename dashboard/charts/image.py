@@ -1,4 +1,9 @@
-"""Large maps as palette PNGs: one byte a cell, painted in milliseconds at any size."""
+"""Large maps as palette PNGs: one byte a cell, painted in milliseconds at any size.
+
+Weights as text: two signs each, which a chart reads back where it needs them.
+
+As numbers, tens of thousands of weights would take Altair and the browser seconds.
+"""
 
 from __future__ import annotations
 
@@ -7,10 +12,89 @@ import functools
 import struct
 import zlib
 
+import altair as alt
 import numpy as np
+import pyarrow as pa
 
+from dashboard.charts.frames import rounded
 from dashboard.charts.theme import MASKED_OPACITY, ON_LIGHT, QUIET, SEQUENTIAL, Scheme
 from dashboard.language import gettext
+
+SIGNS = "".join(chr(code) for code in range(35, 127) if chr(code) not in "'\\")
+_STEPS = len(SIGNS) ** 2 - 1
+_MASKED_CODE = "!!"
+
+
+def read(code: str) -> str:
+    """A Vega expression, in a chart with the list ``signs``, for the weight that a code means.
+
+    Args:
+        code: a Vega expression for two signs; the weight is null where they say that it is masked.
+    """
+    high, low = f"indexof(signs, ({code})[0])", f"indexof(signs, ({code})[1])"
+    return f"({code}) === '{_MASKED_CODE}' ? null : ({high} * {len(SIGNS)} + {low}) / {_STEPS}"
+
+
+def looked_up(cells: alt.Chart, weights: str) -> alt.Chart:
+    """The chart with the column ``value``: the weight of each row's cell ``q``, ``k``.
+
+    Args:
+        cells: of a chart with the list ``keys``, a text per column of the map.
+        weights: a Vega expression for the text of all weights.
+    """
+    return cells.transform_calculate(
+        at="2 * (datum.q * length(keys) + datum.k)",
+        code=f"substring({weights}, datum.at, datum.at + 2)",
+        value=read("datum.code"),
+    )
+
+
+def written(weights: np.ndarray) -> str:
+    """Weights from 0 to 1, row by row, to an 8,100th; NaN is masked."""
+    steps = np.rint(np.clip(np.nan_to_num(weights), 0, 1) * _STEPS).astype(int).ravel()
+    signs = np.frombuffer(SIGNS.encode("ascii"), dtype=np.uint8)
+    pairs = np.stack([signs[steps // len(signs)], signs[steps % len(signs)]], axis=1)
+    pairs[np.isnan(weights).ravel()] = ord(_MASKED_CODE[0])
+    return pairs.tobytes().decode("ascii")
+
+
+def at(chart: alt.Chart, x: str, y: str, x2: str = "", y2: str = "") -> alt.Chart:
+    """The chart with its marks at a place, or from there to another, where these are not empty.
+
+    Args:
+        x, y, x2, y2: Vega expressions, in px of the view.
+    """
+    chart = chart.encode(x=alt.XValue(alt.ExprRef(x)), y=alt.YValue(alt.ExprRef(y)))
+    if not x2:
+        return chart
+    return chart.encode(x2=alt.X2Value(alt.ExprRef(x2)), y2=alt.Y2Value(alt.ExprRef(y2)))
+
+
+def rect_table(values: np.ndarray, links: np.ndarray | None = None) -> pa.Table:
+    """A row ``q``, ``k``, ``value`` per cell, with ``head`` where there are several.
+
+    Args:
+        values: ``(heads, queries, keys)``, NaN where masked.
+        links: what gold says of the cells, see :func:`~dashboard.charts.grid.gold_cells`; the
+            column ``gold``.
+    """
+    head, query, key = (axis.ravel() for axis in np.indices(values.shape))
+    columns = {"head": head} if len(values) > 1 else {}
+    columns |= {"q": query, "k": key}
+    columns["value"] = pa.array(rounded(values.ravel()), from_pandas=True)  # null where masked
+    if links is not None:
+        columns["gold"] = pa.array(np.broadcast_to(links, values.shape).ravel(), pa.string())
+    return pa.table(columns)
+
+
+def picture_table(values: np.ndarray, vmax: float) -> tuple[pa.Table, str]:
+    """Weights ``(heads, queries, keys)``: ``head`` and its picture for each scheme; a note."""
+    rows, note = [], ""
+    for head, weights in enumerate(values):
+        urls, note = pictures(weights, vmax)
+        rows.append({"head": head, **urls})
+    return pa.Table.from_pylist(rows), note
+
 
 MAX_SIDE = 500  # pixels; a panel shows no more
 PICK = f"{ON_LIGHT} ? datum.light : datum.dark"

@@ -3,10 +3,70 @@
 from __future__ import annotations
 
 import functools
+import re
+import textwrap
 import unicodedata
 from collections.abc import Sequence
+from string import Formatter
 
 import numpy as np
+
+
+def vega_text(sentence: str, **parts: str) -> str:
+    """The expression of a sentence with placeholders, in the visitor's language.
+
+    Args:
+        sentence: such as ``query {query}, key {key}``.
+        parts: expressions by placeholder, such as ``datum.query``.
+    """
+    made = []
+    for literal, name, _, _ in Formatter().parse(sentence):
+        if literal:
+            made.append(quoted(literal))
+        if name is not None:
+            made.append(parts[name])
+    return " + ".join(made)
+
+
+def quoted(text: str) -> str:
+    """A text as an expression."""
+    escaped = text.replace("\\", "\\\\").replace("'", "\\'")
+    return f"'{escaped}'"
+
+
+_SQUARE_CHARACTERS = "\u2e80-\u9fff\uff00-\uffef"  # Chinese characters and their punctuation
+_CLOSING = "，。、：；？！）》”"  # never begins a line
+_IS_SQUARE = re.compile(f"[{_SQUARE_CHARACTERS}]")
+_PIECE = re.compile(
+    rf"[{_SQUARE_CHARACTERS}][{_CLOSING}]*|[^\s{_SQUARE_CHARACTERS}]+[{_CLOSING}]*|\s+"
+)
+
+
+def wrapped(text: str, letters: int, dense: int) -> list[str]:
+    """The lines of a paragraph.
+
+    Args:
+        letters: that have room in a line; a Chinese character counts for two, and a line may end
+            after any of them.
+        dense: letters of an address, with its digits and without spaces, that have room.
+    """
+    words = [" ".join(textwrap.wrap(word, dense)) if word.isascii() and len(word) > dense else word
+             for word in text.split()]  # fmt: skip
+    whole = " ".join(words)
+    return _squares(whole, letters) if _IS_SQUARE.search(whole) else textwrap.wrap(whole, letters)
+
+
+def _squares(text: str, letters: int) -> list[str]:
+    lines, line, filled = [], "", 0
+    for piece in _PIECE.findall(text):
+        width = len(piece) + len(_IS_SQUARE.findall(piece))
+        if filled and filled + width > letters:
+            lines.append(line.rstrip())
+            line, filled = "", 0
+        if filled or not piece.isspace():
+            line, filled = line + piece, filled + width
+    return [*lines, line.rstrip()] if line.strip() else lines
+
 
 MOST_ROOM = 96  # px, for the labels of one axis
 _TOKENS_KEPT = 4_096

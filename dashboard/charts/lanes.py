@@ -14,6 +14,21 @@ from altair.typing import Optional
 
 from dashboard.charts.theme import FONT_SIZE
 
+
+def hover(*fields: str, nearest: Optional[bool] = alt.Undefined) -> alt.Parameter:
+    """The selection ``hover``: rows that have the ``fields`` of the mark under the pointer.
+
+    A finger leaves as it is lifted; the click of a tap comes after that, so its mark stays.
+
+    Args:
+        nearest: whether the pointer need not be on a mark.
+    """
+    return alt.selection_point(
+        name="hover", fields=[*fields], on="pointerover, click", clear="pointerout", empty=False,
+        toggle=False, nearest=nearest,
+    )  # fmt: skip
+
+
 OWN_SCALES = {"scale": {"y": "independent"}}  # of the layers of a view with lanes
 TITLE = 20  # px above a lane, for its title
 

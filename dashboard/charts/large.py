@@ -22,10 +22,8 @@ from dashboard.charts.cells import (
     picture_layers,
     shown_weight,
 )
-from dashboard.charts.codes import SIGNS, looked_up, written
-from dashboard.charts.image import pictures
+from dashboard.charts.image import SIGNS, at, looked_up, pictures, written
 from dashboard.charts.labels import MOST_ROOM, room
-from dashboard.charts.places import at
 from dashboard.charts.template import Data, Prepared, Sources, values_of
 from dashboard.language import gettext, translated
 

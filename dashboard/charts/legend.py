@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
+import re
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, TypeGuard
 
 import altair as alt
 import numpy as np
@@ -11,7 +12,115 @@ import pandas as pd
 from altair.typing import Optional
 
 from dashboard.charts import theme
-from dashboard.language import gettext_noop, translated
+from dashboard.charts.template import PARAMETERS
+from dashboard.language import gettext, gettext_noop, translated
+
+_RANGES = {"heatmap": False, "diverging": True}  # of theme.py; whether it has two sides
+_READ = re.compile(rf"data\('{PARAMETERS}'\)\[0\]\.(\w+)")
+_WEIGHTS = "vmax"  # what charts of weights call the end of their scale
+
+
+class ColourScale(NamedTuple):
+    """A scale from 0 to ``end``, or from ``-end`` if it is ``signed``.
+
+    Args:
+        title: what the colours mean.
+    """
+
+    end: float
+    signed: bool
+    title: str
+
+
+def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
+    """The colour scale that a chart of ours needs a legend for.
+
+    Args:
+        spec: with its data as rows, see :func:`dashboard.charts.export.complete`.
+
+    Returns:
+        None where it draws no colours of numbers, has a legend of its own, or does not say where
+        its scale ends.
+    """
+    drawn = [unit for unit in _units(spec) if _range(unit) and not _is_unseen(unit)]
+    if not drawn or any(_colour(unit).get("legend") for unit in drawn):
+        return None
+    signed = _RANGES[_range(drawn[0])]
+    told = _colour(drawn[0])["scale"]["domain"][-1]
+    end = _in_a_table(spec)
+    if end is None:
+        end = _number(told, spec)
+    if end is None:
+        return None
+    if signed:
+        title = gettext("difference") if _is_literal(told) else gettext("value")
+    else:
+        named = _name(told) not in ("", _WEIGHTS)
+        title = gettext("value") if named else gettext("attention weight")
+    return ColourScale(end, signed, title)
+
+
+def _units(value: Any) -> Iterator[Mapping[str, Any]]:
+    """Every view of a specification, outside its data."""
+    if isinstance(value, Mapping):
+        if "encoding" in value:
+            yield value
+        for name, held in value.items():
+            if name not in ("datasets", "encoding"):
+                yield from _units(held)
+    elif isinstance(value, list):
+        for held in value:
+            yield from _units(held)
+
+
+def _colour(unit: Mapping[str, Any]) -> Mapping[str, Any]:
+    return unit["encoding"].get("color") or {}
+
+
+def _range(unit: Mapping[str, Any]) -> str:
+    held = _colour(unit).get("scale") or {}
+    found = held.get("range")
+    return found if isinstance(found, str) and found in _RANGES else ""
+
+
+def _is_unseen(unit: Mapping[str, Any]) -> bool:
+    """Whether this is :func:`~dashboard.charts.theme.ramp`, or only carries the legends."""
+    mark = unit.get("mark")
+    legend = _colour(unit).get("legend")
+    return isinstance(mark, Mapping) and mark.get("opacity") == 0 and not legend
+
+
+def _in_a_table(spec: Mapping[str, Any]) -> float | None:
+    """The end as a chart says it whose map is a picture in a lane."""
+    for name, rows in (spec.get("datasets") or {}).items():
+        if name != PARAMETERS and rows and isinstance(rows[0], Mapping) and _WEIGHTS in rows[0]:
+            return float(rows[0][_WEIGHTS])
+    return None
+
+
+def _is_literal(told: Any) -> TypeGuard[float]:
+    return isinstance(told, (int, float))
+
+
+def _name(told: Any) -> str:
+    """The parameter that the end is, if it is one."""
+    return str(told.get("expr", "")) if isinstance(told, Mapping) else ""
+
+
+def _number(told: Any, spec: Mapping[str, Any]) -> float | None:
+    if _is_literal(told):
+        return float(told)
+    for one in spec.get("params", ()):
+        if one["name"] != _name(told):
+            continue
+        if _is_literal(one.get("value")):
+            return float(one["value"])
+        read = _READ.fullmatch(str(one.get("expr", "")))
+        rows = (spec.get("datasets") or {}).get(PARAMETERS) or [{}]
+        found = rows[0].get(read[1]) if read else None
+        return float(found) if _is_literal(found) else None
+    return None
+
 
 _STEPS = 64
 _WIDTH, _THICKNESS = 160, 8  # px

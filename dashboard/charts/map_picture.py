@@ -12,9 +12,8 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.cells import HEIGHT, Plot, picture_layers, shown_weight
-from dashboard.charts.codes import read
-from dashboard.charts.places import at
-from dashboard.charts.pointer import hover
+from dashboard.charts.image import at, read
+from dashboard.charts.lanes import hover
 from dashboard.charts.template import Data
 
 
@@ -53,7 +52,7 @@ def pointed_title(name: str, weights: str) -> alt.ExprRef:
 
     Args:
         name, weights: Vega expressions: the name, and the weights as text, see
-            :mod:`~dashboard.charts.codes`.
+            :mod:`~dashboard.charts.image`.
     """
     place = "2 * (floor(hover.top[0]) * length(keys) + floor(hover.left[0]))"
     value = read(f"substring({weights}, {place}, {place} + 2)")

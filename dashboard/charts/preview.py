@@ -15,10 +15,9 @@ from PIL import Image
 
 from dashboard.charts.export import AnySpec, complete
 from dashboard.charts.figure_fitting import styled
-from dashboard.charts.figure_style import FigureStyle
-from dashboard.charts.figure_svg import Line, Picture, Placed, drawing
+from dashboard.charts.figure_style import FigureStyle, Line, Picture, Placed, drawing
+from dashboard.charts.labels import wrapped
 from dashboard.charts.painting import painted
-from dashboard.charts.wrapping import wrapped
 
 WIDTH, HEIGHT = 1_200, 630  # px, as of Open Graph
 MOST = 4  # charts

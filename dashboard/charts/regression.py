@@ -20,8 +20,7 @@ from dashboard.charts.curves import (
     value_of,
 )
 from dashboard.charts.frames import Table, top_weight
-from dashboard.charts.lanes import OWN_SCALES, stacked
-from dashboard.charts.pointer import hover
+from dashboard.charts.lanes import OWN_SCALES, hover, stacked
 from dashboard.charts.regression_tables import Problem, problem, table_of
 from dashboard.charts.summary import Summary, number, of_lines, of_matrix
 from dashboard.charts.template import Data, Prepared, Sources

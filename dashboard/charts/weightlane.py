@@ -16,11 +16,10 @@ from dashboard.charts import theme
 from dashboard.charts.curves import ROOM, Axes, input_axis, value_of
 from dashboard.charts.frames import rounded
 from dashboard.charts.image import MAX_SIDE, PICK, pictures
-from dashboard.charts.labels import thinned
+from dashboard.charts.labels import thinned, vega_text
 from dashboard.charts.lanes import Lane
 from dashboard.charts.regression_tables import Columns, Problem
 from dashboard.charts.template import Data
-from dashboard.charts.vega_text import vega_text
 from dashboard.language import gettext
 
 LARGEST = "largest"  # the name of the mark that tells the largest weight

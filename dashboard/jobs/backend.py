@@ -96,7 +96,7 @@ class JobBackend(Protocol):
         Args:
             request: what to compute.
             client: who asks; clients are served in turn. Empty for the server itself.
-            work: what it costs, see :mod:`dashboard.records.work`; 0 where that is not known.
+            work: what it costs, see :mod:`dashboard.records.request`; 0 where that is not known.
             time_limit: seconds that the job may run; None for the backend's default.
         """
         ...

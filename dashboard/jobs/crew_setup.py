@@ -24,7 +24,7 @@ class Setup:
         wakeup: there is work, or a worker must end.
         job_ended: notified whenever jobs have ended.
         timeouts: how long to wait for a worker.
-        head_start: see :class:`~dashboard.jobs.starts.Starts`.
+        head_start: see :class:`~dashboard.jobs.crew.Starts`.
         workers: those of all crews that live.
         watchdog: of all these workers.
     """

@@ -2,16 +2,78 @@
 
 from __future__ import annotations
 
+import hashlib
+import logging
 import secrets
 import time
 from collections.abc import Callable
+from dataclasses import asdict, dataclass
 from itertools import count
 from typing import Any
 
-from dashboard.jobs import journal
 from dashboard.jobs.backend import FINAL, Event, FinalStage, Stage
 from dashboard.jobs.errors import Failure, Origins
 from dashboard.records.request import Request
+from dashboard.records.training import FOLDER
+
+_LOG = logging.getLogger(__name__)
+_DIGITS = 12
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What happened to one job.
+
+    Args:
+        job: its id.
+        task: what it computes, as in :mod:`dashboard.jobs.tasks`.
+        stage: its new one; progress is not entered.
+        seconds: since it was submitted.
+        client: a digest of the session that asked, or of the owner of a training. Whoever knows
+            an id can take a session over, so that ids themselves are not written.
+        training: the id of the training that it works on, else empty.
+        note: why it failed, in one line.
+    """
+
+    job: str
+    task: str
+    stage: Stage
+    seconds: float
+    client: str = ""
+    training: str = ""
+    note: str = ""
+
+
+listeners: list[Callable[[Entry], None]] = []
+
+
+def enter(job: str, request: Request, client: str, seconds: float, event: Event) -> None:
+    """Write what happened into the log, and hand it to all listeners. Progress is left out."""
+    if event.stage == "progress":
+        return
+    failed = event.stage == "failed"
+    entry = Entry(
+        job=job,
+        task=request.task,
+        stage=event.stage,
+        seconds=round(seconds, 3),
+        client=digest(client),
+        training=str(dict(request.options).get(FOLDER, "")),
+        note=" ".join(event.note.split()) if failed else "",
+    )
+    level = logging.WARNING if failed and not event.facts.get("refused") else logging.INFO
+    # In one line, whatever a visitor has typed that the note repeats.
+    message = f"job {entry.stage}: {entry.task}" + (f": {entry.note}" if entry.note else "")
+    fields = {name: value for name, value in asdict(entry).items() if value != ""}
+    _LOG.log(level, "%s", message, extra={"fields": fields})
+    for listener in listeners:
+        listener(entry)
+
+
+def digest(client: str) -> str:
+    """What the log says of a session or an owner: 12 hexadecimal digits; empty for nobody."""
+    return hashlib.sha256(client.encode()).hexdigest()[:_DIGITS] if client else ""
+
 
 FailureBuilder = Callable[[str, Origins], Failure]  # from the worker's stderr
 
@@ -51,7 +113,7 @@ class Job:
         if len(self.events) > MAX_EVENTS:
             del self.events[[event.stage for event in self.events].index("progress")]
         seconds = time.monotonic() - self.submitted
-        journal.enter(self.id, self.request, self.client, seconds, event)
+        enter(self.id, self.request, self.client, seconds, event)
 
 
 class Computation:
@@ -63,7 +125,7 @@ class Computation:
     Attributes:
         attempt: the number of its present attempt; another one each time it is queued again.
         losses: how many attempts were lost with their machine.
-        work: what it costs, see :mod:`dashboard.records.work`; 0 where that is not known.
+        work: what it costs, see :mod:`dashboard.records.request`; 0 where that is not known.
         cost: the seconds that it is expected to run, as far as they are known, and at most
             :data:`MOST_COST`.
         tags: by client, its place in line, see :class:`~dashboard.jobs.fair_queue.FairQueue`.

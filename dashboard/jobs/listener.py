@@ -8,10 +8,9 @@ from typing import TYPE_CHECKING
 
 from dashboard.jobs import errors
 from dashboard.jobs.job import Computation
-from dashboard.jobs.process import Message
+from dashboard.jobs.process import Message, WireError
 from dashboard.jobs.quarantine import PluginSource
 from dashboard.jobs.rehearsal import Ending
-from dashboard.jobs.wire import WireError
 from dashboard.jobs.worker_state import WorkerState
 from dashboard.language import gettext_noop
 

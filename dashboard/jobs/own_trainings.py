@@ -8,7 +8,7 @@ from statistics import fmean
 
 import pyarrow as pa
 
-from dashboard.jobs.training_forecast import expected
+from dashboard.jobs.training_status import expected
 from dashboard.jobs.trainings import Trainings
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request

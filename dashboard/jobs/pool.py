@@ -12,8 +12,7 @@ from typing import Any
 from dashboard.jobs import errors
 from dashboard.jobs.backend import Capacity, Event, Load, Wait
 from dashboard.jobs.engine import Engine, LocalEngine, WorkerOptions
-from dashboard.jobs.fair_queue import LONG_WORK, SERVER
-from dashboard.jobs.forecast import Forecasts
+from dashboard.jobs.fair_queue import LONG_WORK, SERVER, Forecasts
 from dashboard.jobs.scheduler import Scheduler
 from dashboard.jobs.supervisor import Supervisor
 from dashboard.jobs.timeouts import Timeouts

@@ -2,16 +2,84 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
+import struct
 import subprocess
 import threading
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, NamedTuple
 
-from dashboard.jobs import wire
 from dashboard.records.result import Result
+
+_PREFIX = struct.Struct("!4sIQ")
+_MAGIC = b"AWF1"
+MAX_HEADER = 16 * 2**20
+MAX_PAYLOAD = 512 * 2**20
+
+
+class WireError(Exception):
+    """Bytes that are not a message, or a message beyond the limits."""
+
+
+def write(stream: IO[bytes], header: Mapping[str, Any], payload: bytes = b"") -> None:
+    """Write one message and flush: magic number, two lengths, header as UTF-8 JSON, payload.
+
+    Raises:
+        WireError: a header or a payload over the limits; nothing was written.
+        TypeError: a header that does not fit in JSON; nothing was written.
+        OSError: the reader is gone.
+    """
+    text = json.dumps(header, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    _check_header(len(text))
+    check_payload(len(payload))
+    stream.write(_PREFIX.pack(_MAGIC, len(text), len(payload)) + text)
+    stream.write(payload)
+    stream.flush()
+
+
+def read(stream: IO[bytes]) -> tuple[dict[str, Any], bytes]:
+    """Read the header and the payload of the next message.
+
+    Raises:
+        EOFError: the stream ended, between two messages or inside one.
+        WireError: the bytes are not a message.
+    """
+    magic, header, payload = _PREFIX.unpack(_read_exactly(stream, _PREFIX.size))
+    if magic != _MAGIC:
+        raise WireError(f"need a message to start with {_MAGIC!r}, got {magic!r}")
+    _check_header(header)
+    check_payload(payload)
+    try:
+        fields = json.loads(_read_exactly(stream, header))
+    except ValueError as error:
+        raise WireError(f"a message's header is not JSON: {error}") from error
+    return fields, _read_exactly(stream, payload)
+
+
+def check_payload(size: int) -> None:
+    """Check that a payload of ``size`` bytes may be sent.
+
+    Raises:
+        WireError: it is too large.
+    """
+    if size > MAX_PAYLOAD:
+        raise WireError(f"need a result of at most {MAX_PAYLOAD:,} bytes, got {size:,}")
+
+
+def _check_header(size: int) -> None:
+    if size > MAX_HEADER:
+        raise WireError(f"need a header of at most {MAX_HEADER:,} bytes, got {size:,}")
+
+
+def _read_exactly(stream: IO[bytes], size: int) -> bytes:
+    data = stream.read(size)
+    if len(data) < size:
+        raise EOFError("the stream ended")
+    return data
+
 
 _FIELDS = ("fraction", "note", "facts")
 _STDERR_KEPT = 32768  # bytes, enough for the deepest stack that faulthandler writes
@@ -47,7 +115,7 @@ class Message(NamedTuple):
             try:
                 fields["result"] = Result.from_bytes(payload)
             except ValueError as error:
-                raise wire.WireError(str(error)) from error
+                raise WireError(str(error)) from error
         return cls(header["type"], fields, len(payload), header.get("attempt"))
 
 
@@ -102,7 +170,7 @@ class WorkerProcess:
             OSError: the process is gone.
         """
         with self._sending:
-            wire.write(self._stdin, header)
+            write(self._stdin, header)
 
     def receive(self) -> Message:
         """Wait for the next message.
@@ -120,7 +188,7 @@ class WorkerProcess:
             EOFError: the process is gone.
             WireError: it wrote something else than a message.
         """
-        return wire.read(self._stdout)
+        return read(self._stdout)
 
     def stderr(self) -> str:
         """Return what the process has written to stderr since its last job began."""

@@ -23,7 +23,7 @@ from dashboard.jobs import launch
 from dashboard.jobs.engine import EngineError, Worker, WorkerOptions
 from dashboard.jobs.ray_relay import Relay
 from dashboard.jobs.ray_worker import RayWorker
-from dashboard.storage import home
+from dashboard.storage import files
 
 _LEASE = 15.0  # seconds
 _SECONDS_TO_CONNECT = 5.0
@@ -73,7 +73,7 @@ class RayEngine:
         """See :meth:`dashboard.jobs.engine.Engine.start`."""
         variables = {
             **launch.variables_for_elsewhere(options.passed_on),
-            home.VARIABLE: str(home.home().resolve()), **options.environment,
+            files.VARIABLE: str(files.home().resolve()), **options.environment,
         }  # fmt: skip
         chosen = replace(options, environment=variables, passed_on=())
         return RayWorker(lambda: self._relay(chosen, quarantined), self._lease, on_end)
@@ -88,7 +88,7 @@ class RayEngine:
             num_cpus=self._cpus, num_gpus=self._gpus, max_concurrency=_CALLS_AT_ONCE,
             scheduling_strategy="SPREAD",
         )  # fmt: skip
-        folder = home.folder_id(Path(options.environment[home.VARIABLE]), make=True)
+        folder = files.folder_id(Path(options.environment[files.VARIABLE]), make=True)
         return relay.remote(asdict(options), list(quarantined), folder, self._lease)
 
     def _connect(self) -> None:

@@ -1,7 +1,7 @@
 """The part of the Ray engine that runs on the nodes: it starts a worker and relays its messages.
 
-Messages stay in the wire format of :mod:`dashboard.jobs.wire` until the server has read them, so
-that Ray passes bytes. The process of the relay imports no plugin: its worker does.
+Messages stay in the wire format of :mod:`dashboard.jobs.process` until the server has read them,
+so that Ray passes bytes. The process of the relay imports no plugin: its worker does.
 """
 
 from __future__ import annotations
@@ -16,10 +16,10 @@ from pathlib import Path
 from queue import Empty, SimpleQueue
 from typing import Any
 
-from dashboard.jobs import wire
+from dashboard.jobs import process as wire
 from dashboard.jobs.engine import WorkerOptions, start_process
 from dashboard.jobs.process import WorkerProcess
-from dashboard.storage import home
+from dashboard.storage import files
 
 STDERR, ENDED = "stderr", "ended"  # types of messages of the relay itself
 _ENDS = frozenset({"done", "failed", "cancelled"})
@@ -96,11 +96,11 @@ class Relay:
         self._messages.put(({"type": ENDED, "code": code, "stderr": stderr}, b""))
 
     def _check_folder(self) -> None:
-        place = Path(self._options.environment[home.VARIABLE])
-        if home.folder_id(place) != self._folder:
+        place = Path(self._options.environment[files.VARIABLE])
+        if files.folder_id(place) != self._folder:
             raise OSError(
                 f"the node {os.uname().nodename} does not have the server's data folder at "
-                f"{place}; mount it there, or set {home.VARIABLE} to a folder that all share"
+                f"{place}; mount it there, or set {files.VARIABLE} to a folder that all share"
             )
 
     def _watch(self) -> None:

@@ -14,7 +14,7 @@ from typing import Any
 import ray
 from ray.exceptions import GetTimeoutError
 
-from dashboard.jobs import wire
+from dashboard.jobs import process
 from dashboard.jobs.process import Message
 from dashboard.jobs.ray_relay import ENDED, STDERR
 from dashboard.language import gettext_noop
@@ -65,7 +65,7 @@ class RayWorker:
         if self.ended:
             raise BrokenPipeError("the worker has ended")
         message = io.BytesIO()
-        wire.write(message, header)
+        process.write(message, header)
         self._calls.put(lambda relay: relay.send.remote(message.getvalue()))
 
     def receive(self) -> Message:
@@ -137,7 +137,7 @@ class RayWorker:
     def _take(self, reply: io.BytesIO) -> None:
         with suppress(EOFError):
             while True:
-                header, payload = wire.read(reply)
+                header, payload = process.read(reply)
                 if header["type"] in (STDERR, ENDED):
                     self._stderr = header["stderr"]
                     self._code = header.get("code", self._code)

@@ -7,17 +7,137 @@ from __future__ import annotations
 
 import math
 import time
-from collections import OrderedDict
-from collections.abc import Mapping
-from typing import Any
+from collections import OrderedDict, deque
+from collections.abc import Iterable, Mapping
+from statistics import median, quantiles
+from typing import Any, NamedTuple
 
 from dashboard.jobs import errors
 from dashboard.jobs.backend import FinalStage
-from dashboard.jobs.durations import Durations
 from dashboard.jobs.fair_queue import LONG_WORK, FairQueue
 from dashboard.jobs.job import MOST_COST, USUAL_COST, Computation, Job
-from dashboard.jobs.result_cache import ResultCache
 from dashboard.records.request import Request
+from dashboard.records.result import Result
+
+_KEPT = 20  # of each kind
+_KINDS = 500
+_FEWEST, _FEWEST_FOR_QUARTILES = 2, 5
+_SPREAD = 3.0  # the middle half, or a few, may differ by this factor, or nothing is said
+_FARTHEST = 60.0  # times the largest work that was seen
+_LEAST_WORK = 0.01  # a computation has costs besides its work
+
+
+class Durations:
+    """Seconds per unit of work, by what was computed.
+
+    An estimate is made from computations of the same task, model, scoring and data alone. Where
+    there are none, where they differ much, or where they were far smaller, there is no estimate.
+    """
+
+    def __init__(self) -> None:
+        self._known: OrderedDict[tuple[str, ...], deque[tuple[float, float]]] = OrderedDict()
+
+    def note(self, request: Request, work: float, seconds: float) -> None:
+        """Note a computation that is done.
+
+        Args:
+            request: what was computed.
+            work: its work, see :mod:`dashboard.records.request`; 0 where that is not known.
+            seconds: how long it ran.
+        """
+        kind = _kind(request)
+        self._known.setdefault(kind, deque(maxlen=_KEPT)).append((work, seconds))
+        self._known.move_to_end(kind)
+        if len(self._known) > _KINDS:
+            self._known.popitem(last=False)
+
+    def typical(self, request: Request, work: float) -> float:
+        """Return the median of the seconds that such a request took, for its work; 0 if none has.
+
+        Good enough for an order, not for a promise: the machine may have been busy or idle.
+        """
+        alike = [
+            each for each in self._known.get(_kind(request), ()) if bool(each[0]) == bool(work)
+        ]
+        rates = [seconds / max(amount, _LEAST_WORK) for amount, seconds in alike]
+        return median(rates) * max(work, _LEAST_WORK) if rates else 0.0
+
+    def estimate(self, request: Request, work: float) -> float | None:
+        """Return the seconds that a request will probably take; None where that is not known."""
+        known = self._known.get(_kind(request), ())
+        alike = [each for each in known if bool(each[0]) == bool(work)]
+        if len(alike) < _FEWEST or work > _FARTHEST * max(each[0] for each in alike):
+            return None
+        rates = [seconds / max(amount, _LEAST_WORK) for amount, seconds in alike]
+        low, middle, high = quantiles(rates, n=4, method="inclusive")
+        if len(rates) < _FEWEST_FOR_QUARTILES:
+            low, high = min(rates), max(rates)
+        return middle * max(work, _LEAST_WORK) if high <= _SPREAD * low else None
+
+    def together(self, asked: Iterable[tuple[Request, float]], workers: int) -> float | None:
+        """Return the seconds that requests take together; None if that of one is not known.
+
+        Args:
+            asked: requests, each with its work.
+            workers: how many of them run at once.
+        """
+        found = [self.estimate(request, work) for request, work in asked]
+        known = [seconds for seconds in found if seconds is not None]
+        if not known or len(known) < len(found):
+            return None
+        return max(*known, sum(known) / workers) if len(known) > 1 else known[0]
+
+
+def _kind(request: Request) -> tuple[str, ...]:
+    return request.task, request.model, request.scoring, request.data
+
+
+class CachedResult(NamedTuple):
+    """A result and its size in bytes."""
+
+    result: Result
+    size: int
+
+
+class ResultCache:
+    """Evicts the least recently used results beyond a total size in bytes."""
+
+    def __init__(self, capacity: int) -> None:
+        self._capacity = capacity
+        self._total = 0
+        self._results: OrderedDict[str, CachedResult] = OrderedDict()
+
+    def get(self, request: Request) -> CachedResult | None:
+        """Return the result of an equal request, or None.
+
+        Requests are compared by their canonical JSON: as dictionary keys a width of 1 and one of
+        1.0 would be equal.
+        """
+        if request.key not in self._results:
+            return None
+        self._results.move_to_end(request.key)
+        return self._results[request.key]
+
+    def put(self, request: Request, result: Result, size: int) -> None:
+        """Add a result of ``size`` bytes.
+
+        Results with the fact ``{"cacheable": false}``, and results larger than the capacity, are
+        not added.
+        """
+        if size > self._capacity or result.facts.get("cacheable") is False:
+            return
+        if old := self._results.pop(request.key, None):
+            self._total -= old.size
+        self._results[request.key] = CachedResult(result, size)
+        self._total += size
+        while self._total > self._capacity:
+            self._total -= self._results.popitem(last=False)[1].size
+
+    def clear(self) -> None:
+        """Remove all results."""
+        self._results.clear()
+        self._total = 0
+
 
 MAX_JOBS = 2_000
 MAX_RESULT_BYTES = 512 * 2**20

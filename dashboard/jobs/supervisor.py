@@ -31,7 +31,7 @@ class Supervisor:
         job_ended: notified whenever jobs have ended.
         lock: guards the scheduler, and is the lock of ``job_ended``.
         timeouts: how long to wait for a worker.
-        head_start: see :class:`~dashboard.jobs.starts.Starts`.
+        head_start: see :class:`~dashboard.jobs.crew.Starts`.
     """
 
     def __init__(

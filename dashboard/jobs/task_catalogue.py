@@ -12,8 +12,8 @@ from typing import Any
 from attention_plugins.catalogue import catalogue
 from attention_plugins.contract import NormaliserSpec, ScoringSpec, Sizes
 from attention_plugins.describing import describe
+from attention_plugins.discovery import let_go
 from attention_plugins.formula import described as described_formula
-from attention_plugins.refusal import let_go
 from attention_plugins.registry import Registry, installed
 from attention_plugins.watching import running
 from dashboard.jobs.context import Context

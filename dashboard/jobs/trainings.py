@@ -9,19 +9,16 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dashboard.jobs import training_limits
+from dashboard.jobs import training_jobs
 from dashboard.jobs.backend import Capacity, Event, JobBackend
-from dashboard.jobs.training_claims import Claims
-from dashboard.jobs.training_export import export
-from dashboard.jobs.training_files import TrainingFiles, folder_names
-from dashboard.jobs.training_forecast import forecast
+from dashboard.jobs.training_files import Claims, TrainingFiles, export, folder_names
 from dashboard.jobs.training_jobs import TrainingJobs, training_pool
-from dashboard.jobs.training_status import describe, paused_note, training_status
+from dashboard.jobs.training_status import describe, forecast, paused_note, training_status
 from dashboard.records.request import Request
 from dashboard.records.training import ENDED, StopReason, Training
-from dashboard.storage.home import checkpoints_root
-from dashboard.storage.stop_requests import forget_stop, request_stop, requested_stop
+from dashboard.storage.files import checkpoints_root
 from dashboard.storage.training_folder import TrainingFolder
+from dashboard.storage.training_history import forget_stop, request_stop, requested_stop
 
 
 class Trainings:
@@ -30,7 +27,7 @@ class Trainings:
     Trainings outlive this process: another one over the same folder finds them again.
 
     Args:
-        root: the data folder; else :func:`~dashboard.storage.home.home`.
+        root: the data folder; else :func:`~dashboard.storage.files.home`.
         make_backend: makes the backend when the first training starts.
         taken_names: returns names of checkpoints that an exported training must not take.
         on_export: called after a training was exported.
@@ -64,9 +61,9 @@ class Trainings:
         """
         if request.task != "training":
             raise ValueError(f"need a request of the task 'training', got {request.task!r}")
-        training_limits.check_request(request)
+        training_jobs.check_request(request)
         with self._lock:
-            training_limits.check_room(self._jobs.holders(), owner, address)
+            training_jobs.check_room(self._jobs.holders(), owner, address)
             folder = TrainingFolder.create(request, self._root, owner=owner)
             self._submit(folder, address)
         return folder.id
@@ -151,7 +148,7 @@ class Trainings:
                 raise ValueError(
                     f"this training is {training.state}; only a paused or failed one can go on"
                 )
-            training_limits.check_room(self._jobs.holders(), training.owner, address)
+            training_jobs.check_room(self._jobs.holders(), training.owner, address)
             folder = TrainingFolder(id, self._root)
             forget_stop(folder.path)
             folder.note_state("queued")

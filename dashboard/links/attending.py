@@ -11,8 +11,7 @@ from typing import Any
 
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import NAME, Choice, ForeignSettings, refused
-from dashboard.links.link import Field
-from dashboard.links.reader import Reader
+from dashboard.links.link import Field, Reader
 from dashboard.records.attending import NORMALISER, OF_NORMALISER, SOFTMAX, Attending, Normalised
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dashboard.language import gettext
-from dashboard.links.link import Field, View
-from dashboard.links.reader import Reader
+from dashboard.links.link import Field, Reader, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import UPLOAD, Pairs, Scalar

@@ -13,8 +13,7 @@ from typing import Any
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import learns
 from dashboard.links.fields import AUTO, KeyOf, Settings, data, refused
-from dashboard.links.link import Field
-from dashboard.links.reader import Reader
+from dashboard.links.link import Field, Reader
 from dashboard.records.attending import Attending, Normalised
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults
@@ -128,7 +127,7 @@ def fit_request(
 
 
 def fit_work(request: Request, rows: int = 0) -> float:
-    """What a fit costs, see :mod:`dashboard.records.work`.
+    """What a fit costs, see :mod:`dashboard.records.request`.
 
     Points are predicted from all others, once for their figures and once for each epoch; many
     are sampled, see :func:`attention_plugins.regression.evaluate`. A formula costs more the

@@ -7,12 +7,108 @@ refused. What is not installed here stays in the view, so that its panel can say
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, ClassVar, Generic, Protocol, TypeVar
 
-from dashboard.links.reader import Query, Reader
+from dashboard.language import gettext, ngettext
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import Parameter
+from dashboard.records.request import Scalar
+from dashboard.records.text import LONGEST_LINE, one_line, shown
+
+_UNKNOWN_SHOWN = 3
+
+Query = Mapping[str, str | Sequence[str]]
+
+
+class Reader:
+    """The parameters of one link. Each can be taken once; nothing here raises."""
+
+    def __init__(self, query: Query) -> None:
+        self._given: dict[str, str] = {}
+        self._problems: list[str] = []
+        for key, given in query.items():
+            values = [given] if isinstance(given, str) else list(given)
+            if len(values) > 1:
+                self.problem(
+                    gettext(
+                        "{key} is given {times} times; the last one counts",
+                        key=shown(key), times=len(values),
+                    )
+                )  # fmt: skip
+            if values:
+                self._given[key] = values[-1]
+        self._left = dict(self._given)
+
+    @property
+    def bare(self) -> bool:
+        """Whether the link names nothing at all."""
+        return not self._given
+
+    def has(self, key: str) -> bool:
+        """Whether the link names this parameter and nobody took it yet."""
+        return key in self._left
+
+    def given(self, key: str) -> str | None:
+        """The value of a parameter, whether or not it was taken; None where there is none."""
+        return self._given.get(key)
+
+    def take(self, key: str) -> str | None:
+        """The value of a parameter, once; None where there is none."""
+        return self._left.pop(key, None)
+
+    def below(self, prefix: str) -> dict[str, str]:
+        """Every parameter whose key starts with ``prefix``, by the rest of its key."""
+        keys = [key for key in self._left if key.startswith(prefix)]
+        return {key.removeprefix(prefix): self._left.pop(key) for key in keys}
+
+    def problem(self, sentence: str) -> None:
+        """Note what was wrong with a parameter, unless the sentence is empty."""
+        if sentence:
+            self._problems.append(sentence)
+
+    def parameter(self, parameter: Parameter, key: str) -> Scalar:
+        """The value of a parameter, moved inside its bounds; its default where there is none."""
+        given = self.take(key)
+        if given is None:
+            return parameter.default
+        value, problem = parameter.read(given, key)
+        self.problem(problem)
+        return value
+
+    def text(self, key: str, default: str) -> str:
+        """One line of text without invisible characters; ``default`` where there is none."""
+        given = self.take(key)
+        if given is None:
+            return default
+        if len(given) > LONGEST_LINE:
+            self.problem(
+                gettext(
+                    "{key} has {count:,} characters; the first {used} are used",
+                    key=key, count=len(given), used=LONGEST_LINE,
+                )
+            )  # fmt: skip
+        return one_line(given)
+
+    def finish(self) -> list[str]:
+        """Every problem; the last one names the parameters that nobody took."""
+        left = [shown(key) for key in self._left]
+        if left:
+            self.problem(_unknown(left))
+        return self._problems
+
+
+def _unknown(keys: Sequence[str]) -> str:
+    names = ", ".join(keys[:_UNKNOWN_SHOWN])
+    if more := len(keys[_UNKNOWN_SHOWN:]):
+        return gettext(
+            "unknown parameters {names} and {more:,} more: ignored", names=names, more=more
+        )
+    return ngettext(
+        "unknown parameter {names}: ignored", "unknown parameters {names}: ignored",
+        len(keys), names=names,
+    )  # fmt: skip
 
 
 class Record(Protocol):

@@ -16,10 +16,8 @@ from typing import Any, TypeVar
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.checkpoints import EXAMPLE, named, resolve, usual_corpus, usual_panels
 from dashboard.links.fields import AUTO, LETTERS, Choice, Text
-from dashboard.links.lettered import PANELS, Lettered, Letters
-from dashboard.links.link import Field
-from dashboard.links.reader import Reader
-from dashboard.links.sides import SENTENCE, usual_sentence
+from dashboard.links.lettered import PANELS, SENTENCE, Lettered, Letters, usual_sentence
+from dashboard.links.link import Field, Reader
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.text import shown

@@ -14,13 +14,12 @@ from typing import Any, TypeVar
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import absent_normaliser, brings_own, normaliser_fields
 from dashboard.links.fields import AUTO, NAME, Choice, Settings, Text, data
-from dashboard.links.reader import Query
+from dashboard.links.lettered import ENGLISH
+from dashboard.links.link import Query
 from dashboard.links.scorings import Names, formulas_among, given, short_name, split
-from dashboard.links.sides import ENGLISH
 from dashboard.records.attending import OF_NORMALISER, SOFTMAX, Attending, Normalised
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.metric import Metric
-from dashboard.records.parameter import Parameter, defaults, pairs
+from dashboard.records.parameter import Metric, Parameter, defaults, pairs
 from dashboard.records.request import Pairs, Request, Scalar
 from dashboard.records.text import not_installed
 from dashboard.records.training import EPOCHS

@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from dashboard.language import gettext, translated
 from dashboard.links.fields import MOST_SCORINGS, NAME, NOBODY, Choice
-from dashboard.links.link import Field, View
-from dashboard.links.reader import Query, Reader
+from dashboard.links.link import Field, Query, Reader, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.formula import LONGEST
 from dashboard.records.request import FORMULA, is_formula

@@ -15,8 +15,7 @@ from typing import TYPE_CHECKING, Any, TypeGuard
 from dashboard.language import gettext_noop
 from dashboard.records.card import problem_of
 from dashboard.records.distributions import Distribution, distributions
-from dashboard.records.metric import Metric
-from dashboard.records.parameter import Parameter
+from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.request import FORMULA, Scalar, is_formula
 
 if TYPE_CHECKING:

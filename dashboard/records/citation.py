@@ -7,9 +7,21 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import date
+from ipaddress import ip_address
 from urllib.parse import quote, urlsplit
 
-from dashboard.records.address import is_local
+
+def is_local(link: str) -> bool:
+    """Whether an address leads elsewhere on every other machine, or outside this network.
+
+    Such are those of this machine, of a private network, and names without a domain.
+    """
+    host = urlsplit(link).hostname or ""
+    try:
+        return not ip_address(host).is_global
+    except ValueError:
+        return "." not in host or host.endswith((".localhost", ".local"))
+
 
 # As CITATION.cff has them, which an installed workbench lacks; a test keeps both equal.
 TITLE, AUTHORS = "Attention Workbench", "Attention Workbench contributors"

@@ -9,7 +9,7 @@ import zipfile
 import zlib
 from collections.abc import Callable, Mapping
 
-from dashboard.storage.errors import BundleError
+from dashboard.storage.files import BundleError
 
 MB = 2**20
 LARGEST_ARCHIVE = 20 * MB  # the largest upload of a page, see .streamlit/config.toml

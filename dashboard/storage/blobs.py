@@ -9,9 +9,7 @@ from collections.abc import Callable, Collection
 from contextlib import suppress
 from pathlib import Path
 
-from dashboard.storage.files import make_folder, replace, writing
-from dashboard.storage.home import home
-from dashboard.storage.ids import DIGEST
+from dashboard.storage.files import DIGEST, home, make_folder, replace, writing
 from dashboard.storage.uploads import FOLDER, forget, owned
 
 _MB = 2**20

@@ -27,10 +27,10 @@ from dashboard.storage.entries import (
     contents_of,
     entries_of,
     is_entry,
+    parse_object,
     stamp,
 )
-from dashboard.storage.errors import BundleError
-from dashboard.storage.strict_json import parse_object
+from dashboard.storage.files import BundleError
 from dashboard.storage.tables import MAX_VALUES, count_values
 
 FORMAT, VERSION = "attention-workbench run", 1

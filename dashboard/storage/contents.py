@@ -15,10 +15,14 @@ from fsspec.implementations.local import LocalFileSystem
 
 from dashboard.records.text import without_folders
 from dashboard.storage.archive import LARGEST_ARCHIVE
-from dashboard.storage.errors import StorageError
-from dashboard.storage.files import make_folder, replace, writing
-from dashboard.storage.ids import DIGEST
-from dashboard.storage.reading import read_bounded
+from dashboard.storage.files import (
+    DIGEST,
+    StorageError,
+    make_folder,
+    read_bounded,
+    replace,
+    writing,
+)
 
 
 class Contents:

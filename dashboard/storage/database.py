@@ -16,8 +16,7 @@ from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, S
 
 from dashboard.language import gettext_noop
 from dashboard.storage import migrations
-from dashboard.storage.errors import StorageError
-from dashboard.storage.files import locked, make_folder, writing
+from dashboard.storage.files import StorageError, locked, make_folder, writing
 
 _SECONDS_TO_WAIT = 30.0
 _LOCK = 0x61747477  # the key of PostgreSQL's advisory lock

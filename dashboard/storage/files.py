@@ -1,18 +1,117 @@
-"""Writes files so that a crash, a full disk or a power loss leaves whole files."""
+"""Writes files so that a crash, a full disk or a power loss leaves whole files.
+
+Reads files that others laid down: regular files only, and no more bytes than expected.
+
+As :mod:`attention_plugins.home`, which the page process may not import.
+"""
 
 from __future__ import annotations
 
 import logging
 import os
+import re
+import secrets
+import stat
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
+from typing import Annotated
 
 from filelock import FileLock, Timeout
+from platformdirs import user_data_path
+from pydantic import Field
 
-from dashboard.storage.errors import StorageError
-from dashboard.storage.home import VARIABLE
+_WITHOUT_WAITING = getattr(os, "O_NONBLOCK", 0)  # opening a pipe would wait for its writer
+
+
+def read_bounded(path: Path, most: int) -> bytes:
+    """Return the content of a regular file; links to one are followed.
+
+    Args:
+        path: of the file.
+        most: bytes that it may have.
+
+    Raises:
+        FileNotFoundError: there is none.
+        OSError: it is a pipe, a device or a folder, is larger, or cannot be read.
+    """
+    with open(path, "rb", opener=_open) as file:
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(f"{path.name} is a pipe or a device; need a regular file")
+        data = file.read(most + 1)
+    if len(data) > most:
+        raise OSError(f"{path.name} is larger than {most:,} bytes")
+    return data
+
+
+def _open(path: str, flags: int) -> int:
+    return os.open(path, flags | _WITHOUT_WAITING)
+
+
+ID = re.compile(r"[0-9a-f]{32}\Z")
+DIGEST = re.compile(r"[0-9a-f]{64}\Z")
+
+Id = Annotated[str, Field(pattern=r"^[0-9a-f]{32}$")]
+MaybeId = Annotated[str, Field(pattern=r"^([0-9a-f]{32})?$")]
+Sha256 = Annotated[str, Field(pattern=r"^[0-9a-f]{64}$")]
+MaybeDigest = Annotated[str, Field(pattern=r"^([0-9a-f]{64})?$")]
+
+
+class StorageError(ValueError):
+    """A file or a folder that cannot be read or written."""
+
+
+class BundleError(ValueError):
+    """A bundle that is rejected, or cannot be made."""
+
+
+VARIABLE = "ATTENTION_WORKBENCH_HOME"
+_ID = "folder-id"
+
+
+def home() -> Path:
+    """Return the data folder, the same as that of :mod:`attention_plugins.home`.
+
+    It is ``$ATTENTION_WORKBENCH_HOME``, or ``attention-workbench`` in the user's data folder: on
+    Linux ``$XDG_DATA_HOME`` if that is an absolute path, or else ``~/.local/share``.
+    """
+    if chosen := os.environ.get(VARIABLE):
+        return Path(chosen)
+    return user_data_path("attention-workbench", appauthor=False)
+
+
+def folder_id(place: Path, *, make: bool = False) -> str:
+    """Return the id of a data folder, by which machines that share it recognise it.
+
+    Args:
+        place: the folder.
+        make: give it one if it has none; otherwise that is empty.
+
+    Raises:
+        OSError: it cannot be read or written.
+    """
+    path = place / _ID
+    if make and not path.is_file():
+        place.mkdir(parents=True, exist_ok=True)
+        made = secrets.token_hex(16)
+        draft = place / f"{_ID}-{made}"
+        draft.write_text(made, encoding="utf-8")
+        with suppress(FileExistsError):  # of two servers that make one at once the first wins
+            os.link(draft, path)
+        draft.unlink()
+    return path.read_text(encoding="utf-8") if path.is_file() else ""
+
+
+def trainings_root(root: Path | None = None) -> Path:
+    """Return the folder that has one folder for each training."""
+    return (root or home()) / "trainings"
+
+
+def checkpoints_root(root: Path | None = None) -> Path:
+    """Return the folder of the exported checkpoints, one folder each."""
+    return (root or home()) / "checkpoints"
+
 
 _log = logging.getLogger(__name__)
 

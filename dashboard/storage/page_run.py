@@ -29,11 +29,11 @@ from dashboard.storage.entries import (
     contents_of,
     entries_of,
     is_entry,
+    parse_object,
     stamp,
 )
-from dashboard.storage.errors import BundleError
+from dashboard.storage.files import BundleError
 from dashboard.storage.seen import Group
-from dashboard.storage.strict_json import parse_object
 from dashboard.storage.tables import MAX_VALUES, count_values
 
 FORMAT, VERSION = "attention-workbench page", 2

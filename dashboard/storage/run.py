@@ -2,15 +2,140 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import json
+import time
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Annotated, Any, Literal
 
-from pydantic import BaseModel, ConfigDict, Field
+import sqlalchemy as sa
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from dashboard.records.invalid import reason
 from dashboard.records.request import Request, is_upload
 from dashboard.storage.bundle import Bundle
-from dashboard.storage.ids import Id, MaybeDigest, MaybeId, Sha256
+from dashboard.storage.files import Id, MaybeDigest, MaybeId, Sha256, StorageError
 from dashboard.storage.page_run import LONGEST_LINK, LONGEST_NAME, LONGEST_NOTE, PageRun
+
+
+def alive() -> sa.Select[Any]:
+    """Return the query for all runs that have not expired."""
+    return sa.select(runs).where(runs.c.expires.is_(None) | (runs.c.expires > time.time()))
+
+
+def newest_first(owner: str | None) -> sa.Select[Any]:
+    """Return the query for the runs of an owner, or of everybody."""
+    asked = alive().order_by(runs.c.created.desc(), runs.c.id)
+    return asked if owner is None else asked.where(runs.c.owner == owner)
+
+
+def panels_of(run: str) -> sa.Select[Any]:
+    """Return the query for the panels of a run, in their order."""
+    return sa.select(panels).where(panels.c.run == run).order_by(panels.c.number)
+
+
+def insert(connection: sa.Connection, run: Run, described: Sequence[PanelRecord]) -> None:
+    """Add the record of a run, and those of its panels."""
+    connection.execute(sa.insert(runs), run.model_dump())
+    rows = [_panel_row(run.id, number, each) for number, each in enumerate(described)]
+    if rows:
+        connection.execute(sa.insert(panels), rows)
+
+
+def _panel_row(run: str, number: int, panel: PanelRecord) -> dict[str, Any]:
+    held = panel.model_dump()
+    return {**held, "run": run, "number": number, "plugins": json.dumps(held["plugins"])}
+
+
+def read_runs(
+    rows: Iterable[sa.RowMapping], files: Collection[str]
+) -> tuple[list[Run], list[tuple[str, str]]]:
+    """Return the records in rows, and the ids of damaged runs, each with what is wrong.
+
+    Args:
+        rows: of runs.
+        files: the names of all files that there are.
+    """
+    found: list[Run] = []
+    damaged: list[tuple[str, str]] = []
+    for row in rows:
+        try:
+            run = read_run(row)
+            if run.digest not in files:
+                raise StorageError("its file is missing")
+            found.append(run)
+        except StorageError as error:
+            damaged.append((str(row["id"]), str(error)))
+    return found, damaged
+
+
+def read_run(row: sa.RowMapping) -> Run:
+    """Return the record in a row.
+
+    Raises:
+        StorageError: it is damaged.
+    """
+    try:
+        return Run.model_validate(dict(row))
+    except ValidationError as error:
+        raise StorageError(f"its record is damaged: {reason(error)}") from error
+
+
+def read_panel(row: sa.RowMapping) -> PanelRecord:
+    """Return the record of a panel in a row.
+
+    Raises:
+        StorageError: it is damaged.
+    """
+    held = {name: value for name, value in row.items() if name not in ("run", "number")}
+    try:
+        return PanelRecord.model_validate({**held, "plugins": json.loads(held["plugins"])})
+    except ValidationError as error:
+        raise StorageError(f"the record of a panel is damaged: {reason(error)}") from error
+    except (ValueError, TypeError) as error:
+        raise StorageError(f"the record of a panel is damaged: {error}") from error
+
+
+metadata = sa.MetaData()
+
+# The tables of SQLite are STRICT, and those know a few types only.
+NUMBER = sa.Double().with_variant(sa.REAL(), "sqlite")
+WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("link", sa.Text, nullable=False),
+    sa.Column("origin", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("created", NUMBER, nullable=False),
+    sa.Column("expires", NUMBER, index=True),
+    sa.Column("bytes", WHOLE, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False, index=True),
+    sa.Column("picture", sa.Text, nullable=False, index=True),
+    sa.Column("owner", sa.Text, nullable=False, index=True),
+    sa.Column("parent", sa.Text, nullable=False),
+)
+
+panels = sa.Table(
+    "panels",
+    metadata,
+    sa.Column("run", sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("number", WHOLE, primary_key=True),
+    sa.Column("request", sa.Text, nullable=False),
+    sa.Column("task", sa.Text, nullable=False),
+    sa.Column("seed", WHOLE, nullable=False),
+    sa.Column("device", sa.Text, nullable=False),
+    sa.Column("plugins", sa.Text, nullable=False),
+    sa.Column("contract", sa.Text, nullable=False),
+    sa.Column("torch", sa.Text, nullable=False),
+    sa.Column("threads", WHOLE, nullable=False),
+    sa.Column("commit", sa.Text, nullable=False),
+    sa.Column("data_sha256", sa.Text, nullable=False),
+)
+
 
 Origin = Literal["kept", "imported"]
 LONGEST_SOURCE = 120

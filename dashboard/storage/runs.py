@@ -17,17 +17,22 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from dashboard.storage import page_run, run_rows
+from dashboard.storage import page_run
+from dashboard.storage import run as run_rows
 from dashboard.storage.contents import Contents
 from dashboard.storage.database import Database
-from dashboard.storage.errors import BundleError, StorageError
-from dashboard.storage.home import home
-from dashboard.storage.ids import DIGEST, ID
+from dashboard.storage.files import DIGEST, ID, BundleError, StorageError, home
 from dashboard.storage.page_run import PageRun
-from dashboard.storage.run import LONGEST_SOURCE, Description, Origin, PanelRecord, Run
-from dashboard.storage.run_limits import Limits, check_room
-from dashboard.storage.run_sweep import RunSweep
-from dashboard.storage.schema import panels, runs
+from dashboard.storage.run import (
+    LONGEST_SOURCE,
+    Description,
+    Origin,
+    PanelRecord,
+    Run,
+    panels,
+    runs,
+)
+from dashboard.storage.run_limits import Limits, RunSweep, check_room
 from dashboard.storage.uploads import named_uploads
 
 
@@ -35,7 +40,7 @@ class Runs:
     """All stored runs. Any number of threads, processes and servers may share one store.
 
     Args:
-        root: the data folder; else :func:`~dashboard.storage.home.home`.
+        root: the data folder; else :func:`~dashboard.storage.files.home`.
         database: a URL, see :class:`.Database`; empty for a file in the data folder.
         blobs: where files lie, see :class:`.Contents`; empty for the data folder.
         limits: how much is stored.

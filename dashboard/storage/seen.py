@@ -14,7 +14,7 @@ from typing import Annotated, Any, Literal
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from dashboard.records.invalid import reason
-from dashboard.storage.errors import BundleError
+from dashboard.storage.files import BundleError
 
 MOST_BLOCKS = 2_000
 LONGEST_TEXT = 20_000

@@ -10,9 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from pathlib import Path
 
-from dashboard.storage.errors import StorageError
-from dashboard.storage.files import make_folder, replace, writing
-from dashboard.storage.reading import read_bounded
+from dashboard.storage.files import StorageError, make_folder, read_bounded, replace, writing
 
 _DAY = 86_400.0  # seconds
 _UNDOUBTED = 3 * _DAY  # that may pass while no server runs, such as on a weekend

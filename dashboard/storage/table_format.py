@@ -19,10 +19,8 @@ from typing import ClassVar, Literal, NamedTuple
 
 from dashboard.language import gettext_noop
 from dashboard.records.table_columns import Columns
-from dashboard.storage import table_cells, table_units
-from dashboard.storage.table_cells import is_missing
-from dashboard.storage.table_dates import Dates, find_dates, is_date
-from dashboard.storage.table_units import Unit
+from dashboard.storage import table_cells
+from dashboard.storage.table_cells import Dates, Unit, find_dates, is_date, is_missing
 
 MOST_INPUTS = 32
 _HEAD = 1 << 16  # bytes
@@ -209,7 +207,7 @@ def _numbers(rows: Rows) -> int:
 
 def _read_with(cell: str) -> str:
     """The marks of decimals with which a cell is a number, with a unit or without."""
-    bare, _ = table_units.split(cell)
+    bare, _ = table_cells.split(cell)
     return "".join(mark for mark, number in _IS_NUMBER.items() if number.fullmatch(bare))
 
 
@@ -240,7 +238,7 @@ def _decimal(rows: Rows, delimiter: str) -> str:
     if marks["."] != marks[","]:
         return "," if marks[","] > marks["."] else "."
     likely = {
-        mark: sum(bool(each.fullmatch(table_units.split(cell)[0])) for row in rows for cell in row)
+        mark: sum(bool(each.fullmatch(table_cells.split(cell)[0])) for row in rows for cell in row)
         for mark, each in _IS_UNGROUPED.items()
     }
     return "," if delimiter != "," and likely[","] > likely["."] else "."
@@ -255,7 +253,7 @@ def _judged(place: int, cells: Sequence[str], decimal: str) -> LeftOut | Dates |
     others = [cell for cell in present if not number.fullmatch(cell)]
     if 2 * len(others) < len(present):
         return None
-    if found := find_dates(present) or table_units.find_unit(present, number.fullmatch):
+    if found := find_dates(present) or table_cells.find_unit(present, number.fullmatch):
         return found
     another = "." if decimal == "," else ","
     foreign = [cell for cell in others if _IS_NUMBER[another].fullmatch(cell)]

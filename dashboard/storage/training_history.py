@@ -1,4 +1,10 @@
-"""The history of one training: an append-only file, of which damaged lines are left out."""
+"""The history of one training: an append-only file, of which damaged lines are left out.
+
+Requests to stop a training, left in its folder for the server whose queue it is in.
+
+Several servers may share one data folder. Only the one that queued a training can stop its job;
+the others write what they want of it into a file that this one looks at.
+"""
 
 from __future__ import annotations
 
@@ -9,13 +15,44 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any, get_args
+from typing import Any, cast, get_args
 
 from pydantic import TypeAdapter
 
-from dashboard.records.training import Epoch, State
-from dashboard.storage.files import sync, writing
-from dashboard.storage.reading import read_bounded
+from dashboard.records.training import Epoch, State, StopReason
+from dashboard.storage.files import read_bounded, replace, sync, writing
+
+_FILE = "stop"
+_LARGEST = 100  # bytes
+
+
+def request_stop(folder: Path, reason: StopReason) -> None:
+    """Ask the server that has a training in its queue to stop it; replaces an earlier request.
+
+    Args:
+        folder: of the training.
+
+    Raises:
+        StorageError: the folder cannot be written.
+    """
+    with writing(folder):
+        replace(folder / _FILE, reason.encode())
+
+
+def requested_stop(folder: Path) -> StopReason | None:
+    """Return why a server asked to stop a training; None if none did."""
+    with suppress(OSError, UnicodeError):
+        reason = read_bounded(folder / _FILE, _LARGEST).decode()
+        if reason in get_args(StopReason):
+            return cast("StopReason", reason)
+    return None
+
+
+def forget_stop(folder: Path) -> None:
+    """Delete the request, which was granted or is no longer wanted."""
+    with suppress(OSError):
+        (folder / _FILE).unlink()
+
 
 _HISTORY = "history.jsonl"
 _LARGEST_HISTORY = 64 * 2**20  # bytes

@@ -12,11 +12,16 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
-from dashboard.storage.errors import StorageError
-from dashboard.storage.files import locked, make_folder, replace, writing
-from dashboard.storage.home import home
-from dashboard.storage.ids import DIGEST
-from dashboard.storage.reading import read_bounded
+from dashboard.storage.files import (
+    DIGEST,
+    StorageError,
+    home,
+    locked,
+    make_folder,
+    read_bounded,
+    replace,
+    writing,
+)
 
 FOLDER = "uploads"  # in the data folder
 _LOCAL = "local"  # the user of this machine
@@ -67,7 +72,7 @@ class Uploads:
 
     Args:
         owner: whose they are; empty for the user of this machine.
-        root: the data folder; else :func:`~dashboard.storage.home.home`.
+        root: the data folder; else :func:`~dashboard.storage.files.home`.
     """
 
     def __init__(self, owner: str, root: Path | None = None) -> None:

@@ -16,7 +16,7 @@ from dashboard.links.checkpoints import references
 from dashboard.links.fields import MOST_PANELS, Choice, Text
 from dashboard.links.link import View
 from dashboard.records.catalogue import Catalogue, Checkpoint
-from dashboard.records.nearness import explained, parts_of, said
+from dashboard.records.training import explained, parts_of, said
 from dashboard.ui import layout, shown
 from dashboard.ui.fields import draw_choice
 from dashboard.ui.session import Session

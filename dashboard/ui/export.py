@@ -15,7 +15,7 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import navigation
-from dashboard.charts import PANEL_COLOURS, export, tidy
+from dashboard.charts import PANEL_COLOURS, export, frames
 from dashboard.charts.run_charts import run_charts
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
@@ -181,7 +181,7 @@ def _tables(contents: _Panel) -> None:
             label = _TABLES.get(name, name)
             file = f"{contents.file}-{slug(label)}.csv"
             _download(
-                translated(label), partial(tidy.table_csv, table), file, "text/csv", contents.key
+                translated(label), partial(frames.table_csv, table), file, "text/csv", contents.key
             )
 
 

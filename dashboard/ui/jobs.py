@@ -8,12 +8,11 @@ import time
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 
-from dashboard import latency
+from dashboard import metrics
 from dashboard.jobs.backend import FINAL, Event, JobBackend, Wait
 from dashboard.language import gettext, translated
-from dashboard.records.request import Request
+from dashboard.records.request import Request, about
 from dashboard.records.result import Result
-from dashboard.records.work import about
 from dashboard.ui.turns import TURNS
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait
@@ -33,7 +32,7 @@ class Jobs:
         backend: where requests are submitted.
         generation: changes when plugins are reloaded; what was computed before is then forgotten.
         client: the session; clients take turns.
-        work: what a request costs, see :mod:`dashboard.records.work`.
+        work: what a request costs, see :mod:`dashboard.records.request`.
         free: the work that is begun without being approved.
         page: its name, under which the wait for results is counted.
         time_limit: seconds that each of its jobs may run; None for the backend's default.
@@ -237,7 +236,7 @@ class Jobs:
             if current:
                 self._final[key] = event
         if began is not None and event.stage == "done":
-            latency.note(self._page, "result", time.monotonic() - began)
+            metrics.note(self._page, "result", time.monotonic() - began)
         return event
 
 

@@ -3,33 +3,86 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 import streamlit as st
 
 from dashboard import language
-from dashboard.language import gettext, said_in
-from dashboard.links.link import Link, View
-from dashboard.links.reader import Query
+from dashboard.charts.summary import Summary
+from dashboard.language import gettext, gettext_noop, said_in
+from dashboard.links.link import Link, Query, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.ui import (
     figure_menu,
     formulas,
     frame,
+    layout,
     noting,
     page_menu,
-    presentation,
     reloading,
     results,
-    summaries,
 )
-from dashboard.ui.figure_facts import Made
+from dashboard.ui.figure_menu import Made
 from dashboard.ui.jobs import Jobs
-from dashboard.ui.localised import localised
+from dashboard.ui.owner import visitor
 from dashboard.ui.session import Session, address, open_session, write_address
+from dashboard.ui.speaking import localised
+from dashboard.ui.widgets import plain
+
+_TITLE = gettext_noop("The charts of this page in words and numbers")
+
+
+def section(found: Sequence[tuple[str, Summary]]) -> None:
+    """A part of the page that opens by a click or a key; nothing is made before it does.
+
+    Args:
+        found: what each chart is called, and its summary.
+    """
+    if found:
+        _section(found)
+
+
+@st.fragment
+def _section(found: Sequence[tuple[str, Summary]]) -> None:
+    opened = st.expander(
+        gettext(_TITLE), icon=":material/notes:", key="charts-in-words", on_change="rerun"
+    )
+    if not opened.open:
+        return
+    with opened:
+        for title, summary in found:
+            st.header(plain(title), anchor=False)
+            st.text(summary.words)
+            st.dataframe(summary.table(), hide_index=True, alt=title)
+
+
+_SHOW = "presentation-controls"
+_HIDDEN = '<style>[class*="st-key-folded-"] { display: none; }</style>'
+
+
+@contextmanager
+def folded() -> Iterator[None]:
+    """Hide the rows of controls that are drawn inside, until the reader asks for them.
+
+    They are drawn all the same, since a page's view is what its widgets say. Nothing is hidden
+    unless the setting ``classroom`` is on, nor from an administrator. A page without such rows
+    has no toggle.
+    """
+    if not visitor().presents:
+        yield
+        return
+    place = st.container()
+    if not st.session_state.get(_SHOW):
+        place.html(_HIDDEN)
+    with layout.folding() as rows:
+        yield
+    if rows:
+        place.toggle(gettext("Show the controls"), key=_SHOW)
+
 
 Places = TypeVar("Places")
 _NOTHING_INSTALLED = Catalogue()
@@ -47,7 +100,7 @@ class Page(Generic[View, Places]):
             results go.
         requests: what workers must make for a view.
         follow_ups: what they must make besides, as far as the results say that are there.
-        work: what a request costs, see :mod:`dashboard.records.work`. A link starts no more than
+        work: what a request costs (:mod:`dashboard.records.request`). A link starts no more than
             the setting ``free_work``; the rest waits for a button.
         offer: what that button does, in words, such as ``Align 5,000 pairs``.
         results: draws the results into the places. They may still be on their way.
@@ -118,7 +171,7 @@ class Page(Generic[View, Places]):
             with news:
                 reloading.status()
         with noting.recording() as record:
-            with presentation.folded():
+            with folded():
                 places = self.controls(session, catalogue)
             session.fresh = False
             link = self.link.format(session.view, catalogue)
@@ -138,7 +191,7 @@ class Page(Generic[View, Places]):
                 frame.offer(session.jobs, self.offer)
             self._draw(session, catalogue, places)
         frame.name_tab(title, record.titles)
-        summaries.section(record.summaries)
+        section(record.summaries)
         if self.keeps:
             with keep:
                 page_menu.menu(title, link, session.jobs, record)

@@ -21,13 +21,13 @@ from dashboard.records.text import lines, one_line
 from dashboard.storage import bundle, page_run
 from dashboard.storage.bundle import Bundle, slug
 from dashboard.storage.entries import fitting
-from dashboard.storage.errors import BundleError, StorageError
+from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NOTE, PageRun
 from dashboard.storage.seen import Chart, Group, whole, widths
 from dashboard.ui import charts, owner
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.noting import Record, Spec
-from dashboard.ui.run_store import run_store
+from dashboard.ui.owner import run_store
 from dashboard.ui.widgets import plain
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"

@@ -14,13 +14,38 @@ from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.records.result import Result
 from dashboard.records.table_columns import Columns
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.table_dates import Dates
+from dashboard.storage.table_cells import Dates
 from dashboard.storage.table_format import MOST_INPUTS, TableFormat, format_of
 from dashboard.ui import shown
 from dashboard.ui.jobs import Jobs
-from dashboard.ui.left_out import left_out
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, place, plain
+
+_REASONS = {
+    "empty": gettext_noop("{column} (no value)"),
+    "text": gettext_noop("{column} (text, such as “{example}”)"),
+    "point": gettext_noop("{column} (a decimal point, such as in {example})"),
+    "comma": gettext_noop("{column} (a decimal comma, such as in {example})"),
+}
+
+
+def left_out(form: TableFormat | None) -> str:
+    """Which columns are left out, and why, in Markdown; empty if none is.
+
+    Args:
+        form: of the table; None where there is none.
+    """
+    if form is None or not form.left_out:
+        return ""
+    columns = [
+        gettext(
+            _REASONS[each.why], column=f"*{plain(form.name(each.column))}*",
+            example=plain(each.example),
+        )
+        for each in form.left_out
+    ]  # fmt: skip
+    return gettext("Left out: {columns}.", columns=", ".join(columns))
+
 
 _WIDTH, _INPUTS_WIDTH = 170, 300  # px
 _SEPARATORS = {

@@ -10,7 +10,7 @@ from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Scalar, is_formula, is_upload
 from dashboard.ui import upload
-from dashboard.ui.localised import parameter_told
+from dashboard.ui.speaking import parameter_told
 
 
 def model_title(name: str, catalogue: Catalogue) -> str:

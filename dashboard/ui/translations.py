@@ -11,8 +11,8 @@ import streamlit as st
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import listed
 from dashboard.links.fields import Text
+from dashboard.links.lettered import NEUTRAL
 from dashboard.links.panels import Reading
-from dashboard.links.sides import NEUTRAL
 from dashboard.records.interventions import KINDS
 from dashboard.records.result import Result
 from dashboard.ui import maps, shown
@@ -68,7 +68,7 @@ def draw_sentences(
     """The fields of the sentence and of what the models are made to write.
 
     Args:
-        sides: what the models read and write, see :mod:`dashboard.links.sides`.
+        sides: what the models read and write, see :mod:`dashboard.links.lettered`.
         text, target: the fields.
         placeholder: of the second one, in English.
     """

@@ -22,12 +22,11 @@ from dashboard.records.request import UPLOAD, Request, is_upload
 from dashboard.records.text import one_line, without_folders
 from dashboard.settings import settings, variable
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.home import checkpoints_root, home, trainings_root
+from dashboard.storage.files import checkpoints_root, home, trainings_root
 from dashboard.storage.sweep_clock import SweepClock
 from dashboard.storage.table_format import find_format
 from dashboard.storage.uploads import Room, Upload, Uploads, name_of, uploads_named_in
-from dashboard.ui.owner import owner, visitor
-from dashboard.ui.run_store import run_store
+from dashboard.ui.owner import owner, run_store, visitor
 from dashboard.ui.widgets import plain
 
 _FILES_COUNTED = 100
@@ -113,7 +112,7 @@ def _lines_of_file(digest: str) -> int:
 
 
 def fit_work(request: Request) -> float:
-    """What a request of a page that fits curves costs, see :mod:`dashboard.records.work`."""
+    """What a request of a page that fits curves costs, see :mod:`dashboard.records.request`."""
     return fits.fit_work(request, rows(request.data)) if request.task == fits.TASK else 0.0
 
 

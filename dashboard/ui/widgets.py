@@ -2,12 +2,18 @@
 
 A widget is labelled in Markdown, which fetches images; plugin texts are therefore escaped here,
 in one place. Every widget takes its value from the page's view when the view is fresh.
+
+How wide a column of a table must be.
+
+Streamlit measures the rows that it draws first, and keeps that width when longer ones come. A
+number that is cut at its left reads as another.
 """
 
 from __future__ import annotations
 
 import math
 import re
+import unicodedata
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
@@ -18,7 +24,20 @@ from dashboard.records.parameter import Parameter, pairs
 from dashboard.records.request import Pairs, Scalar
 from dashboard.records.text import LONGEST_FORMULA, can_be_set
 from dashboard.ui import shown
-from dashboard.ui.localised import parameter_told
+from dashboard.ui.speaking import parameter_told
+
+_LETTER, _PADDING = 6, 24  # px of a cell, by letter and around them
+
+
+def column_width(title: str, texts: Iterable[str]) -> int:
+    """px that hold a column's heading and its longest text."""
+    return _LETTER * max(map(_letters, (title, *texts))) + _PADDING
+
+
+def _letters(text: str) -> int:
+    """How many letters wide a text is; a Chinese character is two."""
+    return sum(1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
+
 
 # A comma, an apostrophe, a hyphen in a word and a colon before a space mean nothing in Markdown.
 # They stay bare: the name that a screen reader speaks is a label's source, backslashes and all.

@@ -10,6 +10,7 @@ from functools import partial
 from typing import Literal
 
 import streamlit as st
+from streamlit import runtime
 
 from dashboard.jobs.backend import Event, JobBackend
 from dashboard.jobs.engine import Engine, chosen_engine
@@ -20,8 +21,16 @@ from dashboard.jobs.trainings import Trainings
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.settings import settings
-from dashboard.ui.connected import connected
 from dashboard.ui.turns import TURNS
+
+
+def connected(session: str) -> bool:
+    """Whether the session with that id is connected; True where there is no server to ask.
+
+    May be called from any thread.
+    """
+    return not runtime.exists() or runtime.get_instance().is_active_session(session)
+
 
 _CATALOGUE = Request.make("catalogue")
 

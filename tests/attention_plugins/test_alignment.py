@@ -5,11 +5,7 @@ from math import isnan
 import pytest
 import torch
 
-from attention_plugins.alignment import (
-    Agreement,
-    compare,
-    strongest_links,
-)
+from attention_plugins.gold import Agreement, compare, strongest_links
 
 
 def test_the_error_rate_of_a_case_by_hand():

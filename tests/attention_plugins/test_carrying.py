@@ -1,6 +1,6 @@
 """Word links over other tokens of the same sentences."""
 
-from attention_plugins.carrying import carried
+from attention_plugins.encoding import carried
 from attention_plugins.text import tokenise_clitics, tokenise_words
 
 PAIR = ("I'm home.", "Je suis chez moi.")

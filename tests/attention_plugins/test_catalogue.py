@@ -15,9 +15,8 @@ from attention_plugins import (
     ScoringSpec,
     checkpoints,
 )
-from attention_plugins.catalogue import catalogue
+from attention_plugins.catalogue import catalogue, described
 from attention_plugins.checkpoints import name_of
-from attention_plugins.distributions import described
 from attention_plugins.home import SHIPPED
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import Failure, Plugin, Registry, load

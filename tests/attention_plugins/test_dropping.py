@@ -8,8 +8,8 @@ import torch
 from attention_plugins import Scoring, Sizes, attention
 from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.contract import ModelSizes
-from attention_plugins.dropping import dropout, pooled_draws
 from attention_plugins.models.protocols import Batch
+from attention_plugins.randomness import dropout, pooled_draws
 from attention_plugins.registry import load
 
 BUILT_IN = load(allow=[])
@@ -129,7 +129,7 @@ def test_a_model_draws_anew_for_each_loss_and_equal_seeds_give_equal_losses(name
     def forbidden(*given):
         raise AssertionError("dropped by torch")
 
-    monkeypatch.setattr("attention_plugins.dropping.torch_dropout", forbidden)
+    monkeypatch.setattr("attention_plugins.randomness.torch_dropout", forbidden)
 
     def loss(seed):
         torch.manual_seed(seed)

@@ -4,7 +4,7 @@ import sys
 
 import pytest
 
-from attention_plugins.fingerprint import fingerprint
+from attention_plugins.loader import fingerprint
 from attention_plugins.registry import load
 
 

@@ -12,8 +12,14 @@ from torch import nn
 
 from attention_plugins import ModelSizes, Parameter, registry, scoring
 from attention_plugins.datasets.regression import PROBLEMS
-from attention_plugins.descent import adam_steps, sgd_steps
-from attention_plugins.fitting import NotFiniteError, _descent, fit, learned_values
+from attention_plugins.fitting import (
+    NotFiniteError,
+    _descent,
+    adam_steps,
+    fit,
+    learned_values,
+    sgd_steps,
+)
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 
 ROOT = Path(__file__).parents[2]

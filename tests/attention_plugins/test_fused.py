@@ -7,7 +7,7 @@ import torch
 from torch import nn
 
 from attention_plugins import Product, ProductScoring, Recorder, Site, Sizes, Tap, attend
-from attention_plugins.fused import attend_fused, runs_fused
+from attention_plugins.blocks import attend_fused, runs_fused
 from attention_plugins.registry import load
 
 SCORINGS = load(allow=[]).scorings

@@ -3,7 +3,7 @@ from pathlib import Path
 import pytest
 
 from attention_plugins.home import home
-from dashboard.storage.home import home as page_home
+from dashboard.storage.files import home as page_home
 
 
 @pytest.mark.parametrize(

@@ -26,7 +26,7 @@ from attention_plugins.models.transformer_layers import (
     FeedForward,
     Hyperparameters,
 )
-from attention_plugins.presets import PRESETS
+from attention_plugins.recipe import PRESETS
 from attention_plugins.registry import load
 from attention_plugins.tap import Recorder, Site, Tap
 from attention_plugins.text import BOS_ID, EOS, EOS_ID, PAD

@@ -7,7 +7,7 @@ import pytest
 from attention_plugins import attention, experiment
 from attention_plugins.contract import ContractError
 from attention_plugins.datasets.phrasebook import phrasebook
-from attention_plugins.presets import PRESETS
+from attention_plugins.recipe import PRESETS
 from attention_plugins.registry import load
 from attention_plugins.scores import bleu_k
 from attention_plugins.text import tokenise_words

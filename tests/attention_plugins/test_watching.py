@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention_plugins import watching
-from attention_plugins.origins import Plugin
+from attention_plugins.discovery import Plugin
 
 
 @pytest.fixture

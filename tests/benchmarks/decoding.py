@@ -94,7 +94,7 @@ def _dropout() -> Row:
 
     def learn(pooled: bool) -> None:
         # Without a pool every place draws by itself, as torch's dropout does.
-        off = patch("attention_plugins.dropping._Pool", lambda: None)
+        off = patch("attention_plugins.randomness._Pool", lambda: None)
         with nullcontext() if pooled else off:
             model.loss(batch).backward()
 

@@ -7,10 +7,10 @@ import streamlit as st
 from streamlit.dataframe_util import convert_anything_to_arrow_bytes
 
 from dashboard.charts import MapFrame
-from dashboard.charts.cell_tables import rect_table
 from dashboard.charts.cells import rects
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.heatmap import CELL, draw_heatmap, map_plot, prepare_heatmap
+from dashboard.charts.image import rect_table
 from dashboard.charts.template import template
 from dashboard.charts.theme import sequential
 

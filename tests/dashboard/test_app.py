@@ -11,8 +11,8 @@ from streamlit.testing.v1 import AppTest
 import streamlit_app
 from dashboard import navigation
 from dashboard.jobs.pool import LocalPool
-from dashboard.starting import lifespan
-from dashboard.storage.errors import StorageError
+from dashboard.serving import lifespan
+from dashboard.storage.files import StorageError
 from dashboard.ui import workbench
 from tests.support.catalogue import FACTS
 from tests.support.pages import Backend

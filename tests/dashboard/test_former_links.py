@@ -14,7 +14,7 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from dashboard import former_links, navigation
+from dashboard import navigation, serving
 from dashboard.features.regression import view as regression
 from dashboard.features.start import view as start
 from dashboard.links.fits import DATA, data_parameters
@@ -26,7 +26,7 @@ LINKS = [one["query"] for one in FROZEN if one["page"] == "regression"]
 @pytest.fixture
 def client():
     answer = Route("/{path:path}", lambda _: PlainTextResponse("page"), methods=["GET", "POST"])
-    app = Starlette(routes=[answer], middleware=[Middleware(former_links.FormerLinks)])
+    app = Starlette(routes=[answer], middleware=[Middleware(serving.FormerLinks)])
     return TestClient(app, follow_redirects=False)
 
 
@@ -61,5 +61,5 @@ def test_every_name_of_the_bare_pages_link_is_known(catalogue):
     own = {each.name for each in data_parameters(catalogue, DATA)}
     fields = {field.name for field in regression.LINK.fields} - {"panels", "settings"}
     fields -= {"one_scale", "columns", "letters"}  # came after the page had moved
-    assert own | fields | set("abcd") <= former_links.NAMES
-    assert not former_links.NAMES & {field.name for field in start.LINK.fields}
+    assert own | fields | set("abcd") <= serving.NAMES
+    assert not serving.NAMES & {field.name for field in start.LINK.fields}

@@ -11,11 +11,10 @@ from starlette.responses import PlainTextResponse
 
 import streamlit_app
 from dashboard.asked_uploads import AskedUploads
-from dashboard.former_links import FormerLinks
-from dashboard.headers import Headers, headers, middleware
-from dashboard.hosts import Hosts
+from dashboard.headers import Headers, Hosts, headers, middleware
 from dashboard.owners import Owners
 from dashboard.previews import Previews
+from dashboard.serving import FormerLinks
 from dashboard.sockets import Sockets
 
 

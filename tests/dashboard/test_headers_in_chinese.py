@@ -11,7 +11,7 @@ from support.races import laid_down
 
 from dashboard.features.anatomy.state import PARTS
 from dashboard.navigation import PAGES
-from dashboard.ui import summaries
+from dashboard.ui import page as summaries
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
 # Columns that are named by what stands in the data: words of a sentence, numbers, names.

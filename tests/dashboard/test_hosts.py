@@ -6,7 +6,7 @@ import socket
 import pytest
 from starlette.responses import PlainTextResponse
 
-from dashboard.hosts import Hosts
+from dashboard.headers import Hosts
 
 EVIL = "rebound.evil.example:8501"
 

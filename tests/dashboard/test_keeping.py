@@ -21,7 +21,7 @@ from dashboard.jobs.backend import Event
 from dashboard.storage.archive import MB
 from dashboard.storage.page_run import read
 from dashboard.ui import page_menu
-from dashboard.ui.run_store import run_store
+from dashboard.ui.owner import run_store
 
 # A link to each page, and a sentence, as a reader sees it, that says what came of it.
 PAGES = {

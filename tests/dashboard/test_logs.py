@@ -8,8 +8,7 @@ from types import SimpleNamespace
 import pytest
 
 from dashboard import logs
-from dashboard.jobs.job import Job
-from dashboard.jobs.journal import digest
+from dashboard.jobs.job import Job, digest
 from dashboard.records.request import Request
 from dashboard.records.training import FOLDER
 from dashboard.settings import settings

@@ -7,8 +7,8 @@ from prometheus_client.parser import text_string_to_metric_families
 from starlette.applications import Starlette
 from starlette.testclient import TestClient
 
-from dashboard import latency, metrics, serving
-from dashboard.jobs import journal
+from dashboard import metrics, serving
+from dashboard.jobs import job as journal
 from dashboard.jobs.backend import Capacity
 from dashboard.jobs.job import Job
 from dashboard.records.request import Request
@@ -29,7 +29,7 @@ def bench(monkeypatch):
 
     monkeypatch.setattr(metrics, "workbench", Bench)
     monkeypatch.setattr(journal, "listeners", [])
-    monkeypatch.setattr(latency, "listeners", [])
+    monkeypatch.setattr(metrics, "listeners", [])
 
 
 @pytest.fixture
@@ -71,9 +71,9 @@ def test_seconds_to_a_result_are_those_since_it_was_asked_for(figures):
 
 
 def test_waits_are_counted_by_page_and_by_what_was_waited_for(figures):
-    latency.note("heads", "drawn", 0.02)
-    latency.note("heads", "result", 2.0)
-    latency.note("norms", "result", 0.02)
+    metrics.note("heads", "drawn", 0.02)
+    metrics.note("heads", "result", 2.0)
+    metrics.note("norms", "result", 0.02)
     found = figures()
     name = "attention_page_seconds"
     assert found[f"{name}_sum", "drawn", "heads"] == 0.02

@@ -8,7 +8,7 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 import dashboard
-from dashboard import latency, navigation
+from dashboard import metrics, navigation
 from dashboard.ui.page import Page
 
 FEATURES = Path(dashboard.__file__).parent / "features"
@@ -89,7 +89,7 @@ def test_the_page_that_is_shown_is_known_by_its_name(backend, tmp_path, monkeypa
         navigation.st.text(navigation.location(navigation.current()))
 
     waits = []
-    monkeypatch.setattr(latency, "listeners", [waits.append])
+    monkeypatch.setattr(metrics, "listeners", [waits.append])
     names = ("runs", "norms", "regression", "start")
     locations = ("/runs", "/normalisation", "/regression", "/")
     for name, location in zip(names, locations, strict=True):

@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 
 from dashboard import previews, serving
-from dashboard.storage.errors import StorageError
+from dashboard.storage.files import StorageError
 
 PAGE = '<html lang="en"><head><title>Streamlit</title></head><body>é</body></html>'
 RUN = "0123456789abcdef" * 2

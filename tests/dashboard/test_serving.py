@@ -11,7 +11,7 @@ from streamlit.web.server.starlette import starlette_server
 
 import streamlit_app
 from dashboard import serving
-from dashboard.starting import welcome
+from dashboard.serving import welcome
 
 HERE = "127.0.0.1"
 

@@ -38,7 +38,6 @@ TEXTBOOK = "tests/benchmarks/textbook.py"
 # Edition 1.0 has the numbers 10.5 and 10.7 too, for what is in chapter 9 here.
 CITES = {
     "attention_plugins/datasets/tatoeba.py": "9.5",
-    "attention_plugins/presets.py": "10.4",
     "attention_plugins/recipe.py": "10.4",
     "attention_plugins/scores.py": "9.7",
     "attention_plugins/text.py": "9.5",

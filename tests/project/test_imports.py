@@ -72,7 +72,7 @@ SCREEN = (
     "dashboard.app",
     "dashboard.navigation",
     "dashboard.serving",
-    "dashboard.starting",
+    "dashboard.serving",
 )
 FEATURES = sorted(path.parent.name for path in ROOT.glob("dashboard/features/*/__init__.py"))
 # What they are, what they must not import even inside a function, and those excepted.
@@ -248,7 +248,7 @@ def test_the_page_process_loads_no_torch_and_no_plugin():
 
 
 def test_a_page_that_keeps_nothing_loads_no_database():
-    loading = "import dashboard.app, dashboard.starting, dashboard.features.regression.page"
+    loading = "import dashboard.app, dashboard.serving, dashboard.features.regression.page"
     page, keeping = loaded(loading, "import dashboard.storage.runs")
     databases = ("sqlalchemy", "alembic", "fsspec", "psycopg")
     assert not {m for m in page if names(m, databases)}

@@ -37,22 +37,21 @@ from dashboard.features.race.task_import import read_race
 from dashboard.features.race.view import RaceView, chosen
 from dashboard.features.race.view import requests as requests_of_race
 from dashboard.features.regression.task_table import as_regression, read_table
-from dashboard.jobs.training_export import checkpoint_name
+from dashboard.jobs.training_files import checkpoint_name
 from dashboard.records.card import problem_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
-from dashboard.records.nearness import explained, parts_of, said
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+from dashboard.records.training import explained, parts_of, said
 from dashboard.storage import races
 from dashboard.storage.archive import pack, unpack
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import Bundle, read, write
-from dashboard.storage.errors import BundleError, StorageError
-from dashboard.storage.files import make_folder
+from dashboard.storage.entries import parse_object
+from dashboard.storage.files import BundleError, StorageError, make_folder
 from dashboard.storage.races import OUTCOMES, PLAN
 from dashboard.storage.run import Description, Run
 from dashboard.storage.runs import Runs
-from dashboard.storage.strict_json import parse_object
 from dashboard.storage.table_format import TableError, format_of
 from dashboard.storage.training_folder import TrainingFolder
 from dashboard.ui.checkpoints import origin

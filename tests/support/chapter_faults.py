@@ -100,7 +100,7 @@ FAULTS = {
         "sums = of_queries.unsqueeze(-2) - of_keys.unsqueeze(-3)",
     ),
     "003 scoring functions: scaled dot product": Fault(
-        "dashboard/features/anatomy/task_root.py",
+        "dashboard/features/anatomy/task.py",
         "queries @ keys.mT / math.sqrt(d)",
         "queries @ keys.mT / d",
     ),

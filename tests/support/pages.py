@@ -15,7 +15,7 @@ from support.alignments import alignment
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Site
 from dashboard.features.anatomy import task as anatomy
-from dashboard.features.differences.task_comparison import compare
+from dashboard.features.differences.task import compare
 from dashboard.features.experiment import task as experiment
 from dashboard.features.norms import task as norms
 from dashboard.features.positions import task as positions

@@ -16,7 +16,7 @@ from attention_plugins.attention import Scoring, attend, needs_of
 from attention_plugins.checking.comparing import draw, equal
 from attention_plugins.checking.findings import Broken
 from attention_plugins.contract import ScoringSpec, Sizes
-from attention_plugins.refusal import let_go
+from attention_plugins.discovery import let_go
 
 __all__ = [
     "HIDDEN", "KEYS", "QUERIES", "SIZE", "VALUE", "attended", "draw", "equal", "inputs",

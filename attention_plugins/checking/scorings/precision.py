@@ -16,7 +16,7 @@ from attention_plugins.checking.scorings.common import (
     scores,
 )
 from attention_plugins.contract import ScoringSpec, Sizes
-from attention_plugins.refusal import let_go
+from attention_plugins.discovery import let_go
 
 # Of the largest score: what rounding of inputs and of sums may cost.
 _TOLERANCES = {torch.float32: 1e-3, torch.float64: 1e-9, torch.bfloat16: 0.1}

@@ -20,7 +20,7 @@ from attention_plugins.checking.scorings.common import (
     scores,
 )
 from attention_plugins.contract import ScoringSpec
-from attention_plugins.refusal import let_go
+from attention_plugins.discovery import let_go
 
 _LEADING = ((), (3,), (2, 3), (2, 3, 2))
 

@@ -15,7 +15,7 @@ from attention_plugins.attention import (
     needs_of,
     runs_in_linear_time,
 )
-from attention_plugins.blocks import attend_in_blocks
+from attention_plugins.blocks import attend_fused, attend_in_blocks, runs_fused
 from attention_plugins.checking.findings import Broken, attempt, rule
 from attention_plugins.checking.scorings.common import (
     KEYS,
@@ -28,7 +28,6 @@ from attention_plugins.checking.scorings.common import (
     remembers_nothing,
 )
 from attention_plugins.contract import ScoringSpec
-from attention_plugins.fused import attend_fused, runs_fused
 from attention_plugins.sums import pool_without_weights, pools_without_weights
 
 # Causes of much else.

@@ -23,8 +23,8 @@ from dashboard.features.alignment.view import (
     default_view,
 )
 from dashboard.language import gettext, gettext_noop, translated
+from dashboard.links.lettered import NEUTRAL, sides_of
 from dashboard.links.panels import checkpoints_of
-from dashboard.links.sides import NEUTRAL, sides_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.ui import layout, shown, upload

@@ -15,7 +15,7 @@ from dataclasses import dataclass, replace
 from dashboard.language import gettext_noop
 from dashboard.links.checkpoints import reference, usual_panels
 from dashboard.links.fields import UPLOADED, Choice, Setting, Text, device
-from dashboard.links.link import Link
+from dashboard.links.link import Link, Reader
 from dashboard.links.panels import (
     CheckpointLetters,
     Checkpoints,
@@ -24,7 +24,6 @@ from dashboard.links.panels import (
     checkpoints_of,
     corpus,
 )
-from dashboard.links.reader import Reader
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request
@@ -126,7 +125,7 @@ def alignment_request(
 
 
 def alignment_work(request: Request) -> float:
-    """What scoring many pairs costs, see :mod:`dashboard.records.work`; one pair costs little."""
+    """What scoring many pairs costs (:mod:`dashboard.records.request`); one pair costs little."""
     return _SECONDS_PER_PAIR * scored_pairs(request)
 
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import replace
 
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.features.anatomy import numbers, state
-from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS
+from dashboard.features.anatomy import parameters as bounds
+from dashboard.features.anatomy import state, tensors
+from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.features.anatomy.view import (
     DROPOUT_FIELD,
@@ -17,21 +19,125 @@ from dashboard.features.anatomy.view import (
     HIDDEN_FIELD,
     INDICES,
     LAYOUT,
+    LENGTHS,
     PARAMETERS,
     SCORING,
     SEED_FIELD,
+    sizes_by_name,
 )
 from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import pairs
 from dashboard.records.request import FORMULA
 from dashboard.ui import layout, shown
-from dashboard.ui.attending import draw_normaliser_of_view
-from dashboard.ui.fields import draw_choice, draw_setting, draw_settings
+from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_setting, draw_settings
 from dashboard.ui.formula_field import choose_scoring, formula_field
-from dashboard.ui.formula_package import package_button
+from dashboard.ui.formulas import package_button
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import draw_parameter
+from dashboard.ui.widgets import draw_parameter, draw_parameters, place
 from dashboard.ui.widgets import formula as draw_mathematics
+
+_TITLES = {"q": gettext_noop("Queries"), "k": gettext_noop("Keys"), "v": gettext_noop("Values")}
+_LENGTHS_HELP = gettext_noop(
+    "How many keys each query may see: one number per batch row (2, 6), or one per query, batch "
+    "rows parted by a slash (1, 3 / 2, 4). Empty: all of them."
+)
+_LENGTHS_OF = "anatomy lengths of"  # what the text in the field was written for
+
+
+def refit(session: Session[Anatomy], before: Anatomy) -> None:
+    """Drop the numbers, which another layout or other sizes leave no place for.
+
+    Lengths stay if somebody chose them and they are still possible.
+
+    Args:
+        before: the view before it got its layout or sizes.
+    """
+    session.update(q="", k="", v="")
+    kept = LENGTHS.default(session.view)
+    if before.lengths != LENGTHS.default(before):
+        with suppress(tensors.TensorError):
+            kept = LENGTHS.parse(before.lengths, session.view)
+    session.update(lengths=kept)
+
+
+def lengths(session: Session[Anatomy], width: int) -> None:
+    """The field of the valid lengths; px wide."""
+    view = session.view
+    written_for = (view.example, view.layout, view.sizes)
+    moved = st.session_state.get(_LENGTHS_OF) != written_for
+    st.session_state[_LENGTHS_OF] = written_for
+    given = st.text_input(
+        gettext("Valid lengths"),
+        key=place(session.key("lengths"), view.lengths, session.fresh or moved),
+        help=gettext(_LENGTHS_HELP),
+        width=width,
+        placeholder=gettext("all"),
+    )
+    try:
+        session.update(lengths=LENGTHS.parse(given, view))
+    except tensors.TensorError as error:
+        st.text(
+            gettext("Valid lengths: {error}; {used} is used", error=error, used=view.lengths)
+            if view.lengths
+            else gettext("Valid lengths: {error}; none is used", error=error)
+        )
+
+
+def sizes(session: Session[Anatomy]) -> None:
+    """The sizes of queries, keys and values, in a menu."""
+    before = session.view
+    with st.popover(gettext("Sizes"), icon=":material/straighten:"):
+        chosen = draw_parameters(
+            bounds.SIZES, pairs(sizes_by_name(before)), session.key("size"), session.fresh
+        )
+    values = dict(chosen)
+    session.update(sizes=Sizes(*(int(values[each.name]) for each in bounds.SIZES)))
+    if session.view.sizes != before.sizes:
+        refit(session, before)
+
+
+def editors(session: Session[Anatomy]) -> None:
+    """The tensors of one batch row, in a menu."""
+    names = [name for name in "qkv" if session.view.editable(name)]
+    with st.popover(gettext("Edit numbers"), icon=":material/edit:", disabled=not names):
+        st.caption(gettext("A line per row, as it stands or as Python prints it."))
+        rows = range(session.view.sizes.batch)
+        lost = st.session_state.get("anatomy-edited") not in rows
+        row = st.segmented_control(
+            gettext("Batch row"), rows, key=place("anatomy-edited", 0, session.fresh or lost)
+        )
+        for name in names:
+            _editor(session, name, row or 0)
+        if any(getattr(session.view, name) for name in names):
+            st.button(gettext("Back to the example's"), on_click=_forget, args=(session,))
+
+
+def _forget(session: Session[Anatomy]) -> None:
+    session.change(replace(session.view, q="", k="", v=""))
+
+
+def _editor(session: Session[Anatomy], name: str, row: int) -> None:
+    view = session.view
+    text, shape = view.text_of(name), view.sizes.of(name)
+    matrices = list(tensors.read(text, shape))
+    # One field per batch row and example: what was typed elsewhere does not belong here.
+    key = f"anatomy-{name}-{row}-{view.example}-{view.layout}-{view.seed}-{shape}"
+    title = gettext(_TITLES[name])
+    given = st.text_area(
+        gettext("{title}, {rows} × {columns}", title=title, rows=shape[1], columns=shape[2]),
+        key=place(key, tensors.write_lines(matrices[row]), session.fresh),
+        height=min(40 + 26 * shape[1], 200),
+    )
+    try:
+        matrices[row] = tensors.read_lines(given, shape[1:])
+    except tensors.TensorError as error:
+        st.text(gettext("{field}: {error}", field=title, error=error))
+        return
+    written = tensors.write(matrices)
+    if written != text:
+        session.update(**{name: written})
+
 
 _CHOICE_WIDTH, SLIDER_WIDTH, _FIELD_WIDTH, _INDEX_WIDTH = 230, 150, 110, 120  # px
 
@@ -56,13 +162,13 @@ def step_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
     scoring_controls(session, catalogue, row)
     shown.caption(gettext(EXAMPLES[session.view.example].caption))
     with layout.row("anatomy-numbers"):
-        numbers.lengths(session, SLIDER_WIDTH)
+        lengths(session, SLIDER_WIDTH)
         draw_setting(session, catalogue, DROPOUT_FIELD, width=SLIDER_WIDTH)
         if not _has_weights(session.view, catalogue):
             draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)
         if session.view.example == DRAWN:
-            numbers.sizes(session)
-        numbers.editors(session)
+            sizes(session)
+        editors(session)
     _indices(session)
 
 
@@ -133,7 +239,7 @@ def _layout(session: Session[Anatomy], catalogue: Catalogue) -> None:
     before = session.view
     chosen = draw_choice(session, catalogue, LAYOUT, width=_CHOICE_WIDTH)
     if chosen != before.layout:
-        numbers.refit(session, before)
+        refit(session, before)
     if chosen == HEADS:
         draw_setting(session, catalogue, HEADS_FIELD, width=_FIELD_WIDTH)
 

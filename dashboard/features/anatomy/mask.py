@@ -8,10 +8,9 @@ import numpy as np
 import streamlit as st
 
 from dashboard.features.anatomy import tensors
-from dashboard.features.anatomy.chart_matrix import draw_matrix, prepare_matrix
-from dashboard.features.anatomy.chart_stages import Stage, stages
+from dashboard.features.anatomy.chart_matrix import Stage, draw_matrix, prepare_matrix, stages
 from dashboard.features.anatomy.state import SCORES_SHAPE, Anatomy
-from dashboard.features.anatomy.tensor_fields import Lengths
+from dashboard.features.anatomy.tensors import Lengths
 from dashboard.features.anatomy.view import PER_QUERY, PER_ROW
 from dashboard.language import gettext, gettext_noop
 from dashboard.language.joining import listed

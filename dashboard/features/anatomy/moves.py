@@ -8,9 +8,8 @@ import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard.features.anatomy.chart_matrix import draw_matrix, prepare_matrix
+from dashboard.features.anatomy.chart_matrix import Stage, draw_matrix, prepare_matrix
 from dashboard.features.anatomy.chart_shapes import Shape, shape_flow
-from dashboard.features.anatomy.chart_stages import Stage
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.language import gettext
 from dashboard.ui import charts, shown

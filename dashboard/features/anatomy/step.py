@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from dashboard.features.anatomy import moves
-from dashboard.features.anatomy.chart_stages import stages
+from dashboard.features.anatomy.chart_matrix import stages
 from dashboard.features.anatomy.examples import HEADS
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.features.anatomy.tensors import lengths

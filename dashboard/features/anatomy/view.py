@@ -14,7 +14,7 @@ from dashboard.features.anatomy import parameters as bounds
 from dashboard.features.anatomy import state
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, Sizes, names
 from dashboard.features.anatomy.state import SCORES_SHAPE, Anatomy, layouts
-from dashboard.features.anatomy.tensor_fields import Lengths, TensorText
+from dashboard.features.anatomy.tensors import Lengths, TensorText
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import normaliser_fields
 from dashboard.links.fields import (
@@ -25,8 +25,7 @@ from dashboard.links.fields import (
     Setting,
     write_parameters,
 )
-from dashboard.links.link import Field, Link
-from dashboard.links.reader import Query, Reader
+from dashboard.links.link import Field, Link, Query, Reader
 from dashboard.links.scorings import ScoringChoice, formulas_among, given
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter

@@ -11,8 +11,7 @@ import numpy as np
 import streamlit as st
 
 from dashboard.charts.template import Prepared
-from dashboard.features.anatomy.chart_matrix import MatrixShape, draw_matrix, prepare_matrix
-from dashboard.features.anatomy.chart_stages import Stage
+from dashboard.features.anatomy.chart_matrix import MatrixShape, Stage, draw_matrix, prepare_matrix
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Entry

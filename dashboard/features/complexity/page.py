@@ -34,8 +34,7 @@ from dashboard.links.fields import next_seed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
 from dashboard.ui import charts, layout, results, shown
-from dashboard.ui.attending import draw_normaliser_of_view
-from dashboard.ui.fields import draw_choice, draw_device, draw_settings
+from dashboard.ui.fields import draw_choice, draw_device, draw_normaliser_of_view, draw_settings
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session

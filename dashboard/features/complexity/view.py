@@ -78,7 +78,7 @@ LINK = Link(
 
 
 def timing_work(request: Request) -> float:
-    """What timing costs, see :mod:`dashboard.records.work`; it stops itself before long."""
+    """What timing costs, see :mod:`dashboard.records.request`; it stops itself before long."""
     if request.data == REFERENCE:
         return 0.0
     options = dict(request.options)

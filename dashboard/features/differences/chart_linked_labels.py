@@ -5,7 +5,7 @@ from __future__ import annotations
 import altair as alt
 
 from dashboard.charts import theme
-from dashboard.charts.places import at
+from dashboard.charts.image import at
 from dashboard.charts.template import Data
 from dashboard.features.differences.chart_linked_layers import Sizes, placed
 from dashboard.language import gettext

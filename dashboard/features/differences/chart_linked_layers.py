@@ -16,7 +16,7 @@ from string import Formatter
 import altair as alt
 
 from dashboard.charts import theme
-from dashboard.charts.places import at
+from dashboard.charts.image import at
 from dashboard.charts.template import Data
 from dashboard.language import gettext
 

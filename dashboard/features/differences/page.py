@@ -11,9 +11,8 @@ import streamlit as st
 from dashboard.charts.template import chart_of
 from dashboard.features.differences.asking import Asked, Compared, asked, compared, follow_ups
 from dashboard.features.differences.chart_linked import draw_linked
-from dashboard.features.differences.match import head_matching
 from dashboard.features.differences.pair import prepare_sides
-from dashboard.features.differences.panel import panel, target_missing, target_said
+from dashboard.features.differences.panel import head_matching, panel, target_missing, target_said
 from dashboard.features.differences.view import (
     CORPUS,
     DEVICE,
@@ -27,8 +26,8 @@ from dashboard.features.differences.view import (
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.checkpoints import usual_panels
+from dashboard.links.lettered import examples_of, following, sides_of
 from dashboard.links.panels import checkpoints_of
-from dashboard.links.sides import examples_of, following, sides_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request

@@ -2,13 +2,21 @@
 
 from __future__ import annotations
 
+import math
 import time
+from collections.abc import Iterable, Sequence
+from typing import Any
 
+import pyarrow as pa
+import torch
+from torch import Tensor
+
+from attention_plugins.comparison import correlations, jensen_shannon, match_heads
 from attention_plugins.contract import ContractError
 from attention_plugins.record import AttentionMap
 from attention_plugins.translator import Translator
-from dashboard.features.differences.task_comparison import compare
 from dashboard.jobs.context import Context
+from dashboard.jobs.task_tables import map_names
 from dashboard.jobs.task_translator import (
     open_translator,
     provenance,
@@ -20,6 +28,145 @@ from dashboard.language import gettext_noop
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+
+Heads = dict[str, Tensor]  # (queries, keys), by the map's name
+
+
+def compare(
+    one: Sequence[AttentionMap], other: Sequence[AttentionMap], name: str, other_name: str
+) -> Result:
+    """How two models' maps of one kind differ: two of the maps cell by cell, and all heads.
+
+    Args:
+        one, other: the maps of all layers, at least one of each; those of another shape than the
+            last layer's are left out.
+        name, other_name: the maps that are compared, such as ``2.3`` or ``2.mean``.
+
+    Returns:
+        Tables ``differences``, a row per cell (``query``, ``key``, ``query_label``,
+        ``key_label``, ``weight_one``, ``weight_other``, ``difference``; null where masked);
+        ``divergence``, a row per query (``query``, ``query_label``, ``jensen_shannon_bits``; null
+        where a row has no weight); ``matches``, a row per head of the one model (``map``,
+        ``match``: the other model's map with the highest Pearson correlation, ``r``; null where
+        there is none). Facts ``mean_divergence`` and ``most_different`` (a query's number), over
+        queries with weight, and ``correlation`` of the two maps; None where there is none.
+
+    Raises:
+        ContractError: a map that a model does not have, maps whose queries or keys are other
+            words.
+    """
+    queries, keys = _labels(one, other)
+    causal = one[-1].site.kind == "decoder"
+    heads, other_heads = _heads(one), _heads(other)
+    chosen = _chosen(heads, one, name)
+    other_chosen = _chosen(other_heads, other, other_name)
+    bits = jensen_shannon(chosen, other_chosen)
+    seen = _seen([chosen], causal) & _seen([other_chosen], causal)
+    r = correlations(chosen[None], other_chosen[None], seen).item()
+    known = bits[~bits.isnan()]
+    return Result(
+        tables={
+            "differences": _cells(chosen, other_chosen, queries, keys, causal),
+            "divergence": pa.table(
+                {
+                    "query": range(len(queries)),
+                    "query_label": queries,
+                    "jensen_shannon_bits": pa.array(bits.tolist(), pa.float64(), from_pandas=True),
+                }
+            ),
+            "matches": _matches(heads, other_heads, causal),
+        },
+        facts={
+            "mean_divergence": known.mean().item() if len(known) else None,
+            "most_different": int(bits.nan_to_num(-1.0).argmax()) if len(known) else None,
+            "correlation": None if math.isnan(r) else r,
+        },
+    )
+
+
+def _labels(
+    one: Sequence[AttentionMap], other: Sequence[AttentionMap]
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """The words of the rows and columns that both models' maps have."""
+    own = one[-1].query_labels, one[-1].key_labels
+    if own != (other[-1].query_labels, other[-1].key_labels):
+        raise ContractError(
+            "the two models split the text in different ways, so their maps have different "
+            "words and cannot be compared"
+        )
+    return own
+
+
+def _heads(maps: Sequence[AttentionMap]) -> Heads:
+    """Every head of the layers whose maps are as large as the last one's."""
+    shape = maps[-1].weights.shape[1:]
+    return {
+        name: weights.double().cpu()
+        for found in maps
+        if found.weights.shape[1:] == shape
+        for name, weights in zip(
+            map_names(found.site.layer, len(found.weights)), found.weights, strict=False
+        )
+    }
+
+
+def _chosen(heads: Heads, maps: Sequence[AttentionMap], name: str) -> Tensor:
+    """A head, or the mean of a layer's heads, ``(queries, keys)``."""
+    if name in heads:
+        return heads[name]
+    for found in maps:
+        names = map_names(found.site.layer, len(found.weights))
+        if name == names[-1] and names[0] in heads:
+            return found.weights.double().cpu().mean(dim=0)
+    raise ContractError(f"no map {name!r}; offered: {', '.join(heads)}, and means of layers")
+
+
+def _seen(heads: Iterable[Tensor], causal: bool) -> Tensor:
+    """The cells ``(queries, keys)`` that no head masks; a row without weight is masked."""
+    weights = torch.stack([*heads])
+    rows = (weights.sum(dim=-1) > 0).all(dim=0)
+    cells = rows[:, None].expand(weights.shape[1:])
+    return cells.tril() if causal else cells
+
+
+def _cells(
+    one: Tensor, other: Tensor, queries: Sequence[str], keys: Sequence[str], causal: bool
+) -> pa.Table:
+    values: dict[str, Any] = {}
+    masked = [weights.where(_seen([weights], causal), torch.nan) for weights in (one, other)]
+    for name, matrix in (
+        ("weight_one", masked[0]), ("weight_other", masked[1]),
+        ("difference", masked[0] - masked[1]),
+    ):  # fmt: skip
+        values[name] = pa.array(matrix.flatten().tolist(), pa.float64(), from_pandas=True)
+    places = [(query, key) for query in range(len(queries)) for key in range(len(keys))]
+    return pa.table(
+        {
+            "query": [query for query, _ in places],
+            "key": [key for _, key in places],
+            "query_label": [queries[query] for query, _ in places],
+            "key_label": [keys[key] for _, key in places],
+            **values,
+        }
+    )
+
+
+def _matches(heads: Heads, others: Heads, causal: bool) -> pa.Table:
+    seen = _seen(heads.values(), causal) & _seen(others.values(), causal)
+    one, other = torch.stack([*heads.values()]), torch.stack([*others.values()])
+    found = match_heads(one, other, seen)
+    names = [*others]
+    return pa.table(
+        {
+            "map": [*heads],
+            "match": pa.array(
+                [None if match.head is None else names[match.head] for match in found],
+                pa.string(),
+            ),
+            "r": pa.array([match.r for match in found], pa.float64(), from_pandas=True),
+        }
+    )
+
 
 _TEXTS = ("other", "text", "target", "kind", "map", "other_map")
 

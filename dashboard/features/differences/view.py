@@ -16,7 +16,8 @@ from dashboard.language import gettext, gettext_noop
 from dashboard.links import panels
 from dashboard.links.checkpoints import usual_corpus, usual_panels
 from dashboard.links.fields import Text, device
-from dashboard.links.link import Field, Link
+from dashboard.links.lettered import usual_sentence
+from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import (
     CheckpointLetters,
     PanelsField,
@@ -26,8 +27,6 @@ from dashboard.links.panels import (
     kind,
     text,
 )
-from dashboard.links.reader import Reader
-from dashboard.links.sides import usual_sentence
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
 

@@ -10,7 +10,7 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.labels import displayed, room
-from dashboard.charts.pointer import hover
+from dashboard.charts.lanes import hover
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
 from dashboard.language import gettext

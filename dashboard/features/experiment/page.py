@@ -14,7 +14,7 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard import navigation
-from dashboard.features.experiment import differences, maps, runs, seeds, steering
+from dashboard.features.experiment import maps, seeds, steering, table
 from dashboard.features.experiment import table as experiment_table
 from dashboard.features.experiment.cells import (
     AT_WORK,
@@ -220,7 +220,7 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
     # Not right above the table, whose own tools appear there.
     st.download_button(
         gettext("Every run as CSV"),
-        partial(runs.file, view, cells, columns),  # made when it is asked for
+        partial(seeds.file, view, cells, columns),  # made when it is asked for
         file_name=f"experiment-{view.task}.csv",
         mime="text/csv",
         icon=":material/download:",
@@ -228,13 +228,13 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         key="experiment-csv",
         on_click="ignore",
     )
-    runs.failures(cells, catalogue)
+    seeds.failures(cells, catalogue)
     shown.header(gettext("Every seed"))
     seeds.chart(
         view, cells, measured, found, catalogue,
         lambda name: session.change(replace(session.view, figure=name)),
     )  # fmt: skip
-    differences.show(view, catalogue, gains(state.result))
+    table.show(view, catalogue, gains(state.result))
     shown.header(gettext("Where each scoring looks"))
     maps.show(
         view, cells, catalogue, lambda seed: session.change(replace(session.view, maps=seed))

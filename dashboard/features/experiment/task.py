@@ -2,11 +2,243 @@
 
 from __future__ import annotations
 
-from dashboard.features.experiment.task_summary import summarise
-from dashboard.features.experiment.task_tuning import tune
+import json
+import math
+import statistics
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from statistics import fmean
+from typing import Any
+
+import numpy as np
+import pyarrow as pa
+
+from attention_plugins import tuning
+from attention_plugins.contract import Scalar
+from attention_plugins.fitting import usual_rate
+from attention_plugins.race.comparisons import comparisons
+from attention_plugins.race.statistics import LEVEL, corrected, sign_flip_ps
+from attention_plugins.registry import installed
+from dashboard.features.experiment.view import TUNING_SEEDS, VALIDATION
+from dashboard.jobs import tasks
 from dashboard.jobs.context import Context
+from dashboard.language import gettext_noop
+from dashboard.links import fits
+from dashboard.records.parameter import Better
 from dashboard.records.request import Request
 from dashboard.records.result import Result
+
+_SUMMARY = pa.schema(
+    [
+        ("metric", pa.string()), ("scoring", pa.string()), ("mean", pa.float64()),
+        ("deviation", pa.float64()), ("count", pa.int32()), ("best", pa.bool_()),
+    ]
+)  # fmt: skip
+_DIFFERENCES = pa.schema(
+    [
+        ("metric", pa.string()), ("scoring", pa.string()), ("mean", pa.float64()),
+        ("low", pa.float64()), ("high", pa.float64()), ("p", pa.float64()),
+        ("pairs", pa.int32()), ("verdict", pa.string()), ("seeds_needed", pa.int32()),
+    ]
+)  # fmt: skip
+
+_SIDES: Mapping[str, Better] = {"lower": "lower", "higher": "higher", "": ""}
+
+Values = Mapping[str, Sequence[float]]  # by scoring, aligned by seed, NaN where not measured
+
+
+@dataclass(frozen=True)
+class Spread:
+    """Mean and sample standard deviation (n - 1) of ``count`` seeds.
+
+    ``deviation`` is None for fewer than two seeds, ``mean`` for none.
+    """
+
+    mean: float | None
+    deviation: float | None
+    count: int
+
+
+def summarise(request: Request) -> Result:
+    """Summarise the runs of an experiment.
+
+    The option ``runs`` is JSON: by metric an object with ``better`` (``"lower"``, ``"higher"`` or
+    ``""``) and ``values``, by scoring the list of its runs' values in the order of the seeds,
+    null where not measured. The option ``reference`` names the scoring with which the others are
+    compared.
+
+    Returns:
+        Table ``summary``, a row for each metric and scoring: ``metric``, ``scoring``, ``mean``
+        and ``deviation`` (null as in :class:`Spread`), ``count``, ``best`` (of one scoring of a
+        metric at most). Table ``differences``, a row for each metric that has a better side and
+        each scoring but the reference: ``mean`` of the differences, seed by seed, positive where
+        the scoring is better; ``low`` and ``high``, the ends of their 95 % bootstrap interval;
+        ``p`` of the paired permutation test, corrected by Holm for the scorings compared;
+        ``pairs``, the seeds that it rests on; ``verdict`` and ``seeds_needed`` as in
+        :class:`attention_plugins.race.comparisons.Comparison`.
+
+    Raises:
+        ValueError: an option that is missing, or is not such JSON.
+    """
+    try:
+        options = dict(request.options)
+        runs = json.loads(str(options["runs"]))
+        read: dict[str, tuple[Values, Better]] = {
+            metric: ({n: _numbers(v) for n, v in found["values"].items()}, _SIDES[found["better"]])
+            for metric, found in runs.items()
+        }
+        rows = [row for metric, found in read.items() for row in _rows(metric, *found)]
+        reference = str(options.get("reference", ""))
+        compared = [
+            row for metric, found in read.items() for row in _compared(metric, *found, reference)
+        ]
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise ValueError(f"need the option runs to be such JSON as a page sends: {error!r}") from (
+            error
+        )
+    return Result(
+        tables={
+            "summary": pa.Table.from_pylist(rows, schema=_SUMMARY),
+            "differences": pa.Table.from_pylist(compared, schema=_DIFFERENCES),
+        }
+    )
+
+
+def spread(values: Iterable[float]) -> Spread:
+    """The spread of what was measured; what is not finite was not."""
+    found = [value for value in values if math.isfinite(value)]
+    if not found:
+        return Spread(None, None, 0)
+    deviation = statistics.stdev(found) if len(found) > 1 else None
+    return Spread(statistics.fmean(found), deviation, len(found))
+
+
+def best(values: Values, better: Better) -> str | None:
+    """The scoring that is better than every other beyond chance; None where there is none.
+
+    It has the best mean, and its differences from all others, paired by seed, have a p of at most
+    0.05 after Holm's correction.
+    """
+    spreads = {name: spread(found) for name, found in values.items()}
+    means = {name: one.mean for name, one in spreads.items() if one.mean is not None}
+    if not better or len(means) < 2:
+        return None
+    first = (max if better == "higher" else min)(means, key=means.__getitem__)
+    gains = np.array([np.subtract(values[first], values[one]) for one in means if one != first])
+    ps = corrected(sign_flip_ps(np.where(np.isfinite(gains), gains, 0.0)).tolist())
+    return first if all(p <= LEVEL for p in ps) else None
+
+
+def _rows(metric: str, values: Values, better: Better) -> Iterator[dict[str, Any]]:
+    winner = best(values, better)
+    for name, found in values.items():
+        own = {"metric": metric, "scoring": name, "best": name == winner}
+        yield {**own, **asdict(spread(found))}
+
+
+def _compared(
+    metric: str, values: Values, better: Better, reference: str
+) -> Iterator[dict[str, Any]]:
+    if not better or reference not in values:
+        return
+    found = comparisons(values, reference, higher_is_better=better == "higher")
+    for name, one in found.items():
+        mean, low, high, _, pairs = one.difference
+        yield {
+            "metric": metric, "scoring": name, "mean": _known(mean), "low": _known(low),
+            "high": _known(high), "p": _known(one.corrected_p), "pairs": pairs,
+            "verdict": one.verdict, "seeds_needed": one.seeds_needed,
+        }  # fmt: skip
+
+
+def _numbers(values: Sequence[float | None]) -> list[float]:
+    return [math.nan if value is None else float(value) for value in values]
+
+
+def _known(value: float) -> float | None:
+    return value if math.isfinite(value) else None
+
+
+_RATE = "lr"
+_FACTORS = (1.0, 1 / 3, 3.0)  # of the usual learning rate
+
+
+def tune(request: Request, context: Context) -> Result:
+    """Fit a scoring with every combination of the declared grid to problems of the tuning seeds.
+
+    The grid is that of :func:`attention_plugins.tuning.grid`; where the scoring learns, it is
+    the usual learning rate, a third of it and three times as much. The error that decides is the
+    leave-one-out error at the training points, the mean over the seeds of
+    :data:`~dashboard.features.experiment.view.TUNING_SEEDS`, which no experiment reports.
+
+    Args:
+        request: a fit of the task ``regression``, but for its task and its seed.
+        context: of the job.
+
+    Returns:
+        Table ``grid`` with a row for each combination: ``values``, the list of its values as
+        text, and ``error``, null where the scoring could not be fitted. Facts ``chosen``, the
+        best values by name; ``combinations``, how many were tried; ``edges``, by name ``lowest``
+        or ``highest`` where the value is an end of its grid.
+
+    Raises:
+        ValueError: what a fit refuses, where no combination can be fitted.
+        Cancelled: the job was stopped.
+    """
+    scoring, options = installed().scoring(request.scoring), dict(request.options)
+    learns = bool(options.get("learn"))
+    combinations = _rates(options) if learns else tuning.grid(scoring.parameters)
+    errors: list[float | None] = []
+    refused: ValueError | None = None
+    for number, values in enumerate(combinations):
+        try:
+            asked = [_fit(request, values, learns, seed) for seed in TUNING_SEEDS]
+            found = [tasks.perform(fit, context).facts["metrics"][VALIDATION] for fit in asked]
+            errors.append(fmean(found))
+        except ValueError as error:
+            refused = error
+            errors.append(None)
+        context.report((number + 1) / len(combinations), gettext_noop("tuning on other seeds"))
+    tried = [(error, n) for n, error in enumerate(errors) if error is not None]
+    if not tried and refused:
+        raise refused
+    chosen = combinations[min(tried)[1]]
+    rows = [
+        {"values": [f"{name}={value:g}" for name, value in values.items()], "error": error}
+        for values, error in zip(combinations, errors, strict=True)
+    ]
+    schema = pa.schema([("values", pa.list_(pa.string())), ("error", pa.float64())])
+    return Result(
+        tables={"grid": pa.Table.from_pylist(rows, schema=schema)},
+        facts={
+            "chosen": chosen, "combinations": len(combinations),
+            "edges": _edges(combinations, chosen) if len(dict(tried)) > 1 else {},
+        },
+    )  # fmt: skip
+
+
+def _edges(
+    combinations: Sequence[Mapping[str, float]], chosen: Mapping[str, float]
+) -> dict[str, str]:
+    """At which end of its grid a value lies: a better one may lie beyond."""
+    found = {}
+    for name, value in chosen.items():
+        tried = {values[name] for values in combinations}
+        if len(tried) > 1 and value in (min(tried), max(tried)):
+            found[name] = "lowest" if value == min(tried) else "highest"
+    return found
+
+
+def _rates(options: Mapping[str, Scalar]) -> list[dict[str, float]]:
+    usual = usual_rate(str(options.get("loss", "mean")), str(options.get("optimiser", "sgd")))
+    return [{_RATE: factor * usual} for factor in _FACTORS]
+
+
+def _fit(request: Request, values: Mapping[str, float], learns: bool, seed: int) -> Request:
+    what = "options" if learns else "parameters"
+    chosen = dict(getattr(request, what)) | dict(values)
+    changed = {what: tuple(sorted(chosen.items()))}
+    return replace(request, task=fits.TASK, seed=seed, **changed)
 
 
 def perform(request: Request, context: Context) -> Result:

@@ -14,22 +14,42 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from itertools import count
+from typing import Any
 
-from dashboard.features.experiment.of_task import OfTask
 from dashboard.language import gettext_noop
 from dashboard.links import fits, recipes
 from dashboard.links.attending import normaliser_fields
 from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, device
 from dashboard.links.fits import COLUMNS_FIELD, LEARN, PROBLEM
-from dashboard.links.link import Link
-from dashboard.links.reader import Reader
+from dashboard.links.link import Field, Link, Reader
 from dashboard.links.recipes import Recipe
 from dashboard.links.scorings import Names
 from dashboard.records.attending import NORMALISER, OF_NORMALISER
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.metric import Metric
-from dashboard.records.parameter import Parameter, pairs
+from dashboard.records.parameter import Metric, Parameter, pairs
 from dashboard.records.request import Pairs, Request, Scalar, is_upload
+
+
+@dataclass(frozen=True, kw_only=True)
+class OfTask(Field[Any, Any]):
+    """An attribute that another field reads and writes for each task, and for some none.
+
+    Args:
+        fields: by task.
+    """
+
+    fields: Mapping[str, Field[Any, Any]]
+
+    def read(self, reader: Reader, view: Any, catalogue: Catalogue) -> Any:
+        """See :meth:`Field.read`."""
+        field = self.fields.get(view.task)
+        return field.read(reader, view, catalogue) if field else self.of(view)
+
+    def write(self, view: Any, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        field = self.fields.get(view.task)
+        return field.write(view, catalogue) if field else {}
+
 
 REGRESSION, TRANSLATION = "regression", "translation"
 TASKS = (REGRESSION, TRANSLATION)

@@ -9,8 +9,7 @@ from dataclasses import dataclass
 
 from dashboard.language import gettext
 from dashboard.links.fields import Choice
-from dashboard.links.link import Field, View
-from dashboard.links.reader import Reader
+from dashboard.links.link import Field, Reader, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
 

@@ -8,10 +8,9 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard.features.heads.answer import answer
 from dashboard.features.heads.health import health_card
 from dashboard.features.heads.listing import filters
-from dashboard.features.heads.outcome import attention, outcome
+from dashboard.features.heads.outcome import answer, attention, outcome
 from dashboard.features.heads.pins import pins
 from dashboard.features.heads.switchboard import chart, export_menu, switchboard, take_edits
 from dashboard.features.heads.view import (
@@ -29,7 +28,7 @@ from dashboard.features.heads.view import (
 )
 from dashboard.language import gettext, translated
 from dashboard.links.checkpoints import references, resolve, untrained
-from dashboard.links.sides import examples_of, following, sides_of
+from dashboard.links.lettered import examples_of, following, sides_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request

@@ -22,10 +22,9 @@ from dashboard.links.checkpoints import (
     usual_panels,
 )
 from dashboard.links.fields import AUTO, Text, device
-from dashboard.links.link import Field, Link
+from dashboard.links.lettered import SENTENCE, usual_sentence
+from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import corpus, kind, read_map, text
-from dashboard.links.reader import Reader
-from dashboard.links.sides import SENTENCE, usual_sentence
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import (
     ACTIONS,

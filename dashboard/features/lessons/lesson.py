@@ -44,7 +44,7 @@ class Lesson:
         idea: in Markdown, before the question.
         formulas: LaTeX, beside each other where there is room. What stands in ``\text{…}`` is
             translated, and therefore marked.
-        terms: those of :mod:`dashboard.ui.terms` that this lesson is the first to use.
+        terms: those of :mod:`dashboard.ui.glossary` that this lesson is the first to use.
         control: what the visitor moves once the question is answered.
         given: its value while the question is open.
         asked: its value that the question is about.

@@ -9,17 +9,12 @@ from typing import NamedTuple
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.features.lessons import leading
+from dashboard import navigation
 from dashboard.features.lessons.chapter import cited
+from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import Figures, Lesson
 from dashboard.features.lessons.progress import progress
-from dashboard.features.lessons.view import (
-    LINK,
-    Course,
-    control_of,
-    lesson_of,
-    requests,
-)
+from dashboard.features.lessons.view import LINK, Course, begun, control_of, lesson_of, requests
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result
@@ -28,6 +23,63 @@ from dashboard.ui.glossary import defined
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, place
+
+
+def draw_steps(session: Session[Course]) -> None:
+    """Buttons to the lesson before, to this one anew, and to the next."""
+    number = session.view.lesson
+    with st.container(horizontal=True, horizontal_alignment="right", gap="small"):
+        st.button(
+            gettext("Ask again"), icon=":material/replay:", type="tertiary", key="lessons-again",
+            disabled=not session.view.guess, on_click=go, args=(session, number),
+        )  # fmt: skip
+        st.button(
+            gettext("Previous"), icon=":material/arrow_back:", disabled=number == 1,
+            key="lessons-previous", on_click=go, args=(session, number - 1),
+        )  # fmt: skip
+        st.button(
+            gettext("Next"), icon=":material/arrow_forward:", disabled=number == len(LESSONS),
+            key="lessons-next", on_click=go, args=(session, number + 1),
+        )  # fmt: skip
+
+
+def end(session: Session[Course]) -> None:
+    """That the lesson is done, and the way to the next one."""
+    number = session.view.lesson
+    with st.container(border=True, key="lessons-end", gap="small"):
+        if number == len(LESSONS):
+            st.markdown(
+                gettext("**Lesson {number} is done. It was the last one.**", number=number)
+            )
+            navigation.link_to("race", {}, gettext("See which scoring is better at what"))
+            navigation.link_to(
+                "training", {}, gettext("Train a model with scorings of your choice")
+            )
+            return
+        st.markdown(gettext("**Lesson {number} is done.**", number=number))
+        st.button(
+            gettext(
+                "Go on with lesson {number}: {title}",
+                number=number + 1, title=gettext(LESSONS[number].title),
+            ),
+            icon=":material/arrow_forward:", type="primary", key="lessons-go-on", on_click=go,
+            args=(session, number + 1),
+        )  # fmt: skip
+
+
+def lead_on(session: Session[Course], lesson: Lesson) -> None:
+    """States of other pages to try."""
+    shown.markdown(gettext("**Try this**"))
+    with st.container(gap="xsmall"):
+        for to in lesson.tries:
+            query = navigation.checked(to.page, to.query, session.catalogue)
+            navigation.link_to(to.page, query, gettext(to.label))
+
+
+def go(session: Session[Course], number: int) -> None:
+    """Open a lesson, counted from 1, with its question open."""
+    session.change(begun(number))
+
 
 _MINUS = re.compile(r"-(?=[0-9])")
 _WORDS = re.compile(r"\\text\{(\s*)(.+?)\}")  # of a formula
@@ -70,14 +122,14 @@ def _controls(session: Session[Course], _: Catalogue) -> _Places:
                 _move(session, lesson)
             figure, end = shown.container(), shown.container()
             if session.view.guess:
-                leading.lead_on(session, lesson)
+                lead_on(session, lesson)
                 pages = {to.page for to in lesson.tries}
                 way_back.leave(number, LINK.format(session.view, session.catalogue), pages)
         sources, steps = st.columns([1, 1], vertical_alignment="center", gap="large")
         with sources:
             shown.caption(_sources(lesson))
         with steps:
-            leading.steps(session)
+            draw_steps(session)
     return _Places(row, verdict, figure, goal, end)
 
 
@@ -132,7 +184,7 @@ def _results(session: Session[Course], catalogue: Catalogue, places: _Places) ->
                 _HEIGHT, "lesson-figure",
             )  # fmt: skip
         with places.progress:
-            progress(view.lesson, "", lambda number: leading.go(session, number))
+            progress(view.lesson, "", lambda number: go(session, number))
         return
     ends = [session.jobs.final(request) for request in (asked, seen)]
     right, found = (event.result if event else None for event in ends)
@@ -152,10 +204,10 @@ def _results(session: Session[Course], catalogue: Catalogue, places: _Places) ->
         )  # fmt: skip
     if reached:
         with places.end:
-            leading.end(session)
+            end(session)
     with places.progress:
         finished = lesson.name if reached else ""
-        progress(view.lesson, finished, lambda number: leading.go(session, number))
+        progress(view.lesson, finished, lambda number: go(session, number))
 
 
 def _verdict(lesson: Lesson, guess: str, figures: Figures) -> None:

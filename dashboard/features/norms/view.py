@@ -12,8 +12,7 @@ from dataclasses import dataclass
 
 from dashboard.language import gettext
 from dashboard.links.fields import SEED, Setting, Settings
-from dashboard.links.link import Field, Link
-from dashboard.links.reader import Reader
+from dashboard.links.link import Field, Link, Reader
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults
 from dashboard.records.request import Pairs, Request

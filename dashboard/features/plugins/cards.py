@@ -8,15 +8,91 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.features.plugins.kinds import heading
-from dashboard.features.plugins.search import Names, description_of, title_of
-from dashboard.language import gettext, translated
+from dashboard.features.plugins.view import Names, description_of, title_of
+from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.ui import layout, results
+from dashboard.ui import layout, reloading, results
 from dashboard.ui.jobs import Jobs
+from dashboard.ui.owner import visitor
 from dashboard.ui.widgets import formula, plain
+
+_TITLES = {
+    "scorings": gettext_noop("Scorings"),
+    "normalisers": gettext_noop("Normalisers"),
+    "models": gettext_noop("Models"),
+    "datasets": gettext_noop("Data sets"),
+    "tokenisers": gettext_noop("Tokenisers"),
+    "metrics": gettext_noop("Metrics"),
+    "translations": gettext_noop("Translations"),
+    "checkpoints": gettext_noop("Checkpoints"),
+}
+
+
+def heading(kind: str, noun: str, count: int) -> str:
+    """What stands over the records of a kind.
+
+    Args:
+        noun: what one is called, for a kind that is not known here.
+    """
+    title = gettext(_TITLES[kind]) if kind in _TITLES else f"{noun.capitalize()}s"
+    return gettext("{title} · {count:,}", title=title, count=count)
+
+
+def counted(kind: str, noun: str, count: int) -> str:
+    """How many records of a kind there are; arguments as of :func:`heading`."""
+    match kind:
+        case "scorings":
+            return ngettext("{count} scoring", "{count} scorings", count)
+        case "normalisers":
+            return ngettext("{count} normaliser", "{count} normalisers", count)
+        case "models":
+            return ngettext("{count} model", "{count} models", count)
+        case "datasets":
+            return ngettext("{count} data set", "{count} data sets", count)
+        case "tokenisers":
+            return ngettext("{count} tokeniser", "{count} tokenisers", count)
+        case "metrics":
+            return ngettext("{count} metric", "{count} metrics", count)
+        case "translations":
+            return ngettext("{count} translation", "{count} translations", count)
+        case "checkpoints":
+            return ngettext("{count} checkpoint", "{count} checkpoints", count)
+    return f"{count} {noun}{'s' * (count > 1)}"
+
+
+_PACKAGE = "my-scoring"
+_STEPS = (
+    (gettext_noop("A package with these lines in it, its entry point and its tests:"),
+     f"python -m attention_plugins new {_PACKAGE}"),
+    (gettext_noop("Installed beside the workbench, so that changes of yours count at once:"),
+     f"pip install -e {_PACKAGE}"),
+    (gettext_noop("After “Reload plugins”, every page offers it. Whether it keeps the rules:"),
+     f"python -m attention_plugins check {_PACKAGE}"),
+)  # fmt: skip
+
+
+def write_your_own(catalogue: Catalogue) -> None:
+    """The whole plugin, and the commands that make a package of it."""
+    st.header(gettext("Write your own in ten lines"), anchor=False)
+    lines, steps = st.columns([3, 2], gap="medium")
+    with lines:
+        st.code(catalogue.example, language="python", wrap_lines=True)
+    with steps, st.container(gap="xsmall"):
+        for sentence, command in _STEPS:
+            st.caption(gettext(sentence))
+            st.code(command, language="bash", wrap_lines=True)
+        administers = visitor().administers
+        st.button(
+            gettext("Reload plugins"),
+            icon=":material/refresh:",
+            key="plugins-reload",
+            disabled=not administers,
+            help=None if administers else gettext("For administrators of this server"),
+            on_click=reloading.reload,
+        )
+
 
 _CHECKED = "plugins checked"
 _COLUMNS = 3

@@ -8,11 +8,8 @@ from typing import Any
 import pandas as pd
 import streamlit as st
 
-from dashboard.features.plugins.cards import cards, checks
-from dashboard.features.plugins.kinds import counted
-from dashboard.features.plugins.own import write_your_own
-from dashboard.features.plugins.search import found
-from dashboard.features.plugins.view import FIND, LINK, PluginsView, chosen
+from dashboard.features.plugins.cards import cards, checks, counted, write_your_own
+from dashboard.features.plugins.view import FIND, LINK, PluginsView, chosen, found
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.language.joining import ended, listed
 from dashboard.records.catalogue import Catalogue

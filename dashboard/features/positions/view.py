@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 from dashboard.language import gettext
 from dashboard.links.fields import Settings, read_parameters, refused
-from dashboard.links.link import Field, Link
-from dashboard.links.reader import Reader
+from dashboard.links.link import Field, Link, Reader
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import Pairs, Request

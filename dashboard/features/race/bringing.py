@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import suppress
 from pathlib import PurePath
 
@@ -9,18 +10,107 @@ import streamlit as st
 
 from dashboard.features.race.view import RaceView, import_request
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, ngettext, translated
+from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.language.joining import ended
 from dashboard.records.request import UPLOAD, Request
+from dashboard.records.result import Result
 from dashboard.settings import settings
-from dashboard.storage import race_import
+from dashboard.storage import races
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.errors import BundleError, StorageError
-from dashboard.storage.races import RaceRecord
-from dashboard.ui import owner, results, upload
+from dashboard.storage.files import BundleError, StorageError, home
+from dashboard.storage.races import FOLDER, RaceRecord
+from dashboard.ui import owner, results, shown, upload
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
+
+_DAMAGED_SHOWN = 4
+_MADE = {  # facts that are told in one line
+    "commit": gettext_noop("commit {value}"), "machine": gettext_noop("machine {value}"),
+    "torch": gettext_noop("torch {value}"), "python": gettext_noop("python {value}"),
+}  # fmt: skip
+_COMMAND = "python -m attention_plugins race --output {} --tasks sine reverse --seeds 12"
+_JOIN = "python -m attention_plugins race --output {} --join --scorings my_scoring"
+
+
+def made(session: Session[RaceView], race: RaceRecord) -> None:
+    """By what the race was made."""
+    words = [
+        gettext(
+            "{contestants:,} contestants, {tasks} tasks, {seeds} seeds",
+            contestants=len(race.entrants), tasks=len(race.tasks), seeds=race.seeds,
+        ),
+        *(
+            gettext(words, value=race.facts[name])
+            for name, words in _MADE.items()
+            if race.facts.get(name)
+        ),
+    ]  # fmt: skip
+    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+        with st.container(width="stretch"):
+            shown.caption(plain(" · ".join(words)))
+        remover(session, race)
+    if command := race.facts.get("command"):
+        with st.expander(gettext("The command that made it"), icon=":material/terminal:"):
+            st.code(command, language="bash", wrap_lines=True)
+
+
+def progress(result: Result) -> None:
+    """How far a race is that is not complete, and lines that could not be read."""
+    facts = result.facts
+    if not facts["complete"]:
+        words = gettext("{done:,} trainings done; these are the rows so far.", done=facts["done"])
+        if facts["total"]:
+            words = gettext(
+                "{done:,} of {total:,} trainings done; these are the rows so far.",
+                done=facts["done"], total=facts["total"],
+            )  # fmt: skip
+        with st.container(horizontal=True, vertical_alignment="center", key="race-running"):
+            shown.text(words)
+            st.button(
+                gettext("Refresh"), icon=":material/refresh:", type="tertiary", key="race-refresh"
+            )
+    elif facts["minutes"]:
+        shown.caption(
+            gettext(
+                "{count:,} trainings, {hours:,.1f} hours of one core or device.",
+                count=facts["done"], hours=facts["minutes"] / 60,
+            )
+        )  # fmt: skip
+    for line in facts["skipped"][:_DAMAGED_SHOWN]:
+        place, _, problem = line.partition(": ")
+        shown.caption(
+            plain(
+                gettext(
+                    "Left out, line {number}: {problem}",
+                    number=place.removeprefix("line "), problem=translated(problem),
+                )
+            )
+        )  # fmt: skip
+
+
+def damaged(found: Sequence[tuple[str, str]]) -> None:
+    """Races that cannot be read, by their names, and why."""
+    for name, reason in found[:_DAMAGED_SHOWN]:
+        words = gettext(
+            "The race {race} is not shown: {problem}.", race=name, problem=translated(reason)
+        )
+        st.caption(f":material/warning: {plain(words)}")
+
+
+def own() -> None:
+    """The commands that run a race."""
+    local = owner.visitor().administers
+    folder = str(home() / FOLDER / "my-race") if local else "my-race"
+    st.text(gettext("Every installed scoring on two tasks; it may be stopped, and goes on:"))
+    st.code(_COMMAND.format(folder), language="bash", wrap_lines=True)
+    st.text(gettext("Your own plugin against what is shipped:"))
+    st.code(_JOIN.format(folder), language="bash", wrap_lines=True)
+    if not local:
+        st.text(
+            gettext("Then zip race.json and outcomes.jsonl of that folder, and import it here.")
+        )
+
 
 _UPLOAD, _PENDING, _SAID = "race-import", "race import", "race import said"
 _NAMED = 8  # lines that were left out
@@ -123,7 +213,7 @@ def _added(request: Request, event: Event, name: str) -> str:
         )
     table, facts = event.result.tables["files"], event.result.facts
     chosen = settings()
-    added = race_import.add(
+    added = races.add(
         name, table["plan"][0].as_py(), table["outcomes"][0].as_py(), owner.owner(),
         megabytes=chosen.uploads_megabytes, total=chosen.uploads_total_megabytes,
     )  # fmt: skip
@@ -137,7 +227,7 @@ def _added(request: Request, event: Event, name: str) -> str:
 
 def _remove(session: Session[RaceView], name: str) -> None:
     try:
-        race_import.remove(name)
+        races.remove(name)
     except (ValueError, StorageError) as error:
         st.session_state[_SAID] = [ended(translated(str(error)))]
         return

@@ -10,11 +10,11 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.labels import displayed, room
+from dashboard.charts.lanes import hover
 from dashboard.charts.legend import named_strokes
-from dashboard.charts.pointer import hover
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources
-from dashboard.features.race.verdicts import COLOURS, said
+from dashboard.features.race.view import COLOURS, said
 from dashboard.language import gettext, gettext_noop
 
 _LANE, _MOST_ROOM = 19, 215  # px: of a contestant, and for the names at the left

@@ -10,9 +10,8 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.labels import displayed
-from dashboard.charts.lanes import stacked
+from dashboard.charts.lanes import hover, stacked
 from dashboard.charts.legend import named_strokes
-from dashboard.charts.pointer import hover
 from dashboard.charts.summary import Summary, of_series
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.language import gettext

@@ -11,10 +11,10 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.labels import displayed, room
-from dashboard.charts.pointer import hover
+from dashboard.charts.lanes import hover
 from dashboard.charts.summary import Summary, of_matrix
 from dashboard.charts.template import Prepared, Sources
-from dashboard.features.race.verdicts import (
+from dashboard.features.race.view import (
     BETTER,
     FAILED,
     REFERENCE,

@@ -11,8 +11,8 @@ from functools import partial
 
 import streamlit as st
 
-from dashboard.features.race import bringing, close, figures, grid, making, table
-from dashboard.features.race.caption import limits, undecided
+from dashboard.features.race import bringing, close, figures, grid, table
+from dashboard.features.race.figures import limits, undecided
 from dashboard.features.race.seen import Seen
 from dashboard.features.race.view import (
     ALL,
@@ -137,14 +137,14 @@ def _requests(view: RaceView, catalogue: Catalogue) -> Iterable[Request]:
 
 def _results(session: Session[RaceView], catalogue: Catalogue, choices: Choices | None) -> None:
     bringing.finish(session)
-    making.damaged(_listed()[1])
+    bringing.damaged(_listed()[1])
     if choices is None:
         with st.container(border=True, key="race-none"):
             st.markdown(f":material/flag: **{gettext('No race yet')}**")
-            making.own()
+            bringing.own()
             bringing.importer(session)
         return
-    making.made(session, choices.race)
+    bringing.made(session, choices.race)
     standings, matrix = requests(choices)
     results.results(
         session.jobs, standings, partial(_task, session, catalogue, choices, standings),
@@ -156,7 +156,7 @@ def _results(session: Session[RaceView], catalogue: Catalogue, choices: Choices 
     )  # fmt: skip
     if not any(one.name not in _SHIPPED_TITLES for one in _listed()[0]):
         with st.expander(gettext("Run a race of your own"), icon=":material/flag:"):
-            making.own()
+            bringing.own()
 
 
 def _task(
@@ -164,7 +164,7 @@ def _task(
     result: Result,
 ) -> None:  # fmt: skip
     seen = Seen(session, catalogue, choices, request, result)
-    making.progress(result)
+    bringing.progress(result)
     with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
         heading, menu = shown.container(), shown.container(width="content")
     with heading:

@@ -10,8 +10,7 @@ from typing import Any
 
 import pyarrow.compute as pc
 
-from dashboard.features.race.verdicts import FAILED
-from dashboard.features.race.view import Choices, RaceView
+from dashboard.features.race.view import FAILED, Choices, RaceView
 from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request

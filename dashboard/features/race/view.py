@@ -7,17 +7,69 @@ is not here is named on the page.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from dashboard.features.race.titles import contestant_titles, model_titles
-from dashboard.language import gettext
+from dashboard.charts import theme
+from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import Text
 from dashboard.links.link import Link
-from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import UPLOAD, Request
+from dashboard.records.catalogue import Catalogue, Entry
+from dashboard.records.request import UPLOAD, Request, is_formula
 from dashboard.storage.races import Entrant, RaceRecord
+
+
+def contestant_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict[str, str]:
+    """Titles such as ``Scaled dot product + Sparsemax``, by the contestants' names without models.
+
+    Each differs from the others: of equal titles, every one has its name in brackets.
+    """
+    return _told_apart({one.name: _of_contestant(one, catalogue) for one in entrants})
+
+
+def model_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict[str, str]:
+    """Titles of the models by their names, told apart as those of contestants."""
+    return _told_apart({one.model: _of(one.model, catalogue.models) for one in entrants})
+
+
+def _of_contestant(one: Entrant, catalogue: Catalogue) -> str:
+    words = _of(one.scoring, catalogue.scorings)
+    return f"{words} + {_of(one.normaliser, catalogue.normalisers)}" if one.normaliser else words
+
+
+def _of(name: str, entries: Mapping[str, Entry]) -> str:
+    if is_formula(name):
+        return name[1:]
+    return entries[name].short_title if name in entries else name
+
+
+def _told_apart(titles: Mapping[str, str]) -> dict[str, str]:
+    count = Counter(titles.values())
+    return {name: title if count[title] == 1 else f"{title} ({name})"
+            for name, title in titles.items()}  # fmt: skip
+
+
+BETTER, WORSE = gettext_noop("better"), gettext_noop("worse")
+NOTHING, FEW = gettext_noop("no difference found"), gettext_noop("too few seeds")
+REFERENCE, FAILED = gettext_noop("reference"), gettext_noop("could not run")
+FLOOR = gettext_noop("floor")  # of what is no contestant
+# Of a cell of the matrix.
+UNCOMPARED, WAITING = gettext_noop("no reference"), gettext_noop("not yet run")
+
+COLOURS = {
+    BETTER: theme.PANEL_COLOURS["a"],
+    WORSE: theme.PANEL_COLOURS["b"],
+    NOTHING: theme.QUIET,
+    FEW: theme.QUIET,
+}
+
+
+def said(verdict: str) -> str:
+    """A verdict in the visitor's language."""
+    return gettext(verdict)
+
 
 TASK = "race"
 STANDINGS, MATRIX, IMPORT = "standings", "matrix", "import"  # what a worker is asked for

@@ -13,9 +13,8 @@ import pyarrow as pa
 from dashboard.charts import theme
 from dashboard.charts.curves import ROOM, round_ends
 from dashboard.charts.frames import Table, column_of, names_of
-from dashboard.charts.lanes import stacked
+from dashboard.charts.lanes import hover, stacked
 from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
-from dashboard.charts.pointer import hover
 from dashboard.charts.regression_tables import MAX_MARKS, table_of
 from dashboard.charts.summary import Summary, number
 from dashboard.charts.template import Prepared, Sources

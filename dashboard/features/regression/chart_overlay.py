@@ -21,9 +21,8 @@ from dashboard.charts.curves import (
     value_of,
 )
 from dashboard.charts.frames import Table
-from dashboard.charts.lanes import OWN_SCALES, stacked
+from dashboard.charts.lanes import OWN_SCALES, hover, stacked
 from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
-from dashboard.charts.pointer import hover
 from dashboard.charts.regression_tables import Problem, problem, table_of
 from dashboard.charts.summary import of_lines
 from dashboard.charts.template import Data, Prepared, Sources

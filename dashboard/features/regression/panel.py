@@ -23,13 +23,13 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import defaults, pairs
 from dashboard.records.request import FORMULA, Pairs
 from dashboard.ui import layout, shown
-from dashboard.ui.attending import draw_normaliser
+from dashboard.ui.fields import draw_normaliser
 from dashboard.ui.formula_field import (
     choice_title,
     choose_scoring,
     formula_field,
 )
-from dashboard.ui.formula_package import package_button
+from dashboard.ui.formulas import package_button
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 
 import torch
@@ -15,18 +15,18 @@ from attention_plugins.contract import ContractError, as_record, settle
 from attention_plugins.devices import resolve, widest
 from attention_plugins.fitting import Fit, NotFiniteError, Step, fit
 from attention_plugins.randomness import seeded
-from attention_plugins.regression import (
-    errors,
-    evaluate,
-    mean_squares,
-    predict,
-    standardise,
-)
-from dashboard.features.regression.task_asked import DEFAULT_MODEL, Asked, read_asked
-from dashboard.features.regression.task_clock import StepClock, again
-from dashboard.features.regression.task_equal import equal_weights, remarks
+from attention_plugins.regression import errors, evaluate, mean_squares, predict, standardise
 from dashboard.features.regression.task_offer import OPTIONS, STANDARDISE
-from dashboard.features.regression.task_problem import DATA_OPTION, moved, read_problem
+from dashboard.features.regression.task_problem import (
+    DATA_OPTION,
+    DEFAULT_MODEL,
+    Asked,
+    equal_weights,
+    moved,
+    read_asked,
+    read_problem,
+    remarks,
+)
 from dashboard.features.regression.task_result import (
     MOST_CELLS,
     estimate_note,
@@ -41,6 +41,57 @@ from dashboard.language import gettext_noop
 from dashboard.records.attending import without_normaliser
 from dashboard.records.request import COLUMNS, Request, is_upload
 from dashboard.records.result import Result
+
+_LONG = 0.25  # seconds; what takes longer is not done again
+_REPEATED, _ENOUGH = 5, 0.02  # times, and seconds for all of them
+
+
+class StepClock:
+    """Times the steps of learning; the first is warm-up.
+
+    Args:
+        clock: in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.perf_counter) -> None:
+        self._clock = clock
+        self._ends: list[float] = []
+
+    def __call__(self) -> None:
+        """Note the end of a step; the one before the first update counts from 0."""
+        self._ends.append(self._clock())
+
+    def seconds(self) -> float:
+        """Of all updates, the first taken to be as long as the others; 0 without any."""
+        updates = len(self._ends) - 1
+        if updates < 1:
+            return 0.0
+        if updates == 1:
+            return self._ends[1] - self._ends[0]
+        return (self._ends[-1] - self._ends[1]) * updates / (updates - 1)
+
+
+def again(
+    action: Callable[[], object], first: float, clock: Callable[[], float] = time.perf_counter
+) -> float:
+    """The shortest duration of an action that has just been done for the first time, in seconds.
+
+    The shortest, since whatever else the machine does only makes it longer.
+
+    Args:
+        action: done a few times more, where it is short.
+        first: seconds that it took then.
+        clock: in seconds.
+    """
+    found = [first]
+    if first > _LONG:
+        return first
+    while len(found) <= _REPEATED and sum(found[1:]) < _ENOUGH:
+        began = clock()
+        action()
+        found.append(clock() - began)
+    return min(found)
+
 
 _REPORTS = 50
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from attention_plugins.contract import Parameter
 from attention_plugins.fitting import FITTING
-from dashboard.records.metric import Metric
+from dashboard.records.parameter import Metric
 
 LEARN = Parameter(
     name="learn",

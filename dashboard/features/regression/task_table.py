@@ -21,8 +21,8 @@ from pyarrow import csv
 from torch import Tensor
 
 from attention_plugins.contract import RegressionData
-from dashboard.storage import table_cells, table_units
-from dashboard.storage.table_dates import Dates, days
+from dashboard.storage import table_cells
+from dashboard.storage.table_cells import Dates, days
 from dashboard.storage.table_format import TableError, TableFormat, format_of
 
 ROW_LIMIT = 1_000_000
@@ -207,7 +207,7 @@ def _read(cells: pa.Array, column: int, form: TableFormat) -> pa.Array:
         texts = (cell.decode("ascii", "replace") for cell in cells.to_pylist())
         return pa.array([days(text, reading) for text in texts], pa.float64())
     if reading:
-        unit = table_units.pattern(reading, form.encoding)
+        unit = table_cells.pattern(reading, form.encoding)
         cells = pc.replace_substring_regex(cells, unit, r"\1")
     return _numbers(cells, form)
 

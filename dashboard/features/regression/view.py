@@ -28,8 +28,7 @@ from dashboard.links.fields import (
 )
 from dashboard.links.fits import COLUMNS_FIELD, DATA, LEARN, MODEL, PROBLEM, Fit
 from dashboard.links.lettered import Lettered, Letters
-from dashboard.links.link import Field, Link
-from dashboard.links.reader import Query, Reader
+from dashboard.links.link import Field, Link, Query, Reader
 from dashboard.records.attending import NORMALISER
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs

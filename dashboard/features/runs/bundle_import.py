@@ -20,7 +20,7 @@ from dashboard.records.text import one_line
 from dashboard.settings import settings
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.errors import BundleError
+from dashboard.storage.files import BundleError
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import Description, Run
 

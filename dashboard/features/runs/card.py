@@ -13,11 +13,11 @@ from dashboard.features.runs.view import RunsView
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.text import lines, one_line
 from dashboard.storage import page_run
-from dashboard.storage.errors import BundleError, StorageError
+from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE
 from dashboard.storage.run import Run
 from dashboard.ui import owner, page_menu
-from dashboard.ui.run_store import picture_path, run_store
+from dashboard.ui.owner import picture_path, run_store
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 from dashboard.visitors import NotAllowed

@@ -12,10 +12,10 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import together
 from dashboard.records.catalogue import Catalogue
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB
-from dashboard.storage.errors import BundleError, StorageError
+from dashboard.storage.files import BundleError, StorageError
 from dashboard.ui import owner, results, upload
+from dashboard.ui.owner import run_store
 from dashboard.ui.page import Page
-from dashboard.ui.run_store import run_store
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 

@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dashboard.language import gettext
-from dashboard.links.link import Field, Link
-from dashboard.links.reader import Reader
+from dashboard.links.link import Field, Link, Reader
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown
-from dashboard.storage.ids import ID
+from dashboard.storage.files import ID
 
 
 @dataclass(frozen=True, kw_only=True)

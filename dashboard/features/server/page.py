@@ -15,7 +15,7 @@ from dashboard.features.server.view import LINK, ServerView
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.settings import Settings, settings, variable
-from dashboard.storage.home import home
+from dashboard.storage.files import home
 from dashboard.ui import owner
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session

@@ -7,12 +7,13 @@ from functools import partial
 from typing import NamedTuple
 
 import streamlit as st
+from streamlit.delta_generator import DeltaGenerator
 
+from dashboard import navigation
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import Prepared
-from dashboard.features.start import reading
+from dashboard.features.start import view as reading
 from dashboard.features.start.chart import Curve, draw_start, prepare_start
-from dashboard.features.start.doors import doors
 from dashboard.features.start.view import (
     BASELINE,
     LINK,
@@ -35,9 +36,45 @@ from dashboard.ui.fields import draw_setting
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.maps import frames
 from dashboard.ui.page import Page
+from dashboard.ui.page_script import TO_FORMULA
 from dashboard.ui.session import Session
 from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import plain
+
+_NARROWEST = 250  # px of a door, before doors wrap
+_FORMULA = {"a": "=-norm(q - k) / w", "b": "gaussian"}
+
+
+def doors(curves: Mapping[str, str]) -> None:
+    """Draw the way to the lessons, and the doors beside each other where there is room.
+
+    Args:
+        curves: parameters of the link to *Kernel regression* with the curves that are seen.
+    """
+    with st.container(horizontal=True, vertical_alignment="center", gap="small", key="to-lessons"):
+        st.markdown(gettext("**New to attention?**"), width="content")
+        navigation.link_to("lessons", {}, gettext("Take ten short lessons"))
+    with st.grid(3, min_column_width=_NARROWEST, gap="medium", key="doors"):
+        purpose = gettext("Which words a trained translator looks at while it writes each word.")
+        with _door("see", gettext("See"), purpose):
+            navigation.link_to("translation", {}, gettext("Translate a sentence"))
+        purpose = gettext("Other scorings, other data, and the weights of every prediction.")
+        with _door("play", gettext("Play"), purpose):
+            navigation.link_to("regression", curves, gettext("Continue with these curves"))
+        purpose = gettext("A scoring of your own, as a formula or as ten lines of Python.")
+        with _door("build", gettext("Build"), purpose):
+            with st.container(key=TO_FORMULA):
+                navigation.link_to("regression", _FORMULA, gettext("Type a formula"), "function")
+            navigation.link_to("plugins", {}, gettext("Write a plugin"))
+
+
+def _door(name: str, title: str, purpose: str) -> DeltaGenerator:
+    door = st.container(border=True, gap="xsmall", key=f"door-{name}")
+    with door:
+        st.header(title, anchor=False)
+        st.write(purpose)
+    return door
+
 
 _HEIGHT = 390  # px of the chart with its axis and legend
 _WORDS = 130  # px, so that the chart stays where it is while sentences change

@@ -7,7 +7,12 @@ same curves.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import numpy as np
+
+from dashboard.charts.frames import column_of
+from dashboard.language import gettext, gettext_noop
 from dashboard.links import fits
 from dashboard.links.fields import Setting
 from dashboard.links.fits import DATA, Fit
@@ -15,6 +20,97 @@ from dashboard.links.link import Link
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import Request
+from dashboard.records.result import Result
+from dashboard.ui.maps import frames
+
+MARKED = 2.0  # the x whose weights the page tells of: near the top of the wave
+_SHARE = 0.9  # of the weight at a query
+# Of an error on points left out to that on known points: above it a curve follows the noise.
+_NOISY = 2.0
+# Of an error to that of average pooling: above it a curve is flat.
+_FLAT = 0.4
+
+_START = gettext_noop(
+    "At x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight."
+)
+_WIDER = gettext_noop(
+    "Wider: at x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight, up from "
+    "{before} at width {start:g}."
+)
+_NARROWER = gettext_noop(
+    "Narrower: at x = {x:g}, {count} of {points} points carry 90 % of the {title}'s weight, down "
+    "from {before} at width {start:g}."
+)
+_NOISE = gettext_noop(
+    "Its curve follows the noise: on points left out its error is {times:.1f} times that on "
+    "points it knows."
+)
+_NEARLY_FLAT = gettext_noop(
+    "Its curve is too flat: its error is {error:.2f}, that of average pooling {baseline:.2f}."
+)
+_FOLLOWS = gettext_noop(
+    "Its curve follows the truth: its error is {error:.2f}, that of average pooling "
+    "{baseline:.2f}."
+)
+
+
+class Reading(NamedTuple):
+    """What is read off one result.
+
+    Args:
+        count: how few training points carry 90 % of the weight at the marked query.
+        points: how many training points there are.
+        error: mean squared error against the truth.
+        times: the error on points left out, divided by that on known points.
+    """
+
+    count: int
+    points: int
+    error: float
+    times: float
+
+
+def marked(result: Result) -> int:
+    """The query nearest to :data:`MARKED`, counted from 0 by its x."""
+    x = np.sort(column_of(result.tables["curve"], "x0"))
+    return int(np.argmin(np.abs(x - MARKED)))
+
+
+def read(result: Result) -> Reading:
+    """See :class:`Reading`; of a result of the task ``regression`` with a map."""
+    row = np.argsort(column_of(result.tables["curve"], "x0"), kind="stable")[marked(result)]
+    weights = frames(result)[0].weights[0, row]
+    carried = np.cumsum(np.sort(weights)[::-1])
+    count = int(np.searchsorted(carried, _SHARE * carried[-1] * (1 - 1e-9))) + 1
+    figures = result.facts["metrics"]
+    known = figures["training_mse"]
+    times = figures["leave_one_out_mse"] / known if known else float("inf")
+    return Reading(count, len(weights), figures["truth_mse"], times)
+
+
+def weight_sentence(now: Reading, before: Reading, *, title: str, start: float) -> str:
+    """On how many points the weight rests, beside that of the width at the start.
+
+    Args:
+        title: of the scoring, in the middle of a sentence.
+        start: the width that ``before`` was read at.
+    """
+    words = _WIDER if now.count > before.count else _NARROWER
+    if now.count == before.count:
+        words = _START
+    return gettext(
+        words, x=MARKED, count=now.count, points=now.points, title=title, before=before.count,
+        start=start,
+    )  # fmt: skip
+
+
+def curve_sentence(now: Reading, baseline: Reading) -> str:
+    """Whether the curve follows the noise, the truth, or neither."""
+    words = _NOISE if now.times > _NOISY else _FOLLOWS
+    if now.error > _FLAT * baseline.error:
+        words = _NEARLY_FLAT
+    return gettext(words, times=now.times, error=now.error, baseline=baseline.error)
+
 
 MOVED = "gaussian"  # of what the sentence speaks
 BASELINE = "uniform"  # has no width

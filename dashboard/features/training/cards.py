@@ -3,25 +3,81 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from datetime import UTC, datetime, tzinfo
 from typing import Any
+from zoneinfo import ZoneInfo
 
 import streamlit as st
 
 from dashboard import navigation
-from dashboard.features.training.described import clock, setup_of
 from dashboard.features.training.epochs import planned
-from dashboard.features.training.outlook import ACTIVE, progress, waiting
-from dashboard.features.training.titles import score_metric, training_title
-from dashboard.features.training.view import Train
+from dashboard.features.training.view import (
+    ACTIVE,
+    Train,
+    progress,
+    score_metric,
+    training_title,
+    waiting,
+)
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PROBE, TASK
+from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, PAIRS, PROBE, TASK
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.nearness import explained, said
 from dashboard.records.request import UPLOAD
-from dashboard.records.training import Training
+from dashboard.records.training import Training, explained, said
 from dashboard.ui import layout, owner
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
+
+
+def setup_of(training: Training) -> str:
+    """What a training learns from, and what was set of it."""
+    options = dict(training.request.options)
+    words = []
+    facts = training.facts
+    if trained_on := facts.get("trained_on"):
+        held_out = facts.get("pairs", trained_on) - trained_on
+        words.append(
+            gettext(
+                "{learned:,} pairs learned, {held_out:,} held out",
+                learned=trained_on,
+                held_out=held_out,
+            )
+            if held_out
+            else gettext("{learned:,} pairs learned", learned=trained_on)
+        )
+    elif size := options.get(PAIRS):
+        words.append(gettext("up to {size:,} pairs", size=size))
+    if (hidden := options.get("model.hidden")) is not None:
+        words.append(gettext("hidden {size:g}", size=hidden))
+    if (rate := options.get("recipe.learning_rate")) is not None:
+        words.append(gettext("learning rate {rate:g}", rate=rate))
+    if weights := training.facts.get("parameters"):
+        words.append(gettext("{count:,} weights", count=weights))
+    if training.request.seed:
+        words.append(gettext("seed {seed}", seed=training.request.seed))
+    return " · ".join(words)
+
+
+def clock(seconds: float) -> str:
+    """A time for its reader; with the day where that is not today.
+
+    Args:
+        seconds: since 1970.
+    """
+    zone = _zone()
+    then, now = datetime.fromtimestamp(seconds, zone), datetime.now(zone)
+    if then.date() == now.date():
+        return f"{then:%H:%M}"
+    return gettext("{then:%d %b %H:%M}", then=then)
+
+
+def _zone() -> tzinfo:
+    """Where the reader is, as the browser says."""
+    try:
+        return ZoneInfo(st.context.timezone or "UTC")
+    except (ValueError, OSError, KeyError):
+        return UTC
+
 
 _BADGES: dict[str, tuple[str, str, Any]] = {
     "queued": (gettext_noop("queued"), ":material/schedule:", "gray"),

@@ -9,8 +9,8 @@ import altair as alt
 import pyarrow as pa
 
 from dashboard.charts import theme
+from dashboard.charts.lanes import hover
 from dashboard.charts.legend import named_strokes
-from dashboard.charts.pointer import hover
 from dashboard.charts.summary import of_series
 from dashboard.charts.template import Prepared, Sources, chart_of, values_of
 from dashboard.language import gettext

@@ -18,11 +18,11 @@ from dashboard.features.training.chart_learning import (
     prepare_learning,
 )
 from dashboard.features.training.epochs import last_epoch
-from dashboard.features.training.titles import score_metric, series_titles
+from dashboard.features.training.view import score_metric, series_titles
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.recipes import HELD_OUT, TASK
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.metric import Metric
+from dashboard.records.parameter import Metric
 from dashboard.records.result import Result
 from dashboard.records.training import Epoch, Training
 from dashboard.ui import charts, export, layout, shown

@@ -14,10 +14,9 @@ import streamlit as st
 
 from dashboard.features.training.cards import card
 from dashboard.features.training.curves import curves
-from dashboard.features.training.outlook import ACTIVE, outlook
 from dashboard.features.training.probe import probes
 from dashboard.features.training.setup import setup, start
-from dashboard.features.training.view import LINK, Train
+from dashboard.features.training.view import ACTIVE, LINK, Train, outlook
 from dashboard.language import gettext
 from dashboard.links.fields import LETTERS
 from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, formulas

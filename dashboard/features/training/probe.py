@@ -19,8 +19,7 @@ from dashboard.features.training import epochs
 from dashboard.features.training.chart_probe import CELLS, probe_map, probe_rows, relative_entropy
 from dashboard.features.training.curves import figure_over_epochs
 from dashboard.features.training.epochs import last_epoch, planned
-from dashboard.features.training.titles import other_titles, series_titles
-from dashboard.features.training.view import Train
+from dashboard.features.training.view import Train, other_titles, series_titles
 from dashboard.language import gettext
 from dashboard.links.recipes import PROBE
 from dashboard.records.catalogue import Catalogue

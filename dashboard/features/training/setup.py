@@ -18,8 +18,8 @@ from dashboard.links.recipes import (
     own_metric,
 )
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.request import about
 from dashboard.records.training import EPOCHS
-from dashboard.records.work import about
 from dashboard.ui import layout, owner, recipes, upload
 from dashboard.ui.fields import draw_device, draw_setting, draw_settings
 from dashboard.ui.session import Session

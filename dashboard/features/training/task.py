@@ -36,23 +36,24 @@ from attention_plugins.registry import installed
 from attention_plugins.training import Progress, Trainer
 from attention_plugins.translator import Translation, Translator
 from dashboard.features.training import task_order as training_order
-from dashboard.features.training.task_facts import code_of, facts_of, score_name, time_up
 from dashboard.features.training.task_figures import (
+    Losses,
+    TimeLeft,
+    code_of,
+    facts_of,
     final_figures,
+    score_name,
+    time_up,
     totals,
     with_alignments,
 )
-from dashboard.features.training.task_left import TimeLeft
-from dashboard.features.training.task_losses import Losses
-from dashboard.features.training.task_memory import PeakMemory
-from dashboard.features.training.task_order import Order
+from dashboard.features.training.task_order import Order, PeakMemory
 from dashboard.jobs.context import Cancelled, Context
 from dashboard.jobs.task_tables import maps_table
 from dashboard.language import gettext_noop
-from dashboard.records.nearness import parts_of
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.records.training import FOLDER, MOST_PARAMETERS, MOST_SECONDS, Epoch
+from dashboard.records.training import FOLDER, MOST_PARAMETERS, MOST_SECONDS, Epoch, parts_of
 from dashboard.settings import variable
 from dashboard.storage.training_folder import TrainingFolder
 

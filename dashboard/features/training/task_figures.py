@@ -6,17 +6,175 @@ Loss and the held-out score are measured after every epoch, in the task itself.
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+import time
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from statistics import fmean
+from typing import Any
 
 import torch
 
 from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.encoding import GOLD_TOKENISER
+from attention_plugins.experiment import BLEU, Experiment, Prepared
 from attention_plugins.gold import alignment_error
 from attention_plugins.health import relative_entropy
+from attention_plugins.registry import installed
 from attention_plugins.text import normalise
+from attention_plugins.training import Progress
 from attention_plugins.translator import Translator
+from dashboard.language import gettext_noop
 from dashboard.records.training import Epoch
+from dashboard.settings import variable
+
+_POINTS = 400  # of a whole training
+_SECONDS_BETWEEN = 1.0  # pages look once a second
+
+Keep = Callable[[Sequence[tuple[int, float]]], None]
+
+
+class Losses:
+    """Hands on the first step's loss, and after that the mean of every few steps.
+
+    Args:
+        keep: takes steps, counted from 1 over all epochs, with their losses in nats per token.
+        clock: in seconds.
+    """
+
+    def __init__(self, keep: Keep, clock: Callable[[], float] = time.monotonic) -> None:
+        self._keep, self._clock = keep, clock
+        self._points: list[tuple[int, float]] = []
+        self._since: list[float] = []  # the losses of the steps since the last point
+        self._kept = -math.inf
+
+    def add(self, now: Progress) -> None:
+        """Note a step."""
+        self._since.append(now.step_loss)
+        step, total = (now.epoch - 1) * now.steps + now.step, now.epochs * now.steps
+        if step % math.ceil(total / _POINTS) == 0 or step in (1, total):
+            self._points.append((step, fmean(self._since)))
+            self._since = []
+        if self._clock() - self._kept >= _SECONDS_BETWEEN:
+            self.flush()
+
+    def flush(self) -> None:
+        """Hand on what was not yet."""
+        if self._points:
+            self._keep(self._points)
+            self._points, self._kept = [], self._clock()
+
+
+_CHANGE = 0.1  # of the time left: a smaller correction is not worth a jump of the figure
+
+
+@dataclass
+class _Mean:
+    total: float = 0.0
+    count: int = 0
+
+    def add(self, value: float) -> None:
+        self.total, self.count = self.total + value, self.count + 1
+
+    @property
+    def value(self) -> float:
+        return self.total / self.count if self.count else 0.0
+
+
+class TimeLeft:
+    """Times steps from the end of one to the end of the next, so that the first is warm-up.
+
+    What comes between the last step of an epoch and the first of the next is timed apart: the
+    scoring of held-out sentences, and the storing of the model. Before the first epoch has ended
+    it is not known, and left out.
+
+    Args:
+        clock: in seconds.
+    """
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        self._clock = clock
+        self._step, self._evaluation = _Mean(), _Mean()
+        self._before: tuple[float, bool] | None = None  # when a step ended, and an epoch with it
+        self._end: float | None = None  # of the training, as it was last estimated
+
+    def after(self, now: Progress) -> dict[str, float | None]:
+        """Note a step that has just ended.
+
+        Returns:
+            ``seconds_left`` until the end of the training, steady from step to step, and
+            ``seconds_whole`` of the training from its first step; None after a single step.
+        """
+        at = self._clock()
+        if self._before:
+            began, crossed = self._before
+            if not crossed:
+                self._step.add(at - began)
+            elif self._step.count:
+                self._evaluation.add(max(0.0, at - began - self._step.value))
+        self._before = at, now.step == now.steps
+        if not self._step.count:
+            return {"seconds_left": None, "seconds_whole": None}
+        epoch = now.steps * self._step.value + self._evaluation.value
+        done = (now.epoch - 1) * epoch + now.step * self._step.value
+        whole = now.epochs * epoch
+        return {"seconds_left": self._steady(whole - done, at), "seconds_whole": whole}
+
+    def _steady(self, left: float, at: float) -> float:
+        end = at + left
+        if self._end is None or abs(end - self._end) > _CHANGE * max(left, 1.0):
+            self._end = end
+        return max(0.0, self._end - at)
+
+
+def facts_of(ready: Prepared) -> dict[str, Any]:
+    """What pages show of a training, see :class:`~dashboard.records.training.Training`."""
+    card = ready.card
+    return {
+        "title": card["title"],
+        "corpus": card["corpus"]["name"],
+        "parameters": card["training"]["parameters"],
+        "source_words": len(card["source_vocabulary"]),
+        "target_words": len(card["target_vocabulary"]),
+        "pairs": card["corpus"]["pairs"],
+        "trained_on": card["corpus"]["trained_on"],
+        "held_out_sources": card["corpus"]["held_out_sources"],
+        **_metric(ready),
+    }
+
+
+def code_of(experiment: Experiment) -> list[list[str]]:
+    """Kind, name and fingerprint of every plugin that the model is made of."""
+    registry = installed()
+    named = {
+        "models": experiment.model,
+        "scorings": experiment.scoring,
+        "normalisers": experiment.normaliser,
+    }
+    return [
+        [kind, name, registry.provider(kind, name).code] for kind, name in named.items() if name
+    ]
+
+
+def score_name(sampled: bool) -> str:
+    """What a card calls the score after an epoch: of held-out sentences, or of a sample."""
+    return gettext_noop("held-out sample, greedy") if sampled else gettext_noop("held out, greedy")
+
+
+def time_up(epoch: int, seconds: float) -> str:
+    """Why a training was paused that has run for as long as this server allows."""
+    return gettext_noop(
+        "Paused in epoch {epoch:,}: it has run for {hours:.3g} hours, as long as a training may "
+        "at a time ({setting}); resume to go on.",
+        epoch=epoch, hours=seconds / 3600, setting=variable("training_hours"),
+    )  # fmt: skip
+
+
+def _metric(ready: Prepared) -> dict[str, Any]:
+    """The data set's own metric as pages show it; nothing where that is BLEU."""
+    if ready.metric.name == BLEU:
+        return {}
+    names = ("name", "title", "unit", "higher_is_better")
+    return {"metric": {name: getattr(ready.metric, name) for name in names}}
 
 
 def with_alignments(

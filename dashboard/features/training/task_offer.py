@@ -9,12 +9,11 @@ from typing import Any
 from attention_plugins.contract import Parameter, Scalar, settle
 from attention_plugins.datasets.parallel import MOST_LINES
 from attention_plugins.describing import describe
-from attention_plugins.presets import PRESETS, Preset
-from attention_plugins.recipe import parameters
+from attention_plugins.recipe import PRESETS, Preset, parameters
 from attention_plugins.registry import Registry
 from dashboard.language import gettext_noop
-from dashboard.records.metric import Metric
-from dashboard.records.nearness import COPIED, FAR, NEAR, PARTS
+from dashboard.records.parameter import Metric
+from dashboard.records.training import COPIED, FAR, NEAR, PARTS
 
 _PROBE = "I am not tired."
 QUICK = PRESETS["quick"]  # what a request leaves out is as here

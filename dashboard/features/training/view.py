@@ -7,19 +7,144 @@ A link says what would be trained and which trainings are looked at; it never st
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 
-from dashboard.language import gettext
+from dashboard.language import gettext, ngettext, translated
 from dashboard.links import recipes
 from dashboard.links.fields import NOBODY, SEED, Setting, device
-from dashboard.links.link import Field, Link
-from dashboard.links.reader import Reader
-from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, SHOW, Recipe
+from dashboard.links.link import Field, Link, Reader
+from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, SHOW, TASK, Recipe, own_metric
+from dashboard.records.attending import SOFTMAX, normaliser_of
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.parameter import Parameter
-from dashboard.records.request import Request
+from dashboard.records.parameter import Metric, Parameter
+from dashboard.records.request import Request, Scalar, about
 from dashboard.records.text import not_installed, shown
+from dashboard.records.training import Training
+from dashboard.ui.titles import data_title, model_title, normaliser_title, scoring_title
+
+
+def training_title(training: Training, catalogue: Catalogue) -> str:
+    """Model, scoring, normaliser if it is not the usual one, corpus."""
+    request = training.request
+    return " · ".join(
+        (
+            model_title(request.model, catalogue),
+            scoring_title(request.scoring, catalogue),
+            *_normaliser(training, catalogue),
+            data_title(request.data, catalogue),
+        )
+    )
+
+
+def _normaliser(training: Training, catalogue: Catalogue) -> list[str]:
+    """The normaliser's title with its parameters, where it is not the usual one."""
+    name, values = normaliser_of(dict(training.request.options))
+    if name == SOFTMAX:
+        return []
+    return [" ".join([normaliser_title(name, catalogue), *_values(values)])]
+
+
+def _values(values: Mapping[str, Scalar]) -> list[str]:
+    return [f"{n} {v:g}" if isinstance(v, float) else f"{n} {v}" for n, v in values.items()]
+
+
+def score_metric(training: Training, catalogue: Catalogue) -> Metric:
+    """What held-out sentences are scored by: the data set's own metric, else BLEU."""
+    own = training.facts.get("metric")
+    if not own:
+        data = training.request.data
+        expected = own_metric(data, catalogue)  # as it will say itself once it learns
+        if expected is None:
+            return catalogue.metric(TASK, "bleu")
+        return replace(expected, name=catalogue.datasets[data].metric, help="")
+    return Metric(
+        name=str(own["name"]), title=translated(str(own["title"])),
+        unit=translated(str(own.get("unit", ""))),
+        better="higher" if own.get("higher_is_better", True) else "lower",
+    )  # fmt: skip
+
+
+def series_titles(chosen: Mapping[str, Training], catalogue: Catalogue) -> dict[str, str]:
+    """By letter, the scoring and what else tells the trainings apart, behind the letter."""
+    others = other_titles(chosen, catalogue)
+    return {
+        letter: " · ".join(
+            [f"{letter} {scoring_title(training.request.scoring, catalogue)}", *others[letter]]
+        )
+        for letter, training in chosen.items()
+    }
+
+
+def other_titles(
+    chosen: Mapping[str, Training], catalogue: Catalogue
+) -> dict[str, tuple[str, ...]]:
+    """By letter, model, normaliser and corpus, each where there are several."""
+    requests = [training.request for training in chosen.values()]
+    several_models = len({request.model for request in requests}) > 1
+    normalisers = {letter: _normaliser(one, catalogue) for letter, one in chosen.items()}
+    several_normalisers = len({*map(tuple, normalisers.values())}) > 1
+    several_corpora = len({request.data for request in requests}) > 1
+    return {
+        letter: (
+            *([model_title(training.request.model, catalogue)] if several_models else []),
+            *(normalisers[letter] if several_normalisers else []),
+            *([data_title(training.request.data, catalogue)] if several_corpora else []),
+        )
+        for letter, training in chosen.items()
+    }
+
+
+ACTIVE = ("queued", "running", "pausing")
+
+
+def outlook(trainings: Sequence[Training]) -> str:
+    """When all that run or wait will be done; empty where fewer than two do, or it is unknown."""
+    at_work = [one for one in trainings if one.state in ACTIVE]
+    left = [one.ahead.left for one in at_work]
+    known = [seconds for seconds in left if seconds is not None]
+    if len(at_work) < 2 or len(known) < len(at_work):
+        return ""
+    return gettext(
+        "{count:,} trainings run or wait; the last will be done in {time}.",
+        count=len(at_work), time=translated(about(max(known))),
+    )  # fmt: skip
+
+
+def progress(training: Training) -> str:
+    """How far a training is that has taken a step, and how long it will still take."""
+    live, left = training.live, training.ahead.left
+    at = {name: live[name] for name in ("epoch", "epochs", "step", "steps")}
+    if left is None:
+        return gettext("epoch {epoch:,} of {epochs:,} · step {step:,} of {steps:,}", **at)
+    return gettext(
+        "epoch {epoch:,} of {epochs:,} · step {step:,} of {steps:,} · {time} left",
+        **at, time=translated(about(left)),
+    )  # fmt: skip
+
+
+def waiting(training: Training) -> str:
+    """The place in the queue of a training that waits, and when it will start."""
+    before, starts_in = training.ahead.before, training.ahead.starts_in
+    if before is None:
+        return translated(training.note)
+    if not starts_in:  # it starts now, or nobody knows
+        if not before:
+            return gettext("Next in the queue.")
+        return ngettext(
+            "{count} training before it in the queue.",
+            "{count:,} trainings before it in the queue.",
+            before,
+        )
+    time = translated(about(starts_in))
+    if not before:
+        return gettext("Next in the queue. Starts in {time}.", time=time)
+    return ngettext(
+        "{count} training before it in the queue. Starts in {time}.",
+        "{count:,} trainings before it in the queue. Starts in {time}.",
+        before, time=time,
+    )  # fmt: skip
+
 
 _TRAINING = re.compile(rf"[0-9a-f]{{{ID_DIGITS},32}}\Z")
 

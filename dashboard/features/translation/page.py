@@ -17,8 +17,8 @@ from dashboard.features.translation.view import (
 )
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.checkpoints import untrained, usual_panels
+from dashboard.links.lettered import SENTENCE, examples_of, following, sides_of
 from dashboard.links.panels import checkpoints_of, query, selected_maps, with_map
-from dashboard.links.sides import SENTENCE, examples_of, following, sides_of
 from dashboard.navigation import link_to
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.checkpoints import translation_request, usual_corpus, usual_panels
 from dashboard.links.fields import Setting, Text, device
-from dashboard.links.link import Field, Link
+from dashboard.links.lettered import usual_sentence
+from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import (
     IS_MAP,
     CheckpointLetters,
@@ -25,8 +26,6 @@ from dashboard.links.panels import (
     selected_maps,
     text,
 )
-from dashboard.links.reader import Reader
-from dashboard.links.sides import usual_sentence
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request

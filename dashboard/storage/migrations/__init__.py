@@ -10,7 +10,7 @@ from pathlib import Path
 
 import sqlalchemy as sa
 
-from dashboard.storage.errors import StorageError
+from dashboard.storage.files import StorageError
 
 HEAD = "0001"  # the last revision, known without importing alembic
 

@@ -12,7 +12,7 @@ from attention_plugins.checking import package, rules, watching
 from attention_plugins.checking.package import contents
 from attention_plugins.commands import main
 from attention_plugins.contract import ContractError
-from attention_plugins.origins import Failure, Plugin
+from attention_plugins.discovery import Failure, Plugin
 from attention_plugins.registry import load
 from attention_plugins.scorings.dot import dot_product
 

@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from attention_plugins.race import bootstrap
+from attention_plugins.race import statistics
 
 
 def draws(seed: int, count: int) -> np.ndarray:
@@ -21,7 +21,7 @@ def test_the_interval_is_scipys(values, confidence):
         (values,), np.mean, n_resamples=9_999, confidence_level=confidence, method="BCa",
         rng=np.random.default_rng(4),
     ).confidence_interval  # fmt: skip
-    assert bootstrap.interval(values, confidence, 4) == pytest.approx(tuple(expected), rel=1e-9)
+    assert statistics.interval(values, confidence, 4) == pytest.approx(tuple(expected), rel=1e-9)
 
 
 def test_an_undefined_interval_is_scipys_of_percentiles():
@@ -30,10 +30,10 @@ def test_an_undefined_interval_is_scipys_of_percentiles():
     expected = stats.bootstrap(
         (values,), np.mean, n_resamples=9_999, method="percentile", rng=np.random.default_rng(0)
     ).confidence_interval
-    assert bootstrap.interval(values, 0.95, 0) == pytest.approx(tuple(expected), rel=1e-9)
+    assert statistics.interval(values, 0.95, 0) == pytest.approx(tuple(expected), rel=1e-9)
 
 
 def test_a_skewed_sample_has_a_skewed_interval():
     values = np.exp(2 * draws(2, 25))
-    low, high = bootstrap.interval(values, 0.95, 0)
+    low, high = statistics.interval(values, 0.95, 0)
     assert high - values.mean() > 1.3 * (values.mean() - low)

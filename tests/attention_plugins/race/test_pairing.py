@@ -2,7 +2,7 @@ import torch
 from torch import nn
 
 from attention_plugins.contract import ModelSizes
-from attention_plugins.race.pairing import share_weights
+from attention_plugins.race.translating import share_weights
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
 

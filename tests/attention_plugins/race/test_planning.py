@@ -1,8 +1,8 @@
 import pytest
 
 from attention_plugins.contract import ContractError
-from attention_plugins.race.planning import REFERENCES, TASKS, plan
 from attention_plugins.race.records import Contestant
+from attention_plugins.race.running import REFERENCES, TASKS, plan
 from attention_plugins.registry import installed
 
 

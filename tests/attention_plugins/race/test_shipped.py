@@ -11,7 +11,7 @@ import pytest
 
 from attention_plugins import Sizes
 from attention_plugins.home import SHIPPED
-from attention_plugins.race import bootstrap
+from attention_plugins.race import statistics
 from attention_plugins.race.floors import DECIDES, limits
 from attention_plugins.race.records import Contestant, Outcome
 from attention_plugins.race.standings import Standing, baseline, standings
@@ -45,7 +45,7 @@ def rows(task: str) -> dict[str, Standing]:
         scoring="gaussian" if fits else "scaled_dot",
     )
     with pytest.MonkeyPatch.context() as patch:  # most intervals are never read
-        patch.setattr(bootstrap, "interval", lambda *given: (math.nan, math.nan))
+        patch.setattr(statistics, "interval", lambda *given: (math.nan, math.nan))
         found = standings(
             race_of(task)[1], task, reference=reference, higher_is_better=higher_is_better(task)
         )

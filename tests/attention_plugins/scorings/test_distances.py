@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 import torch
 
-from attention_plugins.distances import absolute_distances, squared_distances
+from attention_plugins.radial import absolute_distances, squared_distances
 
 
 def draw(*shape, seed=0):

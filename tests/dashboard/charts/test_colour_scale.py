@@ -12,10 +12,10 @@ from dashboard.charts import (
     loss_chart,
     regression_chart,
 )
-from dashboard.charts.colour_scale import ColourScale, colour_scale
 from dashboard.charts.export import complete
 from dashboard.charts.frames import MapFrame
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
+from dashboard.charts.legend import ColourScale, colour_scale
 from dashboard.charts.template import chart_of, template
 from dashboard.charts.values import draw_values, prepare_values
 

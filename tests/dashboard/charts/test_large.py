@@ -3,8 +3,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from dashboard.charts.codes import SIGNS, read, written
 from dashboard.charts.heatmap import map_plot
+from dashboard.charts.image import SIGNS, read, written
 from dashboard.charts.large import WINDOW, draw_large, prepare_large
 
 QUERIES, KEYS = 211, 173

@@ -7,7 +7,7 @@ import pandas as pd
 import pyarrow as pa
 import pytest
 
-from dashboard.charts.tidy import table_csv, tidy_weights
+from dashboard.charts.frames import table_csv, tidy_weights
 
 QUERIES, KEYS = ["je", 'say "hi"', "a,b"], ["x", "y", "z\n", "é", "=1+1"]
 WEIGHTS = np.random.default_rng(0).random((2, 3, 5)).astype(np.float32)

@@ -1,6 +1,6 @@
 """Sentences as expressions of Vega."""
 
-from dashboard.charts.vega_text import quoted, vega_text
+from dashboard.charts.labels import quoted, vega_text
 
 
 def test_placeholders_become_expressions():

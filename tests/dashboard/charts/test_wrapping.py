@@ -1,6 +1,6 @@
 """Paragraphs broken into lines."""
 
-from dashboard.charts.wrapping import wrapped
+from dashboard.charts.labels import wrapped
 
 
 def test_words_stay_whole_and_addresses_do_not():

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.jobs.durations import Durations
+from dashboard.jobs.scheduler import Durations
 from dashboard.records.request import Request
 
 FIT = Request.make("regression", scoring="cosine")

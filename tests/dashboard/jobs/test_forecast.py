@@ -3,8 +3,7 @@
 import pytest
 
 from dashboard.jobs.backend import Wait
-from dashboard.jobs.fair_queue import FairQueue
-from dashboard.jobs.forecast import Forecasts, forecast
+from dashboard.jobs.fair_queue import FairQueue, Forecasts, forecast
 from dashboard.jobs.job import Computation
 from dashboard.records.request import Request
 

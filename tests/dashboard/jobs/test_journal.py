@@ -4,7 +4,7 @@ import logging
 
 import pytest
 
-from dashboard.jobs import journal
+from dashboard.jobs import job as journal
 from dashboard.jobs.job import Computation, Job
 from dashboard.records.request import Request
 from dashboard.records.training import FOLDER

@@ -6,7 +6,7 @@ import time
 import pytest
 from support.processes import megabytes
 
-from dashboard.jobs import memory
+from dashboard.jobs import worker
 
 gnu = pytest.mark.skipif(
     not hasattr(ctypes.CDLL(None), "malloc_trim"), reason="the C library is not GNU's"
@@ -57,10 +57,10 @@ def test_an_idle_worker_gives_back_what_its_job_freed(make_local_pool, request_f
 
 
 def test_another_c_library_costs_nothing(monkeypatch):
-    memory._trim.cache_clear()
+    worker._trim.cache_clear()
     monkeypatch.setattr(ctypes, "CDLL", lambda name: object())
     try:
-        memory.give_back()
-        assert memory._trim() is None
+        worker.give_back()
+        assert worker._trim() is None
     finally:
-        memory._trim.cache_clear()
+        worker._trim.cache_clear()

@@ -8,7 +8,7 @@ import time
 
 import pytest
 
-from dashboard.jobs import launch, wire
+from dashboard.jobs import launch, process
 from dashboard.jobs.quarantine import PluginSource, Quarantine
 from dashboard.records.request import Request
 
@@ -172,9 +172,9 @@ def test_a_worker_reports_what_it_loads():
     )
     with child:
         request = Request.make("load", options={"plugins": "fine"}).to_json()
-        assert wire.read(child.stdout)[0] == {"type": "ready"}
-        wire.write(child.stdin, {"type": "run", "attempt": 5, "request": request})
-        messages = [wire.read(child.stdout)[0] for _ in range(4)]
+        assert process.read(child.stdout)[0] == {"type": "ready"}
+        process.write(child.stdin, {"type": "run", "attempt": 5, "request": request})
+        messages = [process.read(child.stdout)[0] for _ in range(4)]
         assert [header["type"] for header in messages] == ["accepted", "loading", "loaded", "done"]
         assert messages[1]["facts"]["distribution"] == "dist-fine"
         child.stdin.close()

@@ -214,7 +214,7 @@ os.kill(os.getpid(), 9)
 
 
 def test_a_node_without_the_servers_data_folder_says_so(make, request_for, monkeypatch):
-    monkeypatch.setattr("dashboard.storage.home.folder_id", lambda place, make: "of another")
+    monkeypatch.setattr("dashboard.storage.files.folder_id", lambda place, make: "of another")
     pool = make()
     event = pool.wait(pool.submit(request_for("echo")), PATIENCE)
     assert event.note.startswith(

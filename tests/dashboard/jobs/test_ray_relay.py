@@ -11,12 +11,12 @@ from pathlib import Path
 import pytest
 from support.processes import alive
 
-from dashboard.jobs import wire
+from dashboard.jobs import process
 from dashboard.jobs.engine import WorkerOptions
 from dashboard.jobs.ray_relay import ENDED, STDERR, Relay
 from dashboard.records.request import Request
 from dashboard.records.result import Result
-from dashboard.storage import home
+from dashboard.storage import files
 
 PATIENCE = 120  # seconds
 FOLDER = str(Path(__file__).parent)
@@ -27,13 +27,13 @@ def options(tmp_path):
     return WorkerOptions(
         tasks="fake_tasks",
         warm=False,
-        environment={"PYTHONPATH": FOLDER, home.VARIABLE: str(tmp_path)},
+        environment={"PYTHONPATH": FOLDER, files.VARIABLE: str(tmp_path)},
     )
 
 
 @pytest.fixture
 def relay(options, tmp_path):
-    made = Relay(asdict(options), [], home.folder_id(tmp_path, make=True), lease=PATIENCE)
+    made = Relay(asdict(options), [], files.folder_id(tmp_path, make=True), lease=PATIENCE)
     yield made
     made.kill()
 
@@ -46,14 +46,14 @@ def messages(relay, last):
         assert time.monotonic() < end, found
         reply = io.BytesIO(relay.poll())
         while reply.tell() < len(reply.getvalue()):
-            found.append(wire.read(reply))
+            found.append(process.read(reply))
     return found
 
 
 def send(relay, task, attempt=1, **options):
     message = io.BytesIO()
     request = Request.make(task, options=options).to_json()
-    wire.write(message, {"type": "run", "attempt": attempt, "request": request})
+    process.write(message, {"type": "run", "attempt": attempt, "request": request})
     relay.send(message.getvalue())
 
 
@@ -88,7 +88,7 @@ def test_a_worker_that_is_killed_has_ended(relay):
 
 
 def test_another_data_folder_than_the_servers_is_refused(options, tmp_path):
-    home.folder_id(tmp_path, make=True)
+    files.folder_id(tmp_path, make=True)
     relay = Relay(asdict(options), [], "the server's", lease=PATIENCE)
     ((header, _),) = messages(relay, ENDED)
     assert header["stderr"] == (
@@ -103,7 +103,7 @@ import sys, time
 from dashboard.jobs import ray_relay, wire
 from dashboard.jobs.engine import WorkerOptions
 relay = ray_relay.Relay(
-    {asdict(options)!r}, [], {home.folder_id(tmp_path, make=True)!r}, lease=2.0
+    {asdict(options)!r}, [], {files.folder_id(tmp_path, make=True)!r}, lease=2.0
 )
 while not relay.poll():
     pass

@@ -9,7 +9,7 @@ from types import SimpleNamespace
 import pytest
 from support.ray_cluster import skip_without_ray
 
-from dashboard.jobs import wire
+from dashboard.jobs import process
 
 pytestmark = pytest.mark.ray
 PATIENCE = 60
@@ -47,7 +47,7 @@ class FakeRelay:
 def reply(*headers):
     written = io.BytesIO()
     for header in headers:
-        wire.write(written, header)
+        process.write(written, header)
     return written.getvalue()
 
 

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.jobs.result_cache import ResultCache
+from dashboard.jobs.scheduler import ResultCache
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 

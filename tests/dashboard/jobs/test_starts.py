@@ -4,7 +4,7 @@ import math
 
 import pytest
 
-from dashboard.jobs.starts import Starts
+from dashboard.jobs.crew import Starts
 
 
 class Clock:

@@ -4,9 +4,9 @@ from threading import Timer
 
 import pytest
 
-from dashboard.jobs import training_claims
+from dashboard.jobs import training_files
 from dashboard.jobs.backend import Event
-from dashboard.jobs.training_claims import Claims
+from dashboard.jobs.training_files import Claims
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 from dashboard.storage.training_folder import TrainingFolder
@@ -33,7 +33,7 @@ def test_a_training_is_one_servers_until_it_is_released(tmp_path):
 
 
 def test_a_server_that_only_looks_whether_one_has_it_is_waited_for(tmp_path, monkeypatch):
-    monkeypatch.setattr(training_claims, "_PATIENCE", 60.0)
+    monkeypatch.setattr(training_files, "_PATIENCE", 60.0)
     folder = TrainingFolder.create(REQUEST, tmp_path)
     looking = folder.hold()
     soon = Timer(0.05, looking.release)

@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.jobs.training_forecast import expected, forecast
+from dashboard.jobs.training_status import expected, forecast
 from dashboard.records.request import Request
 from dashboard.records.training import Ahead, Epoch, Training
 

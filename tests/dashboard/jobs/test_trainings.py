@@ -13,8 +13,8 @@ from dashboard.jobs.pool import LocalPool
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.stop_requests import request_stop
 from dashboard.storage.training_folder import TrainingFolder
+from dashboard.storage.training_history import request_stop
 
 pytestmark = pytest.mark.timeout(900)  # three processes may start, each of them slowly
 PATIENCE = 200  # seconds

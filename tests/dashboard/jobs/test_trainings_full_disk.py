@@ -10,13 +10,13 @@ import pytest
 from support.disks import small_disk
 
 from attention_plugins.checkpoints import read
-from dashboard.jobs import training_export
+from dashboard.jobs import training_files
 from dashboard.jobs.pool import LocalPool
-from dashboard.jobs.training_export import copy_checkpoint
+from dashboard.jobs.training_files import copy_checkpoint
 from dashboard.jobs.trainings import Trainings
 from dashboard.records.request import Request
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.errors import StorageError
+from dashboard.storage.files import StorageError
 
 PATIENCE = 120  # seconds
 ROOM = 64 * 1024  # bytes that are left: more than one epoch needs, and less than all
@@ -97,7 +97,7 @@ def test_an_export_without_room_leaves_nothing(tmp_path, monkeypatch):
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
     with monkeypatch.context() as patch:
-        patch.setattr(training_export.shutil, "copyfile", full)
+        patch.setattr(training_files.shutil, "copyfile", full)
         with pytest.raises(StorageError, match="No space left on device; free some space there"):
             copy_checkpoint(model, tmp_path, tmp_path / "kept" / "mine")
     assert {path.name for path in tmp_path.rglob("*")} == {

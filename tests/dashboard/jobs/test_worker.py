@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.jobs import channels, launch, wire, worker
+from dashboard.jobs import launch, process, worker
 from dashboard.jobs.context import Cancelled
 
 
@@ -21,7 +21,7 @@ class Sink(io.BytesIO):
 
     def headers(self):
         stream = io.BytesIO(self.getvalue())
-        return [wire.read(stream)[0] for _ in self.times]
+        return [process.read(stream)[0] for _ in self.times]
 
 
 class Inbox:
@@ -38,7 +38,7 @@ def sink():
 
 @pytest.fixture
 def outbox(sink):
-    return channels.Outbox(sink)
+    return worker.Outbox(sink)
 
 
 def test_the_first_report_goes_out_at_once(outbox, sink):
@@ -47,7 +47,7 @@ def test_the_first_report_goes_out_at_once(outbox, sink):
 
 
 def test_reports_in_quick_succession_wait_and_the_newest_is_sent(outbox, sink, monkeypatch):
-    monkeypatch.setattr(channels, "_SECONDS_BETWEEN_REPORTS", 0.7)
+    monkeypatch.setattr(worker, "_SECONDS_BETWEEN_REPORTS", 0.7)
     for step in range(7):
         outbox.report({"step": step})
     end = time.monotonic() + 60
@@ -58,7 +58,7 @@ def test_reports_in_quick_succession_wait_and_the_newest_is_sent(outbox, sink, m
 
 
 def test_the_final_message_comes_after_the_pending_report(outbox, sink, monkeypatch):
-    monkeypatch.setattr(channels, "_SECONDS_BETWEEN_REPORTS", 60)
+    monkeypatch.setattr(worker, "_SECONDS_BETWEEN_REPORTS", 60)
     for step in range(3):
         outbox.report({"step": step})
     outbox.send({"type": "done"})
@@ -95,6 +95,6 @@ def test_a_worker_ends_when_nobody_can_send_it_anything():
         stdout=subprocess.PIPE,
     )
     with child:
-        assert wire.read(child.stdout)[0] == {"type": "ready"}
+        assert process.read(child.stdout)[0] == {"type": "ready"}
         child.stdin.close()
         assert child.wait(120) == 0

@@ -17,7 +17,7 @@ from dashboard import language
 from dashboard.jobs import errors
 from dashboard.language import translated
 from dashboard.links.fields import SEED
-from dashboard.links.reader import Reader
+from dashboard.links.link import Reader
 from dashboard.records.interventions import read_change
 from dashboard.records.request import Request
 from dashboard.storage.archive import pack, unpack

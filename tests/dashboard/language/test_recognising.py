@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.language.recognising import Recogniser
+from dashboard.language.catalogues import Recogniser
 
 KNOWN = {
     "Scaled dot product": "缩放点积",

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.records.address import is_local
+from dashboard.records.citation import is_local
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-from dashboard.records.metric import Metric
+from dashboard.records.parameter import Metric
 
 TIME = {"name": "seconds", "title": "Time", "unit": "s", "better": "lower", "help": "Of all."}
 

@@ -1,4 +1,4 @@
-from dashboard.records.nearness import explained, parts_of, said
+from dashboard.records.training import explained, parts_of, said
 
 SCORE = {
     "bleu": 44.97, "near": {"sentences": 1082, "bleu": 53.93},

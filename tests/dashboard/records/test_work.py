@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.records.work import about
+from dashboard.records.request import about
 
 
 @pytest.mark.parametrize(

@@ -9,8 +9,7 @@ from support.disks import NEEDS_PROC, Disk
 from support.hostile import UNIX, at_once, lay
 
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.errors import StorageError
-from dashboard.storage.home import home
+from dashboard.storage.files import StorageError, home
 from dashboard.storage.uploads import Room, Upload, Uploads
 
 ROOM = Room(owner=1, address=1, total=9)

@@ -19,7 +19,7 @@ from dashboard.records.result import Result
 from dashboard.storage import archive, bundle, entries, tables
 from dashboard.storage.bundle import Bundle, read, slug, write
 from dashboard.storage.entries import fitting
-from dashboard.storage.errors import BundleError
+from dashboard.storage.files import BundleError
 
 PNG = b"\x89PNG\r\n\x1a\n\x00\x00\x00\rIHDR" + struct.pack("!II", 7, 5) + b"rest"
 

@@ -11,7 +11,7 @@ from datetime import UTC, datetime
 import pytest
 
 from dashboard.storage.contents import Contents, _written
-from dashboard.storage.errors import StorageError
+from dashboard.storage.files import StorageError
 
 
 @pytest.fixture(params=["a folder", "memory", "file:"])

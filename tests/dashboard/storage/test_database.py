@@ -9,7 +9,7 @@ from support.runs import page
 
 from dashboard.storage import migrations
 from dashboard.storage.database import Database
-from dashboard.storage.errors import StorageError
+from dashboard.storage.files import StorageError
 from dashboard.storage.runs import Runs
 
 

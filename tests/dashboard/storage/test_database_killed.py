@@ -8,7 +8,7 @@ import pytest
 from support.postgres import server
 from support.runs import page
 
-from dashboard.storage.errors import StorageError
+from dashboard.storage.files import StorageError
 from dashboard.storage.runs import Runs
 
 ROUNDS, WRITERS = 3, 2

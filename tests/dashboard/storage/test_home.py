@@ -2,7 +2,7 @@ from pathlib import Path
 
 import pytest
 
-from dashboard.storage.home import folder_id
+from dashboard.storage.files import folder_id
 
 
 def test_a_folder_has_one_id_for_all_that_share_it_and_no_other_has_it(tmp_path):

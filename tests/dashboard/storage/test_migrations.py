@@ -11,8 +11,8 @@ from support.runs import page
 
 from dashboard.storage import migrations
 from dashboard.storage.database import Database
-from dashboard.storage.errors import StorageError
-from dashboard.storage.schema import metadata
+from dashboard.storage.files import StorageError
+from dashboard.storage.run import metadata
 
 
 def test_the_head_is_that_of_the_last_step():

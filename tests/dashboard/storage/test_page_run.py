@@ -12,7 +12,7 @@ from support.runs import page, panel
 
 from dashboard.storage import bundle
 from dashboard.storage.entries import stamp
-from dashboard.storage.errors import BundleError
+from dashboard.storage.files import BundleError
 from dashboard.storage.page_run import MOST_PANELS, PNG, PageRun, read, write
 from dashboard.storage.seen import MOST_BLOCKS, Group, Text
 

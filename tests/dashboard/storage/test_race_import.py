@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from support.races import laid_down
 
-from dashboard.storage import race_import, races
+from dashboard.storage import races
 from dashboard.storage.races import SHIPPED, SHIPPED_FOLDERS
 
 
@@ -26,7 +26,7 @@ def taken_in(owner=None):
 
 
 def add(files, name="theirs", owner="ann", megabytes=1, total=1):
-    return race_import.add(name, *files, owner, megabytes=megabytes, total=total)
+    return races.add(name, *files, owner, megabytes=megabytes, total=total)
 
 
 def test_a_race_that_was_taken_in_is_its_owners(files, home):
@@ -52,12 +52,12 @@ def test_another_one_of_that_name_is_called_otherwise(files):
     ],
 )  # fmt: skip
 def test_a_files_name_becomes_a_races(given, name):
-    assert race_import.slug(given) == name
-    assert races.NAME.match(race_import.slug(given))
+    assert races.slug(given) == name
+    assert races.NAME.match(races.slug(given))
 
 
 def test_no_more_than_the_limits(files, monkeypatch):
-    monkeypatch.setattr(race_import, "_MB", sum(map(len, files)))  # one of them is the unit
+    monkeypatch.setattr(races, "_MB", sum(map(len, files)))  # one of them is the unit
     assert add(files, owner="ann", megabytes=1, total=2) == "theirs"
     assert add(files, owner="bob", megabytes=1, total=2) == "theirs-2"
     with pytest.raises(ValueError, match="at most 1 MB of your imported races together"):
@@ -67,7 +67,7 @@ def test_no_more_than_the_limits(files, monkeypatch):
 
 
 def test_no_more_races_than_an_owner_may_have(files, monkeypatch):
-    monkeypatch.setattr(race_import, "MOST_OF_ONE_OWNER", 2)
+    monkeypatch.setattr(races, "MOST_OF_ONE_OWNER", 2)
     add(files), add(files)
     with pytest.raises(ValueError, match="need at most 2 imported races"):
         add(files)
@@ -77,9 +77,9 @@ def test_no_more_races_than_an_owner_may_have(files, monkeypatch):
 def test_only_what_was_taken_in_is_deleted(files, home):
     made = laid_down(home / "races" / "made").folder
     add(files)
-    race_import.remove("theirs")
+    races.remove("theirs")
     assert not (home / "races" / "theirs").exists()
     for name in ("made", SHIPPED, "nothing"):
         with pytest.raises(ValueError, match="was not imported"):
-            race_import.remove(name)
+            races.remove(name)
     assert made.is_dir()

@@ -3,8 +3,8 @@
 import pytest
 from support.hostile import KINDS, UNIX, at_once, lay
 
-from attention_plugins import reading as ours
-from dashboard.storage import reading as pages
+from attention_plugins import home as ours
+from dashboard.storage import files as pages
 
 both = pytest.mark.parametrize("reading", [ours, pages], ids=["ours", "pages"])
 

@@ -10,11 +10,10 @@ import sqlalchemy as sa
 from support.runs import page, panel
 
 from dashboard.storage import page_run
-from dashboard.storage.errors import BundleError, StorageError
-from dashboard.storage.run import Description
+from dashboard.storage.files import BundleError, StorageError
+from dashboard.storage.run import Description, panels
+from dashboard.storage.run import runs as table
 from dashboard.storage.run_limits import Limits
-from dashboard.storage.schema import panels
-from dashboard.storage.schema import runs as table
 
 
 def files(store):

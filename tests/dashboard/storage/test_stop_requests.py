@@ -3,8 +3,8 @@ import os
 
 import pytest
 
-from dashboard.storage.errors import StorageError
-from dashboard.storage.stop_requests import forget_stop, request_stop, requested_stop
+from dashboard.storage.files import StorageError
+from dashboard.storage.training_history import forget_stop, request_stop, requested_stop
 
 
 @pytest.mark.parametrize("reason", ["pause", "cancel", "remove"])

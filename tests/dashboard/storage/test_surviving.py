@@ -17,7 +17,7 @@ from support import saving
 from support.disks import NEEDS_PROC, Disk, small_disk
 from support.runs import page
 
-from dashboard.storage.errors import StorageError
+from dashboard.storage.files import StorageError
 from dashboard.storage.runs import Runs
 
 PATIENCE = 120  # seconds

@@ -2,7 +2,7 @@ from datetime import date
 
 import pytest
 
-from dashboard.storage.table_dates import Dates, days, find_dates, is_date
+from dashboard.storage.table_cells import Dates, days, find_dates, is_date
 
 
 @pytest.mark.parametrize(

@@ -2,7 +2,7 @@ import re
 
 import pytest
 
-from dashboard.storage.table_units import Unit, find_unit, pattern, split
+from dashboard.storage.table_cells import Unit, find_unit, pattern, split
 
 
 @pytest.mark.parametrize(

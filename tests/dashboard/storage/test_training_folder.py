@@ -7,7 +7,7 @@ from support.hostile import KINDS, UNIX, at_once, lay
 
 from dashboard.records.request import Request
 from dashboard.records.training import Epoch
-from dashboard.storage.errors import StorageError
+from dashboard.storage.files import StorageError
 from dashboard.storage.training_folder import TrainingFolder
 
 REQUEST = Request.make("training", model="bahdanau", scoring="dot", options={"pairs": 7})

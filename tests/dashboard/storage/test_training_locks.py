@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.storage.training_locks import TrainingLocks
+from dashboard.storage.training_folder import TrainingLocks
 
 
 @pytest.fixture

@@ -1,6 +1,6 @@
 """Widths of columns."""
 
-from dashboard.ui.column_width import column_width
+from dashboard.ui.widgets import column_width
 
 
 def test_the_longest_text_or_the_heading_decides():

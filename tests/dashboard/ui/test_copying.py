@@ -6,13 +6,13 @@ import xml.etree.ElementTree as ET
 import pytest
 from streamlit.testing.v1 import AppTest
 
-from dashboard.ui import copying
+from dashboard.ui import frame
 
 
 def _page():
     import streamlit as st
 
-    from dashboard.ui.copying import copy_button
+    from dashboard.ui.frame import copy_button
 
     copy_button(st.session_state["link"])
 
@@ -29,7 +29,7 @@ def opened():
 
 
 def test_the_code_is_dark_on_light_with_a_quiet_zone():
-    drawn = ET.fromstring(copying._code("http://localhost:8501/heads?a=1"))
+    drawn = ET.fromstring(frame._code("http://localhost:8501/heads?a=1"))
     light, dark = drawn.findall(".//{*}path") or drawn.findall(".//path")
     assert light.get("fill") == "#fff"
     assert dark.get("stroke") == "#000"

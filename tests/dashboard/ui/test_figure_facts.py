@@ -9,7 +9,7 @@ import streamlit as st
 from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.ui import upload
-from dashboard.ui.figure_facts import Made, bibtex, caption
+from dashboard.ui.figure_menu import Made, bibtex, caption
 from dashboard.ui.figure_parts import FigurePanel, FigurePart
 
 DAY = date(2026, 3, 5)

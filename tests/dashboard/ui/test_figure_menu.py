@@ -4,7 +4,7 @@ import pytest
 import streamlit
 
 from dashboard.charts import figures
-from dashboard.ui.run_store import run_store
+from dashboard.ui.owner import run_store
 
 LINK = {"a": "gaussian", "a__width": "0.5", "b": "uniform"}
 

@@ -7,7 +7,7 @@ from streamlit.testing.v1 import AppTest
 from support.texts import catalogues, texts
 
 from dashboard.features.lessons.course import LESSONS
-from dashboard.ui.terms import TERMS
+from dashboard.ui.glossary import TERMS
 
 
 def _page():

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard import latency
+from dashboard import metrics
 from dashboard.jobs.backend import Capacity, Event, Wait
 from dashboard.records.request import Request
 from dashboard.records.result import Result
@@ -149,7 +149,7 @@ def test_a_session_that_was_away_asks_once_more(jobs, backend):
 
 def test_the_wait_for_a_result_is_counted_once_under_its_page(backend, monkeypatch):
     waits, clock = [], iter(range(100, 200))
-    monkeypatch.setattr(latency, "listeners", [waits.append])
+    monkeypatch.setattr(metrics, "listeners", [waits.append])
     monkeypatch.setattr(module.time, "monotonic", lambda: float(next(clock)))
     jobs = Jobs(backend, lambda: 0, page="heads")
     good, bad, left = costing(1, 2, 3)

@@ -1,7 +1,7 @@
 """Every column of a table that cannot be used is named."""
 
 from dashboard.storage.table_format import find_format
-from dashboard.ui.left_out import left_out
+from dashboard.ui.table_columns import left_out
 
 
 def test_each_column_has_its_reason():

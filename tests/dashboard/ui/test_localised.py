@@ -6,10 +6,9 @@ import pytest
 from dashboard import language
 from dashboard.language import catalogues
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
-from dashboard.records.metric import Metric
-from dashboard.records.parameter import Parameter
-from dashboard.ui import localised as module
-from dashboard.ui.localised import localised
+from dashboard.records.parameter import Metric, Parameter
+from dashboard.ui import speaking as module
+from dashboard.ui.speaking import localised
 
 OWN = {"Gaussian kernel": "高斯核", "Seed": "随机种子", "scoring": "评分函数"}
 THEIRS = {"Mine": "我的", "Gaussian kernel": "别的", "How wide.": "多宽。"}

@@ -14,7 +14,7 @@ from dashboard.charts.legend import weights_legend
 from dashboard.storage.page_run import PageRun, read
 from dashboard.storage.seen import Chart, Group
 from dashboard.ui import page_menu
-from dashboard.ui.run_store import run_store
+from dashboard.ui.owner import run_store
 from dashboard.visitors import Visitor
 
 PNG = b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR\0\0\0\x07\0\0\0\x05"

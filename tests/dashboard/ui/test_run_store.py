@@ -6,9 +6,9 @@ import pytest
 from support.runs import page
 
 from dashboard.storage.archive import MB
-from dashboard.storage.errors import StorageError
+from dashboard.storage.files import StorageError
 from dashboard.storage.run_limits import Limits
-from dashboard.ui.run_store import run_store
+from dashboard.ui.owner import run_store
 
 
 @pytest.fixture(autouse=True)

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.charts.summary import of_matrix
-from dashboard.ui import noting, shown, summaries
+from dashboard.ui import noting, page, shown
 
 SPEC = {"mark": "point", "data": {"name": "x"}, "datasets": {"x": [{"a": 1}]}}
 SUMMARY = of_matrix(np.array([[0.25, 0.75]]))
@@ -35,8 +35,8 @@ def test_a_table_is_named_as_its_chart_without_marks_of_markdown(drawn, monkeypa
     opened = nullcontext()
     opened.open = True  # type: ignore[attr-defined]
     monkeypatch.setattr("streamlit.expander", lambda *_, **__: opened)
-    monkeypatch.setattr(summaries, "_section", summaries._section.__wrapped__)  # no fragment
-    summaries.section([("Maps of panels. Point at a row", SUMMARY)])
+    monkeypatch.setattr(page, "_section", page._section.__wrapped__)  # no fragment
+    page.section([("Maps of panels. Point at a row", SUMMARY)])
     assert drawn[-1][2]["alt"] == "Maps of panels. Point at a row"
 
 
@@ -44,5 +44,5 @@ def test_no_table_is_made_before_somebody_opens_them(drawn):
     def never():
         raise AssertionError("made")
 
-    summaries.section([("Chart", type(SUMMARY)("words", never))])
+    page.section([("Chart", type(SUMMARY)("words", never))])
     assert drawn == []

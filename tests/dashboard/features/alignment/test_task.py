@@ -13,7 +13,7 @@ from attention_plugins.experiment import new_to
 from attention_plugins.home import SHIPPED
 from attention_plugins.recipe import Recipe
 from dashboard.features.alignment import task as alignment
-from dashboard.features.alignment import task_pairs as alignment_pairs
+from dashboard.features.alignment import task as alignment_pairs
 from dashboard.jobs import task_translator
 from dashboard.jobs.tasks import perform
 from dashboard.records.request import Request

@@ -3,8 +3,7 @@ import pandas as pd
 import pytest
 
 from dashboard.charts.theme import QUIET
-from dashboard.features.anatomy.chart_landscape import landscape_chart
-from dashboard.features.anatomy.chart_spread import spread_chart
+from dashboard.features.anatomy.chart_landscape import landscape_chart, spread_chart
 
 SPREAD = pd.DataFrame(
     [{"scoring": name, "d": d, "variance": float(d if name == "dot" else 1)}

@@ -10,9 +10,9 @@ from torch.nn.functional import multi_head_attention_forward, scaled_dot_product
 
 from attention_plugins import Sizes, attend, hookimpl, registry, scoring
 from dashboard.features.anatomy import tensors
-from dashboard.features.anatomy.chart_stages import stages
+from dashboard.features.anatomy.chart_matrix import stages
 from dashboard.features.anatomy.examples import EXAMPLES
-from dashboard.features.anatomy.task_root import DIMENSIONS
+from dashboard.features.anatomy.task import DIMENSIONS
 from dashboard.jobs.tasks import perform
 from dashboard.records.request import Request
 from dashboard.records.result import Result

@@ -2,18 +2,18 @@
 
 from types import SimpleNamespace
 
-from dashboard.features.differences import match
+from dashboard.features.differences import panel
 
 ROWS = [
-    match._Match("1.1", "2.2", 0.31),
-    match._Match("1.2", "1.1", 0.97),
-    match._Match("2.1", None, None),
-    match._Match("2.2", "1.1", -0.44),
+    panel._Match("1.1", "2.2", 0.31),
+    panel._Match("1.2", "1.1", 0.97),
+    panel._Match("2.1", None, None),
+    panel._Match("2.2", "1.1", -0.44),
 ]
 
 
 def start(selected, rows=ROWS):
-    return match._start(SimpleNamespace(one=SimpleNamespace(selected=selected)), rows)
+    return panel._start(SimpleNamespace(one=SimpleNamespace(selected=selected)), rows)
 
 
 def test_the_selected_head_gets_its_match():

@@ -10,7 +10,7 @@ from attention_plugins.contract import ContractError, SentencePair
 from attention_plugins.recipe import Recipe
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Site
-from dashboard.features.differences.task_comparison import compare
+from dashboard.features.differences.task import compare
 from dashboard.jobs import task_translator
 from dashboard.jobs.context import Cancelled
 from dashboard.jobs.tasks import perform

@@ -18,7 +18,7 @@ from support.pages import maps
 from attention_plugins.experiment import Experiment
 from attention_plugins.recipe import Recipe
 from dashboard import language
-from dashboard.features.experiment import runs
+from dashboard.features.experiment import seeds
 from dashboard.features.experiment.cells import (
     SAMPLE_ERROR,
     SAMPLE_ROWS,
@@ -27,8 +27,7 @@ from dashboard.features.experiment.cells import (
     trainings,
 )
 from dashboard.features.experiment.view import LINK, metrics, requests
-from dashboard.features.training.task_facts import code_of
-from dashboard.features.training.task_figures import totals
+from dashboard.features.training.task_figures import code_of, totals
 from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Event
 from dashboard.records.formula import Formula, formula_request
@@ -36,8 +35,8 @@ from dashboard.records.training import Epoch, Training
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.seen import Table, whole
 from dashboard.ui import workbench as state
+from dashboard.ui.owner import run_store
 from dashboard.ui.results import POLL
-from dashboard.ui.run_store import run_store
 
 SWEEP = {"task": "translation", "scorings": "additive,scaled_dot", "seeds": "3"}
 
@@ -563,7 +562,7 @@ def test_the_file_has_a_row_for_every_run(catalogue):
         Cell(scoring="gaussian", seed=1, state="failed", note="=cmd()"),
     ]  # fmt: skip
     done, failed = csv.DictReader(
-        io.StringIO(runs.file(view, cells, metrics(view, catalogue)).decode())
+        io.StringIO(seeds.file(view, cells, metrics(view, catalogue)).decode())
     )
     assert (done["scoring"], done["seed"], done["state"]) == ("gaussian", "0", "done")
     assert float(done["truth_mse"]) == 0.1 + 0.2
@@ -600,7 +599,7 @@ def test_the_file_names_the_normaliser(catalogue):
     query = {"scorings": "gaussian", "seeds": "1", "normaliser": "sparsemax"}
     view, _ = LINK.parse(query, catalogue)
     cells = [Cell(scoring="gaussian", seed=0, state="done")]
-    (row,) = csv.DictReader(io.StringIO(runs.file(view, cells, []).decode()))
+    (row,) = csv.DictReader(io.StringIO(seeds.file(view, cells, []).decode()))
     assert row["normaliser"] == "sparsemax"
 
 
@@ -701,8 +700,8 @@ def test_the_file_names_what_an_error_was_estimated_on(catalogue):
         for seed, more in enumerate(({}, sample))
     )
     known = metrics(view, catalogue)
-    assert SAMPLE_ROWS not in runs.file(view, [every], known).decode()
-    first, second = csv.DictReader(io.StringIO(runs.file(view, [every, some], known).decode()))
+    assert SAMPLE_ROWS not in seeds.file(view, [every], known).decode()
+    first, second = csv.DictReader(io.StringIO(seeds.file(view, [every, some], known).decode()))
     assert (first[SAMPLE_ROWS], first[SAMPLE_ERROR]) == ("", "")
     assert (second[SAMPLE_ROWS], float(second[SAMPLE_ERROR])) == ("5000", 0.25)
 

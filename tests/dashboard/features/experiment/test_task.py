@@ -7,9 +7,9 @@ import pytest
 
 from dashboard.features.experiment.cells import Cell
 from dashboard.features.experiment.summary import gains, spreads, summary_request
-from dashboard.features.experiment.task_summary import Spread, best, spread
+from dashboard.features.experiment.task import Spread, best, spread
 from dashboard.jobs.tasks import perform
-from dashboard.records.metric import Metric
+from dashboard.records.parameter import Metric
 from dashboard.records.request import Request
 
 LOSS = Metric(name="loss", title="Loss", better="lower")

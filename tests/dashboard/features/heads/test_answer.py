@@ -3,7 +3,7 @@
 import pyarrow as pa
 import pytest
 
-from dashboard.features.heads.answer import answer
+from dashboard.features.heads.outcome import answer
 from dashboard.records.result import Result
 
 WORDS = {"translation": "le chat dort .", "without": "le chat dort ."}

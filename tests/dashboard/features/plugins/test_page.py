@@ -4,7 +4,7 @@ import pytest
 from support.documents import ROOT
 
 from attention_plugins.hookspecs import HOOKS
-from dashboard.features.plugins import kinds
+from dashboard.features.plugins import cards
 from dashboard.jobs.backend import Event
 from dashboard.language import ENGLISH, LANGUAGES, said_in
 from dashboard.records.result import Result
@@ -217,9 +217,9 @@ def test_a_search_shows_what_has_all_its_words_wherever_it_is_from(shop, opened)
 
 
 def test_every_kind_of_record_has_its_words():
-    assert [*kinds._TITLES] == [*HOOKS]
-    assert kinds.heading("datasets", "data set", 1234) == "Data sets · 1,234"
-    assert [kinds.counted(kind, "odd word", 2) for kind in (*HOOKS, "words")] == [
+    assert [*cards._TITLES] == [*HOOKS]
+    assert cards.heading("datasets", "data set", 1234) == "Data sets · 1,234"
+    assert [cards.counted(kind, "odd word", 2) for kind in (*HOOKS, "words")] == [
         *(f"2 {hook.noun}s" for hook in HOOKS.values()), "2 odd words",
     ]  # fmt: skip
 

@@ -6,7 +6,7 @@ import torch
 from attention_plugins import DatasetSpec, RegressionData, checking
 from attention_plugins.checking import findings
 from attention_plugins.contract import ContractError
-from attention_plugins.origins import Plugin
+from attention_plugins.discovery import Plugin
 from attention_plugins.registry import Registry, installed
 from dashboard.features.plugins import task
 from dashboard.jobs.tasks import perform

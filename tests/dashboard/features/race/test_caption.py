@@ -5,7 +5,7 @@ from typing import Any
 
 import pyarrow as pa
 
-from dashboard.features.race.caption import budget, caption, edges, limits, undecided
+from dashboard.features.race.figures import budget, caption, edges, limits, undecided
 from dashboard.features.race.seen import Seen
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.result import Result

@@ -4,7 +4,7 @@ import pytest
 
 from dashboard.charts.template import chart_of, template
 from dashboard.features.race.chart_differences import draw_differences, prepare_differences
-from dashboard.features.race.verdicts import COLOURS
+from dashboard.features.race.view import COLOURS
 
 ROWS = [
     {"name": name, "difference": difference, "low": low, "high": high, "p": 0.02,

@@ -8,7 +8,7 @@ import pytest
 from support.races import RATES, laid_down
 
 from dashboard.features.race import task
-from dashboard.features.race.opening import link_of
+from dashboard.features.race.close import link_of
 from dashboard.features.race.seen import Seen
 from dashboard.features.race.view import RaceView, chosen, requests
 from dashboard.features.regression import view as regression

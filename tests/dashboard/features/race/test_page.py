@@ -22,7 +22,7 @@ from support.races import (
 from attention_plugins.race.store import Race
 from dashboard import language
 from dashboard.jobs.backend import Event
-from dashboard.storage import race_import, races
+from dashboard.storage import races
 from dashboard.storage.archive import pack, unpack
 from dashboard.visitors import Visitor
 
@@ -300,7 +300,7 @@ def test_a_failed_job_says_why(opened, backend, race):
 def test_only_ones_own_imports_are_listed_and_removed(opened, home, race, monkeypatch):
     plan, lines = ((race.folder / name).read_bytes() for name in ("race.json", "outcomes.jsonl"))
     for owner in ("ann", "bob"):
-        race_import.add(owner, plan, lines, owner, megabytes=1, total=2)
+        races.add(owner, plan, lines, owner, megabytes=1, total=2)
     visitor = Visitor(owner="ann", role="author")
     monkeypatch.setattr("dashboard.ui.owner.visitor", lambda: visitor)
     app = opened("race")

@@ -15,7 +15,7 @@ from attention_plugins.race.standings import standings
 from attention_plugins.race.store import Race
 from dashboard.charts.frames import maps
 from dashboard.features.race import task
-from dashboard.features.race.task_checked import MOST_SEEDS, checked_outcome
+from dashboard.features.race.task_import import MOST_SEEDS, checked_outcome
 from dashboard.features.race.view import ALL, RaceView, chosen, import_request, requests
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from dashboard.features.race.titles import contestant_titles, model_titles
+from dashboard.features.race.view import contestant_titles, model_titles
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.storage.races import Entrant
 

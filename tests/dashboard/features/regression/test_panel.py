@@ -17,8 +17,8 @@ from dashboard.records.result import Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle
 from dashboard.ui import formulas
-from dashboard.ui.formula_package import _zipped
-from dashboard.ui.run_store import run_store
+from dashboard.ui.formulas import _zipped
+from dashboard.ui.owner import run_store
 
 FIELD, CHOICE = "regression-formula-{}", "panel-{}-scoring"
 GAUSSIAN = "-|q - k|^2 / (2 w^2)"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.features.regression.task_clock import StepClock, again
+from dashboard.features.regression.task import StepClock, again
 
 
 class Clock:

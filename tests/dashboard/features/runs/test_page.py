@@ -22,12 +22,12 @@ from dashboard.records.request import Request
 from dashboard.records.result import Result
 from dashboard.storage.archive import LARGEST_ARCHIVE
 from dashboard.storage.bundle import Bundle, write
-from dashboard.storage.errors import BundleError
+from dashboard.storage.files import BundleError
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.page_run import read as read_page
 from dashboard.storage.run_limits import Limits
 from dashboard.storage.seen import Chart, Group
-from dashboard.ui.run_store import run_store
+from dashboard.ui.owner import run_store
 from dashboard.ui.session import Jobs
 from dashboard.visitors import Visitor
 

@@ -24,10 +24,10 @@ from dashboard.records.request import UPLOAD, Request
 from dashboard.records.result import Result
 from dashboard.storage import page_run
 from dashboard.storage.bundle import Bundle, read, write
-from dashboard.storage.errors import BundleError
+from dashboard.storage.files import BundleError
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.page_run import write as write_page
-from dashboard.ui.run_store import run_store
+from dashboard.ui.owner import run_store
 
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
 

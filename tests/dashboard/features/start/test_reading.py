@@ -3,13 +3,7 @@ import pyarrow as pa
 import pytest
 from support.pages import maps
 
-from dashboard.features.start.reading import (
-    Reading,
-    curve_sentence,
-    marked,
-    read,
-    weight_sentence,
-)
+from dashboard.features.start.view import Reading, curve_sentence, marked, read, weight_sentence
 from dashboard.records.result import Result
 
 FIGURES = {"truth_mse": 0.25, "leave_one_out_mse": 0.6, "training_mse": 0.2}

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import pytest
 
 from dashboard.features.training.cards import _suggested
-from dashboard.jobs.training_export import checkpoint_name
+from dashboard.jobs.training_files import checkpoint_name
 from dashboard.records.request import Request
 
 

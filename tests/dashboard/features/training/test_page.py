@@ -16,7 +16,7 @@ from dashboard.jobs.own_trainings import OwnTrainings
 from dashboard.records.request import Request
 from dashboard.records.training import Ahead, Epoch, Training
 from dashboard.ui import workbench as state
-from dashboard.ui.run_store import run_store
+from dashboard.ui.owner import run_store
 from dashboard.ui.widgets import plain
 
 FIRST = 1_700_000_000.0

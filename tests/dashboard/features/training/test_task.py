@@ -23,7 +23,7 @@ from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request
 from dashboard.storage import files
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.errors import StorageError
+from dashboard.storage.files import StorageError
 from dashboard.storage.training_folder import TrainingFolder
 
 ROWS = [

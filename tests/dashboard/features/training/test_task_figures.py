@@ -14,10 +14,9 @@ from dashboard.features.training.task_figures import (
     totals,
     with_alignments,
 )
-from dashboard.features.training.task_memory import PeakMemory
 from dashboard.features.training.task_offer import METRICS
-from dashboard.records.nearness import PARTS
-from dashboard.records.training import Epoch
+from dashboard.features.training.task_order import PeakMemory
+from dashboard.records.training import PARTS, Epoch
 
 PAIRS = [SentencePair("a b c", "x y", ((0, 0), (2, 1))), SentencePair("d e", "too long", ())]
 

@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dashboard.features.training.task_left import TimeLeft
+from dashboard.features.training.task_figures import TimeLeft
 
 
 def run(epochs, steps, seconds_of, evaluation=0.0):

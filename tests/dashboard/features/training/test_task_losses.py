@@ -4,7 +4,7 @@ from types import SimpleNamespace
 
 import pytest
 
-from dashboard.features.training.task_losses import Losses
+from dashboard.features.training.task_figures import Losses
 
 
 class Clock:

@@ -2,7 +2,7 @@
 
 from dataclasses import replace
 
-from dashboard.features.training.titles import score_metric, series_titles, training_title
+from dashboard.features.training.view import score_metric, series_titles, training_title
 from dashboard.records.catalogue import Entry
 from dashboard.records.request import Request
 from dashboard.records.training import Training

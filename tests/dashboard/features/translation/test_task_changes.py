@@ -6,7 +6,7 @@ import torch
 from attention_plugins.contract import ContractError
 from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Intervention, Site
-from dashboard.features.translation.task_changes import interventions
+from dashboard.features.translation.task import interventions
 from dashboard.records.interventions import Change
 
 
