@@ -19,7 +19,6 @@ from attention_plugins.attention import (
     attend,
     masked_softmax,
 )
-from attention_plugins.axes import Axes
 from attention_plugins.contract import (
     CheckpointSpec,
     ContractError,
@@ -42,7 +41,7 @@ from attention_plugins.contract import (
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.protocols import Batch
 from attention_plugins.radial import Exponential, RadialScoring, Smooth, Window
-from attention_plugins.record import AttentionMap
+from attention_plugins.record import AttentionMap, Axes
 from attention_plugins.registry import get_normaliser, get_scoring
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID, UNK_ID

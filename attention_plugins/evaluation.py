@@ -3,16 +3,155 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from collections import Counter, defaultdict
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import torch
 
 from attention_plugins.contract import ContractError, MetricSpec, SentencePair
 from attention_plugins.datasets.parallel import references
 from attention_plugins.experiment import BLEU
-from attention_plugins.neighbours import Neighbour, apart, nearest
 from attention_plugins.registry import Registry
 from attention_plugins.scores import corpus_bleu
 from attention_plugins.translator import Translator
+
+NEAR = 1  # tokens
+
+
+class Neighbour(NamedTuple):
+    """A training pair, and how far its source is from a sentence.
+
+    Args:
+        pair: the nearest one.
+        distance: in tokens inserted, deleted or replaced; see :func:`edit_distance`.
+    """
+
+    pair: SentencePair
+    distance: int
+
+    @property
+    def is_near(self) -> bool:
+        """Whether one token inserted, deleted or replaced makes one sentence the other."""
+        return self.distance <= NEAR
+
+
+def nearest(
+    sources: Iterable[str],
+    learned: Sequence[SentencePair],
+    tokenise: Callable[[str], Sequence[str]],
+) -> dict[str, Neighbour]:
+    """The nearest training pair of each source by :func:`edit_distance`.
+
+    Of several that are equally near, one that shares more tokens comes first, else the one that
+    was learned first; so does the first of several translations.
+
+    Args:
+        sources: sentences.
+        learned: the training pairs, at least one.
+        tokenise: cuts a source into tokens.
+
+    Raises:
+        ContractError: nothing was learned.
+    """
+    if not learned:
+        raise ContractError("need at least one training pair to be near to, got none")
+    index = _Index(learned, tokenise)
+    return {source: index.nearest(tuple(tokenise(source))) for source in sources}
+
+
+def apart(
+    sources: Sequence[str],
+    translations: Sequence[str],
+    wanted: Sequence[Sequence[str]],
+    neighbours: Mapping[str, Neighbour],
+    score: Callable[[Sequence[str], Sequence[Sequence[str]]], dict[str, Any]],
+) -> dict[str, dict[str, Any]]:
+    """Scores of sentences near the training set, of those far from it, and of copying.
+
+    Args:
+        sources: at least one sentence.
+        translations: of each its translation.
+        wanted: of each its references.
+        neighbours: of each its nearest training pair, as :func:`nearest` finds it.
+        score: of translations and their references.
+
+    Returns:
+        ``near``: of the sources that one token inserted, deleted or replaced makes a training
+        source; ``far``: of all others; ``copied``: what the nearest training source's translation
+        scores as that of each sentence. What no sentence belongs to is left out.
+    """
+    rows = list(zip(sources, translations, wanted, strict=True))
+    found = {
+        "near": [(said, right) for source, said, right in rows if neighbours[source].is_near],
+        "far": [(said, right) for source, said, right in rows if not neighbours[source].is_near],
+        "copied": [(neighbours[source].pair.target, right) for source, _, right in rows],
+    }
+    return {
+        name: score([said for said, _ in part], [right for _, right in part])
+        for name, part in found.items()
+        if part
+    }
+
+
+def edit_distance(one: Sequence[str], other: Sequence[str]) -> int:
+    """The fewest tokens to insert, delete or replace (Levenshtein 1966) that make both equal."""
+    row = list(range(len(other) + 1))
+    for done, token in enumerate(one, 1):
+        diagonal, row[0] = row[0], done
+        for place, wanted in enumerate(other, 1):
+            replaced = diagonal + (token != wanted)
+            diagonal = row[place]
+            row[place] = min(replaced, diagonal + 1, row[place - 1] + 1)
+    return row[-1]
+
+
+class _Index:
+    """The different training sources by their tokens, a repeated token counted by number.
+
+    Two sentences of m and n tokens that share s of them are at least ``max(m, n) - s`` apart, so
+    that few distances have to be computed.
+    """
+
+    def __init__(
+        self, learned: Sequence[SentencePair], tokenise: Callable[[str], Sequence[str]]
+    ) -> None:
+        first: dict[tuple[str, ...], SentencePair] = {}
+        for pair in learned:
+            first.setdefault(tuple(tokenise(pair.source)), pair)
+        self._tokens, self._pairs = list(first), list(first.values())
+        self._lengths = torch.tensor([len(tokens) for tokens in self._tokens])
+        places: dict[tuple[str, int], list[int]] = defaultdict(list)
+        for place, tokens in enumerate(self._tokens):
+            for token in _numbered(tokens):
+                places[token].append(place)
+        self._places = {token: torch.tensor(found) for token, found in places.items()}
+
+    def nearest(self, tokens: tuple[str, ...]) -> Neighbour:
+        shared = torch.zeros_like(self._lengths)
+        for token in _numbered(tokens):
+            if (places := self._places.get(token)) is not None:
+                shared[places] += 1
+        bounds = self._lengths.clamp(min=len(tokens)) - shared
+        best, found = len(tokens) + int(self._lengths.max()) + 1, 0
+        for bound in range(int(bounds.min()), int(bounds.max()) + 1):
+            for place in (bounds == bound).nonzero().flatten().tolist():
+                if bound >= best:
+                    return Neighbour(self._pairs[found], best)
+                distance = edit_distance(tokens, self._tokens[place])
+                if distance < best:
+                    best, found = distance, place
+        return Neighbour(self._pairs[found], best)
+
+
+def _numbered(tokens: Sequence[str]) -> list[tuple[str, int]]:
+    """``a b a`` as ``(a, 1), (b, 1), (a, 2)``."""
+    counts: Counter[str] = Counter()
+    numbered = []
+    for token in tokens:
+        counts[token] += 1
+        numbered.append((token, counts[token]))
+    return numbered
 
 
 def evaluate(

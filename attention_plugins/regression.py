@@ -9,9 +9,9 @@ import torch
 from torch import Tensor
 from torch.utils.checkpoint import checkpoint
 
-from attention_plugins.axes import Axes, axes_of
 from attention_plugins.contract import RegressionData
 from attention_plugins.models.protocols import LeavesOneOut, PredictsTwice, RegressionModel
+from attention_plugins.record import Axes, axes_of
 from attention_plugins.sums.watching import SummingTap, WeightsNeededError
 from attention_plugins.tap import Recorder, Site, Tap
 

@@ -10,12 +10,11 @@ import torch
 from torch import Tensor
 
 from attention_plugins.attention import needs_memory, rows_sum_to_one
-from attention_plugins.axes import axes_of, kept, labels, start_of
 from attention_plugins.checkpoints import Checkpoint
 from attention_plugins.contract import ContractError
 from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.marking import gettext_noop
-from attention_plugins.record import AttentionMap, Translation
+from attention_plugins.record import AttentionMap, Translation, axes_of, kept, labels, start_of
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import (
     EOS_ID,

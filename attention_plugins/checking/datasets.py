@@ -11,8 +11,8 @@ import torch
 from torch import Tensor
 from torch.overrides import TorchFunctionMode
 
+from attention_plugins.checking.devices import nothing_drawn
 from attention_plugins.checking.findings import BESIDE, Broken, attempt, rule
-from attention_plugins.checking.randomness import nothing_drawn
 from attention_plugins.checking.records import require_explained, values_of
 from attention_plugins.contract import (
     ContractError,

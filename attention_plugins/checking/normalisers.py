@@ -8,10 +8,8 @@ import torch
 from torch import Tensor, nn
 
 from attention_plugins.attention import masked_weights
-from attention_plugins.checking.attributes import Snapshot
-from attention_plugins.checking.comparing import draw, equal
-from attention_plugins.checking.findings import Broken, attempt, rule
-from attention_plugins.checking.records import require_explained, values_of
+from attention_plugins.checking.findings import Broken, attempt, draw, equal, rule
+from attention_plugins.checking.records import Snapshot, require_explained, values_of
 from attention_plugins.contract import NormaliserSpec
 
 __all__ = [

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 
 import torch
 
+from attention_plugins.checking.devices import nothing_drawn
 from attention_plugins.checking.findings import Broken, attempt, rule
-from attention_plugins.checking.randomness import nothing_drawn
 from attention_plugins.checking.records import require_explained
 from attention_plugins.contract import Tokeniser, TokeniserSpec
 

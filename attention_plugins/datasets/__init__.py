@@ -5,14 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from attention_plugins.contract import DatasetSpec
-from attention_plugins.datasets.copy import COPY
 from attention_plugins.datasets.own import own_corpora
 from attention_plugins.datasets.phrasebook import PHRASEBOOK
-from attention_plugins.datasets.recall import RECALL
 from attention_plugins.datasets.regression import PROBLEMS
-from attention_plugins.datasets.reverse import REVERSE
-from attention_plugins.datasets.sort import SORT
-from attention_plugins.datasets.tagging import TAGGING
+from attention_plugins.datasets.symbols import COPY, RECALL, REVERSE, SORT, TAGGING
 from attention_plugins.datasets.tatoeba import TATOEBA
 from attention_plugins.hookspecs import hookimpl
 

@@ -7,15 +7,10 @@ from __future__ import annotations
 
 import random
 from collections.abc import Callable, Mapping, Sequence
-from string import ascii_lowercase
+from itertools import pairwise
+from string import ascii_lowercase, digits
 
-from attention_plugins.contract import (
-    ContractError,
-    DatasetSpec,
-    Parameter,
-    Scalar,
-    SentencePair,
-)
+from attention_plugins.contract import ContractError, DatasetSpec, Parameter, Scalar, SentencePair
 
 Answer = Callable[[Sequence[str]], SentencePair]
 Draw = Callable[[random.Random, int, str], Sequence[str]]
@@ -112,3 +107,116 @@ def pair(source: Sequence[str], target: Sequence[str], places: Sequence[int]) ->
     """A pair whose target symbols each stand for the source symbol at their place."""
     links = tuple((place, number) for number, place in enumerate(places))
     return SentencePair(" ".join(source), " ".join(target), links)
+
+
+def copied(source: Sequence[str]) -> SentencePair:
+    """Symbol i of the target stands for symbol i of the source."""
+    return pair(source, source, range(len(source)))
+
+
+COPY = symbol_task(
+    "copy",
+    title="Copy",
+    answer=copied,
+    sides=("symbols", "the same symbols"),
+    examples=("a b c d", "j a j a j", "c c c a b h"),
+    reference="Graves, Wayne & Danihelka 2014, Neural Turing machines, section 4.1",
+    description="Write the symbols once more: look at where you are.",
+)
+
+
+def reversed_(source: Sequence[str]) -> SentencePair:
+    """Symbol i of the target stands for symbol n - 1 - i of the source."""
+    return pair(source, source[::-1], range(len(source))[::-1])
+
+
+REVERSE = symbol_task(
+    "reverse",
+    title="Reverse",
+    answer=reversed_,
+    sides=("symbols", "the symbols reversed"),
+    examples=("a b c d", "j a j a j", "c c c a b h"),
+    reference="Grefenstette et al. 2015, Learning to transduce with unbounded memory, section 4.1",
+    description="Write the symbols from the last to the first: look further left each time.",
+)
+
+
+def sorted_(source: Sequence[str]) -> SentencePair:
+    """Of equal symbols the one that stands first comes first."""
+    places = sorted(range(len(source)), key=source.__getitem__)
+    return pair(source, [source[place] for place in places], places)
+
+
+SORT = symbol_task(
+    "sort",
+    title="Sort",
+    answer=sorted_,
+    sides=("symbols", "the symbols sorted"),
+    examples=("d b c a", "j a j a j", "c h c a b c"),
+    reference="Vinyals, Bengio & Kudlur 2016, Order matters: sequence to sequence for sets, "
+    "section 4.2",
+    description="Write the symbols in alphabetical order: look at the next one, wherever it is.",
+)
+
+
+def tag(before: str, symbol: str) -> str:
+    """How a symbol compares with its left neighbour."""
+    if symbol == before:
+        return "same"
+    return "up" if symbol > before else "down"
+
+
+def tagged(source: Sequence[str]) -> SentencePair:
+    """Each tag stands for its symbol; a link to the left neighbour is possible."""
+    tags = ["first", *(tag(*both) for both in pairwise(source))]
+    beside = tuple((number - 1, number) for number in range(1, len(source)))
+    return pair(source, tags, range(len(source)))._replace(possible=beside)
+
+
+TAGGING = symbol_task(
+    "tagging",
+    title="Tagging",
+    answer=tagged,
+    sides=("symbols", "their tags"),
+    examples=("a b c d", "j a j a j", "c c h a b b"),
+    metric="token_accuracy",
+    reference="Attention Workbench",
+    description="A tag for each symbol: whether it comes after its left neighbour in the "
+    "alphabet (up), before it (down), or is the same; the first one is first.",
+)
+
+
+def drawn(generator: random.Random, length: int, alphabet: str) -> Sequence[str]:
+    """``length`` different keys, each before its value, and one of the keys.
+
+    Raises:
+        ContractError: more keys than there are letters.
+    """
+    if length > len(alphabet):
+        raise ContractError(
+            f"need longest <= symbols, since all keys differ; got {length} keys of "
+            f"{len(alphabet)} symbols"
+        )
+    keys = generator.sample(alphabet, length)
+    held = [sign for key in keys for sign in (key, generator.choice(digits))]
+    return [*held, generator.choice(keys)]
+
+
+def recalled(source: Sequence[str]) -> SentencePair:
+    """The answer stands for the value behind the key that is asked for."""
+    place = source.index(source[-1]) + 1
+    return pair(source, [source[place]], [place])
+
+
+RECALL = symbol_task(
+    "recall",
+    title="Associative recall",
+    answer=recalled,
+    sides=("keys with values, then a key", "its value"),
+    examples=("a 3 b 7 a", "c 1 h 0 d 5 d", "e 2 a 2 f 9 b 4 f"),
+    draw=drawn,
+    settings=parameters(2, 4, 8, "keys"),
+    reference="Graves, Wayne & Danihelka 2014, Neural Turing machines, section 4.3",
+    description="Letters with digits, then one of the letters: write its digit. Look at what "
+    "stood behind the same letter.",
+)

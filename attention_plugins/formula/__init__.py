@@ -51,9 +51,8 @@ in :mod:`~attention_plugins.formula.scoring`.
 """
 
 from attention_plugins.formula.describing import completions, described
-from attention_plugins.formula.errors import FormulaError
-from attention_plugins.formula.naming import slug_of
-from attention_plugins.formula.package import package_of
+from attention_plugins.formula.lexer import FormulaError
+from attention_plugins.formula.package import package_of, slug_of
 from attention_plugins.formula.scoring import FormulaScoring, spec_of
 
 __all__ = [

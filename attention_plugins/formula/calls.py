@@ -6,8 +6,7 @@ from collections.abc import Mapping
 from functools import reduce
 from typing import NamedTuple
 
-from attention_plugins.formula.errors import FormulaError
-from attention_plugins.formula.lexer import Token
+from attention_plugins.formula.lexer import FormulaError, Token
 from attention_plugins.formula.names import ALIASES, FUNCTIONS
 from attention_plugins.formula.tree import Call, Node, Number
 from attention_plugins.marking import gettext_noop

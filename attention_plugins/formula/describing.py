@@ -8,10 +8,10 @@ from typing import Any
 
 from attention_plugins import describing
 from attention_plugins.discovery import DISTRIBUTION, Plugin, own_version
-from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.kinds import axes, is_vector
+from attention_plugins.formula.lexer import FormulaError
 from attention_plugins.formula.names import FUNCTIONS, NAMES, parameter
-from attention_plugins.formula.naming import slug_of
+from attention_plugins.formula.package import slug_of
 from attention_plugins.formula.scoring import read, spec_of
 from attention_plugins.formula.spelling import spelled
 from attention_plugins.formula.tree import Call, Node

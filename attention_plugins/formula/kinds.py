@@ -10,7 +10,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import NamedTuple
 
-from attention_plugins.formula.errors import FormulaError
+from attention_plugins.formula.lexer import FormulaError
 from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.spelling import spelled
 from attention_plugins.formula.tree import Call, Name, Node, Number, check_size

@@ -20,11 +20,10 @@ from attention_plugins.contract import (
     Sizes,
     Task,
 )
-from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.evaluation import Given, evaluate
 from attention_plugins.formula.kinds import axes, is_vector, resolve
 from attention_plugins.formula.latex import latex
-from attention_plugins.formula.lexer import LONGEST
+from attention_plugins.formula.lexer import LONGEST, FormulaError
 from attention_plugins.formula.lowering import held_by, lowered, pairs_of
 from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.parser import parse

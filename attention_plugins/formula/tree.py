@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from attention_plugins.formula.errors import FormulaError
+from attention_plugins.formula.lexer import FormulaError
 
 MOST_NODES, DEEPEST = 120, 40
 

@@ -9,7 +9,7 @@ from typing import Any
 import torch
 
 from attention_plugins.contract import ContractError
-from attention_plugins.huggingface import loading
+from attention_plugins.huggingface import folder
 from attention_plugins.huggingface.folder import Adopted
 from attention_plugins.huggingface.model import LibraryModel
 from attention_plugins.tap import Intervention
@@ -96,10 +96,10 @@ class AdoptedTranslator(Translator):
         source, target = (str(checkpoint.note.get(side, "")) for side in ("source", "target"))
         self._prefix, self._first = checkpoint.prefix, None
         if checkpoint.config["model_type"] in _MULTILINGUAL:
-            self._tokenizer = loading.tokenizer(checkpoint.folder, source, target)
+            self._tokenizer = folder.tokenizer(checkpoint.folder, source, target)
             self._first = self._language(target)
         else:
-            self._tokenizer = loading.tokenizer(checkpoint.folder)
+            self._tokenizer = folder.tokenizer(checkpoint.folder)
         if getattr(self._tokenizer, "separate_vocabs", False):
             raise ContractError(
                 f"{checkpoint.folder}: need one vocabulary of both languages, got two"

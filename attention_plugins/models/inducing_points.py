@@ -13,7 +13,6 @@ import torch
 from torch import Tensor, nn
 from torch.utils.checkpoint import checkpoint
 
-from attention_plugins.axes import Axes
 from attention_plugins.contract import (
     ModelSizes,
     ModelSpec,
@@ -23,6 +22,7 @@ from attention_plugins.contract import (
     Sizes,
 )
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
+from attention_plugins.record import Axes
 from attention_plugins.tap import Site, Tap
 
 _SUMMARIES, _ANSWERS = Site("pooling", 0), Site("pooling", 1)

@@ -13,7 +13,6 @@ from torch import Tensor, nn
 from torch.nn.functional import pad
 
 from attention_plugins.attention import as_mask
-from attention_plugins.axes import Axes
 from attention_plugins.contract import ModelSizes, ModelSpec, Scalar, ScoringFactory, as_record
 from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
 from attention_plugins.models.protocols import Batch, State
@@ -22,6 +21,7 @@ from attention_plugins.models.transformer import TRANSFORMER
 from attention_plugins.models.transformer_layers import EncoderLayer, Hyperparameters, initialise
 from attention_plugins.models.words import placed
 from attention_plugins.randomness import pooled_draws
+from attention_plugins.record import Axes
 from attention_plugins.tap import Site, Tap
 
 

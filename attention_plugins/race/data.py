@@ -22,9 +22,8 @@ from attention_plugins.contract import (
     settle,
 )
 from attention_plugins.datasets.parallel import references, split_by_source
-from attention_plugins.evaluation import neighbours_of
+from attention_plugins.evaluation import Neighbour, neighbours_of
 from attention_plugins.experiment import counted_by
-from attention_plugins.neighbours import Neighbour
 from attention_plugins.registry import installed
 
 VALIDATION, REPORTED, AT_A_LENGTH = 100, 200, 100  # source sentences

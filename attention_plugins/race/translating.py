@@ -12,9 +12,9 @@ from attention_plugins.agreement import batch_of
 from attention_plugins.attention import Scoring
 from attention_plugins.contract import ContractError, MetricSpec, Scalar, SentencePair
 from attention_plugins.datasets.parallel import references
+from attention_plugins.evaluation import apart
 from attention_plugins.experiment import Experiment, Prepared, at_rest, prepare
 from attention_plugins.models.protocols import Module
-from attention_plugins.neighbours import apart
 from attention_plugins.race.data import Pairs, draws_lengths, pairs_of
 from attention_plugins.race.records import Budget, Example, Outcome, Trial
 from attention_plugins.randomness import seeded

@@ -10,11 +10,149 @@ from dataclasses import replace
 from statistics import fmean
 
 import torch
+from torch import Tensor
+from torch.utils.flop_counter import FlopCounterMode
 
-from attention_plugins.race.records import Contestant, Outcome, Plan, Trial
-from attention_plugins.race.regressing import regress
+from attention_plugins import ModelSizes, RegressionData
+from attention_plugins.contract import ContractError
+from attention_plugins.devices import widest
+from attention_plugins.fitting import Step, fit
+from attention_plugins.models.protocols import RegressionModel
+from attention_plugins.race.data import POINTS, problem_of
+from attention_plugins.race.records import Budget, Contestant, Example, Outcome, Plan, Trial
 from attention_plugins.race.translating import translate
+from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
+from attention_plugins.regression import errors, predict, standardise
+
+_LOSSES = 40  # that are kept of a history
+_DIGITS = 5
+
+
+def regress(trial: Trial, budget: Budget, device: torch.device | str = "cpu") -> Outcome:
+    """Learn a contestant's weights on a regression problem by leaving points out, and measure.
+
+    Quality is the mean squared error to the true values at the queries; what rates are chosen
+    by is the leave-one-out error of the training points; of more than 5,000, a sample may stand
+    for all, see :func:`attention_plugins.regression.evaluate`.
+
+    Raises:
+        ContractError: an unknown name, or a scoring that does not fit the model.
+        NotFiniteError: the loss is not finite before the first step.
+    """
+    device = torch.device(device)
+    registry, who = installed(), trial.contestant
+    data = _ready(trial.task, budget.examples, trial.seed, device)
+    spec = registry.model(who.model)
+    factory = registry.scoring_factory(who.scoring, normaliser=who.normaliser)
+    before = torch.get_default_dtype()
+    torch.set_default_dtype(data.x.dtype)
+    try:
+        with seeded(trial.seed):
+            model = spec.create(factory, ModelSizes(data.x.shape[1], 1), {}).to(device)
+    finally:
+        torch.set_default_dtype(before)
+    clock = _Clock()
+    learned = fit(model, data, watch=clock, epochs=budget.epochs, lr=trial.rate, optimiser="adam")
+    predicted = predict(model, data, keep_weights=False).values
+    found = errors(model, data, predicted)
+    _see_finite(predicted)
+    if trial.tuning:
+        return Outcome(trial=trial, validation=_rounded(found["leave_one_out_mse"]))
+    every = max(1, len(learned.history) // _LOSSES)
+    return Outcome(
+        trial=trial,
+        validation=_rounded(found["leave_one_out_mse"]),
+        quality=_rounded(found["truth_mse"]),
+        parts=_parts(data, predicted),
+        curve=tuple(
+            (float(n), _error(model, _ready(trial.task, n, trial.seed + 1, device)))
+            for n in POINTS
+        ),
+        losses=[_rounded(step.loss) for step in learned.history[::every]],
+        parameters=sum(w.numel() for w in model.parameters() if w.requires_grad),
+        operations=_operations(model, data),
+        milliseconds=clock.milliseconds(),
+        example=_example(data, predicted) if trial.seed == 0 else None,
+    )
+
+
+class _Clock:
+    """Times the steps of learning; the first half is warm-up."""
+
+    def __init__(self) -> None:
+        self._times: list[float] = []
+
+    def __call__(self, step: Step) -> None:
+        self._times.append(time.perf_counter())
+
+    def milliseconds(self) -> float:
+        """Of a step; NaN where too few were taken."""
+        timed = self._times[len(self._times) // 2 :]
+        if len(timed) < 2:
+            return math.nan
+        return round(1e3 * (timed[-1] - timed[0]) / (len(timed) - 1), _DIGITS)
+
+
+def _ready(task: str, points: int, seed: int, device: torch.device) -> RegressionData:
+    problem = problem_of(task, points, seed)
+    scaled, _ = standardise(problem.data)
+    dtype = widest(device)
+    x, y, queries = (part.to(device, dtype) for part in scaled[:3])
+    return RegressionData(x, y, queries, problem.truth.to(device, dtype))
+
+
+def _error(model: RegressionModel, data: RegressionData) -> float:
+    predicted = predict(model, data, keep_weights=False).values
+    return _rounded(float(_squares(data, predicted).mean()))
+
+
+def _squares(data: RegressionData, predicted: Tensor) -> Tensor:
+    if data.truth is None:
+        raise ContractError("a race needs a problem whose true values are known")
+    return (predicted - data.truth).square()
+
+
+def _parts(data: RegressionData, predicted: Tensor) -> dict[str, float]:
+    """Errors at the half of the queries that is nearer to a training point, and the other half.
+
+    ``copied``: of the value of the nearest training point.
+    """
+    distances = torch.cdist(data.queries, data.x)
+    away, nearest = distances.min(dim=1)
+    is_near = away <= away.median()
+    squares = _squares(data, predicted)
+    found = {
+        "near": squares[is_near], "far": squares[~is_near],
+        "copied": _squares(data, data.y[nearest]),
+    }  # fmt: skip
+    return {name: _rounded(float(part.mean())) for name, part in found.items() if len(part)}
+
+
+def _operations(model: RegressionModel, data: RegressionData) -> int:
+    """Multiplications and additions of matrix products for one query."""
+    with FlopCounterMode(display=False) as counter:
+        predict(model, data, keep_weights=True)
+    return round(counter.get_total_flops() / len(data.queries))
+
+
+def _example(data: RegressionData, predicted: Tensor) -> Example | None:
+    """The curve, where there is one input."""
+    if data.queries.shape[1] != 1 or data.truth is None:
+        return None
+    parts = (data.queries[:, 0], predicted, data.truth)
+    x, ours, truth = ([round(v, _DIGITS) for v in part.tolist()] for part in parts)
+    return Example(x=x, predicted=ours, truth=truth)
+
+
+def _see_finite(predicted: Tensor) -> None:
+    if not torch.isfinite(predicted).all():
+        raise FloatingPointError("the predictions are not finite; check names what is wrong")
+
+
+def _rounded(value: float) -> float:
+    return float(f"{value:.{_DIGITS}g}")
+
 
 _TUNING_SEEDS = 1_000_000  # and above; below are the race's
 

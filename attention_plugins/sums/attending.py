@@ -19,9 +19,8 @@ from attention_plugins.attention import Scoring
 from attention_plugins.radial import Exponential, RadialScoring, Smooth, Window
 from attention_plugins.sums.blocks import means_in_blocks
 from attention_plugins.sums.direct import Line, Means
-from attention_plugins.sums.scan import decaying_moments
 from attention_plugins.sums.smooth import smooth_means
-from attention_plugins.sums.window import window_means
+from attention_plugins.sums.window import decaying_moments, window_means
 
 
 def exponential_means(kernel: Exponential, line: Line) -> Means:

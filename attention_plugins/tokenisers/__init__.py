@@ -6,10 +6,8 @@ from collections.abc import Iterator
 
 from attention_plugins.contract import TokeniserSpec
 from attention_plugins.hookspecs import hookimpl
-from attention_plugins.tokenisers.characters import CHARACTERS
 from attention_plugins.tokenisers.pieces import PIECES
-from attention_plugins.tokenisers.spaces import SPACES
-from attention_plugins.tokenisers.words import CLITICS, WORDS
+from attention_plugins.tokenisers.words import CHARACTERS, CLITICS, SPACES, WORDS
 
 
 @hookimpl

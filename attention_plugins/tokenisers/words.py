@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import json
+import unicodedata
 from collections.abc import Callable, Sequence
 
 from attention_plugins.contract import TokeniserSpec
@@ -18,6 +19,47 @@ from attention_plugins.text import (
     spacing_of,
     tokenise_clitics,
     tokenise_words,
+)
+
+SPACE = "\u2423"  # the open box: a token that a reader can see
+
+
+class _Characters:
+    def tokenise(self, text: str) -> list[str]:
+        composed = unicodedata.normalize("NFC", text)
+        return list(" ".join(composed.split()).replace(" ", SPACE))
+
+    def detokenise(self, tokens: Sequence[str]) -> str:
+        return "".join(tokens).replace(SPACE, " ")
+
+
+CHARACTERS = TokeniserSpec(
+    name="characters",
+    title="Characters",
+    build=lambda learned: _Characters(),
+    examples=("我喝茶。", "Tea, please."),
+    reference="Attention Workbench",
+    description="Every character is a token, also a space, which is shown as ␣; for languages "
+    "that write no spaces, and for spelling.",
+)
+
+
+class _Spaces:
+    def tokenise(self, text: str) -> list[str]:
+        return text.split()
+
+    def detokenise(self, tokens: Sequence[str]) -> str:
+        return " ".join(tokens)
+
+
+SPACES = TokeniserSpec(
+    name="spaces",
+    title="Split at spaces",
+    build=lambda learned: _Spaces(),
+    examples=("a b a", "un@@ happy People ▁here"),
+    reference="Attention Workbench",
+    description="What stands between spaces is a token, with its case; for sequences of symbols, "
+    "and for text that was cut into tokens already.",
 )
 
 

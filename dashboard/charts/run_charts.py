@@ -15,7 +15,7 @@ from dashboard.charts.history import loss_chart
 from dashboard.charts.regression import regression_chart
 from dashboard.charts.theme import PANEL_COLOURS
 from dashboard.language import gettext, gettext_noop
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 Make = Callable[[], alt.TopLevelMixin]
 

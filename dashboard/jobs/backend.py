@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Literal, Protocol
 
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 FinalStage = Literal["done", "failed", "cancelled"]
 Stage = Literal["queued", "started", "progress"] | FinalStage

@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, NamedTuple
 
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 _PREFIX = struct.Struct("!4sIQ")
 _MAGIC = b"AWF1"

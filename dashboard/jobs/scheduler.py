@@ -16,8 +16,7 @@ from dashboard.jobs import errors
 from dashboard.jobs.backend import FinalStage
 from dashboard.jobs.fair_queue import LONG_WORK, FairQueue
 from dashboard.jobs.job import MOST_COST, USUAL_COST, Computation, Job
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 _KEPT = 20  # of each kind
 _KINDS = 500

@@ -16,10 +16,8 @@ from attention_plugins.discovery import let_go
 from attention_plugins.formula import described as described_formula
 from attention_plugins.registry import Registry, installed
 from attention_plugins.watching import running
-from dashboard.jobs.context import Context
-from dashboard.jobs.tasks import TASKS
-from dashboard.records.request import Request, is_formula
-from dashboard.records.result import Result
+from dashboard.jobs.tasks import TASKS, Context
+from dashboard.records.request import Request, Result, is_formula
 
 
 def perform(request: Request, context: Context) -> Result:

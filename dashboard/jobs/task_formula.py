@@ -9,10 +9,9 @@ from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.formula import completions, described, package_of, spec_of
 from attention_plugins.formula.describing import origin
 from attention_plugins.scaffold import names_of
-from dashboard.jobs.context import Context
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 _QUERY, _KEYS = 1.0, (0.0, 1.0, 2.0, 3.0)  # of the sample, numbers
 

@@ -24,7 +24,7 @@ _MAPS = pa.schema(
 
 
 def maps_table(maps: Sequence[AttentionMap]) -> pa.Table:
-    """The table ``maps`` of a :class:`~dashboard.records.result.Result`, one row per map."""
+    """The table ``maps`` of a :class:`~dashboard.records.request.Result`, one row per map."""
     weights = [m.weights.detach().to("cpu", torch.float32).reshape(-1).numpy() for m in maps]
     ends = [0, *torch.tensor([len(part) for part in weights]).cumsum(0).tolist()]
     values = pa.concat_arrays([pa.array(part) for part in weights] or [pa.array([], pa.float32())])

@@ -13,7 +13,7 @@ from attention_plugins.devices import resolve
 from attention_plugins.opening import open_checkpoint, read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.translator import Translator
-from dashboard.jobs.context import Context
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.request import Request, Scalar
 

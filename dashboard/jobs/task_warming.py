@@ -6,7 +6,7 @@ import sys
 from contextlib import suppress
 from importlib.abc import MetaPathFinder
 
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 
 def import_torch() -> None:

@@ -13,12 +13,37 @@ from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
 from pkgutil import iter_modules
-from typing import Any
+from typing import Any, Protocol
 
 from dashboard import features
-from dashboard.jobs.context import Context
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
+
+
+class Cancelled(Exception):
+    """Raised inside a task whose job was cancelled."""
+
+
+class Context(Protocol):
+    """The worker's side of a job."""
+
+    def report(
+        self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
+    ) -> None:
+        """Publish the job's progress.
+
+        Args:
+            fraction: of the work done, 0 to 1.
+            note: one sentence for the reader.
+            facts: live figures that fit in JSON.
+
+        Raises:
+            Cancelled: the job was cancelled.
+        """
+
+    def stopped(self) -> bool:
+        """Whether the job was cancelled."""
+        ...
+
 
 CATALOGUE = "catalogue"
 

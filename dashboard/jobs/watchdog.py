@@ -10,8 +10,8 @@ from contextlib import suppress
 
 from dashboard.jobs.backend import FinalStage
 from dashboard.jobs.job import Computation
+from dashboard.jobs.limits import Timeouts
 from dashboard.jobs.scheduler import Scheduler
-from dashboard.jobs.timeouts import Timeouts
 from dashboard.jobs.worker_state import WorkerState
 
 _SECONDS_TO_DUMP = 0.5

@@ -36,12 +36,11 @@ from types import MappingProxyType
 from typing import IO, Any, BinaryIO, NamedTuple
 
 from dashboard.jobs import errors, limits, process, task_warming
-from dashboard.jobs.context import Cancelled, Context
 from dashboard.jobs.process import DUMP_SIGNAL, JOB_SEPARATOR
 from dashboard.jobs.quarantine import PluginSource
 from dashboard.jobs.task_damage import Damage, threads
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.jobs.tasks import Cancelled, Context
+from dashboard.records.request import Request, Result
 
 _SECONDS_BETWEEN_REPORTS = 1 / 30
 
@@ -163,7 +162,7 @@ class PluginReporter:
 
 
 class JobContext:
-    """The :class:`~dashboard.jobs.context.Context` of one computation."""
+    """The :class:`~dashboard.jobs.tasks.Context` of one computation."""
 
     def __init__(self, attempt: int, outbox: Outbox, inbox: Inbox) -> None:
         self._attempt = attempt
@@ -173,14 +172,14 @@ class JobContext:
     def report(
         self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
     ) -> None:
-        """See :meth:`dashboard.jobs.context.Context.report`."""
+        """See :meth:`dashboard.jobs.tasks.Context.report`."""
         if self.stopped():
             raise Cancelled
         progress = {"fraction": float(fraction), "note": note, "facts": dict(facts or {})}
         self._outbox.report({"type": "progress", "attempt": self._attempt, **progress})
 
     def stopped(self) -> bool:
-        """See :meth:`dashboard.jobs.context.Context.stopped`."""
+        """See :meth:`dashboard.jobs.tasks.Context.stopped`."""
         return self._inbox.stopped(self._attempt)
 
 

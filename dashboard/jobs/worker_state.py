@@ -9,8 +9,8 @@ from functools import partial
 from dashboard.jobs import errors
 from dashboard.jobs.engine import Worker
 from dashboard.jobs.job import Computation, FailureBuilder
+from dashboard.jobs.limits import Timeouts
 from dashboard.jobs.quarantine import PluginSource
-from dashboard.jobs.timeouts import Timeouts
 from dashboard.language import gettext_noop
 
 

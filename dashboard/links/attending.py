@@ -2,20 +2,174 @@
 
 ``?normaliser=entmax&normaliser.alpha=1.5``; of a panel ``a.normaliser=entmax``. The softmax, which
 is the usual one, is left out. A scoring may make its weights in its own way; it takes no other.
+
+Scorings in links: by their name, installed here or not, or as a formula that was typed.
+
+``?scoring==dot(q, k) / sqrt(d)`` and ``?scorings=additive,=max(abs(q - k)),gaussian``. Commas
+between names stand outside the brackets of formulas.
 """
 
 from __future__ import annotations
 
+import hashlib
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from dashboard.language import gettext, gettext_noop
-from dashboard.links.fields import NAME, Choice, ForeignSettings, refused
-from dashboard.links.link import Field, Reader
+from dashboard.language import gettext, gettext_noop, translated
+from dashboard.links.fields import MOST_SCORINGS, NAME, NOBODY, Choice, ForeignSettings, refused
+from dashboard.links.link import Field, Query, Reader, View
 from dashboard.records.attending import NORMALISER, OF_NORMALISER, SOFTMAX, Attending, Normalised
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.formula import LONGEST
 from dashboard.records.parameter import Parameter
+from dashboard.records.request import FORMULA, is_formula
 from dashboard.records.text import not_installed, shown
+
+_DIGITS = 8  # hexadecimal, of a formula's short name
+
+
+def resolved(scoring: str, catalogue: Catalogue) -> tuple[str, str]:
+    """A formula of a link by its one spelling, and what is wrong with it.
+
+    Args:
+        scoring: begins with ``=``.
+
+    Returns:
+        Its name, and a phrase that is empty where nothing is wrong, or where no worker has read
+        the formula.
+    """
+    length = len(scoring) - len(FORMULA)
+    if length > LONGEST:
+        return scoring, gettext(
+            "a formula of {length:,} characters, need at most {most}", length=length, most=LONGEST
+        )
+    known = catalogue.formulas.get(scoring.removeprefix(FORMULA))
+    if known is None:
+        return scoring, ""
+    if problem := known.problem:
+        place, sentence = problem.start + 1, translated(problem.sentence)
+        if not problem.suggestion:
+            return scoring, gettext(
+                "character {place}: {sentence}", place=place, sentence=sentence
+            )
+        return scoring, gettext(
+            "character {place}: {sentence}; did you mean {suggestion}",
+            place=place, sentence=sentence, suggestion=shown(problem.suggestion),
+        )  # fmt: skip
+    return known.entry.name if known.entry else scoring, ""
+
+
+def short_name(scoring: str) -> str:
+    """A scoring's name where a formula has no place, as in keys: ``formula_1a2b3c4d``."""
+    if not is_formula(scoring):
+        return scoring
+    return f"formula_{hashlib.sha256(scoring.encode()).hexdigest()[:_DIGITS]}"
+
+
+def split(given: str) -> list[str]:
+    """The names in a list with commas between them; those in brackets are a formula's own."""
+    names, depth = [""], 0
+    for sign in given:
+        depth += (sign == "(") - (sign == ")")
+        if sign == "," and depth <= 0:
+            names.append("")
+        else:
+            names[-1] += sign
+    return names
+
+
+def formulas_among(scorings: Iterable[str]) -> Iterator[str]:
+    """The formulas among these scorings, without ``=`` in front."""
+    return (each.removeprefix(FORMULA) for each in scorings if is_formula(each))
+
+
+def given(query: Query, key: str) -> str:
+    """What a link says under a key; empty where it says nothing."""
+    found = query.get(key) or ""
+    return found if isinstance(found, str) else found[-1]
+
+
+@dataclass(frozen=True, kw_only=True)
+class ScoringChoice(Choice[View]):
+    """One scoring, which may be a formula."""
+
+    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> str:
+        """See :meth:`Field.read`."""
+        key = self.key or self.name
+        asked = reader.given(key) or ""
+        if not is_formula(asked):
+            return super().read(reader, view, catalogue)
+        reader.take(key)
+        name, wrong = resolved(asked, catalogue)
+        if not wrong:
+            return name
+        usual = self.usual(view, catalogue)
+        reader.problem(
+            gettext(
+                "{key}={given}: {wrong}; {usual} is used",
+                key=key, given=shown(asked), wrong=wrong, usual=usual,
+            )
+        )  # fmt: skip
+        return usual
+
+
+@dataclass(frozen=True, kw_only=True)
+class Names(Field[View, tuple[str, ...]]):
+    """Scorings with commas between them, installed here or not, formulas among them.
+
+    Args:
+        default: those of a bare address.
+        most: how many at the most.
+    """
+
+    default: Callable[[Catalogue], tuple[str, ...]]
+    most: int = MOST_SCORINGS
+
+    def read(self, reader: Reader, view: View, catalogue: Catalogue) -> tuple[str, ...]:
+        """See :meth:`Field.read`."""
+        given = reader.take(self.name)
+        usual = self.default(catalogue)
+        if given is None or given == NOBODY:
+            return usual if given is None else ()
+        found = (self._name(reader, each, catalogue) for each in dict.fromkeys(split(given)))
+        names = [*dict.fromkeys(name for name in found if name)]
+        if len(names) > self.most:
+            reader.problem(
+                gettext(
+                    "{key}: {count} of them; the first {most} are used",
+                    key=self.name, count=len(names), most=self.most,
+                )
+            )  # fmt: skip
+        return tuple(names[: self.most]) or usual
+
+    def write(self, view: View, catalogue: Catalogue) -> Mapping[str, str]:
+        """See :meth:`Field.write`."""
+        names = self.of(view)
+        return {} if names == self.default(catalogue) else {self.name: ",".join(names) or NOBODY}
+
+    def _name(self, reader: Reader, given: str, catalogue: Catalogue) -> str:
+        """One of the names; empty where it is left out."""
+        if is_formula(given):
+            name, wrong = resolved(given, catalogue)
+            if wrong:
+                reader.problem(
+                    gettext(
+                        "{key}: {given}: {wrong}; it is left out",
+                        key=self.name, given=shown(given), wrong=wrong,
+                    )
+                )  # fmt: skip
+            return "" if wrong else name
+        if not NAME.match(given):
+            reader.problem(
+                gettext(
+                    "{key}: {given} is not a scoring's name; it is left out",
+                    key=self.name, given=shown(given),
+                )
+            )  # fmt: skip
+            return ""
+        return given
+
 
 TITLE = gettext_noop("Normaliser")
 HELP = gettext_noop("What makes weights of scores.")

@@ -1,7 +1,7 @@
 """Pages that set trained models side by side: what their views share, and the fields of it.
 
 ``b=transformer.scaled_dot`` names the checkpoint of panel b, see
-:mod:`dashboard.links.checkpoints`; ``b.map=2.3`` selects head 3 of layer 2 in it, and
+:mod:`dashboard.links.fits`; ``b.map=2.3`` selects head 3 of layer 2 in it, and
 ``b.map=2.mean`` the mean of that layer's heads. ``panels=bc`` keeps the letters b and c, see
 :mod:`dashboard.links.lettered`.
 """
@@ -14,8 +14,8 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from dashboard.language import gettext, gettext_noop
-from dashboard.links.checkpoints import EXAMPLE, named, resolve, usual_corpus, usual_panels
 from dashboard.links.fields import AUTO, LETTERS, Choice, Text
+from dashboard.links.fits import EXAMPLE, named, resolve, usual_corpus, usual_panels
 from dashboard.links.lettered import PANELS, SENTENCE, Lettered, Letters, usual_sentence
 from dashboard.links.link import Field, Reader
 from dashboard.records.catalogue import Catalogue, Checkpoint
@@ -29,7 +29,7 @@ IS_MAP = re.compile(r"[1-9][0-9]?\.(mean|[1-9][0-9]?)\Z")
 class Checkpoints(Lettered[str]):
     """What a page shows that sets checkpoints side by side.
 
-    A panel is what it calls its checkpoint, see :func:`~dashboard.links.checkpoints.reference`.
+    A panel is what it calls its checkpoint, see :func:`~dashboard.links.fits.reference`.
 
     Args:
         selected: the map that each panel shows large, ``layer.head`` or ``layer.mean``; empty for

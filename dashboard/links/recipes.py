@@ -12,11 +12,19 @@ from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 from dashboard.language import gettext, gettext_noop
-from dashboard.links.attending import absent_normaliser, brings_own, normaliser_fields
+from dashboard.links.attending import (
+    Names,
+    absent_normaliser,
+    brings_own,
+    formulas_among,
+    given,
+    normaliser_fields,
+    short_name,
+    split,
+)
 from dashboard.links.fields import AUTO, NAME, Choice, Settings, Text, data
 from dashboard.links.lettered import ENGLISH
 from dashboard.links.link import Query
-from dashboard.links.scorings import Names, formulas_among, given, short_name, split
 from dashboard.records.attending import OF_NORMALISER, SOFTMAX, Attending, Normalised
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric, Parameter, defaults, pairs

@@ -13,8 +13,8 @@ from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, TypeGuard
 
 from dashboard.language import gettext_noop
+from dashboard.records.attending import Distribution, distributions
 from dashboard.records.card import problem_of
-from dashboard.records.distributions import Distribution, distributions
 from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.request import FORMULA, Scalar, is_formula
 

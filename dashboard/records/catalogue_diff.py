@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 
 from dashboard.language import gettext_noop
+from dashboard.records.attending import Distribution
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.distributions import Distribution
 
 NO_CHANGE = gettext_noop("Nothing has changed.")
 _MAX_MESSAGE = 200  # characters

@@ -9,8 +9,7 @@ from typing import Any, Literal
 import pyarrow as pa
 
 from dashboard.language import gettext, gettext_noop
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 NEAR, FAR, COPIED = "near", "far", "copied"
 PARTS: Mapping[str, str] = {

@@ -18,8 +18,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.archive import MB, pack, unpack
 from dashboard.storage.entries import (
     as_json,

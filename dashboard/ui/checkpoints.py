@@ -12,16 +12,16 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.language import gettext, translated
 from dashboard.links import panels
-from dashboard.links.checkpoints import references
 from dashboard.links.fields import MOST_PANELS, Choice, Text
+from dashboard.links.fits import references
 from dashboard.links.link import View
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.training import explained, parts_of, said
 from dashboard.ui import layout, shown
 from dashboard.ui.fields import draw_choice
+from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.session import Session
 from dashboard.ui.shown import Place
-from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.widgets import choose, place, plain
 
 _CORPUS_WIDTH = 220  # px

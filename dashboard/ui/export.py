@@ -19,8 +19,7 @@ from dashboard.charts import PANEL_COLOURS, export, frames
 from dashboard.charts.run_charts import run_charts
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle, slug
 from dashboard.storage.entries import fitting

@@ -19,8 +19,8 @@ from dashboard.records.parameter import defaults, pairs
 from dashboard.records.request import Pairs
 from dashboard.records.text import LONGEST_LINE, one_line
 from dashboard.ui import shown
+from dashboard.ui.layout import normaliser_title
 from dashboard.ui.session import Session
-from dashboard.ui.titles import normaliser_title
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters, place, plain
 
 Chosen = TypeVar("Chosen", bound=Normalised)

@@ -23,15 +23,14 @@ from dashboard.language.joining import ended, listed, together
 from dashboard.records import citation
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.citation import Cited, is_local
-from dashboard.records.request import Request, Scalar, is_upload
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result, Scalar, is_upload
 from dashboard.storage.bundle import slug, versions
 from dashboard.storage.seen import Group
 from dashboard.ui import charts, upload
 from dashboard.ui.figure_parts import FigurePart, figure_parts
+from dashboard.ui.layout import data_title, setting_words
 from dashboard.ui.noting import Spec
 from dashboard.ui.speaking import spoken_now
-from dashboard.ui.titles import data_title, setting_words
 
 _LONGEST_TITLE = 200  # characters
 _LONGEST_LINK = 500  # characters; a longer one stands in the BibTeX alone

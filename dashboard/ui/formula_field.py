@@ -19,8 +19,8 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.formula import LONGEST, Formula, Problem
 from dashboard.records.request import FORMULA, is_formula
 from dashboard.ui import formulas, shown
+from dashboard.ui.layout import scoring_title
 from dashboard.ui.session import Session
-from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import choose, place, plain
 
 Width = int | Literal["stretch"]

@@ -13,12 +13,12 @@ from dashboard.language import gettext, ngettext, translated
 from dashboard.language.joining import listed, together
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, about
-from dashboard.ui import speaking, way_back
+from dashboard.ui import session, speaking
 from dashboard.ui.glossary import glossary_button
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
 from dashboard.ui.owner import visitor
-from dashboard.ui.page_script import page_script
+from dashboard.ui.page_menu import page_script
 from dashboard.ui.reloading import changes, reload
 from dashboard.ui.results import POLL, details
 from dashboard.ui.session import address, draw_anew
@@ -172,7 +172,7 @@ def heading(title: str, explanation: str, *, alone: bool = False) -> DeltaGenera
     ):  # fmt: skip
         st.title(title, anchor=False, width="content")
         speaking.language_button(draw_anew)
-    way_back.draw()
+    session.draw()
     words, beside = st.container(), None
     if not alone:
         words, beside = st.columns([3, 4], vertical_alignment="bottom", gap="medium")

@@ -11,8 +11,7 @@ from dataclasses import replace
 from dashboard import metrics
 from dashboard.jobs.backend import FINAL, Event, JobBackend, Wait
 from dashboard.language import gettext, translated
-from dashboard.records.request import Request, about
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result, about
 from dashboard.ui.turns import TURNS
 
 SLOWEST = 1.0  # seconds between two looks at a job, where many wait

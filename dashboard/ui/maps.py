@@ -29,7 +29,7 @@ from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.head_maps import map_title
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.language import gettext
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import shown
 from dashboard.ui.charts import Drawn, filled, show_filled
 from dashboard.ui.widgets import picked, place

@@ -11,8 +11,7 @@ from typing import Any
 import pyarrow as pa
 
 from dashboard.charts.summary import Summary
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.seen import Block, Group, whole
 
 Spec = Mapping[str, Any]

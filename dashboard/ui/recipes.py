@@ -26,8 +26,8 @@ from dashboard.ui import layout, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
 from dashboard.ui.formula_field import TYPE, formula_field
 from dashboard.ui.formulas import package_button
+from dashboard.ui.layout import data_title, model_title, scoring_title
 from dashboard.ui.session import Session
-from dashboard.ui.titles import data_title, model_title, scoring_title
 from dashboard.ui.widgets import formula as formula_text
 from dashboard.ui.widgets import place
 

@@ -8,8 +8,7 @@ import streamlit as st
 
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import shown
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.widgets import plain

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
-from typing import Any, Generic
+from typing import Any, Generic, NamedTuple
 from urllib.parse import urlencode, urlsplit
 
 import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
+from dashboard import navigation
+from dashboard.language import gettext
 from dashboard.links.link import Link, View
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
@@ -17,6 +19,35 @@ from dashboard.settings import settings
 from dashboard.ui import speaking
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.workbench import workbench
+
+_LEFT = "lesson left"
+
+
+class _Lesson(NamedTuple):
+    number: int
+    query: Mapping[str, str]
+    pages: frozenset[str]
+
+
+def leave(number: int, query: Mapping[str, str], pages: Collection[str]) -> None:
+    """Remember the lesson that is open.
+
+    Args:
+        number: the lesson's, counted from 1.
+        query: the parameters of its link, as far as the visitor has come.
+        pages: the features that it leads to, on which :func:`draw` leads back.
+    """
+    st.session_state[_LEFT] = _Lesson(number, dict(query), frozenset(pages))
+
+
+def draw() -> None:
+    """A link back to the lesson that this session had open, on a page that it led to."""
+    left: _Lesson | None = st.session_state.get(_LEFT)
+    if left is None or navigation.current().name not in left.pages:
+        return
+    label = gettext("Back to lesson {number}", number=left.number)
+    navigation.link_to("lessons", left.query, label, "arrow_back")
+
 
 _LINKS_REMEMBERED = 200
 Work = Callable[[Request], float]

@@ -21,8 +21,7 @@ from dashboard import navigation
 from dashboard.charts.summary import Summary
 from dashboard.language import gettext
 from dashboard.language.joining import ended, together
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.bundle import slug
 from dashboard.storage.seen import LONGEST_TEXT, Chart, Group, Table, Text, Value
 from dashboard.ui import noting

@@ -10,8 +10,7 @@ import streamlit as st
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import listed, together
-from dashboard.records.request import UPLOAD, Request, is_upload
-from dashboard.records.result import Result
+from dashboard.records.request import UPLOAD, Request, Result, is_upload
 from dashboard.records.table_columns import Columns
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.table_cells import Dates

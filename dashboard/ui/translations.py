@@ -14,7 +14,7 @@ from dashboard.links.fields import Text
 from dashboard.links.lettered import NEUTRAL
 from dashboard.links.panels import Reading
 from dashboard.records.interventions import KINDS
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import maps, shown
 from dashboard.ui.fields import draw_text
 from dashboard.ui.session import Session

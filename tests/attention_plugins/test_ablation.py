@@ -4,11 +4,11 @@ import pytest
 import torch
 
 from attention_plugins import checkpoints, experiment
-from attention_plugins.ablation import heads_of, leave_one_out
 from attention_plugins.contract import SentencePair
 from attention_plugins.datasets.parallel import references
 from attention_plugins.datasets.phrasebook import phrasebook
 from attention_plugins.decoding import force
+from attention_plugins.health import heads_of, leave_one_out
 from attention_plugins.home import SHIPPED
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load

@@ -16,11 +16,11 @@ from attention_plugins import (
     registry,
 )
 from attention_plugins.attention import as_mask
-from attention_plugins.axes import axes_of, kept, labels, start_of
 from attention_plugins.checking import check_model
 from attention_plugins.decoding import force
 from attention_plugins.models.losses import valid_positions
 from attention_plugins.recipe import Recipe
+from attention_plugins.record import axes_of, kept, labels, start_of
 from attention_plugins.regression import predict
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 from attention_plugins.tap import Intervention, Recorder, Site

@@ -7,7 +7,7 @@ import sacrebleu
 
 from attention_plugins.contract import ContractError, MetricSpec, SentencePair
 from attention_plugins.evaluation import evaluate, neighbours_of
-from attention_plugins.metrics.matches import EXACT_MATCH
+from attention_plugins.metrics import EXACT_MATCH
 from attention_plugins.registry import load
 
 REGISTRY = load(allow=[])

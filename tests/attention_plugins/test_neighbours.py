@@ -5,7 +5,7 @@ import random
 import pytest
 
 from attention_plugins.contract import ContractError, SentencePair
-from attention_plugins.neighbours import Neighbour, apart, edit_distance, nearest
+from attention_plugins.evaluation import Neighbour, apart, edit_distance, nearest
 
 LETTERS = "abcd"
 

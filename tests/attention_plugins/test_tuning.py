@@ -3,7 +3,7 @@
 import pytest
 
 from attention_plugins.contract import Parameter
-from attention_plugins.tuning import COMBINATIONS, grid
+from attention_plugins.fitting import COMBINATIONS, grid
 
 WIDTH = Parameter(name="width", title="Width", default=1.0, low=0.01, high=100.0, step=0.01)
 OFFSET = Parameter(name="offset", title="Offset", default=-1.0, low=-6.0, high=6.0, step=0.1)

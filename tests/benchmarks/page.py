@@ -15,8 +15,7 @@ import numpy as np
 import pyarrow as pa
 from streamlit.testing.v1 import AppTest
 
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import workbench
 from tests.benchmarks.rows import Row
 from tests.support.catalogue import FACTS

@@ -5,11 +5,10 @@ import torch
 from support.pretend_device import DEVICE
 
 from attention_plugins import experiment
-from attention_plugins.ablation import leave_one_out
 from attention_plugins.contract import SentencePair
 from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.gold import strongest_links
-from attention_plugins.health import figures
+from attention_plugins.health import figures, leave_one_out
 from attention_plugins.recipe import Recipe
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention, Site

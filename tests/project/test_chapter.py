@@ -13,8 +13,8 @@ import pytest
 from support.chapter_faults import FAULTS
 from support.documents import DOCUMENTS, ROOT, section
 
-from dashboard.features.lessons.chapter import SECTIONS
 from dashboard.features.lessons.course import LESSONS
+from dashboard.features.lessons.view import SECTIONS
 
 ROWS = [
     [cell.strip() for cell in line.strip("|").split("|")]

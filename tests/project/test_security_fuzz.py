@@ -40,8 +40,7 @@ from dashboard.features.regression.task_table import as_regression, read_table
 from dashboard.jobs.training_files import checkpoint_name
 from dashboard.records.card import problem_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.records.training import explained, parts_of, said
 from dashboard.storage import races
 from dashboard.storage.archive import pack, unpack
@@ -55,7 +54,7 @@ from dashboard.storage.runs import Runs
 from dashboard.storage.table_format import TableError, format_of
 from dashboard.storage.training_folder import TrainingFolder
 from dashboard.ui.checkpoints import origin
-from dashboard.ui.titles import checkpoint_title
+from dashboard.ui.layout import checkpoint_title
 
 FEW, MANY = 40, 10_000
 SHIPPED = checkpoints.SHIPPED / "bahdanau-additive-phrasebook"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pyarrow as pa
 
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 WORDS = ["i", "am", "*home*", "<eos>"], ["je", "suis", "chez", "moi", "<eos>"]
 SURE = [(0, 0), (1, 1), (2, 2), (2, 3)]

@@ -51,7 +51,7 @@ FAULTS = {
         "self.keys(sequence), lengths",
     ),
     "001 scores and weights as files": Fault(
-        "dashboard/features/anatomy/walk.py",
+        "dashboard/features/anatomy/step.py",
         "        as_csv(values,",
         "        as_csv(0 * values,",
     ),

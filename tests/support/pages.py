@@ -23,8 +23,7 @@ from dashboard.features.race import task as race
 from dashboard.features.runs import task as runs
 from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Capacity, Event, Load
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import workbench
 
 

@@ -7,8 +7,7 @@ import secrets
 import pyarrow as pa
 import pytest
 
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.page_run import PNG, PageRun
 from dashboard.storage.runs import Runs

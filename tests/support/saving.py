@@ -11,8 +11,7 @@ from pathlib import Path
 
 import pyarrow as pa
 
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.runs import Runs

@@ -13,8 +13,7 @@ import torch
 from torch import Tensor
 
 from attention_plugins.attention import Scoring, attend, needs_of
-from attention_plugins.checking.comparing import draw, equal
-from attention_plugins.checking.findings import Broken
+from attention_plugins.checking.findings import Broken, draw, equal
 from attention_plugins.contract import ScoringSpec, Sizes
 from attention_plugins.discovery import let_go
 

@@ -26,7 +26,7 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.lettered import NEUTRAL, sides_of
 from dashboard.links.panels import checkpoints_of
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import layout, shown, upload
 from dashboard.ui.checkpoints import draw_corpus
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_text

@@ -21,11 +21,10 @@ from dashboard.features.alignment.view import (
 )
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext
-from dashboard.links.checkpoints import untrained
+from dashboard.links.fits import untrained
 from dashboard.links.panels import checkpoints_of
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import results, shown
 from dashboard.ui.charts import legend
 from dashboard.ui.checkpoints import PanelPlaces, draw_origin, draw_panels, nothing_trained

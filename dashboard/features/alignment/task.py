@@ -34,12 +34,11 @@ from attention_plugins.tap import Site
 from attention_plugins.text import tokenise_clitics
 from attention_plugins.translator import Translator
 from dashboard.features.alignment.task_offer import PAIRS
-from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import map_names, maps_table
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.blobs import Blobs
 
 OWN, UPLOAD = "own", "upload:"

@@ -13,8 +13,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.language import gettext_noop
-from dashboard.links.checkpoints import reference, usual_panels
 from dashboard.links.fields import UPLOADED, Choice, Setting, Text, device
+from dashboard.links.fits import reference, usual_panels
 from dashboard.links.link import Link, Reader
 from dashboard.links.panels import (
     CheckpointLetters,

@@ -8,8 +8,8 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.features.anatomy import parameters as bounds
 from dashboard.features.anatomy import state, tensors
+from dashboard.features.anatomy import state as bounds
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.features.anatomy.view import (

@@ -15,8 +15,7 @@ from dashboard.features.anatomy.view import PER_QUERY, PER_ROW
 from dashboard.language import gettext, gettext_noop
 from dashboard.language.joining import listed
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula, place

@@ -15,21 +15,27 @@ from dashboard.charts.summary import Summary, of_matrix, of_series
 from dashboard.features.anatomy import mask, state, step
 from dashboard.features.anatomy.chart_landscape import landscape_chart, spread_chart
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
-from dashboard.features.anatomy.requests import requests
 from dashboard.features.anatomy.state import LANDSCAPE, MASK, ROOT, STEP, Anatomy
-from dashboard.features.anatomy.view import COUNT_FIELD, LINK, PART, X_FIELD, Y_FIELD, formulas
+from dashboard.features.anatomy.view import (
+    COUNT_FIELD,
+    LINK,
+    PART,
+    X_FIELD,
+    Y_FIELD,
+    formulas,
+    requests,
+)
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.attending import brings_own
 from dashboard.links.fields import Setting
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_setting
+from dashboard.ui.layout import normaliser_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.titles import normaliser_title
 from dashboard.ui.widgets import formula, place, plain
 
 _PLOT_HEIGHT = 330  # px, of a place while it waits

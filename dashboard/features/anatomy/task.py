@@ -13,8 +13,7 @@ from attention_plugins import Sizes
 from attention_plugins.attention import as_mask, masked_softmax, masked_weights
 from attention_plugins.randomness import seeded
 from dashboard.features.anatomy import task_step
-from dashboard.features.anatomy.parameters import AT_X, AT_Y, COUNT, HIDDEN
-from dashboard.features.anatomy.state import LANDSCAPE, MASK, ROOT, STEP
+from dashboard.features.anatomy.state import AT_X, AT_Y, COUNT, HIDDEN, LANDSCAPE, MASK, ROOT, STEP
 from dashboard.features.anatomy.task_inputs import (
     double,
     lengths,
@@ -26,11 +25,10 @@ from dashboard.features.anatomy.task_inputs import (
     whole,
 )
 from dashboard.features.anatomy.task_step import Stages
-from dashboard.jobs.context import Cancelled, Context
 from dashboard.jobs.task_tables import columns_table
+from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 SIDE = 41  # keys along each axis
 _REACH = 3.0

@@ -14,7 +14,7 @@ from attention_plugins.attention import as_mask, masked_weights, needs_of, rows_
 from attention_plugins.contract import ContractError, Scalar
 from attention_plugins.models.multi_head import merge_heads, split_heads
 from attention_plugins.scorings.additive import Additive
-from dashboard.features.anatomy.parameters import DROPOUT, HEAD_COUNT, HIDDEN
+from dashboard.features.anatomy.state import DROPOUT, HEAD_COUNT, HIDDEN
 from dashboard.features.anatomy.task_inputs import (
     lengths,
     number,
@@ -24,10 +24,9 @@ from dashboard.features.anatomy.task_inputs import (
     tensor,
     whole,
 )
-from dashboard.jobs.context import Context
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 _SCHEMA = pa.schema(
     [

@@ -11,8 +11,14 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts.series import draw_series
-from dashboard.features.complexity.figures import AXES, points_over, times_over, titles
-from dashboard.features.complexity.measured import drawn, times_of
+from dashboard.features.complexity.measured import (
+    AXES,
+    drawn,
+    points_over,
+    times_of,
+    times_over,
+    titles,
+)
 from dashboard.features.complexity.view import (
     BOTH,
     DEVICE,
@@ -32,7 +38,7 @@ from dashboard.language import gettext, translated
 from dashboard.links.attending import absent_normaliser
 from dashboard.links.fields import next_seed
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_choice, draw_device, draw_normaliser_of_view, draw_settings
 from dashboard.ui.jobs import Jobs

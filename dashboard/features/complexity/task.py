@@ -14,10 +14,9 @@ from dashboard.features.complexity import task_reference
 from dashboard.features.complexity.task_offer import OPTIONS
 from dashboard.features.complexity.task_timing import SCORING, points, reach, tables, timed
 from dashboard.features.complexity.view import REFERENCE
-from dashboard.jobs.context import Context
+from dashboard.jobs.tasks import Context
 from dashboard.records.attending import normaliser_of, without_normaliser
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 _HALVINGS = {"n": 4, "d": 3}
 _BUDGET = 6.0  # seconds

@@ -21,7 +21,7 @@ from attention_plugins.complexity import (
 )
 from attention_plugins.contract import ScoringFactory, Sizes
 from attention_plugins.registry import installed
-from dashboard.jobs.context import Cancelled, Context
+from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
 
 LAYERS = ("cnn", "rnn", gettext_noop("attention"))

@@ -6,16 +6,15 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
-from dashboard.features.differences.pair import Pair, pair_of
-from dashboard.features.differences.sides import Side, misfits, side_of
+from dashboard.features.differences.pair import Pair, Side, misfits, pair_of, side_of
 from dashboard.features.differences.view import Differences
-from dashboard.links.checkpoints import translation_request
+from dashboard.links.fits import translation_request
 from dashboard.links.panels import checkpoints_of, selected_maps
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 from dashboard.records.text import one_line
 from dashboard.ui.jobs import Jobs
-from dashboard.ui.titles import checkpoint_title
+from dashboard.ui.layout import checkpoint_title
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -20,8 +20,8 @@ from dashboard.charts.frames import rounded
 from dashboard.charts.labels import MOST_ROOM, displayed, room
 from dashboard.charts.summary import Summary, of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
-from dashboard.features.differences import chart_linked_labels as linked_labels
 from dashboard.features.differences import chart_linked_layers as layers
+from dashboard.features.differences import chart_linked_layers as linked_labels
 from dashboard.language import gettext
 
 MOST_CELLS = 2 * theme.MAX_RECTS  # of all maps: under the pointer only words change, no cell

@@ -10,14 +10,13 @@ import streamlit as st
 
 from dashboard.charts import map_names, usual_map
 from dashboard.features.differences.asking import Asked, Compared
-from dashboard.features.differences.pair import Pair
-from dashboard.features.differences.sides import Side, map_title
+from dashboard.features.differences.pair import Pair, Side, map_title
 from dashboard.features.differences.view import Differences
 from dashboard.language import gettext, gettext_noop
-from dashboard.links.checkpoints import resolve, untrained
+from dashboard.links.fits import resolve, untrained
 from dashboard.links.panels import with_map
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import results, shown
 from dashboard.ui.session import Session
 from dashboard.ui.translations import unknown_words, without

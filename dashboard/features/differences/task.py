@@ -15,7 +15,6 @@ from attention_plugins.comparison import correlations, jensen_shannon, match_hea
 from attention_plugins.contract import ContractError
 from attention_plugins.record import AttentionMap
 from attention_plugins.translator import Translator
-from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import map_names
 from dashboard.jobs.task_translator import (
     open_translator,
@@ -24,10 +23,10 @@ from dashboard.jobs.task_translator import (
     refuse_others,
     translator_of,
 )
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.interventions import KINDS
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 Heads = dict[str, Tensor]  # (queries, keys), by the map's name
 

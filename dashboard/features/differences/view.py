@@ -14,8 +14,8 @@ from itertools import combinations
 
 from dashboard.language import gettext, gettext_noop
 from dashboard.links import panels
-from dashboard.links.checkpoints import usual_corpus, usual_panels
 from dashboard.links.fields import Text, device
+from dashboard.links.fits import usual_corpus, usual_panels
 from dashboard.links.lettered import usual_sentence
 from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import (

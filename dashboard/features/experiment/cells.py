@@ -14,8 +14,7 @@ from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.language.joining import listed
 from dashboard.links.recipes import SCORE
 from dashboard.records.catalogue import Catalogue, Entry
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.records.training import Training
 from dashboard.ui.jobs import Jobs
 

@@ -14,12 +14,12 @@ from dashboard.charts.template import Prepared
 from dashboard.features.experiment.cells import AT_WORK, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.links.scorings import short_name
+from dashboard.links.attending import short_name
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import charts, layout, shown
+from dashboard.ui.layout import scoring_title
 from dashboard.ui.maps import frames
-from dashboard.ui.titles import scoring_title
 from dashboard.ui.widgets import picked, place, plain
 from dashboard.ui.workbench import workbench
 

@@ -54,13 +54,12 @@ from dashboard.links.fits import DATA
 from dashboard.links.recipes import formulas, in_charts
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import owner, results, shown, table_columns, upload
 from dashboard.ui.jobs import Jobs
+from dashboard.ui.layout import data_title, normaliser_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.titles import data_title, normaliser_title
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 

@@ -31,8 +31,8 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import FORMULA, is_upload
 from dashboard.ui import layout, recipes, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
+from dashboard.ui.layout import data_title, model_title, scoring_title
 from dashboard.ui.session import Session
-from dashboard.ui.titles import data_title, model_title, scoring_title
 from dashboard.ui.widgets import place
 
 _TITLES = dict(

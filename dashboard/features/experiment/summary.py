@@ -10,8 +10,7 @@ from dataclasses import dataclass
 from dashboard.features.experiment.cells import Cell
 from dashboard.language import gettext_noop
 from dashboard.records.parameter import Metric
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 TASK = "experiment"
 FEW = gettext_noop("too few seeds")

@@ -16,7 +16,7 @@ from dashboard.language.joining import listed
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
 from dashboard.ui import shown
-from dashboard.ui.titles import scoring_title
+from dashboard.ui.layout import scoring_title
 from dashboard.ui.widgets import column_width, plain
 
 _DIGITS = 2  # of a difference and of its interval

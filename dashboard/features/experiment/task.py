@@ -13,20 +13,19 @@ from typing import Any
 import numpy as np
 import pyarrow as pa
 
-from attention_plugins import tuning
+from attention_plugins import fitting
 from attention_plugins.contract import Scalar
 from attention_plugins.fitting import usual_rate
-from attention_plugins.race.comparisons import comparisons
+from attention_plugins.race.standings import comparisons
 from attention_plugins.race.statistics import LEVEL, corrected, sign_flip_ps
 from attention_plugins.registry import installed
 from dashboard.features.experiment.view import TUNING_SEEDS, VALIDATION
 from dashboard.jobs import tasks
-from dashboard.jobs.context import Context
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.links import fits
 from dashboard.records.parameter import Better
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 _SUMMARY = pa.schema(
     [
@@ -75,7 +74,7 @@ def summarise(request: Request) -> Result:
         the scoring is better; ``low`` and ``high``, the ends of their 95 % bootstrap interval;
         ``p`` of the paired permutation test, corrected by Holm for the scorings compared;
         ``pairs``, the seeds that it rests on; ``verdict`` and ``seeds_needed`` as in
-        :class:`attention_plugins.race.comparisons.Comparison`.
+        :class:`attention_plugins.race.standings.Comparison`.
 
     Raises:
         ValueError: an option that is missing, or is not such JSON.
@@ -166,7 +165,7 @@ _FACTORS = (1.0, 1 / 3, 3.0)  # of the usual learning rate
 def tune(request: Request, context: Context) -> Result:
     """Fit a scoring with every combination of the declared grid to problems of the tuning seeds.
 
-    The grid is that of :func:`attention_plugins.tuning.grid`; where the scoring learns, it is
+    The grid is that of :func:`attention_plugins.fitting.grid`; where the scoring learns, it is
     the usual learning rate, a third of it and three times as much. The error that decides is the
     leave-one-out error at the training points, the mean over the seeds of
     :data:`~dashboard.features.experiment.view.TUNING_SEEDS`, which no experiment reports.
@@ -187,7 +186,7 @@ def tune(request: Request, context: Context) -> Result:
     """
     scoring, options = installed().scoring(request.scoring), dict(request.options)
     learns = bool(options.get("learn"))
-    combinations = _rates(options) if learns else tuning.grid(scoring.parameters)
+    combinations = _rates(options) if learns else fitting.grid(scoring.parameters)
     errors: list[float | None] = []
     refused: ValueError | None = None
     for number, values in enumerate(combinations):

@@ -20,7 +20,7 @@ from dashboard.links.fits import LEARN
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Pairs, Request, is_upload
 from dashboard.ui.jobs import Jobs
-from dashboard.ui.titles import scoring_title
+from dashboard.ui.layout import scoring_title
 
 STOPPED = gettext_noop("The job was stopped before it was done.")
 _TASK = "experiment"

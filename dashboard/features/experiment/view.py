@@ -18,12 +18,11 @@ from typing import Any
 
 from dashboard.language import gettext_noop
 from dashboard.links import fits, recipes
-from dashboard.links.attending import normaliser_fields
+from dashboard.links.attending import Names, normaliser_fields
 from dashboard.links.fields import NAME, SEED, Choice, Setting, Settings, device
 from dashboard.links.fits import COLUMNS_FIELD, LEARN, PROBLEM
 from dashboard.links.link import Field, Link, Reader
 from dashboard.links.recipes import Recipe
-from dashboard.links.scorings import Names
 from dashboard.records.attending import NORMALISER, OF_NORMALISER
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric, Parameter, pairs

@@ -9,7 +9,7 @@ from typing import Any
 from dashboard.language import gettext, gettext_noop
 from dashboard.language.joining import together
 from dashboard.records.interventions import KINDS
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import shown
 from dashboard.ui.widgets import plain
 

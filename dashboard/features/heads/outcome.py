@@ -13,7 +13,7 @@ from dashboard.features.heads.listing import head_name
 from dashboard.features.heads.view import Heads
 from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.language.joining import listed, together
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import layout, maps, shown
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain

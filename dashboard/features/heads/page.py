@@ -9,9 +9,8 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard.features.heads.health import health_card
-from dashboard.features.heads.listing import filters
+from dashboard.features.heads.listing import filters, pins
 from dashboard.features.heads.outcome import answer, attention, outcome
-from dashboard.features.heads.pins import pins
 from dashboard.features.heads.switchboard import chart, export_menu, switchboard, take_edits
 from dashboard.features.heads.view import (
     CORPUS,
@@ -27,12 +26,11 @@ from dashboard.features.heads.view import (
     usual_checkpoint,
 )
 from dashboard.language import gettext, translated
-from dashboard.links.checkpoints import references, resolve, untrained
+from dashboard.links.fits import references, resolve, untrained
 from dashboard.links.lettered import examples_of, following, sides_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import export, layout, maps, results, shown
 from dashboard.ui.checkpoints import (
     draw_corpus,
@@ -41,9 +39,9 @@ from dashboard.ui.checkpoints import (
     nothing_trained,
 )
 from dashboard.ui.fields import draw_device
+from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.translations import draw_sentences, show_sentences, unknown_words
 from dashboard.ui.widgets import choose, plain
 

@@ -11,27 +11,25 @@ import pyarrow as pa
 import torch
 from torch import Tensor
 
-from attention_plugins.ablation import Head, heads_of, leave_one_out
 from attention_plugins.attention import rows_sum_to_one
 from attention_plugins.decoding import force
-from attention_plugins.health import figures, verdicts
+from attention_plugins.health import Head, figures, heads_of, leave_one_out, verdicts
 from attention_plugins.models.protocols import StepModel
 from attention_plugins.opening import read_checkpoint
 from attention_plugins.registry import installed
 from attention_plugins.tap import Intervention, Site
 from attention_plugins.text import EOS_ID, pad
 from attention_plugins.translator import Pair, Translator
-from dashboard.jobs.context import Context
 from dashboard.jobs.task_translator import (
     open_translator,
     provenance,
     read_texts,
     refuse_others,
 )
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.interventions import KINDS
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 _TEXTS = ("text", "target")
 _LONGER = 5  # words by which the sentence's neighbour in the batch is longer

@@ -13,7 +13,8 @@ from dataclasses import dataclass
 
 from dashboard.features.heads.figures import SORTS, Only, OnlyField, SortField
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.links.checkpoints import (
+from dashboard.links.fields import AUTO, Text, device
+from dashboard.links.fits import (
     EXAMPLE,
     named,
     reference,
@@ -21,7 +22,6 @@ from dashboard.links.checkpoints import (
     usual_corpus,
     usual_panels,
 )
-from dashboard.links.fields import AUTO, Text, device
 from dashboard.links.lettered import SENTENCE, usual_sentence
 from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import corpus, kind, read_map, text
@@ -50,7 +50,7 @@ class Heads:
     """What the page shows.
 
     Args:
-        checkpoint: as panels name it, see :mod:`dashboard.links.checkpoints`.
+        checkpoint: as panels name it, see :mod:`dashboard.links.fits`.
         corpus: what it was trained on.
         text, target: the sentence, and the translation that is forced; empty for the model's own.
         changes: to its heads, in order.

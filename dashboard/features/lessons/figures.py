@@ -15,7 +15,7 @@ from dashboard.charts.template import Prepared
 from dashboard.charts.theme import PANEL_COLOURS
 from dashboard.charts.values import draw_values, prepare_values
 from dashboard.language import gettext
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import charts, maps
 
 Points = Sequence[tuple[float, float]]

@@ -8,8 +8,7 @@ from typing import Any
 
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Request, Scalar
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result, Scalar
 
 Figures = Mapping[str, Any]
 

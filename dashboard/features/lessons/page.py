@@ -10,15 +10,23 @@ import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import navigation
-from dashboard.features.lessons.chapter import cited
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import Figures, Lesson
-from dashboard.features.lessons.progress import progress
-from dashboard.features.lessons.view import LINK, Course, begun, control_of, lesson_of, requests
+from dashboard.features.lessons.view import (
+    LINK,
+    Course,
+    begun,
+    cited,
+    control_of,
+    lesson_of,
+    progress,
+    requests,
+)
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.result import Result
-from dashboard.ui import results, shown, way_back
+from dashboard.records.request import Result
+from dashboard.ui import results, shown
+from dashboard.ui import session as way_back
 from dashboard.ui.glossary import defined
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session

@@ -2,21 +2,211 @@
 
 ``guess`` is the answer that was given, ``at`` where the lesson's control stands. Before an answer
 is given the control stands still.
+
+The sections of *Dive into Deep Learning* that lessons and code cite, by their one numbering.
+
+The numbers are those of edition 0.17 and of the Chinese edition, which the documents of
+``.github/docs/chapter.md`` print. In the English edition 1.0 the chapter on attention is the 11th,
+with the same sections; a test holds every citation to this table.
+
+The row of all lessons, with ticks that only the visitor's browser knows.
+
+The server says which lesson is seen and whether its goal is reached now. Which lessons were done
+stands in the browser's own storage; nothing of it is sent back.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
+from typing import Any
+from urllib.parse import urlencode
 
+import streamlit as st
+from streamlit.components.v2 import component
+
+from dashboard import language
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.lessons.lesson import Lesson
-from dashboard.language import gettext_noop
+from dashboard.language import ENGLISH, gettext, gettext_noop
 from dashboard.links.fields import Choice, Setting
 from dashboard.links.link import Link
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request, Scalar
+from dashboard.ui import speaking
+
+BOOK, EDITION = gettext_noop("Dive into Deep Learning"), "0.17"
+SECTIONS = {
+    "8.5": gettext_noop("Implementation of recurrent neural networks"),
+    "9.5": gettext_noop("Machine translation and the dataset"),
+    "9.6": gettext_noop("Encoder–decoder architecture"),
+    "9.7": gettext_noop("Sequence to sequence learning"),
+    "10.1": gettext_noop("Attention cues"),
+    "10.2": gettext_noop("Attention pooling: Nadaraya–Watson kernel regression"),
+    "10.3": gettext_noop("Attention scoring functions"),
+    "10.4": gettext_noop("Bahdanau attention"),
+    "10.5": gettext_noop("Multi-head attention"),
+    "10.6": gettext_noop("Self-attention and positional encoding"),
+    "10.7": gettext_noop("Transformer"),
+}
+# Where the book's own pages are, which in English are those of edition 1.0.
+_BOOKS = {
+    ENGLISH: "https://d2l.ai/chapter_attention-mechanisms-and-transformers",
+    "zh": "https://zh.d2l.ai/chapter_attention-mechanisms",
+}
+_OWN_PAGES = {
+    "10.1": {ENGLISH: "queries-keys-values", "zh": "attention-cues"},
+    "10.2": {ENGLISH: "attention-pooling", "zh": "nadaraya-waston"},
+    "10.3": "attention-scoring-functions",
+    "10.4": "bahdanau-attention",
+    "10.5": "multihead-attention",
+    "10.6": "self-attention-and-positional-encoding",
+    "10.7": "transformer",
+}
+
+
+def cited(section: str) -> str:
+    """How a lesson names and links its section, in the visitor's language.
+
+    Args:
+        section: one of the chapter on attention, such as ``"10.3"``.
+    """
+    return gettext(
+        "*{book}* {edition}, section {section}, {title} ([read it online as {online}]({address}))",
+        book=gettext(BOOK), edition=EDITION, section=section, title=gettext(SECTIONS[section]),
+        online=section_online(section), address=address(section, language.current()),
+    )  # fmt: skip
+
+
+def section_online(section: str) -> str:
+    """The number of a section in the English edition 1.0: one chapter later."""
+    chapter, _, number = section.partition(".")
+    return f"{int(chapter) + 1}.{number}"
+
+
+def address(section: str, spoken: str) -> str:
+    """Where a section of the chapter on attention is read.
+
+    Args:
+        section: such as ``"10.3"``.
+        spoken: one of :data:`dashboard.language.LANGUAGES`.
+    """
+    page = _OWN_PAGES[section]
+    return f"{_BOOKS[spoken]}/{page if isinstance(page, str) else page[spoken]}.html"
+
+
+_KEY = "lessons-progress"
+_HTML = '<nav><ol></ol><span class="said" role="status"></span><button></button></nav>'
+_CSS = """
+nav { display: flex; flex-wrap: wrap; align-items: center; gap: 0.35rem 0.75rem;
+  font-family: var(--st-font); font-size: 0.875rem; color: var(--st-text-color); }
+ol { display: flex; flex-wrap: wrap; gap: 0.3rem; margin: 0; padding: 0; list-style: none; }
+a { display: inline-flex; align-items: center; justify-content: center; min-width: 2rem;
+  height: 2rem; padding: 0 0.25rem; box-sizing: border-box; border-radius: 1rem;
+  border: 1px solid var(--st-border-color); color: inherit; text-decoration: none; }
+a:hover { border-color: var(--st-primary-color); color: var(--st-primary-color); }
+a[aria-current] { border: 2px solid var(--st-primary-color); font-weight: 600; }
+a[data-done]::after { content: "\\2713"; margin-left: 0.1rem; color: var(--st-green-text-color); }
+button { border: none; background: none; padding: 0.25rem 0; color: inherit; font: inherit;
+  text-decoration: underline; cursor: pointer; }
+button[hidden] { display: none; }
+a:focus-visible, button:focus-visible { outline: 2px solid var(--st-primary-color);
+  outline-offset: 2px; }
+"""
+# A browser may refuse to store anything; then ticks last as long as the page.
+_JS = """
+const place = "attention-workbench-lessons";
+let held = [];
+
+function known() {
+  try { held = JSON.parse(localStorage.getItem(place)) || []; } catch { /* not stored */ }
+  return Array.isArray(held) ? held : [];
+}
+
+function keep(done) {
+  held = done;
+  try { localStorage.setItem(place, JSON.stringify(done)); } catch { /* not stored */ }
+}
+
+export default function ({ parentElement, data, setTriggerValue }) {
+  const list = parentElement.querySelector("ol");
+  const said = parentElement.querySelector(".said");
+  const reset = parentElement.querySelector("button");
+
+  function draw() {
+    const done = known().filter((name) => data.lessons.some((one) => one.name === name));
+    list.replaceChildren(...data.lessons.map((one, index) => {
+      const item = document.createElement("li");
+      const link = document.createElement("a");
+      const finished = done.includes(one.name);
+      link.href = one.link;
+      link.textContent = String(index + 1);
+      link.title = one.title;
+      link.setAttribute("aria-label", finished ? one.finished : one.open);
+      if (finished) link.dataset.done = "yes";
+      if (index + 1 === data.current) link.setAttribute("aria-current", "step");
+      link.onclick = (event) => {
+        if (event.metaKey || event.ctrlKey || event.shiftKey) return;
+        event.preventDefault();
+        setTriggerValue("chosen", index + 1);
+      };
+      item.append(link);
+      return item;
+    }));
+    said.textContent = data.words.count.replace("{done}", done.length)
+      .replace("{all}", data.lessons.length);
+    reset.textContent = data.words.reset;
+    reset.hidden = !done.length;
+  }
+
+  if (data.finished && !known().includes(data.finished)) keep([...known(), data.finished]);
+  reset.onclick = () => { keep([]); draw(); };
+  const other = (event) => { if (event.key === place) draw(); };
+  window.addEventListener("storage", other);
+  draw();
+  return () => window.removeEventListener("storage", other);
+}
+"""
+_row = component("attention_workbench_lessons", html=_HTML, css=_CSS, js=_JS)
+
+
+def progress(current: int, finished: str, choose: Callable[[int], None]) -> None:
+    """Draw the row.
+
+    Args:
+        current: the lesson that is seen, counted from 1.
+        finished: its name where its goal is reached now; else empty.
+        choose: called with the number of the lesson that the visitor goes to.
+    """
+    lessons = [_row_of(number, lesson) for number, lesson in enumerate(LESSONS, 1)]
+
+    def chosen() -> None:
+        number: Any = st.session_state[_KEY].get("chosen")
+        if isinstance(number, int) and 1 <= number <= len(LESSONS):
+            choose(number)
+
+    _row(
+        key=_KEY, height="content", on_chosen_change=chosen,
+        data={
+            "lessons": lessons, "current": current, "finished": finished,
+            "words": {
+                "count": gettext("{done} of {all} done; only this browser knows"),
+                "reset": gettext("Start over"),
+            },
+        },
+    )  # fmt: skip
+
+
+def _row_of(number: int, lesson: Lesson) -> dict[str, str]:
+    """What the row has of one lesson; ``open`` and ``finished`` are said by a screen reader."""
+    title = gettext(lesson.title)
+    return {
+        "name": lesson.name, "title": title, "open": f"{number}. {title}",
+        "finished": gettext("{number}. {title}, done", number=number, title=title),
+        "link": f"?{urlencode({'lesson': number, **speaking.in_link()})}",
+    }  # fmt: skip
+
 
 _LESSON = Parameter(name="lesson", title="Lesson", default=1, low=1, high=len(LESSONS), step=1)
 

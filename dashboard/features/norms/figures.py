@@ -11,7 +11,7 @@ import pandas as pd
 from dashboard.charts.frames import matrix
 from dashboard.charts.values import draw_values, prepare_values
 from dashboard.language import gettext, gettext_noop, ngettext
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import charts, layout, shown
 
 _CELL = (58, 28)  # px, holds a number

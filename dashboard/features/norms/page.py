@@ -24,7 +24,7 @@ from dashboard.features.norms.view import (
 from dashboard.language import gettext
 from dashboard.links.fields import next_seed
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import layout, results, shown
 from dashboard.ui.fields import draw_settings
 from dashboard.ui.page import Page

@@ -11,8 +11,7 @@ import streamlit as st
 from dashboard.features.plugins.view import Names, description_of, title_of
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import layout, reloading, results
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.owner import visitor

@@ -12,8 +12,8 @@ from dashboard.features.plugins.cards import cards, checks, counted, write_your_
 from dashboard.features.plugins.view import FIND, LINK, PluginsView, chosen, found
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.language.joining import ended, listed
+from dashboard.records.attending import Distribution, Source, safe_address
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.distributions import Distribution, Source, safe_address
 from dashboard.records.text import not_installed, shown
 from dashboard.ui import reloading
 from dashboard.ui.fields import draw_text

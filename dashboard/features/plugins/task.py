@@ -11,9 +11,8 @@ from attention_plugins.checking.package import expected_failures
 from attention_plugins.contract import ContractError
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import installed
-from dashboard.jobs.context import Context
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.jobs.tasks import Context
+from dashboard.records.request import Request, Result
 
 
 def perform(request: Request, context: Context) -> Result:

@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import Text
 from dashboard.links.link import Field, Link, Reader
+from dashboard.records.attending import Distribution
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
-from dashboard.records.distributions import Distribution
 from dashboard.records.text import shown
 
 Names = dict[str, list[str]]

@@ -4,21 +4,161 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import NamedTuple
 
+import altair as alt
+import numpy as np
 import pandas as pd
 import pyarrow as pa
 
-from dashboard.charts import PANEL_COLOURS
+from dashboard.charts import PANEL_COLOURS, theme
 from dashboard.charts.frames import matrix
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
-from dashboard.charts.template import Prepared
+from dashboard.charts.summary import Summary, number
+from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.charts.values import draw_values, prepare_values
-from dashboard.features.positions.chart_circle import draw_circle, prepare_circle
 from dashboard.features.positions.view import Positions
 from dashboard.language import gettext, ngettext
 from dashboard.language.joining import together
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import charts, shown
+
+_SIDE = 250  # px
+_EDGE = 1.12  # where the plot ends; the circle has radius 1
+_ARC = 0.32  # radius of the arc that shows the turn
+_PER_TURN = 64  # points of the circle
+_COLOURS = (theme.PANEL_COLOURS["a"], theme.PANEL_COLOURS["b"])
+
+
+class CircleShape(NamedTuple):
+    """What a specification follows from: the names of the two points, the titles of the axes."""
+
+    names: tuple[str, str]
+    titles: tuple[str, str]
+
+
+class _End(NamedTuple):
+    """A named end of the turn."""
+
+    x: float
+    y: float
+    name: str
+
+
+def prepare_circle(
+    points: np.ndarray,
+    start: Sequence[float],
+    end: Sequence[float],
+    turn: float,
+    *,
+    names: tuple[str, str] = ("i", "i + δ"),
+    titles: tuple[str, str] = ("sine", "cosine"),
+) -> Prepared[CircleShape]:
+    """What :func:`draw_circle` draws: all positions, and the two that a rotation joins.
+
+    Args:
+        points: ``(positions, 2)``: sine across, cosine up.
+        start, end: the two points.
+        turn: the angle from ``start`` to ``end`` in radians, clockwise, whole turns included.
+        names: what the two points are called.
+        titles: of the two axes.
+
+    Raises:
+        ValueError: points that are no pairs.
+    """
+    pairs = np.asarray(points, dtype=np.float64)
+    if pairs.ndim != 2 or pairs.shape[1] != 2 or not pairs.size:
+        raise ValueError(f"need points (positions, 2), got {np.shape(points)}")
+    ends = [_End(start[0], start[1], names[0]), _End(end[0], end[1], names[1])]
+    around = np.linspace(0, 2 * np.pi, _PER_TURN + 1)
+    centres = [each._replace(x=0.0, y=0.0) for each in ends]
+    tables = {
+        "circle": _path(np.stack([np.sin(around), np.cos(around)], axis=1)),
+        "turn": _path(_arc(start, turn)),
+        "points": _path(pairs).rename_columns(["x", "y", "i"]),
+        "spokes": _ends_table([*ends, *centres]).append_column("step", [[1, 1, 0, 0]]),
+        "ends": _ends_table(ends),
+        "labels": _ends_table(_labels(ends, turn)),
+    }
+    frame = pd.DataFrame(
+        {gettext("position"): range(len(pairs)), **dict(zip(titles, pairs.T, strict=True))}
+    )
+    words = gettext(
+        "{first} lies at {here}, {second} at {there}: {turns} turns clockwise from the first.",
+        first=names[0], second=names[1], turns=number(turn / (2 * np.pi)),
+        here=f"({number(start[0])}, {number(start[1])})",
+        there=f"({number(end[0])}, {number(end[1])})",
+    )  # fmt: skip
+    summary = Summary(words, lambda: pa.Table.from_pandas(frame, preserve_index=False))
+    return Prepared(tables, CircleShape(names, titles), summary=summary)
+
+
+def draw_circle(data: Sources, shape: CircleShape) -> alt.LayerChart:
+    """The circle of ``data``, as :func:`prepare_circle` makes it, or names it."""
+    # Not the channel `color`: its scale is the host's ramp, by which labels choose their ink.
+    named = alt.Scale(domain=[*shape.names], range=[*_COLOURS])
+    stroke = alt.Stroke("name:N", scale=named, legend=None)
+    fill = alt.Fill("name:N", scale=named, legend=None)
+    scale = alt.Scale(domain=[-_EDGE, _EDGE], nice=False, zero=False)
+    x = alt.X("x:Q", scale=scale, axis=_axis(shape.titles[0]))
+    y = alt.Y("y:Q", scale=scale, axis=_axis(shape.titles[1]))
+    numbers = [_number(field, title) for field, title in zip("xy", shape.titles, strict=True)]
+    layers = [
+        _line(data["circle"], theme.QUIET, 1),
+        _line(data["turn"], theme.POINTER, 2),
+        alt.Chart(data["points"])
+        .mark_point(size=18, filled=True, color=theme.QUIET, opacity=0.6)
+        .encode(tooltip=[alt.Tooltip("i:Q", title=gettext("position"))])
+        .properties(name="positions"),
+        alt.Chart(data["spokes"]).mark_line(strokeWidth=2).encode(stroke=stroke, order="step:Q"),
+        alt.Chart(data["ends"])
+        .mark_point(size=90, filled=True, opacity=1)
+        .encode(fill=fill, tooltip=[alt.Tooltip("name:N", title=gettext("name")), *numbers])
+        .properties(name="ends"),
+        alt.Chart(data["labels"])
+        .mark_text(fontSize=theme.FONT_SIZE + 1, fontWeight=600)
+        .encode(text="name:N", fill=fill),
+    ]
+    chart = alt.LayerChart(layer=[theme.ramp(), *(layer.encode(x=x, y=y) for layer in layers)])
+    return theme.finished(chart, width=_SIDE, height=_SIDE, stretch=False)
+
+
+def _axis(title: str) -> alt.Axis:
+    return alt.Axis(title=title, values=[-1, 0, 1], format="~g", grid=True)
+
+
+def _number(field: str, title: str) -> alt.Tooltip:
+    return alt.Tooltip(f"{field}:Q", title=title, format=".4f")
+
+
+def _path(points: np.ndarray) -> pa.Table:
+    return pa.table({"x": points[:, 0], "y": points[:, 1], "step": np.arange(len(points))})
+
+
+def _ends_table(ends: Sequence[_End]) -> pa.Table:
+    return pa.Table.from_pylist([end._asdict() for end in ends])
+
+
+def _line(points: Data, colour: str, thickness: float) -> alt.Chart:
+    return alt.Chart(points).mark_line(color=colour, strokeWidth=thickness).encode(order="step:Q")
+
+
+def _arc(start: Sequence[float], turn: float) -> np.ndarray:
+    # More than one turn would draw over itself.
+    swept = np.sign(turn) * min(abs(turn), 2 * np.pi)
+    first = np.arctan2(start[0], start[1])
+    angles = first + np.linspace(0, swept, max(2, int(abs(swept) / (2 * np.pi) * _PER_TURN)))
+    return _ARC * np.stack([np.sin(angles), np.cos(angles)], axis=1)
+
+
+def _labels(ends: list[_End], turn: float) -> list[_End]:
+    """The names beside their spokes, outside of the turn."""
+    labels = []
+    for end, side in zip(ends, (-1, 1), strict=True):
+        aside = 0.16 * side * (1 if turn >= 0 else -1)
+        labels.append(_End(0.7 * end.x + aside * end.y, 0.7 * end.y - aside * end.x, end.name))
+    return labels
+
 
 _MOST_COMPARED = 60  # positions in the map of dot products
 

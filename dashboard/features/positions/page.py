@@ -4,10 +4,16 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+import numpy as np
+import pandas as pd
 import streamlit as st
 
+from dashboard.charts import PANEL_COLOURS
+from dashboard.charts.frames import matrix
+from dashboard.charts.series import SeriesShape, draw_series, prepare_series
+from dashboard.charts.template import Prepared
+from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.positions.distances import rotation, similarity
-from dashboard.features.positions.figures import curves, flow, whole
 from dashboard.features.positions.view import (
     LINK,
     MOST_COLUMNS,
@@ -16,14 +22,150 @@ from dashboard.features.positions.view import (
     requests,
     usual_columns,
 )
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop
+from dashboard.language.joining import listed
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.result import Result
-from dashboard.ui import layout, results, shown
+from dashboard.records.request import Result
+from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_settings
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
+
+_ROWS_HEIGHT = 420  # px, of all positions below each other
+_FLOW = {  # a step's formula, what it is, and what its chart shows
+    "positions": (
+        r"i", gettext_noop("Positions, a column."), gettext_noop("Numbers of the step positions")
+    ),
+    "divisors": (
+        r"10000^{2j/d}", gettext_noop("One per pair, a row."),
+        gettext_noop("Numbers of the step divisors"),
+    ),
+    "angles": (
+        r"i \,/\, 10000^{2j/d}", gettext_noop("Column over row."),
+        gettext_noop("Numbers of the step angles"),
+    ),
+    "sines": (
+        r"\sin", gettext_noop("For even columns."), gettext_noop("Numbers of the step sines")
+    ),
+    "cosines": (
+        r"\cos", gettext_noop("For odd columns."), gettext_noop("Numbers of the step cosines")
+    ),
+    "encoding": (
+        r"P", gettext_noop("Sines, cosines in turn."),
+        gettext_noop("Numbers of the step encoding"),
+    ),
+    "output": (
+        r"X + P_{:,\,:n,\,:}", gettext_noop("X is all zeros here."),
+        gettext_noop("Numbers of the step output"),
+    ),
+}  # fmt: skip
+
+
+def curves(result: Result, columns: tuple[int, ...]) -> None:
+    """The chosen columns by position."""
+
+    def prepare() -> Prepared[SeriesShape]:
+        encoding = matrix(result.tables["encoding"])
+        names = [gettext("column {index}", index=column) for column in columns]
+        frame = pd.concat(
+            pd.DataFrame({"x": range(len(encoding)), "y": encoding[:, column], "series": name})
+            for column, name in zip(columns, names, strict=True)
+        )
+        colours = dict(zip(names, PANEL_COLOURS.values(), strict=False))
+        return prepare_series(
+            frame, colours, x_title=gettext("position i"), y_title=gettext("value")
+        )
+
+    charts.show_filled(
+        f"curves {result.digest} {columns}",
+        draw_series,
+        prepare,
+        gettext("Columns {columns} by position", columns=listed(map(str, columns))),
+    )
+    lengths = result.facts["wavelengths"]
+    repeats = listed(
+        gettext("{column} every {length:,.1f}", column=column, length=lengths[column // 2])
+        for column in columns
+    )
+    shown.caption(
+        gettext(
+            "Repeats, in positions: column {repeats}. Two columns of a pair differ by a quarter.",
+            repeats=repeats,
+        )
+    )
+
+
+def whole(result: Result) -> None:
+    """The whole encoding beside the binary numbers."""
+    shown.header(gettext("Every position has a row of its own"))
+    encoding, bits = (matrix(result.tables[name]) for name in ("encoding", "bits"))
+    cell = _ROWS_HEIGHT / len(encoding)
+    left, middle, right = shown.columns([5, 2, 3], gap="medium")
+    with left:
+        charts.show_filled(
+            f"encoding {result.digest}",
+            draw_values,
+            lambda: prepare_values(
+                encoding, vmax=1, cell=(24, cell), row_title=gettext("position"),
+                column_title=gettext("column of P"),
+            ),
+            gettext("The encoding: positions down, columns across"),
+        )  # fmt: skip
+    with middle:
+        charts.show_filled(
+            f"bits {result.digest}",
+            draw_values,
+            lambda: prepare_values(
+                bits, vmax=1, signed=False, cell=(24, cell), row_title=gettext("position"),
+                column_title=gettext("bit"), room_left=20,
+            ),
+            gettext("The same positions in binary, the lowest bit first"),
+        )  # fmt: skip
+    with right:
+        lengths = result.facts["wavelengths"]
+        shown.markdown(
+            gettext(
+                "**Like counting in binary.** The lowest bit changes at every number, the next at "
+                "every second, the next at every fourth: the frequency falls from left to right, "
+                "and all bits together tell the numbers apart.\n\n"
+                "The encoding does the same with smooth waves: its first pair repeats every "
+                "{first:.2f} positions, its last every {last:,.0f}. As the waves take all values "
+                "between −1 and 1, not two only, neighbours stay close to each other.",
+                first=lengths[0], last=lengths[-1],
+            )
+        )  # fmt: skip
+
+
+def flow(result: Result) -> None:
+    """The steps from positions to X + P, each with its shape and its numbers."""
+    shapes = result.facts["shapes"]
+    with layout.grid(4):
+        for name, (formula, caption, drawn) in _FLOW.items():
+            with shown.container(gap="xsmall"):
+                shown.markdown(rf"$\displaystyle {formula}$")
+                shape = ", ".join(map(str, shapes[name]))
+                shown.caption(
+                    gettext("shape ({shape}). {caption}", shape=shape, caption=gettext(caption))
+                )
+                _numbers(result, name, gettext(drawn))
+
+
+def _numbers(result: Result, name: str, alt: str) -> None:
+    numbers = matrix(result.tables[f"flow_{name}"])
+    wave = name in ("sines", "cosines", "encoding", "output")
+
+    # Positions and divisors are no waves: their cells stay pale.
+    vmax = 1.0 if wave else 10 * float(np.abs(numbers).max() or 1)
+    charts.show_filled(
+        f"flow {result.digest} {name}",
+        draw_values,
+        lambda: prepare_values(
+            numbers, vmax=vmax, numbers=".2f" if wave else ".3~g", cell=(54, 24), room_left=18
+        ),
+        alt,
+    )
+
 
 _HEIGHT = 290  # px, of the first figure
 _SLIDER_WIDTH, _COLUMNS_WIDTH = 190, 330  # px

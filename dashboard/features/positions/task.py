@@ -11,11 +11,10 @@ from torch import Tensor
 from attention_plugins.contract import ContractError, settle
 from attention_plugins.models.positions import angular_frequencies, sinusoidal_positions
 from dashboard.features.positions.task_offer import OPTIONS
-from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import columns_table, matrix_table
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 _DTYPE = torch.float64
 

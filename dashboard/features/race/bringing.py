@@ -12,8 +12,7 @@ from dashboard.features.race.view import RaceView, import_request
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.language.joining import ended
-from dashboard.records.request import UPLOAD, Request
-from dashboard.records.result import Result
+from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.settings import settings
 from dashboard.storage import races
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB, check_size

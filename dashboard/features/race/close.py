@@ -26,8 +26,7 @@ from dashboard.language import gettext, ngettext, translated
 from dashboard.links import fits
 from dashboard.links.attending import learns
 from dashboard.records.attending import SOFTMAX, Attending
-from dashboard.records.request import is_formula
-from dashboard.records.result import Result
+from dashboard.records.request import Result, is_formula
 from dashboard.storage.races import Entrant
 from dashboard.ui import charts, layout, shown
 from dashboard.ui.maps import attention_maps

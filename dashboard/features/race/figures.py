@@ -13,13 +13,17 @@ from typing import Any
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import Prepared, chart_of
-from dashboard.features.race.chart_differences import draw_differences, prepare_differences
-from dashboard.features.race.chart_lines import draw_lines, prepare_lines
+from dashboard.features.race.chart_lines import (
+    draw_differences,
+    draw_lines,
+    prepare_differences,
+    prepare_lines,
+)
 from dashboard.features.race.seen import Seen, number
 from dashboard.features.race.view import COLOURS
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.language.joining import together
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain
 

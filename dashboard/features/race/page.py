@@ -26,15 +26,14 @@ from dashboard.features.race.view import (
 )
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.records.text import without_folders
 from dashboard.storage import races
 from dashboard.storage.races import SHIPPED, RaceRecord
 from dashboard.ui import layout, owner, results, shown
+from dashboard.ui.layout import model_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.titles import model_title
 from dashboard.ui.widgets import choose, plain
 
 _HEIGHT, _MATRIX_HEIGHT = 640, 480  # px, of the places in waiting

@@ -13,8 +13,7 @@ import pyarrow.compute as pc
 from dashboard.features.race.view import FAILED, Choices, RaceView
 from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.races import Entrant
 from dashboard.ui.session import Session
 

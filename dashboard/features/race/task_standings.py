@@ -18,11 +18,10 @@ from attention_plugins.race.statistics import Estimate
 from attention_plugins.race.translating import SIZES
 from attention_plugins.race.trials import count, pending
 from attention_plugins.registry import installed
-from dashboard.features.race.task_race import Measured, entrant, known, measured, race_of
-from dashboard.jobs.context import Context
+from dashboard.features.race.task_import import Measured, entrant, known, measured, race_of
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 _TEXT, _REAL, _WHOLE = pa.string(), pa.float64(), pa.int64()
 _NAMED = 20  # lines that are no outcomes
@@ -69,7 +68,7 @@ def of_task(request: Request, context: Context) -> Result:
     Returns:
         Tables ``standings`` (a row per contestant, by rank; ``equals`` are the keys of those that
         share it), ``curves``, ``learning``, ``trials`` (each training), ``maps`` (see
-        :class:`~dashboard.records.result.Result`; with ``key``) and ``fits``, all by the ``key``
+        :class:`~dashboard.records.request.Result`; with ``key``) and ``fits``, all by the ``key``
         of a row; facts ``metric``, ``unit``, ``higher_is_better``, ``loss``,
         ``validation``, ``size``, ``trained``, ``task``, ``needed`` (seeds that would
         do where there are too few), ``budget`` (``steps``, ``examples``, ``rates``), ``limits``

@@ -14,11 +14,15 @@ from dashboard.charts.frames import Table
 from dashboard.charts.history import draw_loss, prepare_loss
 from dashboard.charts.regression import draw_regression, prepare_regression
 from dashboard.charts.template import Prepared
-from dashboard.features.regression.chart_left_out import draw_left_out, prepare_left_out
-from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
+from dashboard.features.regression.chart_overlay import (
+    draw_left_out,
+    draw_overlay,
+    prepare_left_out,
+    prepare_overlay,
+)
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, translated
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import maps
 from dashboard.ui.charts import legend, show, show_filled, show_prepared
 

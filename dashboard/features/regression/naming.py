@@ -12,7 +12,7 @@ from dashboard.links.fits import MODEL, Fit, fit_parameters, fitting_parameters
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Pairs, Scalar
-from dashboard.ui.titles import attending_title, model_title, number_words, setting_words
+from dashboard.ui.layout import attending_title, model_title, number_words, setting_words
 
 Facts = Mapping[str, Any]
 _OF_NORMALISER = "normaliser "  # as `learned_values` of attention_plugins.fitting begins them

@@ -36,15 +36,14 @@ from dashboard.links.fields import MOST_PANELS
 from dashboard.links.fits import DATA, TASK, default_fit
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.records.text import can_be_set
 from dashboard.ui import export, layout, maps, results, shown, table_columns, upload
 from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_settings
+from dashboard.ui.layout import attending_title, lettered
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.table_columns import left_out
-from dashboard.ui.titles import attending_title, lettered
 from dashboard.ui.widgets import plain
 
 _CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px

@@ -36,11 +36,10 @@ from dashboard.features.regression.task_result import (
     scale_facts,
     tables,
 )
-from dashboard.jobs.context import Cancelled, Context
+from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
 from dashboard.records.attending import without_normaliser
-from dashboard.records.request import COLUMNS, Request, is_upload
-from dashboard.records.result import Result
+from dashboard.records.request import COLUMNS, Request, Result, is_upload
 
 _LONG = 0.25  # seconds; what takes longer is not done again
 _REPEATED, _ENOUGH = 5, 0.02  # times, and seconds for all of them

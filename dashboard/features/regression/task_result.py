@@ -8,7 +8,7 @@ from typing import Any
 import pyarrow as pa
 import torch
 
-from attention_plugins import AttentionMap, axes
+from attention_plugins import AttentionMap, record
 from attention_plugins.fitting import Fit
 from attention_plugins.regression import LeaveOneOut, MeanSquare, Prediction, Scale
 from dashboard.features.regression.task_problem import Problem
@@ -45,8 +45,8 @@ def tables(
                 AttentionMap(
                     site=site,
                     weights=weights,
-                    query_labels=axes.labels(prediction.axes[site].queries, parts),
-                    key_labels=axes.labels(prediction.axes[site].keys, parts),
+                    query_labels=record.labels(prediction.axes[site].queries, parts),
+                    key_labels=record.labels(prediction.axes[site].keys, parts),
                     normalised=sums_to_one,
                 )
                 for site, weights in sorted(  # that of the queries first: it is drawn

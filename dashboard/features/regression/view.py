@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.language import gettext, translated
-from dashboard.links import fits, lettered, scorings
+from dashboard.links import attending, fits, lettered
 from dashboard.links.attending import absent_normaliser, learns, normaliser_fields
 from dashboard.links.fields import (
     AUTO,
@@ -110,9 +110,9 @@ def missing(catalogue: Catalogue, fit: Fit) -> str:
 def formulas(query: Query, view: Regression | None) -> Iterator[str]:
     """Every formula that a link and a view name, without ``=`` in front."""
     for letter in LETTERS:
-        if found := _TYPED.match(scorings.given(query, letter)):
+        if found := _TYPED.match(attending.given(query, letter)):
             yield found[2].removeprefix(FORMULA)
-    yield from scorings.formulas_among(fit.scoring for fit in (view.panels if view else ()))
+    yield from attending.formulas_among(fit.scoring for fit in (view.panels if view else ()))
 
 
 def requests(view: Regression, catalogue: Catalogue) -> dict[str, Request]:
@@ -161,7 +161,7 @@ def _read_names(reader: Reader, letter: str, catalogue: Catalogue) -> tuple[str,
     given = reader.take(letter) or ""
     if found := _TYPED.match(given):
         model, scoring = found[1] or "", found[2]
-        scoring, wrong = scorings.resolved(scoring, catalogue)
+        scoring, wrong = attending.resolved(scoring, catalogue)
         if wrong:
             reader.problem(
                 gettext(

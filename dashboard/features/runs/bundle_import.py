@@ -14,8 +14,7 @@ import pyarrow as pa
 
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, translated
-from dashboard.records.request import UPLOAD, Request
-from dashboard.records.result import Result
+from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.records.text import one_line
 from dashboard.settings import settings
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB, check_size

@@ -14,11 +14,11 @@ from dashboard import language
 from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.features.runs import card
 from dashboard.features.runs.bundle_import import LEFT_OUT
+from dashboard.features.runs.card import RunsView
 from dashboard.features.runs.replay import replay
-from dashboard.features.runs.view import RunsView
 from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.storage.bundle import Bundle
 from dashboard.storage.files import StorageError
 from dashboard.storage.page_run import PageRun

@@ -9,10 +9,9 @@ from PIL import Image
 
 from dashboard.features.runs.bundle_import import LEFT_OUT, to_result
 from dashboard.jobs import limits
-from dashboard.jobs.context import Context
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
-from dashboard.records.request import UPLOAD, Request
-from dashboard.records.result import Result
+from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.storage import page_run
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.bundle import Bundle

@@ -19,8 +19,7 @@ from dashboard.links.fits import DATA, Fit
 from dashboard.links.link import Link
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui.maps import frames
 
 MARKED = 2.0  # the x whose weights the page tells of: near the top of the wave

@@ -22,8 +22,8 @@ from dashboard.records.request import about
 from dashboard.records.training import EPOCHS
 from dashboard.ui import layout, owner, recipes, upload
 from dashboard.ui.fields import draw_device, draw_setting, draw_settings
+from dashboard.ui.layout import data_title
 from dashboard.ui.session import Session
-from dashboard.ui.titles import data_title
 from dashboard.ui.widgets import plain
 
 _PROBE_HELP = gettext_noop(

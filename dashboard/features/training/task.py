@@ -48,11 +48,10 @@ from dashboard.features.training.task_figures import (
     with_alignments,
 )
 from dashboard.features.training.task_order import Order, PeakMemory
-from dashboard.jobs.context import Cancelled, Context
 from dashboard.jobs.task_tables import maps_table
+from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.records.training import FOLDER, MOST_PARAMETERS, MOST_SECONDS, Epoch, parts_of
 from dashboard.settings import variable
 from dashboard.storage.training_folder import TrainingFolder

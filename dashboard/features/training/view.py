@@ -21,7 +21,7 @@ from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.request import Request, Scalar, about
 from dashboard.records.text import not_installed, shown
 from dashboard.records.training import Training
-from dashboard.ui.titles import data_title, model_title, normaliser_title, scoring_title
+from dashboard.ui.layout import data_title, model_title, normaliser_title, scoring_title
 
 
 def training_title(training: Training, catalogue: Catalogue) -> str:

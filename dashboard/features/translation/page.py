@@ -16,14 +16,13 @@ from dashboard.features.translation.view import (
     requests,
 )
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.links.checkpoints import untrained, usual_panels
+from dashboard.links.fits import untrained, usual_panels
 from dashboard.links.lettered import SENTENCE, examples_of, following, sides_of
 from dashboard.links.panels import checkpoints_of, query, selected_maps, with_map
 from dashboard.navigation import link_to
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import charts, export, layout, maps, results, shown
 from dashboard.ui.checkpoints import (
     PanelPlaces,
@@ -35,9 +34,9 @@ from dashboard.ui.checkpoints import (
     nothing_trained,
 )
 from dashboard.ui.fields import draw_device, draw_setting
+from dashboard.ui.layout import checkpoint_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
-from dashboard.ui.titles import checkpoint_title
 from dashboard.ui.translations import (
     AXES,
     PIECES,

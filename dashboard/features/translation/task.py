@@ -15,13 +15,12 @@ from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Intervention
 from attention_plugins.translator import Translation, Translator
 from dashboard.features.translation.task_offer import BEAM
-from dashboard.jobs.context import Context
 from dashboard.jobs.task_tables import maps_table
 from dashboard.jobs.task_translator import open_translator, provenance, read_texts
+from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.interventions import Change, read_changes, write_changes
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 
 def interventions(changes: Sequence[Change], maps: Sequence[AttentionMap]) -> list[Intervention]:

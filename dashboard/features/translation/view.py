@@ -11,8 +11,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 from dashboard.language import gettext, gettext_noop
-from dashboard.links.checkpoints import translation_request, usual_corpus, usual_panels
 from dashboard.links.fields import Setting, Text, device
+from dashboard.links.fits import translation_request, usual_corpus, usual_panels
 from dashboard.links.lettered import usual_sentence
 from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import (

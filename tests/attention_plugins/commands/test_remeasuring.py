@@ -6,8 +6,9 @@ import shutil
 
 import pytest
 
-from attention_plugins.commands import main, remeasuring
-from attention_plugins.commands.remeasuring import disagreements
+from attention_plugins.commands import evaluate as remeasuring
+from attention_plugins.commands import main
+from attention_plugins.commands.evaluate import disagreements
 from attention_plugins.datasets import tatoeba
 
 SIGNATURE = "nrefs:1|case:lc|eff:no|tok:13a|smooth:exp|version:"

@@ -9,8 +9,8 @@ from hypothesis import HealthCheck, given, settings
 from support.formulas import MIXED, RANDOM, survives
 
 from attention_plugins.formula import described
-from attention_plugins.formula.errors import FormulaError
 from attention_plugins.formula.kinds import resolve
+from attention_plugins.formula.lexer import FormulaError
 from attention_plugins.formula.parser import parse
 from attention_plugins.formula.spelling import spelled
 

@@ -15,7 +15,7 @@ import torch
 
 from attention_plugins import tap as taps
 from attention_plugins.decoding import force
-from attention_plugins.huggingface import folder, loading, model
+from attention_plugins.huggingface import folder, model
 from attention_plugins.huggingface.watching import NAME, watched
 from attention_plugins.tap import Intervention, Recorder, Site, Tap
 
@@ -43,7 +43,7 @@ _SIZES = {**{kind: _T5 if "t5" in kind else _LAYERS for kind in folder.FAMILIES}
 @pytest.fixture(scope="module")
 def tiny(spread):
     """Makes a model of an architecture once, in double precision."""
-    names, made = loading.library(), {}
+    names, made = folder.library(), {}
 
     def build(kind):
         if kind not in made:
@@ -202,7 +202,7 @@ def transliteration():
         pytest.skip(f"{_VARIABLE} names no folder with aren-transliteration in it")
     where = Path(root) / "aren-transliteration"
     letters = json.loads((where / "vocabularies.json").read_text("utf-8"))
-    return loading.trained(where).double(), letters["source"], letters["target"]
+    return folder.trained(where).double(), letters["source"], letters["target"]
 
 
 def test_a_trained_pegasus_writes_names_and_says_at_once_what_it_says_in_steps(transliteration):

@@ -6,11 +6,11 @@ import pytest
 import torch
 
 from attention_plugins import ModelSizes, Recorder, RegressionData, Site, Tap, registry
-from attention_plugins.axes import Axes
 from attention_plugins.checking import check_model
 from attention_plugins.fitting import fit
 from attention_plugins.models import inducing_points
 from attention_plugins.models.inducing_points import INDUCING_POINTS, evenly
+from attention_plugins.record import Axes
 from attention_plugins.regression import leave_one_out, predict, standardise
 
 BUILT_IN = registry.load(allow=[])

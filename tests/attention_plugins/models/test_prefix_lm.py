@@ -7,11 +7,11 @@ import torch
 from torch import nn
 
 from attention_plugins import Positions, Scoring, ScoringSpec
-from attention_plugins.axes import Axes
 from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import force
 from attention_plugins.models.positions import sinusoidal_positions
 from attention_plugins.models.prefix_lm import PREFIX_LM
+from attention_plugins.record import Axes
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention, Site, Tap
 from attention_plugins.text import BOS_ID

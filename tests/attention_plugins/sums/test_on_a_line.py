@@ -10,7 +10,7 @@ from support.kernel_means import KERNELS, make, means
 from attention_plugins import RadialScoring, Smooth, Window
 from attention_plugins.sums import direct, pool_without_weights
 from attention_plugins.sums.attending import _on_a_line
-from attention_plugins.sums.scan import decaying_moments
+from attention_plugins.sums.window import decaying_moments
 
 RANDOM = np.random.default_rng(7)
 UNIFORM = RANDOM.uniform(0, 5, 307)

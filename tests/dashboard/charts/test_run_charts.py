@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.charts import attention_heatmap, regression_chart
 from dashboard.charts.run_charts import check_drawable, run_charts
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 X = np.linspace(0, 1, 5)
 CURVE = pa.table({"x0": X, "prediction": X / 2, "truth": X})

@@ -9,8 +9,8 @@ import time
 
 import pyarrow as pa
 
-from dashboard.jobs.context import Cancelled
-from dashboard.records.result import Result
+from dashboard.jobs.tasks import Cancelled
+from dashboard.records.request import Result
 
 
 def perform(request, context):

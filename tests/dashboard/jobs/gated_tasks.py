@@ -7,7 +7,7 @@ from pathlib import Path
 
 from fake_tasks import perform as perform_fake
 
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 GATE = Path(os.environ["GATE"])
 

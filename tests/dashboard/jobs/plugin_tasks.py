@@ -7,7 +7,7 @@ import time
 
 import torch
 
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 STATE = {"loaded": None}
 

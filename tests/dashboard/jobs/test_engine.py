@@ -9,8 +9,7 @@ from dashboard.jobs import engine
 from dashboard.jobs.engine import EngineError, LocalEngine, chosen_engine
 from dashboard.jobs.pool import LocalPool
 from dashboard.jobs.process import Message
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 PATIENCE = 60
 REQUEST = Request.make("regression", scoring="gaussian")

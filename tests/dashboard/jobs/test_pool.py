@@ -601,7 +601,7 @@ def test_a_warm_worker_has_torch_at_its_first_job_and_no_compiler(
 ):
     (tmp_path / "torch_tasks.py").write_text(
         "import sys\n"
-        "from dashboard.records.result import Result\n"
+        "from dashboard.records.request import Result\n"
         "def perform(request, context):\n"
         "    heavy = [name for name in ('torch', 'torch._dynamo') if name in sys.modules]\n"
         "    return Result(facts={'heavy': heavy, 'cacheable': False})\n"

@@ -14,8 +14,7 @@ from support.processes import alive
 from dashboard.jobs import process
 from dashboard.jobs.engine import WorkerOptions
 from dashboard.jobs.ray_relay import ENDED, STDERR, Relay
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage import files
 
 PATIENCE = 120  # seconds

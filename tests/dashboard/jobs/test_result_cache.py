@@ -1,8 +1,7 @@
 import pytest
 
 from dashboard.jobs.scheduler import ResultCache
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 
 @pytest.fixture

@@ -4,8 +4,7 @@ import pytest
 
 from dashboard.jobs.job import MOST_COST, USUAL_COST
 from dashboard.jobs.scheduler import Scheduler
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 
 @pytest.fixture

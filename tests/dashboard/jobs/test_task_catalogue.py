@@ -12,8 +12,7 @@ from dashboard.features.training import task_offer as training
 from dashboard.jobs.task_catalogue import _learns, _with_formula
 from dashboard.jobs.tasks import perform
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 
 def test_a_worker_tells_what_its_process_has_installed():

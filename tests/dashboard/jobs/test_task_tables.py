@@ -5,7 +5,7 @@ import torch
 
 from attention_plugins import AttentionMap, Site
 from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 
 def attention(heads, queries, keys, site):

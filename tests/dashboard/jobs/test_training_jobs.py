@@ -6,8 +6,7 @@ import pytest
 
 from dashboard.jobs import pool as module
 from dashboard.jobs.training_jobs import training_pool
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 
 @pytest.fixture

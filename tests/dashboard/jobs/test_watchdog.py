@@ -6,9 +6,9 @@ import threading
 import pytest
 
 from dashboard.jobs import watchdog as module
+from dashboard.jobs.limits import Timeouts
 from dashboard.jobs.quarantine import PluginSource
 from dashboard.jobs.scheduler import Scheduler
-from dashboard.jobs.timeouts import Timeouts
 from dashboard.jobs.watchdog import Watchdog
 from dashboard.jobs.worker_state import WorkerState
 from dashboard.records.request import Request

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from dashboard.jobs import launch, process, worker
-from dashboard.jobs.context import Cancelled
+from dashboard.jobs.tasks import Cancelled
 
 
 class Sink(io.BytesIO):

@@ -6,7 +6,7 @@ from dashboard.features.alignment import view as alignment
 from dashboard.features.differences import view as differences
 from dashboard.features.heads import view as heads
 from dashboard.features.translation import view as translation
-from dashboard.links.checkpoints import (
+from dashboard.links.fits import (
     named,
     reference,
     references,

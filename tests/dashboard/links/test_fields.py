@@ -4,6 +4,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from dashboard.links.attending import Names
 from dashboard.links.fields import (
     AUTO,
     SEED,
@@ -16,7 +17,6 @@ from dashboard.links.fields import (
     next_seed,
 )
 from dashboard.links.link import Link
-from dashboard.links.scorings import Names
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Pairs
 

@@ -7,8 +7,8 @@ from dataclasses import dataclass
 import pytest
 
 from attention_plugins.formula import described
+from dashboard.links.attending import Names, ScoringChoice, given, resolved, short_name, split
 from dashboard.links.link import Link
-from dashboard.links.scorings import Names, ScoringChoice, given, resolved, short_name, split
 from dashboard.records.formula import Formula
 
 LARGEST = "=-max(abs(q - k), 3)"

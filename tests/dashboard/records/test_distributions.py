@@ -1,7 +1,7 @@
 import pytest
 
+from dashboard.records.attending import safe_address
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.distributions import safe_address
 
 
 def of(facts, **more):

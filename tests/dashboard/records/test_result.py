@@ -3,7 +3,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 
 @pytest.fixture

@@ -14,8 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage import archive, bundle, entries, tables
 from dashboard.storage.bundle import Bundle, read, slug, write
 from dashboard.storage.entries import fitting

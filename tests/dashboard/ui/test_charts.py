@@ -15,7 +15,7 @@ from dashboard.charts import loss_chart
 from dashboard.charts.history import draw_loss, prepare_loss
 from dashboard.features.runs import one
 from dashboard.features.training import probe
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import charts, noting
 from dashboard.ui.figure_parts import LEGEND
 

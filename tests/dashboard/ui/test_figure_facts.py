@@ -6,8 +6,7 @@ from datetime import date
 import pytest
 import streamlit as st
 
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import upload
 from dashboard.ui.figure_menu import Made, bibtex, caption
 from dashboard.ui.figure_parts import FigurePanel, FigurePart

@@ -4,8 +4,7 @@ import pytest
 
 from dashboard import metrics
 from dashboard.jobs.backend import Capacity, Event, Wait
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.ui import jobs as module
 from dashboard.ui.jobs import Jobs
 

@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import maps, noting
 
 

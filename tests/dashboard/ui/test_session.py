@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard.jobs.backend import Event
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui.workbench import Workbench
 
 

@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from dashboard.records.attending import Attending
 from dashboard.records.parameter import Parameter
-from dashboard.ui.titles import (
+from dashboard.ui.layout import (
     attending_title,
     checkpoint_title,
     lettered,

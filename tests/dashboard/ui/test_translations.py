@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui import shown, translations
 
 MADE_UP = "This model knows no word of this sentence"

@@ -8,8 +8,7 @@ from dashboard.features.lessons.figures import map_of, weights
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
 from dashboard.language import ngettext
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Scalar
-from dashboard.records.result import Result
+from dashboard.records.request import Result, Scalar
 
 _WORDS = 7  # of the translation, with the sign that ends it
 _FOUND = "car"

@@ -9,8 +9,7 @@ from dashboard.features.lessons.lesson import Figures, Lesson, Try
 from dashboard.language import gettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Request, Scalar
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result, Scalar
 
 _KEYS, _VALUES = (-2, -1, 0, 1, 2), (5, 1, 8, 2, 4)
 _LOW = 2.5  # of the output that is to be found

@@ -8,8 +8,7 @@ from dashboard.features.lessons.lesson import Figures, Lesson, Try
 from dashboard.language import gettext, gettext_noop
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Request, Scalar
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result, Scalar
 
 _HEADS = 8
 _LAYER = 2

@@ -9,8 +9,7 @@ from dashboard.features.lessons.figures import map_of, weights
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
 from dashboard.language import gettext
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Scalar
-from dashboard.records.result import Result
+from dashboard.records.request import Result, Scalar
 
 _HEADS = 8
 _GIVEN, _ASKED = 1, 7

@@ -8,8 +8,7 @@ from dashboard.features.lessons.figures import curve
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Request, Scalar
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result, Scalar
 
 _ERROR = 0.12
 _FLAT = 0.15  # of the spread of the points

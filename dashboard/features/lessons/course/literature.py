@@ -7,8 +7,7 @@ from dashboard.features.lessons.lesson import Figures, Lesson, Try
 from dashboard.language import gettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Request, Scalar
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result, Scalar
 
 _SCORES = (2, 1.5, 1, 0.5, 0, -0.5)
 _LEFT = 3

@@ -9,8 +9,7 @@ from dashboard.features.lessons.lesson import Figures, Lesson, Try
 from dashboard.language import gettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Request, Scalar
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result, Scalar
 
 _SCORES = "-1,-2,-0.5,-1.5,0.5,1"
 _COUNT = _SCORES.count(",") + 1

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dashboard.links.checkpoints import translation_request
+from dashboard.links.fits import translation_request
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 

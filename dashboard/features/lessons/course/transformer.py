@@ -10,8 +10,7 @@ from dashboard.features.lessons.figures import map_of, weights
 from dashboard.features.lessons.lesson import Figures, Lesson, Try
 from dashboard.language import gettext, gettext_noop
 from dashboard.records.parameter import Parameter
-from dashboard.records.request import Scalar
-from dashboard.records.result import Result
+from dashboard.records.request import Result, Scalar
 
 _KINDS = (gettext_noop("encoder"), gettext_noop("decoder"), gettext_noop("cross"))
 

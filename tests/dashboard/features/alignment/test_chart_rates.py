@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.charts.template import chart_of, template
 from dashboard.charts.theme import PANEL_COLOURS
-from dashboard.features.alignment.chart_rates import draw_rates, prepare_rates
+from dashboard.features.alignment.panel import draw_rates, prepare_rates
 
 RATES = pd.DataFrame(
     {

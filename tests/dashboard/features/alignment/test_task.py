@@ -16,8 +16,7 @@ from dashboard.features.alignment import task as alignment
 from dashboard.features.alignment import task as alignment_pairs
 from dashboard.jobs import task_translator
 from dashboard.jobs.tasks import perform
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.blobs import Blobs
 
 MODEL = "bahdanau_additive_phrasebook"

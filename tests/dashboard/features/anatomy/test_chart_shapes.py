@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.features.anatomy.chart_shapes import Shape, shape_flow
+from dashboard.features.anatomy.moves import Shape, shape_flow
 
 SIZES = {"B": 2, "n": 5, "H": 3, "d": 7}
 STEPS = (

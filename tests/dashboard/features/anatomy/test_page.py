@@ -9,7 +9,7 @@ import streamlit
 
 from dashboard.features.anatomy import task as anatomy
 from dashboard.features.anatomy.chart_matrix import stages
-from dashboard.features.anatomy.walk import as_csv
+from dashboard.features.anatomy.step import as_csv
 from dashboard.jobs.backend import Event
 
 

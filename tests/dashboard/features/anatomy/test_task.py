@@ -14,8 +14,7 @@ from dashboard.features.anatomy.chart_matrix import stages
 from dashboard.features.anatomy.examples import EXAMPLES
 from dashboard.features.anatomy.task import DIMENSIONS
 from dashboard.jobs.tasks import perform
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 SIZES = {"q": (2, 3, 7), "k": (2, 5, 7), "v": (2, 5, 11)}
 

@@ -11,10 +11,8 @@ from attention_plugins.complexity import SelfAttention
 from dashboard.features.complexity import task as complexity
 from dashboard.features.complexity import task_reference, task_timing
 from dashboard.features.complexity.view import REFERENCE
-from dashboard.jobs.context import Cancelled
-from dashboard.jobs.tasks import perform
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.jobs.tasks import Cancelled, perform
+from dashboard.records.request import Request, Result
 
 SMALL = {"longest": "256", "widest": "64", "kernel": "5", "repeats": 3}
 OPTIONS_OF_SMALL = [replace(one, default=SMALL[one.name]) for one in complexity.OPTIONS]

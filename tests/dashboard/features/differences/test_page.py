@@ -7,7 +7,7 @@ import streamlit
 
 from attention_plugins.formula import described
 from dashboard.jobs.backend import Event
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 
 def link(app):

@@ -12,10 +12,8 @@ from attention_plugins.record import AttentionMap
 from attention_plugins.tap import Site
 from dashboard.features.differences.task import compare
 from dashboard.jobs import task_translator
-from dashboard.jobs.context import Cancelled
-from dashboard.jobs.tasks import perform
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.jobs.tasks import Cancelled, perform
+from dashboard.records.request import Request, Result
 
 PAIRS = [
     SentencePair(f"I see {a} {n}.", f"Je vois {b} {m} !")

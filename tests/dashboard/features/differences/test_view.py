@@ -13,7 +13,7 @@ from dashboard.features.differences.view import (
     pairs_of,
     without_panel,
 )
-from dashboard.links.checkpoints import usual_panels
+from dashboard.links.fits import usual_panels
 from dashboard.links.panels import selected_maps, with_maps
 from dashboard.records.interventions import KINDS
 from dashboard.records.text import one_line

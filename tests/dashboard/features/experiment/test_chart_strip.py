@@ -1,7 +1,7 @@
 import pytest
 
 from dashboard.charts.template import template
-from dashboard.features.experiment.chart_strip import draw_strip, prepare_strip, strip_chart
+from dashboard.features.experiment.seeds import draw_strip, prepare_strip, strip_chart
 
 ROWS = [{"scoring": name, "seed": seed, "value": value}
         for name, values in (("near", (1.0, 2.0, 6.0)), ("far", (9.0,)))

@@ -5,8 +5,7 @@ import pytest
 from dashboard.features.experiment import task
 from dashboard.features.experiment.view import TUNING_SEEDS
 from dashboard.jobs.tasks import perform
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 
 class Context:

@@ -4,7 +4,7 @@ import pyarrow as pa
 import pytest
 
 from dashboard.features.heads.outcome import answer
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 WORDS = {"translation": "le chat dort .", "without": "le chat dort ."}
 NAN = float("nan")

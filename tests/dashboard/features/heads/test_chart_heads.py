@@ -2,7 +2,7 @@ import pandas as pd
 import pytest
 
 from dashboard.charts.template import chart_of, template
-from dashboard.features.heads.chart_heads import draw_heads, prepare_heads
+from dashboard.features.heads.switchboard import draw_heads, prepare_heads
 
 HEADS = pd.DataFrame(
     [

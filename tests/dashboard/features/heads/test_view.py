@@ -11,7 +11,7 @@ from dashboard.features.heads.view import (
     heads_request,
     unchanged_request,
 )
-from dashboard.links.checkpoints import resolve, translation_request
+from dashboard.links.fits import resolve, translation_request
 
 LINK = {
     "a": "bahdanau.bilinear", "text": "go .", "target": "va !", "off": "cross.1.all,encoder.2.3",

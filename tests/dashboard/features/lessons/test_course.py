@@ -12,13 +12,13 @@ from support.pages import maps
 
 from dashboard.features.anatomy import task as anatomy
 from dashboard.features.heads import task as heads
-from dashboard.features.lessons.chapter import SECTIONS
 from dashboard.features.lessons.course import LESSONS, scoring
+from dashboard.features.lessons.view import SECTIONS
 from dashboard.features.positions import task as positions
 from dashboard.features.regression import task as regression
 from dashboard.features.translation import task as translation
 from dashboard.records.catalogue import Catalogue, Checkpoint
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui.glossary import TERMS
 
 TASKS = {

@@ -6,7 +6,7 @@ import pytest
 
 from dashboard import language
 from dashboard.features.anatomy import task as anatomy
-from dashboard.features.lessons import chapter
+from dashboard.features.lessons import view
 from dashboard.features.lessons.course import LESSONS
 from dashboard.features.positions import task as positions
 from dashboard.records.catalogue import Catalogue
@@ -193,9 +193,9 @@ def test_every_section_is_read_online_in_both_languages():
     sections = {lesson.section for lesson in LESSONS} - {""}
     assert sections == {f"10.{number}" for number in range(1, 8)}
     for spoken, book in (("en", "https://d2l.ai/"), ("zh", "https://zh.d2l.ai/")):
-        pages = [chapter.address(section, spoken) for section in sorted(sections)]
+        pages = [view.address(section, spoken) for section in sorted(sections)]
         assert all(page.startswith(book) and page.endswith(".html") for page in pages)
         assert len({*pages}) == 7
-    assert chapter.address("10.2", "zh").endswith(
+    assert view.address("10.2", "zh").endswith(
         "/chapter_attention-mechanisms/nadaraya-waston.html"
     )

@@ -6,8 +6,7 @@ import pytest
 from dashboard.charts.frames import matrix
 from dashboard.features.norms.task import LENGTHS
 from dashboard.jobs.tasks import perform
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 EPS = 1e-5
 X = np.array([[1.0, -2.0, 5.0], [0.5, 3.0, 3.0], [7.0, 0.0, -1.0], [2.0, 2.5, 11.0], [0, 0, 1]])

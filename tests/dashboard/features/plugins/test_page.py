@@ -7,7 +7,7 @@ from attention_plugins.hookspecs import HOOKS
 from dashboard.features.plugins import cards
 from dashboard.jobs.backend import Event
 from dashboard.language import ENGLISH, LANGUAGES, said_in
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.ui.widgets import plain
 
 

@@ -10,8 +10,7 @@ from attention_plugins.discovery import Plugin
 from attention_plugins.registry import Registry, installed
 from dashboard.features.plugins import task
 from dashboard.jobs.tasks import perform
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 
 class Context:

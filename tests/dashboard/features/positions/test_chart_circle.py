@@ -2,7 +2,7 @@ import numpy as np
 import pytest
 
 from dashboard.charts.template import chart_of, template
-from dashboard.features.positions.chart_circle import draw_circle, prepare_circle
+from dashboard.features.positions.distances import draw_circle, prepare_circle
 
 TURN = 0.7
 POINTS = np.stack([np.sin(TURN * np.arange(5)), np.cos(TURN * np.arange(5))], axis=1)

@@ -5,8 +5,7 @@ import pytest
 
 from dashboard.charts.frames import matrix
 from dashboard.jobs.tasks import perform
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 
 
 class Silent:

@@ -8,7 +8,7 @@ import pyarrow as pa
 from dashboard.features.race.figures import budget, caption, edges, limits, undecided
 from dashboard.features.race.seen import Seen
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 from dashboard.storage.races import Entrant
 
 FACTS = {"task": "Reverse", "metric": "Exact match", "unit": "%", "higher_is_better": True}

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.charts.template import chart_of, template
-from dashboard.features.race.chart_differences import draw_differences, prepare_differences
+from dashboard.features.race.chart_lines import draw_differences, prepare_differences
 from dashboard.features.race.view import COLOURS
 
 ROWS = [

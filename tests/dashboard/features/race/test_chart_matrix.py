@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 
 from dashboard.charts.template import chart_of, template
-from dashboard.features.race.chart_matrix import draw_matrix, prepare_matrix
+from dashboard.features.race.grid import draw_matrix, prepare_matrix
 
 
 def cell(row, column, verdict, effect, **more):

@@ -18,8 +18,7 @@ from dashboard.features.race import task
 from dashboard.features.race.task_import import MOST_SEEDS, checked_outcome
 from dashboard.features.race.view import ALL, RaceView, chosen, import_request, requests
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage import races
 from dashboard.storage.archive import pack
 from dashboard.storage.blobs import Blobs

@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.regression_tables import MAX_MARKS
-from dashboard.features.regression.chart_left_out import draw_left_out, prepare_left_out
+from dashboard.features.regression.chart_overlay import draw_left_out, prepare_left_out
 
 COLOURS = {"a · near": PANEL_COLOURS["a"], "c · mean": PANEL_COLOURS["c"]}
 

@@ -12,8 +12,7 @@ import pytest
 from dashboard.features.regression import task
 from dashboard.jobs import task_formula
 from dashboard.jobs.backend import Event
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage import bundle
 from dashboard.storage.bundle import Bundle
 from dashboard.ui import formulas

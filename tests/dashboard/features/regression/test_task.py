@@ -12,10 +12,8 @@ import torch
 
 from attention_plugins import DatasetSpec, RegressionData, registry, scoring
 from attention_plugins.datasets.regression import PROBLEMS
-from dashboard.jobs.context import Cancelled
-from dashboard.jobs.tasks import perform
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.jobs.tasks import Cancelled, perform
+from dashboard.records.request import Request, Result
 from dashboard.storage.blobs import Blobs
 
 SCORINGS = {

@@ -18,8 +18,7 @@ from dashboard.charts.run_charts import run_charts
 from dashboard.features.runs import task
 from dashboard.features.runs.bundle_import import LEFT_OUT, add_run, store_upload
 from dashboard.jobs.backend import Event
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.records.request import Request, Result
 from dashboard.storage.archive import LARGEST_ARCHIVE
 from dashboard.storage.bundle import Bundle, write
 from dashboard.storage.files import BundleError

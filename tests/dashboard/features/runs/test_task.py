@@ -20,8 +20,7 @@ from dashboard.features.runs import task
 from dashboard.features.runs.bundle_import import LEFT_OUT, add_run, store_upload
 from dashboard.jobs.backend import Event
 from dashboard.jobs.pool import LocalPool
-from dashboard.records.request import UPLOAD, Request
-from dashboard.records.result import Result
+from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.storage import page_run
 from dashboard.storage.bundle import Bundle, read, write
 from dashboard.storage.files import BundleError

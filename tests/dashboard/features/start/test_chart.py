@@ -6,7 +6,7 @@ import pytest
 
 from dashboard.charts.regression_tables import MAX_MARKS
 from dashboard.charts.template import chart_of, template
-from dashboard.features.start.chart import Curve, draw_start, prepare_start
+from dashboard.features.start.page import Curve, draw_start, prepare_start
 
 X = np.arange(5.0)
 POINTS = pa.table({"x0": [0.5, 2.5, 4.5], "y": [1.0, 2.0, 1.5]})

@@ -4,7 +4,7 @@ import pytest
 from support.pages import maps
 
 from dashboard.features.start.view import Reading, curve_sentence, marked, read, weight_sentence
-from dashboard.records.result import Result
+from dashboard.records.request import Result
 
 FIGURES = {"truth_mse": 0.25, "leave_one_out_mse": 0.6, "training_mse": 0.2}
 

@@ -4,11 +4,7 @@ import pytest
 
 from dashboard.charts.template import template
 from dashboard.charts.theme import PANEL_COLOURS
-from dashboard.features.training.chart_learning import (
-    draw_learning,
-    learning_chart,
-    prepare_learning,
-)
+from dashboard.features.training.curves import draw_learning, learning_chart, prepare_learning
 
 COLOURS = {"a Additive": PANEL_COLOURS["a"], "b Scaled dot": PANEL_COLOURS["b"]}
 ROWS = [

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from dashboard.charts.frames import MapFrame
-from dashboard.features.training.chart_probe import CELLS, probe_map, probe_rows, relative_entropy
+from dashboard.features.training.probe import CELLS, probe_map, probe_rows, relative_entropy
 
 WEIGHTS = np.random.default_rng(3).dirichlet(np.ones(5), size=(2, 3))
 

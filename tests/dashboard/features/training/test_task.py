@@ -17,8 +17,7 @@ from dashboard.features.training import task as training
 from dashboard.features.training import task_offer
 from dashboard.features.training import task_order as training_order
 from dashboard.features.training.task_figures import totals
-from dashboard.jobs.context import Cancelled
-from dashboard.jobs.tasks import perform
+from dashboard.jobs.tasks import Cancelled, perform
 from dashboard.records.parameter import Parameter
 from dashboard.records.request import Request
 from dashboard.storage import files

@@ -7,7 +7,7 @@ import pytest
 from dashboard.features.translation import page as translation
 from dashboard.jobs.backend import Event
 from dashboard.ui.checkpoints import origin
-from dashboard.ui.titles import checkpoint_title
+from dashboard.ui.layout import checkpoint_title
 
 
 def link(app):

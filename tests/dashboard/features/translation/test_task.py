@@ -9,10 +9,8 @@ from attention_plugins import experiment, registry
 from attention_plugins.contract import SentencePair
 from attention_plugins.recipe import Recipe
 from dashboard.jobs import task_translator
-from dashboard.jobs.context import Cancelled
-from dashboard.jobs.tasks import perform
-from dashboard.records.request import Request
-from dashboard.records.result import Result
+from dashboard.jobs.tasks import Cancelled, perform
+from dashboard.records.request import Request, Result
 
 PAIRS = [
     SentencePair(f"I see {a} {n}.", f"Je vois {b} {m} !")
