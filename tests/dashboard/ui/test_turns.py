@@ -189,9 +189,10 @@ def test_nobody_rests_for_long(turns, clock, queue):
     thread.start()
     thread.join(10)
     queue("typist")
+    queue("typist")
     clock.now += 2.0
     queue.end()
-    assert queue.drawn == ["visitor", "typist"]
+    assert queue.drawn == ["visitor", "typist", "typist"]
 
 
 def test_who_has_no_turn_waits_without_one(turns):
