@@ -124,8 +124,9 @@ def check_moving_a_key_moves_its_weight(spec: NormaliserSpec) -> None:
 
 @rule("normalisers")
 def check_gradients_are_finite(spec: NormaliserSpec) -> None:
-    """Of scores and of the normaliser's own weights, behind a mask too, also one that hides all."""
-    seen = torch.tensor([*[_SHAPE[-1] - _MASKED] * (_SHAPE[-2] - 1), 0])  # by the last query none
+    """Of scores and of the normaliser's own weights; behind a mask too, and where it hides all."""
+    seen = torch.full(_SHAPE[-2:-1], _SHAPE[-1] - _MASKED)
+    seen[-1] = 0
     allowed = torch.arange(_SHAPE[-1]) < seen[:, None]
     for what, scores in _cases():
         made = _make(spec)

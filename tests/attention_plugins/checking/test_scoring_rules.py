@@ -530,7 +530,9 @@ TAPS = Parameter(name="taps", title="Taps", default=3, low=2, high=5)
 @pytest.mark.parametrize(
     ("kind", "parameters"),
     [
-        (DenseSynthesizer, ()), (Tempered, (WIDTH,)), (IdentityKernel, (TAPS,)),
+        (DenseSynthesizer, ()),
+        (Tempered, (WIDTH,)),
+        (IdentityKernel, (TAPS,)),
         (ZeroGate, (REACH,)),
     ],
 )

@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from dashboard.charts import attention_heatmap, regression_chart
+from dashboard.charts.history import loss_chart
 from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.records.result import Result
 
@@ -50,6 +51,28 @@ def test_each_site_has_its_map_and_learning_its_curve():
     expected = attention_heatmap(np.full((2, 5, 3), 1 / 3, np.float32), *labels, legend=True)
     assert made["attention cross layer 1"]().to_json() == expected.to_json()
     assert made["learning"]().to_dict()["config"]
+
+
+@pytest.mark.parametrize("given", [{}, {"vmax": 0.25}, {"colour": "#25956f"}])
+def test_each_chart_has_the_colour_and_the_end_of_the_scale_that_are_given(given):
+    history = pa.table({"step": [0, 1], "loss": [2.0, 1.0]})
+    weights, labels = np.full((1, 5, 3), 1 / 3), [f"q{n}" for n in range(5)]
+    scale = {"vmax": given["vmax"]} if "vmax" in given else {}
+    colour = {"colour": given["colour"]} if "colour" in given else {}
+    alone = run_charts(Result(tables={"maps": maps(), "history": history}), **given)
+    expected = {
+        "attention cross layer 0": attention_heatmap(
+            weights.astype(np.float32), labels, ["k0", "k1", "k2"], legend=True, **scale
+        ),
+        "learning": loss_chart(history, loss_title="loss", **colour),
+    }
+    assert {name: make().to_json() for name, make in alone.items()} == {
+        name: chart.to_json() for name, chart in expected.items()
+    }
+    tables = {"curve": CURVE, "points": POINTS, "history": history}
+    of_fit = run_charts(Result(tables=tables, facts=FACTS), **given)
+    expected = loss_chart(history, loss_title="loss, points left out", **colour)
+    assert of_fit["learning"]().to_json() == expected.to_json()
 
 
 def test_tables_that_nobody_knows_have_no_chart():
