@@ -2,7 +2,7 @@
 
 :mod:`.task_record` writes it. Its numbers are those of another machine, and it says of which.
 
-Records the reference measurement anew: ``python -m dashboard.features.complexity.task_record``.
+Records the reference measurement anew: ``python -m dashboard.features.complexity.task_reference``.
 
 Run it on a machine that does nothing else. It takes two to four minutes and less than 2 GB.
 """
@@ -38,7 +38,7 @@ from dashboard.jobs.limits import cores
 from dashboard.jobs.task_environment import environment
 from dashboard.records.request import Result
 
-COMMAND = "python -m dashboard.features.complexity.task_record"
+COMMAND = "python -m dashboard.features.complexity.task_reference"
 # The series cross the page's own: the other size is the largest of a bare measurement.
 _LENGTHS = [2**power for power in range(6, 15)]  # 64 to 16,384
 _SIZES = [2**power for power in range(6, 13)]  # 64 to 4,096

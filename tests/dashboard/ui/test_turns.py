@@ -90,6 +90,22 @@ def test_whoever_has_drawn_least_comes_first(turns, processor, queue):
     assert queue.drawn == ["visitor", "second visitor", "reader", "typist"]
 
 
+def test_what_a_session_draws_adds_up_and_counts_half_after_five_seconds(
+    turns, processor, clock, queue
+):
+    for _ in range(3):
+        draws(turns, processor, "typist", 0.4)
+    draws(turns, processor, "reader", 1.0)
+    draws(turns, processor, "early", 1.4)
+    clock.now += 5
+    draws(turns, processor, "late", 0.8)
+    with turns.drawing("other"):
+        for session in ("late", "early", "typist", "reader"):
+            queue(session)
+    queue.end()
+    assert queue.drawn == ["reader", "typist", "early", "late"]
+
+
 def test_what_was_drawn_long_ago_no_longer_counts(turns, processor, clock, queue):
     draws(turns, processor, "typist", 2.0)
     clock.now += 60
