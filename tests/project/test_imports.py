@@ -252,8 +252,8 @@ def test_a_page_that_keeps_nothing_loads_no_database():
     page, keeping = loaded(loading, "import dashboard.storage.runs")
     databases = ("sqlalchemy", "fsspec", "psycopg")
     assert not {m for m in page if names(m, databases)}
-    # Only PostgreSQL needs psycopg.
-    assert {m for m in keeping if names(m, databases)} == {"sqlalchemy", "fsspec"}
+    # Only an open store needs fsspec, and only PostgreSQL psycopg.
+    assert {m for m in keeping if names(m, databases)} == {"sqlalchemy"}
 
 
 def test_a_measurement_of_complexity_loads_no_computer_algebra():
