@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import sys
-from collections.abc import Callable
 from dataclasses import asdict
 from typing import Any
 
@@ -51,13 +50,9 @@ def main(package: str, first: int) -> None:
     TRYING.set(lambda what: say("trying", tried=what))
     for number, offer in enumerate(found.offers[first:], start=first):
         say("record", number=number)
-        for finding in findings(*offer, on_rule=_saying(say)):
+        for finding in findings(*offer, on_rule=lambda rule: say("rule", rule=rule)):
             say("finding", **asdict(finding))
     say("done")
-
-
-def _saying(say: Callable[..., None]) -> Callable[[str], None]:
-    return lambda rule: say("rule", rule=rule)
 
 
 def _limit_memory() -> None:

@@ -102,18 +102,14 @@ _MASKED = 255  # this palette entry is for cells without a weight; weights use t
 
 
 def pictures(weights: np.ndarray, vmax: float) -> tuple[dict[Scheme, str], str]:
-    """The weights as :func:`palette_png` for each scheme, and the note of :func:`summarised`."""
+    """Weights ``(rows, columns)`` as the data URI of a PNG for each scheme, NaN as masked.
+
+    Weights from 0 to ``vmax`` take 255 steps of the scheme's sequential ramp. The other text is
+    the note of :func:`summarised`.
+    """
     small, note = summarised(weights)
     pixels = _pixels(small, vmax)
     return {scheme: _png(pixels, scheme) for scheme in SEQUENTIAL}, note
-
-
-def palette_png(weights: np.ndarray, vmax: float, scheme: Scheme) -> str:
-    """Weights ``(rows, columns)`` as the data URI of a PNG, NaN as masked.
-
-    Weights from 0 to ``vmax`` take 255 steps of the scheme's sequential ramp.
-    """
-    return _png(_pixels(weights, vmax), scheme)
 
 
 def _pixels(weights: np.ndarray, vmax: float) -> tuple[bytes, bytes]:

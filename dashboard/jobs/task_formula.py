@@ -60,11 +60,10 @@ def _slug(request: Request) -> str:
 def _completions(text: str) -> list[dict[str, str]]:
     """What the word at the end may become; nothing where no word has begun."""
     found = completions(text, len(text))
-    return [each for each in found if each["insert"] and not _begins(each)]
-
-
-def _begins(completion: dict[str, str]) -> bool:
-    return completion["insert"].startswith(completion["word"])
+    return [
+        each for each in found
+        if each["insert"] and not each["insert"].startswith(each["word"])
+    ]  # fmt: skip
 
 
 def _sample(spec: ScoringSpec) -> str:

@@ -10,7 +10,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, TypeGuard
+from typing import TYPE_CHECKING, Any
 
 from dashboard.language import gettext_noop
 from dashboard.records.attending import Distribution, distributions
@@ -272,7 +272,8 @@ def sides_in(facts: Mapping[str, Any]) -> Sides | tuple[()]:
 def examples_in(facts: Mapping[str, Any]) -> tuple[str, ...]:
     """The example sentences of a data set or of a card's corpus."""
     found = facts.get("examples")
-    return tuple(text for text in found if isinstance(text, str)) if _is_list(found) else ()
+    listed = found if isinstance(found, list | tuple) else ()
+    return tuple(text for text in listed if isinstance(text, str))
 
 
 def _translations(found: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str]]:
@@ -282,10 +283,6 @@ def _translations(found: Iterable[Mapping[str, Any]]) -> dict[str, dict[str, str
         own = held.setdefault(one["language"], {})
         held[one["language"]] = {**one["texts"], **own}
     return held
-
-
-def _is_list(value: object) -> TypeGuard[list[Any] | tuple[Any, ...]]:
-    return isinstance(value, list | tuple)
 
 
 def _checked(entry: Mapping[str, Any]) -> Mapping[str, Any]:

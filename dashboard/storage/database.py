@@ -15,7 +15,6 @@ from sqlalchemy import event
 from sqlalchemy.exc import ArgumentError, NoSuchModuleError, OperationalError, SQLAlchemyError
 
 from dashboard.language import gettext_noop
-from dashboard.storage import migrations
 from dashboard.storage.files import StorageError, locked, make_folder, writing
 
 _SECONDS_TO_WAIT = 30.0
@@ -24,6 +23,60 @@ _LOCK_NOT_AVAILABLE = "55P03"  # PostgreSQL's code
 _PREPARE = sa.text(
     "SELECT set_config('synchronous_commit', 'on', true), "
     "set_config('lock_timeout', :milliseconds, true)"
+)
+
+
+VERSION = "0001"  # of the tables below
+
+metadata = sa.MetaData()
+
+# The tables of SQLite are STRICT, and those know a few types only.
+_NUMBER = sa.Double().with_variant(sa.REAL(), "sqlite")
+_WHOLE = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
+
+runs = sa.Table(
+    "runs",
+    metadata,
+    sa.Column("id", sa.Text, primary_key=True),
+    sa.Column("name", sa.Text, nullable=False),
+    sa.Column("note", sa.Text, nullable=False),
+    sa.Column("link", sa.Text, nullable=False),
+    sa.Column("origin", sa.Text, nullable=False),
+    sa.Column("source", sa.Text, nullable=False),
+    sa.Column("created", _NUMBER, nullable=False),
+    sa.Column("expires", _NUMBER, index=True),
+    sa.Column("bytes", _WHOLE, nullable=False),
+    sa.Column("digest", sa.Text, nullable=False, index=True),
+    sa.Column("picture", sa.Text, nullable=False, index=True),
+    sa.Column("owner", sa.Text, nullable=False, index=True),
+    sa.Column("parent", sa.Text, nullable=False),
+    sqlite_strict=True,
+)
+
+panels = sa.Table(
+    "panels",
+    metadata,
+    sa.Column("run", sa.ForeignKey("runs.id", ondelete="CASCADE"), primary_key=True),
+    sa.Column("number", _WHOLE, primary_key=True),
+    sa.Column("request", sa.Text, nullable=False),
+    sa.Column("task", sa.Text, nullable=False),
+    sa.Column("seed", _WHOLE, nullable=False),
+    sa.Column("device", sa.Text, nullable=False),
+    sa.Column("plugins", sa.Text, nullable=False),
+    sa.Column("contract", sa.Text, nullable=False),
+    sa.Column("torch", sa.Text, nullable=False),
+    sa.Column("threads", _WHOLE, nullable=False),
+    sa.Column("commit", sa.Text, nullable=False),
+    sa.Column("data_sha256", sa.Text, nullable=False),
+    sqlite_strict=True,
+)
+
+# Releases that used Alembic recognise their databases, and newer ones, by this table.
+versions = sa.Table(
+    "alembic_version",
+    metadata,
+    sa.Column("version_num", sa.String(32)),
+    sa.PrimaryKeyConstraint("version_num", name="alembic_version_pkc"),
 )
 
 
@@ -58,17 +111,19 @@ class Database:
         self._writer = self._engine.execution_options(writes=True)
 
     def upgrade(self) -> None:
-        """Make the database, or bring it to the newest version; only one process does.
+        """Make the tables where there are none; only one process does.
 
         Raises:
             StorageError: it cannot be opened or written, or is newer than this dashboard.
         """
         with self._alone(), self._errors():
             with self._engine.connect() as connection:
-                if migrations.is_current(connection):
+                if _has_tables(connection):
                     return
             with self.writing() as connection:
-                migrations.upgrade(connection)
+                if not _has_tables(connection):  # another server may have made them meanwhile
+                    metadata.create_all(connection)
+                    connection.execute(sa.insert(versions).values(version_num=VERSION))
 
     def close(self) -> None:
         """Close the connections that wait for their next use."""
@@ -137,6 +192,23 @@ class Database:
         if self._is_sqlite:
             return Path(self._url.database or "").name  # strangers read this
         return f"on {self._url.host or self._url.query.get('host', 'this machine')}"
+
+
+def _has_tables(connection: sa.Connection) -> bool:
+    """Whether the database has the tables of this version.
+
+    Raises:
+        StorageError: it has those of a newer one.
+    """
+    if not sa.inspect(connection).has_table(versions.name):
+        return False
+    version = connection.scalar(sa.select(versions))
+    if version not in (None, VERSION):
+        raise StorageError(
+            f"need a database of version {VERSION} or older, got one of a newer dashboard "
+            f"({version})"
+        )
+    return version is not None
 
 
 def _configure_sqlite(connection: Any, _record: Any) -> None:

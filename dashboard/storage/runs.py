@@ -19,7 +19,7 @@ import sqlalchemy as sa
 
 from dashboard.storage import page_run
 from dashboard.storage import run as run_rows
-from dashboard.storage.contents import Contents
+from dashboard.storage.blobs import Contents
 from dashboard.storage.database import Database
 from dashboard.storage.files import DIGEST, ID, BundleError, StorageError, home
 from dashboard.storage.page_run import PageRun

@@ -131,7 +131,7 @@ def read(held: dict[str, Any], charts: set[str], tables: set[str]) -> Group:
     """Read what stood on a page from parsed JSON of unknown origin.
 
     Args:
-        held: nested no deeper than :data:`.strict_json.MAX_DEPTH`.
+        held: nested no deeper than :data:`.entries.MAX_DEPTH`.
         charts, tables: the names that the page's file has.
 
     Raises:

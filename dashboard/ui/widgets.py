@@ -31,10 +31,10 @@ _LETTER, _PADDING = 6, 24  # px of a cell, by letter and around them
 
 def column_width(title: str, texts: Iterable[str]) -> int:
     """px that hold a column's heading and its longest text."""
-    return _LETTER * max(map(_letters, (title, *texts))) + _PADDING
+    return _LETTER * max(map(letters, (title, *texts))) + _PADDING
 
 
-def _letters(text: str) -> int:
+def letters(text: str) -> int:
     """How many letters wide a text is; a Chinese character is two."""
     return sum(1 + (unicodedata.east_asian_width(one) in "WF") for one in text)
 

@@ -250,10 +250,10 @@ def test_the_page_process_loads_no_torch_and_no_plugin():
 def test_a_page_that_keeps_nothing_loads_no_database():
     loading = "import dashboard.app, dashboard.serving, dashboard.features.regression.page"
     page, keeping = loaded(loading, "import dashboard.storage.runs")
-    databases = ("sqlalchemy", "alembic", "fsspec", "psycopg")
+    databases = ("sqlalchemy", "fsspec", "psycopg")
     assert not {m for m in page if names(m, databases)}
-    # Only a database that is not up to date needs alembic, and only PostgreSQL psycopg.
-    assert {m for m in keeping if names(m, databases)} == {"sqlalchemy", "fsspec"}
+    # Only an open store needs fsspec, and only PostgreSQL psycopg.
+    assert {m for m in keeping if names(m, databases)} == {"sqlalchemy"}
 
 
 def test_a_measurement_of_complexity_loads_no_computer_algebra():

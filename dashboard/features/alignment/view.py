@@ -186,10 +186,6 @@ def _count(catalogue: Catalogue) -> Parameter:
     return next(each for each in catalogue.options[TASK] if each.name == "pairs")
 
 
-def _fitted(view: Alignment, _: Catalogue) -> Alignment:
-    return replace(view, pair=1) if view.gold == OWN else view
-
-
 def _own(name: str, title: str, help_: str = "") -> OwnText:
     return OwnText(
         name=name, title=title, placeholder=EXAMPLE[name], help=help_,
@@ -225,5 +221,5 @@ LINK = Link(
         CORPUS, PANELS, CheckpointLetters(panels=PANELS), GOLD, *OWN_PAIR, COUNT, PAIR, ORDER,
         SelectedField(name="selected", panels=PANELS), DEVICE,
     ),
-    fitted=_fitted,
+    fitted=lambda view, _: replace(view, pair=1) if view.gold == OWN else view,
 )  # fmt: skip

@@ -119,7 +119,9 @@ def perform(request: Request, context: Context) -> Result:
         attended, facts["attends"] = _through_model(request, given, stages)
         _walk(attended, given, stages)
         return _result(stages, facts, attended)
-    q, k, v = (_added(stages, given, name) for name in "qkv")
+    q, k, v = (
+        stages.add(name, f"B {_AXES[name]} d_{name}", tensor(given, name)) for name in "qkv"
+    )
     _see_that_they_fit(q, k, v)
     mask = lengths(given, len(q), q.shape[1])
     if given.get("heads"):
@@ -132,10 +134,6 @@ def perform(request: Request, context: Context) -> Result:
         _walk(attended, given, stages)
     context.report(0.9, gettext_noop("done"))
     return _result(stages, facts, attended)
-
-
-def _added(stages: Stages, given: dict[str, Scalar], name: str) -> Tensor:
-    return stages.add(name, f"B {_AXES[name]} d_{name}", tensor(given, name))
 
 
 def _see_that_they_fit(q: Tensor, k: Tensor, v: Tensor) -> None:

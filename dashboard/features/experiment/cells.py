@@ -89,7 +89,11 @@ def trainings(
         place = wanted.get(training.request)
         if place is not None:
             changed = _changed(training, catalogue)
-            cell = _outdated(place, changed) if changed else _training(place, training)
+            scoring, seed = place
+            cell = (
+                Cell(scoring=scoring, seed=seed, state=MISSING, outdated_by=tuple(changed))
+                if changed else _training(place, training)
+            )  # fmt: skip
             other = found.get(training.request)
             if other is None or STATES.index(cell.state) < STATES.index(other.state):
                 found[training.request] = cell
@@ -213,10 +217,6 @@ def _changed(training: Training, catalogue: Catalogue) -> list[str]:
         for code, entry in entries
         if isinstance(entry, Entry) and entry.code != code
     ]
-
-
-def _outdated(place: Place, changed: Sequence[str]) -> Cell:
-    return Cell(scoring=place[0], seed=place[1], state=MISSING, outdated_by=tuple(changed))
 
 
 def _training(place: Place, training: Training) -> Cell:

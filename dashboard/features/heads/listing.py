@@ -150,7 +150,9 @@ def filters(session: Session[Heads], catalogue: Catalogue) -> None:
         _kind(session)
         draw_choice(
             session, catalogue, SORT, width=_SORT_WIDTH,
-            titles=_sort_title,
+            titles=lambda name: (
+                gettext("Place in the model") if name == PLACE else gettext(FIGURE_TITLES[name])
+            ),
         )  # fmt: skip
         session.update(only=_only(session))
 
@@ -173,7 +175,7 @@ def _only(session: Session[Heads]) -> Only | None:
         gettext("Filter"),
         (_EVERY, FINDING, CHANGED, *FIGURES),
         key=place("heads-only", held.figure if held else _EVERY, session.fresh),
-        format_func=_only_title,
+        format_func=lambda name: gettext(_SPECIAL.get(name) or FIGURE_TITLES[name]),
         width=_ONLY_WIDTH,
     )
     if chosen not in _BOUNDS:
@@ -190,14 +192,6 @@ def _only(session: Session[Heads]) -> Only | None:
         step=0.05, format="%g", width=_NUMBER_WIDTH,
     )  # fmt: skip
     return Only(figure=chosen, sign=sign, number=round(number, 9))
-
-
-def _sort_title(name: str) -> str:
-    return gettext("Place in the model") if name == PLACE else gettext(FIGURE_TITLES[name])
-
-
-def _only_title(name: str) -> str:
-    return gettext(_SPECIAL.get(name) or FIGURE_TITLES[name])
 
 
 def head_name(kind: str, layer: int, head: int | str) -> str:

@@ -250,11 +250,6 @@ def requests(view: Course, catalogue: Catalogue) -> Iterable[Request]:
             yield request
 
 
-def _standing(view: Course) -> Course:
-    """The control does not move before the question is answered."""
-    return view if view.guess else replace(view, at=lesson_of(view).given)
-
-
 GUESS: Choice[Course] = Choice(
     name="guess",
     title=gettext_noop("Your answer"),
@@ -268,5 +263,6 @@ LINK: Link[Course] = Link(
         GUESS,
         Setting(name="at", parameter=lambda view, _: control_of(view)),
     ),
-    fitted=lambda view, _: _standing(view),
+    # The control does not move before the question is answered.
+    fitted=lambda view, _: view if view.guess else replace(view, at=lesson_of(view).given),
 )

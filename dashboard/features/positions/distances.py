@@ -102,7 +102,10 @@ def draw_circle(data: Sources, shape: CircleShape) -> alt.LayerChart:
     scale = alt.Scale(domain=[-_EDGE, _EDGE], nice=False, zero=False)
     x = alt.X("x:Q", scale=scale, axis=_axis(shape.titles[0]))
     y = alt.Y("y:Q", scale=scale, axis=_axis(shape.titles[1]))
-    numbers = [_number(field, title) for field, title in zip("xy", shape.titles, strict=True)]
+    numbers = [
+        alt.Tooltip(f"{field}:Q", title=title, format=".4f")
+        for field, title in zip("xy", shape.titles, strict=True)
+    ]
     layers = [
         _line(data["circle"], theme.QUIET, 1),
         _line(data["turn"], theme.POINTER, 2),
@@ -125,10 +128,6 @@ def draw_circle(data: Sources, shape: CircleShape) -> alt.LayerChart:
 
 def _axis(title: str) -> alt.Axis:
     return alt.Axis(title=title, values=[-1, 0, 1], format="~g", grid=True)
-
-
-def _number(field: str, title: str) -> alt.Tooltip:
-    return alt.Tooltip(f"{field}:Q", title=title, format=".4f")
 
 
 def _path(points: np.ndarray) -> pa.Table:

@@ -14,7 +14,6 @@ from attention_plugins.race.export import Heading
 from attention_plugins.race.floors import DECIDES, Limits, limits
 from attention_plugins.race.records import Budget, Contestant, Outcome, Plan
 from attention_plugins.race.standings import Standing, baseline, curves, learning, standings
-from attention_plugins.race.statistics import Estimate
 from attention_plugins.race.translating import SIZES
 from attention_plugins.race.trials import count, pending
 from attention_plugins.registry import installed
@@ -215,11 +214,10 @@ def _ends(name: str, found: Any) -> dict[str, float | None]:
 def _curves(own: Sequence[Outcome], task: str) -> Iterator[dict[str, Any]]:
     for who, points in curves(own, task):
         for size, found in points:
-            yield {"key": entrant(who).key, "size": size, **_quality(found)}
-
-
-def _quality(found: Estimate) -> dict[str, float | None]:
-    return {"quality": known(found.mean), "low": known(found.low), "high": known(found.high)}
+            yield {
+                "key": entrant(who).key, "size": size, "quality": known(found.mean),
+                "low": known(found.low), "high": known(found.high),
+            }  # fmt: skip
 
 
 def _learning(own: Sequence[Outcome], task: str, epochs: int) -> Iterator[dict[str, Any]]:

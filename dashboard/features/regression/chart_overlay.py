@@ -208,33 +208,6 @@ class OverlayShape(NamedTuple):
     height: int
 
 
-def overlay_curves(
-    curves: Mapping[str, Table],
-    points: Table,
-    *,
-    colours: Mapping[str, str] | None = None,
-    x_title: str = "x",
-    y_title: str = "y",
-    width: int = theme.WIDTH,
-    height: int = 260,
-) -> alt.LayerChart:
-    """All panels' predictions over one scatter of the training points; one tooltip compares them.
-
-    Args:
-        curves: by panel label, a table ``curve`` as :func:`regression_chart` takes it, all at the
-            same queries; the truth is the first one's.
-        colours: by panel label; those of panels a to d in order where None.
-
-    Raises:
-        ValueError: no curves, one without a colour, or curves at different queries.
-    """
-    prepared = prepare_overlay(
-        curves, points, colours=colours, x_title=x_title, y_title=y_title, width=width,
-        height=height,
-    )  # fmt: skip
-    return draw_overlay(prepared.tables, prepared.shape)
-
-
 def prepare_overlay(
     curves: Mapping[str, Table],
     points: Table,
@@ -245,7 +218,16 @@ def prepare_overlay(
     width: int = theme.WIDTH,
     height: int = 260,
 ) -> Prepared[OverlayShape]:
-    """What :func:`draw_overlay` draws; arguments and errors as of :func:`overlay_curves`."""
+    """All panels' predictions over one scatter of the training points, for :func:`draw_overlay`.
+
+    Args:
+        curves: by panel label, a table ``curve`` as :func:`regression_chart` takes it, all at the
+            same queries; the truth is the first one's.
+        colours: by panel label; those of panels a to d in order where None.
+
+    Raises:
+        ValueError: no curves, one without a colour, or curves at different queries.
+    """
     colours = colours or dict(zip(curves, theme.PANEL_COLOURS.values(), strict=False))
     if not curves or set(curves) - set(colours):
         raise ValueError(

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any, NamedTuple
-from unicodedata import east_asian_width
 
 import pyarrow as pa
 import streamlit as st
@@ -44,7 +43,7 @@ from dashboard.ui.layout import attending_title, lettered
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.table_columns import left_out
-from dashboard.ui.widgets import plain
+from dashboard.ui.widgets import letters, plain
 
 _CHOICE_WIDTH, _SLIDER_WIDTH, _FIELD_WIDTH = 220, 170, 110  # px
 _CELL, _SIGN = 24, 7  # px, of a table: what surrounds a text, and what a letter needs
@@ -332,7 +331,7 @@ def _figures(
         for one in metrics
     }
     # Names stand whole; where there is no room the table scrolls.
-    longest = max(map(_signs, names))
+    longest = max(map(letters, names))
     columns[panel] = st.column_config.TextColumn(width=_CELL + _SIGN * longest)
     shown.table(
         pa.table(known),
@@ -353,11 +352,6 @@ def _estimates(
         ],
         gettext("rows of “{figure}”", figure=metric.title): [one and one.rows for one in sampled],
     }
-
-
-def _signs(text: str) -> int:
-    """How many letters are as wide as a text: those of Chinese take twice as much."""
-    return sum(2 if east_asian_width(sign) in "WF" else 1 for sign in text)
 
 
 PAGE = Page(

@@ -209,7 +209,10 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
     last = last_epoch(chosen)
     drawn = [_loss(chosen, titles, catalogue)]
-    holding = {letter: one for letter, one in chosen.items() if _holds_out(one)}
+    holding = {
+        letter: one for letter, one in chosen.items()
+        if dict(one.request.options).get(HELD_OUT, True)
+    }  # fmt: skip
     metrics = {letter: score_metric(one, catalogue) for letter, one in holding.items()}
     for metric in {one.name: one for one in metrics.values()}.values():
         same = {letter: one for letter, one in holding.items() if metrics[letter] == metric}
@@ -301,7 +304,3 @@ def figure_over_epochs(
         else gettext("{figure} after every epoch", figure=title)
     )
     charts.show_prepared(draw_learning, prepared, described)
-
-
-def _holds_out(training: Training) -> bool:
-    return bool(dict(training.request.options).get(HELD_OUT, True))

@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dashboard.charts.image import MAX_SIDE, palette_png, summarised
+from dashboard.charts.image import MAX_SIDE, pictures, summarised
 from dashboard.charts.theme import SEQUENTIAL
 
 
@@ -24,7 +24,8 @@ def colour(text: str) -> list[int]:
 @pytest.mark.parametrize("scheme", ["light", "dark"])
 def test_pixels_have_the_colours_of_the_ramp(scheme):
     ramp = SEQUENTIAL[scheme]
-    pixels = decoded(palette_png(np.array([[0.0, 0.5, 0.2], [0.25, 0.9, 0.1]]), 0.5, scheme))
+    urls, _ = pictures(np.array([[0.0, 0.5, 0.2], [0.25, 0.9, 0.1]]), 0.5)
+    pixels = decoded(urls[scheme])
     assert pixels.shape == (2, 3, 4)
     assert pixels[0, 0].tolist() == colour(ramp[0])
     assert pixels[0, 1].tolist() == colour(ramp[-1])
@@ -34,7 +35,8 @@ def test_pixels_have_the_colours_of_the_ramp(scheme):
 
 
 def test_masked_pixels_are_seen_through():
-    pixels = decoded(palette_png(np.array([[np.nan, 1.0]]), 1.0, "light"))
+    urls, _ = pictures(np.array([[np.nan, 1.0]]), 1.0)
+    pixels = decoded(urls["light"])
     assert pixels[0, 0, 3] < 128
     assert pixels[0, 1, 3] == 255
 

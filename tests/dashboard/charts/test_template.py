@@ -24,10 +24,9 @@ from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.history import draw_loss, prepare_loss
 from dashboard.charts.labels import displayed
 from dashboard.charts.regression import draw_regression, prepare_regression
-from dashboard.charts.template import template
+from dashboard.charts.template import chart_of, template
 from dashboard.features.regression.chart_overlay import (
     draw_overlay,
-    overlay_curves,
     prepare_overlay,
 )
 
@@ -165,7 +164,7 @@ def test_a_chart_of_its_own_is_the_template_with_the_tables():
     assert sets == len(prepared.tables) == 4
     curves = {"a": given[0], "b": kernel_tables(width=2.0)[0]}
     prepared = prepare_overlay(curves, given[1])
-    spec, sets = whole(overlay_curves(curves, given[1]), prepared.tables)
+    spec, sets = whole(chart_of(draw_overlay, prepared), prepared.tables)
     assert spec == template(draw_overlay, prepared)
     assert sets == len(prepared.tables) == 3
 

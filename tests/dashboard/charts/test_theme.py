@@ -17,7 +17,8 @@ from dashboard.charts import (
     theme,
     weights_legend,
 )
-from dashboard.features.regression.chart_overlay import overlay_curves
+from dashboard.charts.template import chart_of
+from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
 
 CONFIG = tomllib.loads((Path(__file__).parents[3] / ".streamlit" / "config.toml").read_text())
 
@@ -99,7 +100,7 @@ POINTS = pd.DataFrame({"x0": [0.0, 1.0], "y": [1.0, 2.0]})
         attention_heatmap(np.ones((2, 61, 61)) / 61),
         regression_chart(CURVE, POINTS, np.eye(2)),
         regression_chart(CURVE, POINTS),
-        overlay_curves({"a": CURVE}, POINTS),
+        chart_of(draw_overlay, prepare_overlay({"a": CURVE}, POINTS)),
         loss_chart(pd.DataFrame({"step": [0, 1], "loss": [2.0, 1.0]})),
         weights_legend(),
     ],

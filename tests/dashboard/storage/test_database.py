@@ -1,16 +1,20 @@
 from __future__ import annotations
 
+import sqlite3
 import subprocess
 import sys
+from contextlib import closing
+from pathlib import Path
 
 import pytest
 import sqlalchemy as sa
 from support.runs import page
 
-from dashboard.storage import migrations
-from dashboard.storage.database import Database
+from dashboard.storage.database import VERSION, Database, metadata, versions
 from dashboard.storage.files import StorageError
 from dashboard.storage.runs import Runs
+
+FIRST = Path(__file__).with_name("runs_0001.sql")
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
@@ -32,6 +36,63 @@ def opened(url):
     yield new
     for each in made:
         each.close()
+
+
+def version(connection):
+    return connection.scalar(sa.select(versions))
+
+
+def declared(path):
+    with closing(sqlite3.connect(path)) as file:
+        rows = file.execute("SELECT type, name, sql FROM sqlite_master WHERE sql > ''")
+        return {(kind, name, " ".join(sql.split())) for kind, name, sql in rows}
+
+
+def test_a_database_of_the_first_version_opens_unchanged(tmp_path):
+    path = tmp_path / "runs" / "runs.db"
+    path.parent.mkdir()
+    with closing(sqlite3.connect(path)) as file:
+        file.executescript(FIRST.read_text("utf-8"))
+    before = declared(path)
+    store = Runs(tmp_path)
+    run = store.find("5d14f79bd5ec4f143463e699fe44e6d4")
+    assert (run.name, run.note, run.expires) == ("one", "first line\nsecond line", None)
+    assert [panel.seed for panel in store.panels(run.id)] == [7, 11]
+    store.keep(page("another"))
+    store.delete(run.id)
+    assert [each.name for each in store.all()] == ["another"]
+    store.close()
+    assert declared(path) == before
+
+
+def test_a_new_database_is_declared_as_one_of_the_first_version(tmp_path):
+    with closing(sqlite3.connect(tmp_path / "first.db")) as file:
+        file.executescript(FIRST.read_text("utf-8"))
+    Runs(tmp_path).close()
+    assert declared(tmp_path / "runs" / "runs.db") == declared(tmp_path / "first.db")
+
+
+def test_every_table_of_the_database_is_one_that_is_used(runs):
+    with runs._database.reading() as connection:
+        assert {*sa.inspect(connection).get_table_names()} == {*metadata.tables}
+
+
+def test_what_is_stored_survives_opening_again(runs, opened_runs):
+    kept = runs.keep(page())
+    again = opened_runs()
+    again._database.upgrade()
+    assert again.all() == [kept]
+
+
+def test_a_database_of_a_newer_dashboard_is_refused(runs, opened_runs, monkeypatch):
+    with runs._database.writing() as connection:
+        connection.execute(sa.update(versions).values(version_num="9999"))
+    closed, close = [], Database.close
+    monkeypatch.setattr(Database, "close", lambda each: closed.append(close(each)))
+    refused = r"of version 0001 or older, got one of a newer dashboard \(9999\)"
+    with pytest.raises(StorageError, match=refused):
+        opened_runs()
+    assert len(closed) == 1
 
 
 def test_every_commit_of_sqlite_is_written_to_the_disk(tmp_path):
@@ -75,9 +136,9 @@ def test_while_another_writes_one_waits_and_then_says_so(opened):
         with started, second.writing():
             pytest.fail("two write at once")
         with second.reading() as connection:
-            assert migrations.is_current(connection)
+            assert version(connection) == VERSION
     with second.writing() as connection:
-        assert migrations.is_current(connection)
+        assert version(connection) == VERSION
 
 
 def test_a_store_that_is_locked_is_said_and_is_whole_afterwards(runs, opened_runs, monkeypatch):
@@ -111,7 +172,7 @@ def test_what_is_not_finished_is_not_done(opened):
     with pytest.raises(KeyError, match="in between"):
         fail()
     with database.reading() as connection:
-        assert migrations.is_current(connection)
+        assert version(connection) == VERSION
 
 
 _UPGRADES = """
@@ -136,8 +197,7 @@ def test_two_servers_that_start_at_once_upgrade_once(url, opened):
     assert said == ["", "", ""]
     assert [server.returncode for server in servers] == [0, 0, 0]
     with opened().reading() as connection:
-        found = connection.scalars(sa.text("SELECT version_num FROM alembic_version")).all()
-    assert found == [migrations.HEAD]
+        assert connection.scalars(sa.select(versions)).all() == [VERSION]
 
 
 def test_a_database_without_room_is_said(tmp_path):

@@ -8,14 +8,19 @@ from support.charts import kernel_tables
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.regression_tables import MAX_MARKS
-from dashboard.features.regression.chart_overlay import overlay_curves, prepare_overlay
+from dashboard.charts.template import chart_of
+from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
+
+
+def overlay(*curves_and_points, **more):
+    return chart_of(draw_overlay, prepare_overlay(*curves_and_points, **more))
 
 
 def test_all_panels_lie_over_one_scatter(painted, survives, rows):
     narrow, points, _ = kernel_tables(width=0.2)
     wide, _, _ = kernel_tables(width=2.0)
     curves = {"a · narrow": narrow, 'b · "wide"': wide}
-    make = lambda: overlay_curves(curves, points, y_title="price")  # noqa: E731
+    make = lambda: overlay(curves, points, y_title="price")  # noqa: E731
     spec = survives(make)
     drawn = pd.DataFrame(rows(spec, "panel", "prediction"))
     for name, curve in curves.items():
@@ -32,7 +37,7 @@ def test_all_panels_lie_over_one_scatter(painted, survives, rows):
 
 def test_the_truth_over_all_panels_is_the_truth(painted):
     curve, points, _ = kernel_tables(width=2.0)
-    scene = painted(overlay_curves({"a": curve}, points), width=500)
+    scene = painted(overlay({"a": curve}, points), width=500)
     (encoding,) = (
         one["encoding"]["y"] for one in scene.spec["layer"]
         if one["encoding"].get("y", {}).get("field") == "truth"
@@ -46,7 +51,7 @@ def test_the_truth_over_all_panels_is_the_truth(painted):
 
 def test_panels_keep_their_colours_when_some_are_missing(painted):
     curve, points, _ = kernel_tables()
-    scene = painted(overlay_curves({"c": curve}, points, colours={"c": PANEL_COLOURS["c"]}))
+    scene = painted(overlay({"c": curve}, points, colours={"c": PANEL_COLOURS["c"]}))
     symbols = {item["stroke"] for item in scene.items(role="legend-symbol")}
     assert symbols == {PANEL_COLOURS["c"]}
 
@@ -68,8 +73,8 @@ def test_where_queries_are_left_out_all_curves_are_told_at_the_same_ones():
 def test_curves_that_cannot_be_compared_are_refused():
     curve, points, _ = kernel_tables()
     with pytest.raises(ValueError, match="1 to 4 curves with a colour each, got 0"):
-        overlay_curves({}, points)
+        prepare_overlay({}, points)
     with pytest.raises(ValueError, match="1 to 4 curves with a colour each, got 5"):
-        overlay_curves(dict.fromkeys("abcde", curve), points)
+        prepare_overlay(dict.fromkeys("abcde", curve), points)
     with pytest.raises(ValueError, match="at the same queries"):
-        overlay_curves({"a": curve, "b": kernel_tables(m=7)[0]}, points)
+        prepare_overlay({"a": curve, "b": kernel_tables(m=7)[0]}, points)
