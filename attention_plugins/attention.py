@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import Any, Literal, NamedTuple, TypeGuard, TypeVar
+from dataclasses import dataclass, replace
+from typing import Any, Generic, Literal, NamedTuple, TypeGuard, TypeVar
 
 import torch
 from torch import Tensor, nn
@@ -302,6 +303,54 @@ def weigh(
     return masked_weights(scoring(queries, keys, **(needs or {})), mask, scoring.normalise)
 
 
+Kind_co = TypeVar("Kind_co", bound=Scoring, covariant=True)
+
+
+@dataclass(frozen=True, eq=False)
+class Inputs(Generic[Kind_co]):
+    """What one site attends with.
+
+    Attributes:
+        scoring: the scoring function ``a``.
+        queries: ``(..., n_q, d_q)``.
+        keys: ``(..., n_k, d_k)``, or what ``scoring.project_keys`` made of them.
+        values: ``(..., n_k, d_v)``.
+        mask: see :func:`masked_softmax`.
+        dropout: share of weights dropped, after normalising; 0 outside training.
+        keys_projected: whether ``keys`` went through ``scoring.project_keys`` before.
+        first: the number of the first query, for scorings that need positions.
+        memory: weights of the queries before it ``(..., first, n_k)``, for those that need them.
+        key_positions: where the keys stand ``(n_k,)``; None: in their order, from 0.
+    """
+
+    scoring: Kind_co
+    queries: Tensor
+    keys: Tensor
+    values: Tensor
+    mask: Tensor | None = None
+    dropout: float = 0.0
+    keys_projected: bool = False
+    first: int = 0
+    memory: Tensor | None = None
+    key_positions: Tensor | None = None
+
+    def with_projected_keys(self) -> Inputs[Kind_co]:
+        """The same, with keys where they are compared."""
+        if self.keys_projected:
+            return self
+        return replace(self, keys=self.scoring.project_keys(self.keys), keys_projected=True)
+
+    def allowed(self) -> Tensor | None:
+        """The mask as a boolean one that broadcasts to the scores."""
+        shape = torch.Size((*self.queries.shape[:-1], self.keys.shape[-2]))
+        return None if self.mask is None else as_mask(self.mask, shape)
+
+    def needs(self) -> dict[str, Any]:
+        """What the scoring asks for; see :func:`needs_of`."""
+        n_queries, memory = self.queries.shape[-2], self.memory
+        return needs_of(self.scoring, n_queries, self.keys, self.first, memory, self.key_positions)
+
+
 def attend(
     scoring: Scoring,
     queries: Tensor,
@@ -318,30 +367,27 @@ def attend(
     """``normalise(mask(a(Q, K))) V``, where ``normalise`` is the softmax unless another is chosen.
 
     Args:
-        scoring: the scoring function ``a``.
-        queries: ``(..., n_q, d_q)``.
-        keys: ``(..., n_k, d_k)``, or what ``scoring.project_keys`` made of them.
-        values: ``(..., n_k, d_v)``.
-        mask: see :func:`masked_softmax`.
-        dropout: share of weights dropped, after normalising; 0 outside training.
-        keys_projected: whether ``keys`` went through ``scoring.project_keys`` before.
-        first: the number of the first query, for scorings that need positions.
-        memory: weights of the queries before it ``(..., first, n_k)``, for those that need them.
-        key_positions: where the keys stand ``(n_k,)``; None: in their order, from 0.
+        scoring: the scoring function ``a``; for the others see :class:`Inputs`.
 
     Returns:
         The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)`` before dropout.
     """
-    projected = keys if keys_projected else scoring.project_keys(keys)
-    n_queries = queries.shape[-2]
+    return attend_with(Inputs(
+        scoring, queries, keys, values, mask, dropout, keys_projected, first, memory, key_positions
+    ))  # fmt: skip
+
+
+def attend_with(inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
+    """:func:`attend` with what stands in one record."""
+    inputs = inputs.with_projected_keys()
+    scoring, n_queries = inputs.scoring, inputs.queries.shape[-2]
     if "memory" in scoring.needs and n_queries != 1:
-        return _attend_in_turn(
-            scoring, queries, projected, values, mask, dropout=dropout,
-            first=first, memory=memory, key_positions=key_positions,
-        )  # fmt: skip
-    needs = needs_of(scoring, n_queries, projected, first, memory, key_positions)
-    weights = weigh(scoring, scoring.project_queries(queries), projected, mask, needs)
-    return pooled(scoring, weights, values, needs, dropout=dropout), weights
+        output, weights = attend_in_turn(inputs, lambda one, _: attend_with(one))
+        return output, weights[..., -n_queries:, :]
+    needs = inputs.needs()
+    asked = scoring.project_queries(inputs.queries)
+    weights = weigh(scoring, asked, inputs.keys, inputs.mask, needs)
+    return pooled(scoring, weights, inputs.values, needs, dropout=inputs.dropout), weights
 
 
 def pooled(
@@ -356,33 +402,32 @@ def pooled(
     return scoring.pool(drop(weights, dropout) if dropout else weights, values, **needs)
 
 
-def _attend_in_turn(
-    scoring: Scoring,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None,
-    *,
-    dropout: float,
-    first: int,
-    memory: Tensor | None,
-    key_positions: Tensor | None,
+def attend_in_turn(
+    inputs: Inputs[Scoring],
+    step: Callable[[Inputs[Scoring], Tensor | None], tuple[Tensor, Tensor]],
 ) -> tuple[Tensor, Tensor]:
-    """:func:`attend` one query after the other, each with the weights of those before it."""
-    n_queries, n_keys = queries.shape[-2], keys.shape[-2]
-    allowed = None if mask is None else as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
-    outputs, rows = [], [] if memory is None else [memory]
-    for number in range(n_queries):
-        output, weights = attend(
-            scoring, queries[..., number : number + 1, :], keys, values,
-            part_of_mask(allowed, slice(number, number + 1)), dropout=dropout,
-            keys_projected=True, first=first + number,
-            memory=torch.cat(rows, dim=-2) if rows else None, key_positions=key_positions,
+    """One query after the other, each with the weights of those before it.
+
+    Args:
+        inputs: of all queries, with projected keys.
+        step: of one query, and the boolean mask of it and of all after it, to its output and
+            weights.
+
+    Returns:
+        The output ``(..., n_q, d_v)`` and all weights: those of the memory, then the new ones.
+    """
+    allowed = inputs.allowed()
+    outputs, rows = [], [] if inputs.memory is None else [inputs.memory]
+    for number in range(inputs.queries.shape[-2]):
+        part = slice(number, number + 1)
+        one = replace(
+            inputs, queries=inputs.queries[..., part, :], mask=part_of_mask(allowed, part),
+            first=inputs.first + number, memory=torch.cat(rows, dim=-2) if rows else None,
         )  # fmt: skip
+        output, weights = step(one, part_of_mask(allowed, slice(number, None)))
         outputs.append(output)
         rows.append(weights)
-    before = 0 if memory is None else memory.shape[-2]
-    return torch.cat(outputs, dim=-2), torch.cat(rows, dim=-2)[..., before:, :]
+    return torch.cat(outputs, dim=-2), torch.cat(rows, dim=-2)
 
 
 def part_of_mask(allowed: Tensor | None, part: slice) -> Tensor | None:
@@ -392,25 +437,17 @@ def part_of_mask(allowed: Tensor | None, part: slice) -> Tensor | None:
     return allowed
 
 
-def attend_in_linear_time(
-    scoring: KernelScoring,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None = None,
-    *,
-    keys_projected: bool = False,
-) -> Tensor:
+def attend_in_linear_time(inputs: Inputs[KernelScoring]) -> Tensor:
     """:func:`attend`'s output for a kernel, without the weights.
 
     Args:
-        mask: one for all queries; see :func:`runs_in_linear_time`.
+        inputs: with one mask for all queries; see :func:`runs_in_linear_time`.
     """
-    projected = keys if keys_projected else scoring.project_keys(keys)
-    asks = scoring.query_features(scoring.project_queries(queries))  # (..., n_q, r)
-    answers = scoring.key_features(projected)  # (..., n_k, r)
-    if mask is not None:
-        allowed = as_mask(mask, torch.Size((*queries.shape[:-1], keys.shape[-2])))
+    inputs = inputs.with_projected_keys()
+    scoring, values, allowed = inputs.scoring, inputs.values, inputs.allowed()
+    asks = scoring.query_features(scoring.project_queries(inputs.queries))  # (..., n_q, r)
+    answers = scoring.key_features(inputs.keys)  # (..., n_k, r)
+    if allowed is not None:
         allowed = allowed[:, None] if allowed.dim() == 1 else allowed.mT  # (..., n_k, 1)
         answers = answers * allowed.to(answers.dtype)
     sums = asks @ answers.sum(dim=-2, keepdim=True).mT  # (..., n_q, 1)
@@ -418,18 +455,17 @@ def attend_in_linear_time(
     return asks @ (answers.mT @ values) / sums.clamp_min(tiny)
 
 
-def runs_in_linear_time(
-    scoring: Scoring, queries: Tensor, mask: Tensor | None, dropout: float
-) -> TypeGuard[KernelScoring]:
+def runs_in_linear_time(inputs: Inputs[Scoring]) -> TypeGuard[Inputs[KernelScoring]]:
     """Whether :func:`attend_in_linear_time` gives what :func:`attend` would."""
-    if not isinstance(scoring, KernelScoring) or scoring.normaliser is not None or dropout:
+    scoring, mask = inputs.scoring, inputs.mask
+    if not isinstance(scoring, KernelScoring) or scoring.normaliser is not None or inputs.dropout:
         return False
     theirs = (type(scoring).forward, type(scoring).normalise, type(scoring).pool)
     if theirs != (KernelScoring.forward, Scoring.normalise, Scoring.pool):
         return False  # it changes its weights on the way
     if mask is None or mask.dtype != torch.bool:
         return mask is None or mask.dim() == 1
-    return mask.dim() == 1 or mask.shape[-2] == 1 or queries.shape[-2] == 1
+    return mask.dim() == 1 or mask.shape[-2] == 1 or inputs.queries.shape[-2] == 1
 
 
 def needs_memory(model: Any) -> bool:

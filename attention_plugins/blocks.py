@@ -14,10 +14,11 @@ from torch.autograd.function import once_differentiable
 from torch.nn.functional import pad, scaled_dot_product_attention
 
 from attention_plugins.attention import (
+    Inputs,
     ProductScoring,
     Scoring,
     as_mask,
-    attend,
+    attend_with,
     masked_weights,
     needs_of,
     part_of_mask,
@@ -27,17 +28,18 @@ from attention_plugins.randomness import dropout as drop
 from attention_plugins.randomness import pooled_draws, restore, states, undisturbed
 
 
-def runs_fused(scoring: Scoring, queries: Tensor, dropout: float) -> TypeGuard[ProductScoring]:
+def runs_fused(inputs: Inputs[Scoring]) -> TypeGuard[Inputs[ProductScoring]]:
     """Whether :func:`attend_fused` gives what ``attend`` would, and in less time.
 
     Not with dropout on a CPU: torch has no fused kernel for it there.
     """
+    scoring = inputs.scoring
     if not isinstance(scoring, ProductScoring) or scoring.normaliser is not None:
         return False
     kind = type(scoring)
     if (kind.normalise, kind.pool) != (Scoring.normalise, Scoring.pool):
         return False  # it changes its weights on the way
-    if "memory" in scoring.needs or (dropout and not queries.is_cuda):
+    if "memory" in scoring.needs or (inputs.dropout and not inputs.queries.is_cuda):
         return False
     return _depth(kind, "factors") <= _depth(kind, "forward")
 
@@ -47,25 +49,15 @@ def _depth(kind: type, method: str) -> int:
     return next(n for n, parent in enumerate(kind.__mro__) if method in vars(parent))
 
 
-def attend_fused(
-    scoring: ProductScoring,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None = None,
-    *,
-    dropout: float = 0.0,
-    keys_projected: bool = False,
-    first: int = 0,
-    key_positions: Tensor | None = None,
-) -> Tensor:
-    """``attend``'s output alone, for scores that are products; its arguments.
+def attend_fused(inputs: Inputs[ProductScoring]) -> Tensor:
+    """``attend``'s output alone, for scores that are products.
 
     A query without any allowed key reads 0, as everywhere.
     """
-    projected = keys if keys_projected else scoring.project_keys(keys)
-    needs = needs_of(scoring, queries.shape[-2], projected, first, None, key_positions)
-    left, right, scale = scoring.factors(scoring.project_queries(queries), projected, **needs)
+    inputs = inputs.with_projected_keys()
+    scoring, values, mask = inputs.scoring, inputs.values, inputs.mask
+    asked = scoring.project_queries(inputs.queries)
+    left, right, scale = scoring.factors(asked, inputs.keys, **inputs.needs())
     allowed = None
     if mask is not None:
         rows = _together(left.shape[:-2], right.shape[:-2])
@@ -89,7 +81,7 @@ def attend_fused(
         if allowed is not None and allowed.dim() > 2:
             allowed = allowed.unsqueeze(-3)
     output = scaled_dot_product_attention(
-        *parts, attn_mask=allowed, dropout_p=dropout, scale=scale
+        *parts, attn_mask=allowed, dropout_p=inputs.dropout, scale=scale
     )
     for _ in missing:
         output = output.squeeze(-3)
@@ -118,19 +110,7 @@ def block_of(scoring: Scoring, pairs: int, size: int) -> int:
     return max(1, _BLOCK_ELEMENTS // max(1, pairs * elements))
 
 
-def attend_in_blocks(
-    scoring: Scoring,
-    queries: Tensor,
-    keys: Tensor,
-    values: Tensor,
-    mask: Tensor | None = None,
-    *,
-    dropout: float = 0.0,
-    keys_projected: bool = False,
-    first: int = 0,
-    key_positions: Tensor | None = None,
-    block: int | None = None,
-) -> Tensor:
+def attend_in_blocks(inputs: Inputs[Scoring], *, block: int | None = None) -> Tensor:
     """``attend``'s output alone, a block of queries at a time.
 
     The scores of all queries never exist at once; the backward pass makes each block's again.
@@ -145,20 +125,18 @@ def attend_in_blocks(
         RuntimeError: in the backward pass, where the scoring learns by a tensor that is no
             parameter of it, or where the gradient is to be differentiated again.
     """
-    projected = keys if keys_projected else scoring.project_keys(keys)
+    inputs = inputs.with_projected_keys()
+    scoring, queries, keys = inputs.scoring, inputs.queries, inputs.keys
     if "memory" in scoring.needs:
-        return attend(
-            scoring, queries, projected, values, mask, dropout=dropout,
-            keys_projected=True, first=first, key_positions=key_positions,
-        )[0]  # fmt: skip
-    n_queries, n_keys = queries.shape[-2], projected.shape[-2]
-    rows = max(queries.shape[:-2].numel(), projected.shape[:-2].numel())
-    block = block or block_of(scoring, rows * n_keys, projected.shape[-1])
-    allowed = None if mask is None else as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
-    parts = [slice(start, start + block) for start in range(0, max(1, n_queries), block)]
-    blocks = _Blocks(scoring, parts, allowed, dropout, first, key_positions)
+        return attend_with(inputs)[0]
+    rows = max(queries.shape[:-2].numel(), keys.shape[:-2].numel())
+    block = block or block_of(scoring, rows * keys.shape[-2], keys.shape[-1])
+    parts = [slice(start, start + block) for start in range(0, max(1, queries.shape[-2]), block)]
+    blocks = _Blocks(
+        scoring, parts, inputs.allowed(), inputs.dropout, inputs.first, inputs.key_positions
+    )
     asked = scoring.project_queries(queries)
-    return _InBlocks.apply(blocks, asked, projected, values, *scoring.parameters())
+    return _InBlocks.apply(blocks, asked, keys, inputs.values, *scoring.parameters())
 
 
 def with_and_without(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, NamedTuple
 
 import torch
@@ -15,13 +15,13 @@ from torch import Tensor
 from torch.nn.functional import pad
 
 from attention_plugins.attention import (
+    Inputs,
     Scoring,
     as_mask,
-    attend,
     attend_in_linear_time,
+    attend_in_turn,
+    attend_with,
     masked_softmax,
-    needs_of,
-    part_of_mask,
     pooled,
     runs_in_linear_time,
 )
@@ -195,31 +195,21 @@ class Tap:
         Returns:
             The output ``(..., n_q, d_v)``.
         """
-        first = self._count(site, queries)
+        inputs = Inputs(
+            scoring, queries, keys, values, mask, dropout, keys_projected,
+            self._count(site, queries), None, key_positions,
+        )  # fmt: skip
         changes = self._interventions.get(site, ())
         if self.recorder is None and not changes and "memory" not in scoring.needs:
-            if runs_in_linear_time(scoring, queries, mask, dropout):
-                return attend_in_linear_time(
-                    scoring, queries, keys, values, mask, keys_projected=keys_projected
-                )
+            if runs_in_linear_time(inputs):
+                return attend_in_linear_time(inputs)
             if runs_without_weights(scoring, queries, keys, values, mask, dropout):
                 return pool_without_weights(scoring, queries, keys, values).values
-            if runs_fused(scoring, queries, dropout):
-                return attend_fused(
-                    scoring, queries, keys, values, mask,
-                    dropout=dropout, keys_projected=keys_projected,
-                    first=first, key_positions=key_positions,
-                )  # fmt: skip
+            if runs_fused(inputs):
+                return attend_fused(inputs)
             if queries.shape[:-1].numel() * keys.shape[-2] > _MOST_SCORES:
-                return attend_in_blocks(
-                    scoring, queries, keys, values, mask,
-                    dropout=dropout, keys_projected=keys_projected,
-                    first=first, key_positions=key_positions,
-                )  # fmt: skip
-        return self._attend_with_weights(
-            site, scoring, queries, keys, values, mask,
-            dropout, keys_projected, first, key_positions,
-        )[0]  # fmt: skip
+                return attend_in_blocks(inputs)
+        return self._attend_with_weights(site, inputs)[0]
 
     def attend_with_weights(
         self,
@@ -242,32 +232,16 @@ class Tap:
             The output ``(..., n_q, d_v)`` and the weights ``(..., n_q, n_k)``: those that met the
             values, interventions included, but before dropout.
         """
-        return self._attend_with_weights(
-            site, scoring, queries, keys, values, mask,
-            dropout, keys_projected, self._count(site, queries), key_positions,
-        )  # fmt: skip
+        return self._attend_with_weights(site, Inputs(
+            scoring, queries, keys, values, mask, dropout, keys_projected,
+            self._count(site, queries), None, key_positions,
+        ))  # fmt: skip
 
-    def _attend_with_weights(
-        self,
-        site: Site,
-        scoring: Scoring,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor | None,
-        dropout: float,
-        keys_projected: bool,
-        first: int,
-        key_positions: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
-        projected = keys if keys_projected else scoring.project_keys(keys)
-        if "memory" in scoring.needs:
-            return self._attend_in_turn(
-                site, scoring, queries, projected, values, mask, dropout, first, key_positions
-            )
-        return self._attend_at_once(
-            site, scoring, queries, projected, values, mask, dropout, first, None, key_positions
-        )
+    def _attend_with_weights(self, site: Site, inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
+        inputs = inputs.with_projected_keys()
+        if "memory" in inputs.scoring.needs:
+            return self._attend_in_turn(site, inputs)
+        return self._attend_at_once(site, inputs)
 
     def reorder(self, rows: Tensor) -> None:
         """Go on with these rows of the batch ``(batch,)``, as a search does with its hypotheses.
@@ -283,62 +257,27 @@ class Tap:
         return first
 
     def _attend_at_once(
-        self,
-        site: Site,
-        scoring: Scoring,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor | None,
-        dropout: float,
-        first: int,
-        memory: Tensor | None,
-        key_positions: Tensor | None,
-        ahead: Tensor | None = None,
+        self, site: Site, inputs: Inputs[Scoring], ahead: Tensor | None = None
     ) -> tuple[Tensor, Tensor]:
         """Output and weights of queries that share one memory."""
-        output, weights = attend(
-            scoring, queries, keys, values, mask, dropout=dropout, keys_projected=True,
-            first=first, memory=memory, key_positions=key_positions,
-        )  # fmt: skip
+        output, weights = attend_with(inputs)
         if changes := self._interventions.get(site, ()):
             for change in changes:
-                weights = change.apply(weights, mask, first, ahead)
-            needs = needs_of(scoring, queries.shape[-2], keys, first, memory, key_positions)
-            output = pooled(scoring, weights, values, needs, dropout=dropout)
+                weights = change.apply(weights, inputs.mask, inputs.first, ahead)
+            scoring, values, dropout = inputs.scoring, inputs.values, inputs.dropout
+            output = pooled(scoring, weights, values, inputs.needs(), dropout=dropout)
         if self.recorder is not None:
             self.recorder.add(site, weights)
         return output, weights
 
-    def _attend_in_turn(
-        self,
-        site: Site,
-        scoring: Scoring,
-        queries: Tensor,
-        keys: Tensor,
-        values: Tensor,
-        mask: Tensor | None,
-        dropout: float,
-        first: int,
-        key_positions: Tensor | None,
-    ) -> tuple[Tensor, Tensor]:
+    def _attend_in_turn(self, site: Site, inputs: Inputs[Scoring]) -> tuple[Tensor, Tensor]:
         """One query after the other: what was changed by interventions is what is remembered."""
-        n_keys = keys.shape[-2]
-        allowed = None
-        if mask is not None:
-            allowed = as_mask(mask, torch.Size((*queries.shape[:-1], n_keys)))
         before = self._memory.get(site)
-        rows = [] if before is None else [pad(before, (0, n_keys - before.shape[-1]))]
-        outputs, new = [], []
-        for number in range(queries.shape[-2]):
-            part = slice(number, number + 1)
-            output, weights = self._attend_at_once(
-                site, scoring, queries[..., part, :], keys, values, part_of_mask(allowed, part),
-                dropout, first + number, torch.cat(rows, dim=-2) if rows else None, key_positions,
-                part_of_mask(allowed, slice(number, None)),
-            )  # fmt: skip
-            outputs.append(output)
-            new.append(weights)
-            rows.append(weights)
-        self._memory[site] = torch.cat(rows, dim=-2)
-        return torch.cat(outputs, dim=-2), torch.cat(new, dim=-2)
+        if before is not None:
+            n_keys = inputs.keys.shape[-2]
+            inputs = replace(inputs, memory=pad(before, (0, n_keys - before.shape[-1])))
+        output, memory = attend_in_turn(
+            inputs, lambda one, ahead: self._attend_at_once(site, one, ahead)
+        )
+        self._memory[site] = memory
+        return output, memory[..., -inputs.queries.shape[-2] :, :]

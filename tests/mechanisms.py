@@ -19,7 +19,7 @@ import torch
 
 import attention_plugins
 from attention_plugins.agreement import losses
-from attention_plugins.attention import attend
+from attention_plugins.attention import Inputs, attend
 from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.checking import check
 from attention_plugins.contract import ModelSizes, ModelSpec, ScoringSpec, Sizes, Spec
@@ -153,7 +153,7 @@ def _blocks(spec: ScoringSpec) -> float:
     )
     mask = torch.arange(13) < 9
     whole, _ = attend(scoring, queries, keys, values, mask)
-    parts = attend_in_blocks(scoring, queries, keys, values, mask, block=3)
+    parts = attend_in_blocks(Inputs(scoring, queries, keys, values, mask), block=3)
     return (whole - parts).abs().max().item()
 
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 
 from torch import Tensor, nn
 
-from attention_plugins.attention import Scoring
+from attention_plugins.attention import Inputs, Scoring
 from attention_plugins.blocks import runs_fused, with_and_without
 from attention_plugins.contract import (
     ModelSizes,
@@ -59,7 +59,7 @@ class NadarayaWatson(nn.Module):
         values = y[:, None]
         if runs_without_weights(self.scoring, x, x, values):
             return 0.0 if has_fast_sum(self.scoring, x, values) else 1.0
-        if runs_fused(self.scoring, x, 0.0):
+        if runs_fused(Inputs(self.scoring, x, x, values)):
             return 1.0
         numbers = getattr(self.scoring, "numbers_per_pair", 0)  # formulas alone know
         return _WORK_BY_SCORES * max(1.0, numbers / _USUAL_NUMBERS)

@@ -16,7 +16,7 @@ from attention_plugins import (
     attend,
     masked_softmax,
 )
-from attention_plugins.attention import as_mask, pooled
+from attention_plugins.attention import Inputs, as_mask, pooled
 from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.scorings import ADDITIVE
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
@@ -230,7 +230,7 @@ def test_attending_changes_none_of_its_inputs():
     tensors = (*inputs(2), torch.tensor([0, 5]))
     before = [tensor.clone() for tensor in tensors]
     attend(SCALED_DOT, *tensors)
-    attend_in_blocks(SCALED_DOT, *tensors, block=3)
+    attend_in_blocks(Inputs(SCALED_DOT, *tensors), block=3)
     interventions = [Intervention(site=CROSS, action=a, key=1) for a in ("off", "uniform", "pin")]
     Tap(Recorder(), interventions).attend(CROSS, SCALED_DOT, *tensors)
     assert all(torch.equal(one, other) for one, other in zip(tensors, before, strict=True))
@@ -254,7 +254,7 @@ def test_projected_keys_are_not_projected_again():
     reused = attend(scoring, queries, scoring.project_keys(keys), values, keys_projected=True)
     torch.testing.assert_close(whole, reused)
     blocks = attend_in_blocks(
-        scoring, queries, scoring.project_keys(keys), values, keys_projected=True, block=2
+        Inputs(scoring, queries, scoring.project_keys(keys), values, keys_projected=True), block=2
     )
     torch.testing.assert_close(blocks, whole[0])
 
@@ -274,7 +274,7 @@ def test_blocks_of_every_size_give_the_same(mask):
     queries, keys, values = inputs(2)
     expected, _ = attend(SCALED_DOT, queries, keys, values, mask)
     for block in (1, 2, 7, 8):
-        found = attend_in_blocks(SCALED_DOT, queries, keys, values, mask, block=block)
+        found = attend_in_blocks(Inputs(SCALED_DOT, queries, keys, values, mask), block=block)
         torch.testing.assert_close(found, expected)
 
 
@@ -282,7 +282,7 @@ def test_blocks_take_lengths_per_query():
     queries, keys, values = inputs(2)
     lengths = torch.tensor([[0, 1, 2, 3, 4, 5, 6], [11] * 7])
     expected, _ = attend(SCALED_DOT, queries, keys, values, lengths)
-    found = attend_in_blocks(SCALED_DOT, queries, keys, values, lengths, block=3)
+    found = attend_in_blocks(Inputs(SCALED_DOT, queries, keys, values, lengths), block=3)
     torch.testing.assert_close(found, expected)
 
 
@@ -295,7 +295,7 @@ def test_blocks_never_hold_all_scores():
             return queries @ keys.mT
 
     queries, keys, values = (part.requires_grad_() for part in inputs(2))
-    attend_in_blocks(Watched(), queries, keys, values, block=3).sum().backward()
+    attend_in_blocks(Inputs(Watched(), queries, keys, values), block=3).sum().backward()
     assert sizes == [3, 3, 1, 3, 3, 1]  # made again in the backward pass
 
 

@@ -11,7 +11,7 @@ from torch.utils._python_dispatch import TorchDispatchMode
 from torch.utils._pytree import tree_leaves
 
 from attention_plugins import ContractError, Scoring, ScoringSpec, Sizes, scoring
-from attention_plugins.attention import attend, needs_of
+from attention_plugins.attention import Inputs, attend, needs_of
 from attention_plugins.blocks import attend_in_blocks, block_of
 from attention_plugins.registry import load
 
@@ -120,7 +120,7 @@ def test_each_input_learns_whether_or_not_the_others_do(fixed):
         tensors[number].requires_grad_(False)
     inputs = [*(one for one in tensors if one.requires_grad), *scoring.parameters()]
     whole = learned(attend(scoring, *tensors)[0], inputs)
-    blocks = learned(attend_in_blocks(scoring, *tensors, block=3), inputs)
+    blocks = learned(attend_in_blocks(Inputs(scoring, *tensors), block=3), inputs)
     torch.testing.assert_close(blocks, whole, atol=1e-12, rtol=0)
 
 
@@ -132,7 +132,7 @@ def test_rows_that_are_shared_learn_from_all_who_share_them(rows):
     mask = torch.arange(11) < torch.tensor([[[11]], [[4]]])
     for given in (None, mask[:, None]):
         whole = attend(scoring, *tensors, given)[0]
-        found = attend_in_blocks(scoring, *tensors, given, block=3)
+        found = attend_in_blocks(Inputs(scoring, *tensors, given), block=3)
         torch.testing.assert_close(found, whole, atol=1e-12, rtol=0)
         torch.testing.assert_close(
             learned(found, tensors), learned(whole, tensors), atol=1e-12, rtol=0
@@ -155,7 +155,7 @@ def test_a_parameter_that_plays_no_part_gets_no_gradient():
             return scores + self.early if positions.queries[0] == 3 else scores
 
     scoring, tensors = Spare(), parts(2)
-    attend_in_blocks(scoring, *tensors, block=3).sin().sum().backward()
+    attend_in_blocks(Inputs(scoring, *tensors), block=3).sin().sum().backward()
     assert scoring.spare.grad is None
     assert scoring.early.grad.abs().min() > 0
 
@@ -176,7 +176,7 @@ def test_a_pooling_of_its_own_and_a_normaliser_learn_too():
     scoring, tensors = Own(), parts(2)
     inputs = [*tensors, scoring.extra]
     whole = learned(attend(scoring, *tensors)[0], inputs)
-    blocks = learned(attend_in_blocks(scoring, *tensors, block=3), inputs)
+    blocks = learned(attend_in_blocks(Inputs(scoring, *tensors), block=3), inputs)
     torch.testing.assert_close(blocks, whole, atol=1e-12, rtol=0)
 
 
@@ -191,7 +191,7 @@ def test_a_scoring_that_draws_numbers_draws_them_again_in_the_backward_pass():
     torch.manual_seed(0)
     queries, keys, _ = parts(1)
     values = torch.eye(11, dtype=torch.float64)[None].clone().requires_grad_()
-    output = attend_in_blocks(Noise(), queries, keys, values, block=3)
+    output = attend_in_blocks(Inputs(Noise(), queries, keys, values), block=3)
     torch.rand(1)
     before = torch.get_rng_state()
     output.sum().backward()
@@ -212,7 +212,7 @@ def test_the_backward_pass_has_the_precision_of_the_forward_pass():
 
     scoring, tensors = Mixed(), parts(2, dtype=torch.float32)
     with torch.autocast("cpu", torch.bfloat16):
-        found = attend_in_blocks(scoring, *tensors, block=3)
+        found = attend_in_blocks(Inputs(scoring, *tensors), block=3)
         whole = attend(scoring, *tensors)[0]
     assert found.dtype == whole.dtype
     inputs = [*tensors, *scoring.parameters()]
@@ -233,7 +233,7 @@ def test_who_learns_by_a_tensor_that_is_no_parameter_is_told():
         def forward(self, queries, keys):
             return (queries * self.hidden[0]) @ keys.mT
 
-    output = attend_in_blocks(Stray(), *parts(2), block=3)
+    output = attend_in_blocks(Inputs(Stray(), *parts(2)), block=3)
     with pytest.raises(RuntimeError, match=r"Stray learns by a tensor \(5,\) that is none of its"):
         output.sum().backward()
 
@@ -247,14 +247,14 @@ def test_gradients_that_are_views_are_added_up():
 
     tensors = parts(2)
     whole = learned(attend(Sums(), *tensors)[0], tensors)
-    blocks = learned(attend_in_blocks(Sums(), *tensors, block=3), tensors)
+    blocks = learned(attend_in_blocks(Inputs(Sums(), *tensors), block=3), tensors)
     torch.testing.assert_close(blocks, whole, atol=1e-12, rtol=0)
 
 
 def test_a_gradient_of_a_gradient_is_refused_and_not_wrong():
     tensors = parts(2)
     scoring = SCORINGS["dot"].create(Sizes(5, 5, 5))
-    output = attend_in_blocks(scoring, *tensors, block=3)
+    output = attend_in_blocks(Inputs(scoring, *tensors), block=3)
     (first,) = torch.autograd.grad(output.sin().sum(), tensors[:1], create_graph=True)
     with pytest.raises(RuntimeError, match="once_differentiable"):
         first.sum().backward()
@@ -264,7 +264,7 @@ def test_a_gradient_of_a_gradient_is_refused_and_not_wrong():
 def test_there_may_be_nothing_to_attend_with_or_to(n_queries, n_keys):
     scoring = SCORINGS["alibi"].create(Sizes(5, 5, 5))
     queries, keys = torch.randn(2, n_queries, 5), torch.randn(2, n_keys, 5)
-    found = attend_in_blocks(scoring, queries, keys, keys, block=3)
+    found = attend_in_blocks(Inputs(scoring, queries, keys, keys), block=3)
     assert torch.equal(found, torch.zeros(2, n_queries, 5))
 
 
@@ -274,10 +274,11 @@ def test_nothing_is_imported_to_go_back():
     code = """
 import sys, torch
 from attention_plugins import Sizes, get_scoring
+from attention_plugins.attention import Inputs
 from attention_plugins.blocks import attend_in_blocks
 parts = [torch.randn(2, 7, 5, requires_grad=True) for _ in range(3)]
 scoring = get_scoring("additive").create(Sizes(5, 5, 5))
-attend_in_blocks(scoring, *parts, block=3).sum().backward()
+attend_in_blocks(Inputs(scoring, *parts), block=3).sum().backward()
 assert parts[0].grad is not None
 assert "torch._dynamo" not in sys.modules
 """

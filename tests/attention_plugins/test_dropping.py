@@ -6,6 +6,7 @@ import pytest
 import torch
 
 from attention_plugins import Scoring, Sizes, attention
+from attention_plugins.attention import Inputs
 from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.contract import ModelSizes
 from attention_plugins.models.protocols import Batch
@@ -102,7 +103,7 @@ def test_blocks_drop_the_same_again_in_the_backward_pass():
     queries, keys = torch.randn(1, 7, 5), torch.randn(1, 11, 5)
     values = torch.eye(11)[None].clone().requires_grad_()
     with pooled_draws():
-        output = attend_in_blocks(Even(), queries, keys, values, dropout=0.5, block=3)
+        output = attend_in_blocks(Inputs(Even(), queries, keys, values, dropout=0.5), block=3)
     assert (output == 0).any()
     output.sum().backward()
     torch.testing.assert_close(values.grad[0, :, 0], output.detach()[0].sum(0))

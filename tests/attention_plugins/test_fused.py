@@ -7,6 +7,7 @@ import torch
 from torch import nn
 
 from attention_plugins import Product, ProductScoring, Recorder, Site, Sizes, Tap, attend
+from attention_plugins.attention import Inputs
 from attention_plugins.blocks import attend_fused, runs_fused
 from attention_plugins.registry import load
 
@@ -68,7 +69,7 @@ def test_output_and_gradients_are_those_of_scores_written_out(leading, mask, rea
         total = kernel.sum(-1, keepdim=True)
         return kernel @ values / torch.where(total > 0, total, 1.0)
 
-    found = results(lambda q, k, v: attend_fused(scoring, q, k, v, mask))
+    found = results(lambda q, k, v: attend_fused(Inputs(scoring, q, k, v, mask)))
     for one, other in zip(found, results(written_out), strict=True):
         torch.testing.assert_close(one, other, atol=1e-12, rtol=1e-10)
 
@@ -91,7 +92,7 @@ def test_every_product_gives_the_same_with_weights_and_without(name, projected):
         weights = list(scoring.parameters())
         return found, *(torch.autograd.grad(found.sin().sum(), weights) if weights else ())
 
-    assert runs_fused(scoring, queries, 0.0)
+    assert runs_fused(Inputs(scoring, queries, keys, values))
     for one, other in zip(outputs(Tap()), outputs(Tap(Recorder())), strict=True):
         torch.testing.assert_close(one, other, atol=1e-12, rtol=1e-10)
 
@@ -134,7 +135,7 @@ def _normalised():
 @pytest.mark.parametrize("scoring", [_Biased(), _Squared(), _Doubled(), _normalised()])
 def test_who_changes_scores_weights_or_pooling_is_attended_with_by_them(scoring):
     parts = draw(2, 7, 5), draw(2, 11, 5, seed=1), draw(2, 11, 5, seed=2)
-    assert not runs_fused(scoring, parts[0], 0.0)
+    assert not runs_fused(Inputs(scoring, *parts))
     torch.testing.assert_close(Tap().attend(CROSS, scoring, *parts), attend(scoring, *parts)[0])
 
 
@@ -149,7 +150,7 @@ def test_scores_may_hold_a_number_for_each_query_that_the_factors_do_not():
             return -0.5 * torch.cdist(queries, keys).square()
 
     parts = draw(2, 7, 5), draw(2, 11, 5, seed=1), draw(2, 11, 3, seed=2)
-    assert runs_fused(Near(), parts[0], 0.0)
+    assert runs_fused(Inputs(Near(), *parts))
     torch.testing.assert_close(Tap().attend(CROSS, Near(), *parts), attend(Near(), *parts)[0])
 
 
@@ -158,7 +159,7 @@ def test_queries_of_one_row_meet_keys_of_many():
     parts = draw(7, 5), draw(2, 3, 11, 5, seed=1), draw(2, 3, 11, 3, seed=2)
     lengths = torch.tensor([0, 4])
     torch.testing.assert_close(
-        attend_fused(scoring, *parts, lengths), attend(scoring, *parts, lengths)[0]
+        attend_fused(Inputs(scoring, *parts, lengths)), attend(scoring, *parts, lengths)[0]
     )
 
 
@@ -167,7 +168,7 @@ def test_a_mask_may_have_more_rows_than_queries_and_keys():
     parts = draw(7, 5), draw(11, 5, seed=1), draw(11, 3, seed=2)
     mask = masks(2, 3)["whole"]
     torch.testing.assert_close(
-        attend_fused(scoring, *parts, mask), attend(scoring, *parts, mask)[0]
+        attend_fused(Inputs(scoring, *parts, mask)), attend(scoring, *parts, mask)[0]
     )
 
 

@@ -13,6 +13,7 @@ from torch import Tensor, nn
 from torch.nn.functional import scaled_dot_product_attention
 
 from attention_plugins import Site, Sizes, Tap, get_scoring
+from attention_plugins.attention import Inputs
 from attention_plugins.blocks import attend_in_blocks
 from tests.benchmarks.memory import peak_growth
 from tests.benchmarks.rows import Row, interleaved
@@ -69,7 +70,7 @@ def ours(name: str, n: int) -> Way:
 def in_blocks(name: str, n: int) -> Way:
     """The same in blocks, whatever a tap would choose: as with dropout or another normaliser."""
     scoring = get_scoring(name).create(Sizes(64, 64, 64))
-    return _learning(lambda q, k, v: attend_in_blocks(scoring, q, k, v), n)
+    return _learning(lambda q, k, v: attend_in_blocks(Inputs(scoring, q, k, v)), n)
 
 
 def theirs(name: str, n: int) -> Way:

@@ -3,7 +3,7 @@
 import pytest
 import torch
 
-from attention_plugins.attention import attend
+from attention_plugins.attention import Inputs, attend
 from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.contract import Sizes
 from attention_plugins.registry import load
@@ -34,6 +34,6 @@ def peak(device, work):
 def test_blocks_hold_a_third_at_most(gpu, scoring):
     made = SCORINGS[scoring].create(Sizes(SIZE, SIZE, SIZE, value=SIZE)).to(gpu)
     parts = [torch.randn(BATCH, LENGTH, SIZE, device=gpu, requires_grad=True) for _ in range(3)]
-    blocks = peak(gpu, lambda: attend_in_blocks(made, *parts).sum().backward())
+    blocks = peak(gpu, lambda: attend_in_blocks(Inputs(made, *parts)).sum().backward())
     whole = peak(gpu, lambda: attend(made, *parts)[0].sum().backward())
     assert blocks < whole / 3

@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from functools import partial
+from typing import Any
 
 import torch
 from torch import Tensor
 
 from attention_plugins.attention import (
+    Inputs,
     Scoring,
     attend,
     attend_in_linear_time,
+    attend_with,
     masked_weights,
     needs_of,
     runs_in_linear_time,
@@ -84,42 +88,45 @@ def check_unwatched_attention_is_the_same(spec: ScoringSpec) -> None:
     """
     scoring = make(spec)
     mask = torch.arange(KEYS) < torch.tensor(_LENGTHS)[:, None, None]
-    usual = _learned(scoring, lambda q, k, v: attend(scoring, q, k, v, mask)[0])
-    ways: list[tuple[str, Callable[..., Tensor]]] = []
-    if runs_in_linear_time(scoring, draw(2, QUERIES, SIZE), mask, 0.0):
+    usual = _learned(scoring, mask, lambda inputs: attend_with(inputs)[0])
+    ways: list[tuple[str, Callable[[Inputs[Any]], Tensor]]] = []
+    drawn = Inputs(scoring, draw(2, QUERIES, SIZE), draw(2, KEYS, SIZE), draw(2, KEYS, SIZE), mask)
+    if runs_in_linear_time(drawn):
         ways.append((
             "in linear time; forward is the logarithm of query_features times key_features, which "
             "must be positive",
-            lambda q, k, v: attend_in_linear_time(scoring, q, k, v, mask),
+            attend_in_linear_time,
         ))  # fmt: skip
-    if runs_fused(scoring, draw(2, QUERIES, SIZE), 0.0):
+    if runs_fused(drawn):
         ways.append((
             "on torch's fused kernels; let factors give what forward multiplies, but for a number "
             "for each query",
-            lambda q, k, v: attend_fused(scoring, q, k, v, mask),
+            attend_fused,
         ))  # fmt: skip
     if "memory" not in scoring.needs:
         ways.append((
             "in blocks of queries; let a query's score follow from that query, the keys and the "
             "weights",
-            lambda q, k, v: attend_in_blocks(scoring, q, k, v, mask, block=3),
+            partial(attend_in_blocks, block=3),
         ))  # fmt: skip
     for how, way in ways:
         with attempt(f"while it was computed {how.partition(';')[0]}", "mend that"):
-            found = _learned(scoring, way)
+            found = _learned(scoring, mask, way)
         if not all(equal(a, b, 1e-7) for a, b in zip(usual, found, strict=True)):
             raise Broken(f"where nobody looks at the weights, output or gradients differ {how}")
     _require_sums(spec)
 
 
-def _learned(scoring: Scoring, way: Callable[..., Tensor]) -> tuple[Tensor, ...]:
+def _learned(
+    scoring: Scoring, mask: Tensor, way: Callable[[Inputs[Any]], Tensor]
+) -> tuple[Tensor, ...]:
     """The output of a way to attend, and all its gradients."""
     given = [
         draw(2, count, size, seed=seed).requires_grad_()
         for seed, (count, size) in enumerate(((QUERIES, SIZE), (KEYS, SIZE), (KEYS, VALUE)))
     ]
     learning = [*given, *scoring.parameters()]
-    output = way(*given)
+    output = way(Inputs(scoring, given[0], given[1], given[2], mask))
     total = (output * draw(*output.shape, seed=5)).sum()
     new = torch.autograd.grad(total, learning, allow_unused=True)
     return output.detach(), *(

@@ -8,6 +8,7 @@ import pytest
 import torch
 
 from attention_plugins import Scoring, ScoringSpec, Sizes, attend, scorings
+from attention_plugins.attention import Inputs
 from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.checking import check_scoring
 
@@ -89,7 +90,7 @@ def test_attending_in_blocks_is_attending(spec, block):
         )
 
     whole = results(lambda q, k, v: attend(scoring, q, k, v, mask)[0])
-    parts = results(lambda q, k, v: attend_in_blocks(scoring, q, k, v, mask, block=block))
+    parts = results(lambda q, k, v: attend_in_blocks(Inputs(scoring, q, k, v, mask), block=block))
     for one, other in zip(whole, parts, strict=True):
         torch.testing.assert_close(one, other)
 

@@ -9,7 +9,7 @@ import pytest
 import torch
 
 from attention_plugins import Sizes, attend, scoring, scorings
-from attention_plugins.attention import attend_in_linear_time
+from attention_plugins.attention import Inputs, attend_in_linear_time
 from attention_plugins.checking import check_scoring
 from attention_plugins.scorings.performer import PERFORMER, Performer, orthogonal_features
 
@@ -181,7 +181,7 @@ def test_linear_time_gives_what_the_weights_give(name, padded):
     queries, keys, values = draw(2, 3, 7, 8), draw(2, 3, 13, 8, seed=1), draw(2, 3, 13, 4, seed=2)
     mask = torch.tensor([13, 5]) if padded else None
     output, weights = attend(built, queries, keys, values, mask)
-    found = attend_in_linear_time(built, queries, keys, values, mask)
+    found = attend_in_linear_time(Inputs(built, queries, keys, values, mask))
     torch.testing.assert_close(found, output, atol=1e-12, rtol=1e-10)
     torch.testing.assert_close(found, weights @ values, atol=1e-12, rtol=1e-10)
 
@@ -193,7 +193,7 @@ def test_linear_time_gives_what_the_weights_give_where_features_vanish(name, sca
     queries, keys, values = (part.float() for part in (draw(7, 8), draw(13, 8), draw(13, 4)))
     queries, keys = -queries.abs() * scale, -keys.abs() * scale
     output, _ = attend(built, queries, keys, values)
-    found = attend_in_linear_time(built, queries, keys, values)
+    found = attend_in_linear_time(Inputs(built, queries, keys, values))
     torch.testing.assert_close(found, output, atol=1e-5, rtol=1e-4)
 
 

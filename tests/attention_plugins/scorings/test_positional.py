@@ -8,7 +8,7 @@ import pytest
 import torch
 
 from attention_plugins import Sizes, attend, scorings
-from attention_plugins.attention import Positions, needs_of
+from attention_plugins.attention import Inputs, Positions, needs_of
 from attention_plugins.blocks import attend_in_blocks
 from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import beam, force
@@ -293,7 +293,7 @@ def test_blocks_give_what_the_whole_gives(name, leading):
     )
     mask = torch.arange(13) < 9
     whole, _ = attend(scoring, queries, keys, values, mask, first=2)
-    parts = attend_in_blocks(scoring, queries, keys, values, mask, first=2, block=3)
+    parts = attend_in_blocks(Inputs(scoring, queries, keys, values, mask, first=2), block=3)
     assert whole.shape == (*leading, 7, 3)
     same(parts, whole)
     if name in BY_POSITION:
