@@ -29,7 +29,7 @@ from attention_plugins.scorings.dot import dot_product
 from dashboard import settings
 from dashboard.jobs.task_catalogue import perform
 from dashboard.language import ENGLISH, LANGUAGES
-from dashboard.navigation import PAGES
+from dashboard.pages import found
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 
@@ -266,7 +266,7 @@ def catalogue() -> Catalogue:
 
 LINKS = re.findall(r"`/(\w*)\?([^`]+)`", TEXT)
 # By the first part of a link's address; the first page is where the bare address leads.
-FEATURES = {("" if entry is PAGES[0] else entry.path): entry.name for entry in PAGES}
+FEATURES = {("" if entry is found()[0] else entry.path): entry.name for entry in found()}
 
 
 def link_of(page):
