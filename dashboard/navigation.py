@@ -27,7 +27,7 @@ def menu() -> dict[str, list[st.Page]]:
     """The pages by section, as Streamlit's navigation takes them."""
     sections: dict[str, list[st.Page]] = {}
     titles: dict[str, str] = {}
-    for entry in installed():
+    for entry in filter(lambda entry: entry.path, installed()):
         title = titles.setdefault(entry.section, entry.said(entry.section))
         sections.setdefault(title, []).append(_page(entry))
     return sections

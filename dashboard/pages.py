@@ -59,6 +59,7 @@ class Entry:
         section: of the menu; a page of none stands in the menu itself.
         purpose: what it is for, in a few words.
         path: in the address; the page's name by default, and always of a page from elsewhere.
+            Empty where the page has no address, and so no place in the menu.
 
     The rest is filled in where the page is found: the ``name``, the ``module`` (its package), the
     ``distribution`` and ``version`` of whoever brought it, the ``declared`` name of the entry, and
@@ -85,21 +86,26 @@ class Entry:
 
 
 @functools.cache
-def found() -> tuple[Entry, ...]:
-    """Every page, ours first, as far as it is known before anything of a package is imported."""
-    own = [
+def own() -> tuple[Entry, ...]:
+    """The pages of the workbench; the first is where the bare address leads."""
+    return tuple(
         replace(
             entry, name=name, path=entry.path or name, module=f"{_BUILT_IN}.{name}", built_in=True
         )
         for name, entry in importlib.import_module(_BUILT_IN).ENTRIES.items()
-    ]  # fmt: skip
-    brought = sorted(_brought(), key=lambda entry: (entry.distribution, entry.name))
-    taken = {word for entry in own for word in (entry.name, entry.path)} | _RESERVED
-    offered = Counter(entry.name for entry in brought)
-    return (*own, *(_refused(entry, taken, offered) for entry in brought))
+    )
 
 
-def _brought() -> Iterator[Entry]:
+@functools.cache
+def found() -> tuple[Entry, ...]:
+    """Every page, ours first, as far as it is known before anything of a package is imported."""
+    theirs = sorted(_declared(), key=lambda entry: (entry.distribution, entry.name))
+    taken = {word for entry in own() for word in (entry.name, entry.path)} | _RESERVED
+    offered = Counter(entry.name for entry in theirs)
+    return (*own(), *(_refused(entry, taken, offered) for entry in theirs))
+
+
+def _declared() -> Iterator[Entry]:
     for point in metadata.entry_points(group=GROUP):
         yield Entry(
             title=point.name.replace("_", " ").capitalize(), name=point.name, path=point.name,
@@ -124,7 +130,7 @@ def _refused(entry: Entry, taken: set[str], offered: Counter[str]) -> Entry:
         problem = gettext_noop("another package brings a page of this name: remove one of them")
     elif allowed is not None and canonicalize_name(entry.distribution) not in listed:
         problem = gettext_noop("its package is not on the allow-list ATTENTION_PLUGINS")
-    return replace(entry, problem=problem)
+    return replace(entry, problem=problem, path="" if problem else entry.path)
 
 
 def brought() -> list[Entry]:

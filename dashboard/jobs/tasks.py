@@ -16,7 +16,7 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any, Protocol
 
-from dashboard.pages import Entry, brought, found
+from dashboard.pages import Entry, brought, own
 from dashboard.records.request import Request, Result
 
 
@@ -51,12 +51,11 @@ CATALOGUE = "catalogue"
 
 def _modules() -> dict[str, str]:
     """The modules of the catalogue, of formulas, and ``task.py`` of our pages that have one."""
-    pages = {entry.name: f"{entry.module}.task" for entry in found() if entry.built_in}
-    own = {name: module for name, module in sorted(pages.items()) if find_spec(module)}
+    pages = {entry.name: f"{entry.module}.task" for entry in own()}
     return {
         CATALOGUE: "dashboard.jobs.task_catalogue",
         "formula": "dashboard.jobs.task_formula",
-        **own,
+        **{name: module for name, module in sorted(pages.items()) if find_spec(module)},
     }
 
 

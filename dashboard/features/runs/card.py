@@ -42,7 +42,7 @@ def title(run: Run) -> None:
 
 def _source(run: Run) -> str:
     """The page, by its title, or the file that a run is from."""
-    pages = {entry.path: entry for entry in installed()}
+    pages = {entry.path: entry for entry in installed() if entry.path}
     if run.origin == "kept" and (entry := pages.get(run.source)):
         return entry.said(entry.title)
     return plain(run.source) or gettext("a page")
