@@ -24,7 +24,7 @@ from starlette.routing import Route
 
 from dashboard.charts.preview import HEIGHT, WIDTH
 from dashboard.language import ENGLISH, LANGUAGES, TAGS, gettext_noop, said_in
-from dashboard.navigation import PAGES
+from dashboard.pages import installed
 from dashboard.storage.files import StorageError
 from dashboard.ui.owner import picture_path, run_store
 from dashboard.ui.speaking import remembered
@@ -143,8 +143,9 @@ def preview(page: str, run: str = "", language: str = ENGLISH) -> Preview:
                 picture=picture_path(run) if found.picture else _GENERAL,
                 alt=said_in(language, _FIRST if found.picture else _NO_PICTURE),
             )
-    entry = next((entry for entry in PAGES if entry.path == page), PAGES[0])
-    title, purpose = (said_in(language, text, __name__) for text in (entry.title, entry.purpose))
+    pages = installed()
+    entry = next((entry for entry in pages if entry.path == page), pages[0])
+    title, purpose = (entry.said(text, language) for text in (entry.title, entry.purpose))
     return Preview(title=f"{title} · {SITE}", description=purpose[:1].upper() + purpose[1:])
 
 
@@ -193,7 +194,7 @@ def _path(scope: _Message) -> str | None:
     """The page that a request asks for; None if it asks for anything else."""
     folder = str(st.get_option("server.baseUrlPath")).strip("/")
     path = scope["path"].strip("/").removeprefix(folder).strip("/")
-    return path if path in {"", *(entry.path for entry in PAGES)} else None
+    return path if path in {"", *(entry.path for entry in installed())} else None
 
 
 def _is_html(message: _Message) -> bool:

@@ -28,14 +28,14 @@ if sys.platform == "linux":
     subprocess.Popen = WarmPopen
 
 # Plugins that are installed where the tests run are no part of them; what a test installs is.
-_GROUP = {"group": "attention_plugins"}
-_INSTALLED = frozenset(metadata.entry_points(**_GROUP))
+_GROUPS = ({"group": "attention_plugins"}, {"group": "attention_pages"})
+_INSTALLED = frozenset(entry for group in _GROUPS for entry in metadata.entry_points(**group))
 _entry_points = metadata.entry_points
 
 
 def _without_installed(**parameters):
     found = _entry_points(**parameters)
-    if parameters != _GROUP:
+    if parameters not in _GROUPS:
         return found
     return metadata.EntryPoints(entry for entry in found if entry not in _INSTALLED)
 

@@ -9,14 +9,16 @@ from importlib.util import find_spec
 from types import ModuleType
 from typing import Any
 
-from attention_plugins.catalogue import catalogue
+from attention_plugins.catalogue import catalogue, described
 from attention_plugins.contract import NormaliserSpec, ScoringSpec, Sizes
-from attention_plugins.describing import describe
-from attention_plugins.discovery import let_go
+from attention_plugins.describing import describe, plain_json
+from attention_plugins.discovery import Failure, last_line, let_go
 from attention_plugins.formula import described as described_formula
 from attention_plugins.registry import Registry, installed
 from attention_plugins.watching import running
-from dashboard.jobs.tasks import TASKS, Context
+from dashboard.jobs.tasks import TASKS, Context, load
+from dashboard.language import gettext_noop
+from dashboard.pages import Entry, brought
 from dashboard.records.request import Request, Result, is_formula
 
 
@@ -29,22 +31,48 @@ def perform(request: Request, context: Context) -> Result:
     """
     registry = installed()
     offers = _offers()
-    described = catalogue(registry)
+    facts = catalogue(registry)
     for kind in ("scorings", "normalisers"):
-        described[kind] = [
+        facts[kind] = [
             {**record, "learns": _learns_of(registry, kind, record["name"])}
-            for record in described[kind]
+            for record in facts[kind]
         ]
-    described["checkpoints"] = list(map(_with_formula, described["checkpoints"]))
-    return Result(
-        facts={
-            **described,
-            "options": _options(offers, registry),
-            "measured": _metrics(offers),
-            "presets": _presets(offers, registry),
-            "cacheable": False,
-        }
-    )
+    facts["checkpoints"] = list(map(_with_formula, facts["checkpoints"]))
+    facts |= {
+        "options": _options(offers, registry),
+        "measured": _metrics(offers),
+        "presets": _presets(offers, registry),
+        "cacheable": False,
+    }
+    for entry in brought():
+        _add_page(facts, entry, registry)
+    return Result(facts=facts)
+
+
+def _add_page(facts: dict[str, Any], entry: Entry, registry: Registry) -> None:
+    """Add what a package's page says of its task, or why that could not be read."""
+    try:
+        offers = {entry.name: load(entry, "task_offer")}
+        options, measured = _options(offers, registry), _metrics(offers)
+        plain_json({**options, **measured})
+    except BaseException as error:
+        let_go(error)
+        if isinstance(error, ModuleNotFoundError) and error.name == f"{entry.module}.task_offer":
+            return
+        failure = Failure(
+            plugin=entry.name, distribution=entry.distribution, version=entry.version,
+            module=entry.module, stage="import", message=last_line(error),
+            advice=gettext_noop(
+                "update or uninstall {distribution}; Reload plugins tries it again",
+                distribution=entry.distribution,
+            ),
+        )  # fmt: skip
+        facts["failures"].append(asdict(failure))
+        if all(each["name"] != entry.distribution for each in facts["distributions"]):
+            facts["distributions"].append(described(entry.distribution, entry.version))
+    else:
+        facts["options"] |= options
+        facts["measured"] |= measured
 
 
 def _learns_of(registry: Registry, kind: str, name: str) -> bool:
@@ -92,10 +120,9 @@ def _options(
         for name, offer in offers.items()
         if hasattr(offer, "OPTIONS")
     }
-    described = {
+    return found | {
         n: offer.options(registry) for n, offer in offers.items() if hasattr(offer, "options")
     }
-    return found | described
 
 
 def _presets(offers: Mapping[str, ModuleType], registry: Registry) -> dict[str, Any]:

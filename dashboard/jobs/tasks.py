@@ -8,14 +8,15 @@ of a plugin, shown with its last line and the plugin that raised it, where known
 from __future__ import annotations
 
 import importlib
+import sys
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from dataclasses import replace
 from importlib.util import find_spec
-from pkgutil import iter_modules
+from types import ModuleType
 from typing import Any, Protocol
 
-from dashboard import features
+from dashboard.pages import Entry, brought, own
 from dashboard.records.request import Request, Result
 
 
@@ -49,14 +50,12 @@ CATALOGUE = "catalogue"
 
 
 def _modules() -> dict[str, str]:
-    """The modules of the catalogue, of formulas, and ``task.py`` of every feature that has one."""
-    folders = (each.name for each in iter_modules(features.__path__) if each.ispkg)
-    found = {name: f"{features.__name__}.{name}.task" for name in folders}
-    own = {name: module for name, module in found.items() if find_spec(module)}
+    """The modules of the catalogue, of formulas, and ``task.py`` of our pages that have one."""
+    pages = {entry.name: f"{entry.module}.task" for entry in own()}
     return {
         CATALOGUE: "dashboard.jobs.task_catalogue",
         "formula": "dashboard.jobs.task_formula",
-        **own,
+        **{name: module for name, module in sorted(pages.items()) if find_spec(module)},
     }
 
 
@@ -71,14 +70,39 @@ def perform(request: Request, context: Context) -> Result:
     Raises:
         ValueError: an unknown task, or input that the task refuses.
     """
-    if request.task not in TASKS:
-        raise ValueError(f"no task {request.task!r}; there are {', '.join(TASKS)}")
-    result = importlib.import_module(TASKS[request.task]).perform(request, context)
+    pages = {entry.name: entry for entry in brought()}
+    if request.task in pages:
+        module = load(pages[request.task], "task")
+    elif request.task in TASKS:
+        module = importlib.import_module(TASKS[request.task])
+    else:
+        raise ValueError(f"no task {request.task!r}; there are {', '.join([*TASKS, *pages])}")
+    result = module.perform(request, context)
     if request.task == CATALOGUE:
         return result
     from dashboard.jobs.task_environment import environment  # torch is loaded by now
 
     return replace(result, facts={"environment": environment(), **result.facts})
+
+
+def load(entry: Entry, part: str) -> ModuleType:
+    """Import a module of a page from elsewhere in a worker, which reports whose code it loads.
+
+    Args:
+        part: such as ``task``.
+
+    Raises:
+        ValueError: an earlier worker did not survive the page's modules.
+    """
+    from attention_plugins import watching
+
+    name = f"{entry.module}.{part}"
+    if name in sys.modules:
+        return sys.modules[name]
+    if reason := watching.quarantined(entry):
+        raise ValueError(reason)
+    with watching.running(entry):
+        return importlib.import_module(name)
 
 
 def watch(

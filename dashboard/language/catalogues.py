@@ -9,6 +9,7 @@ import itertools
 import operator
 import re
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -17,6 +18,7 @@ from string import Formatter
 import polib
 
 from dashboard.language.typesetting import filled
+from dashboard.pages import brought
 
 _FEW_LETTERS = 6  # a form with fewer of its own says little: "{model} with {scoring}"
 _LONGEST = 2000  # characters of a text that is compared with forms
@@ -182,11 +184,15 @@ class Catalogue:
         beside = {_folder(path): [*polib.pofile(str(path))] for path in files(language)}
         entries = [entry for own in beside.values() for entry in own]
         self._texts = _compiled(entries)
-        self._beside = {folder: _compiled(own) for folder, own in beside.items()}
+        brought = dict(_brought(language))
+        self._beside = {folder: _compiled(own) for folder, own in (beside | brought).items()}
         for own in self._beside.values():
             own.add_fallback(self._texts)
         # Of two entries for one text that of the plugins counts, whose texts these mostly are.
         known = {entry.msgid: entry.msgstr for entry in entries if not entry.msgid_plural}
+        # Of pages from elsewhere only what we do not say, and no form, which could fit our texts.
+        theirs = (entry for own in brought.values() for entry in own if "{" not in entry.msgid)
+        known = {entry.msgid: entry.msgstr for entry in theirs} | known
         self._recogniser = Recogniser(known)
         self.recognised = functools.lru_cache(maxsize=_KEPT)(self._recogniser)
         self._of = functools.cache(self._nearest)
@@ -216,6 +222,16 @@ class Catalogue:
 def catalogue(language: str) -> Catalogue:
     """The catalogue of a language; read from its files at the first call."""
     return Catalogue(language)
+
+
+def _brought(language: str) -> Iterator[tuple[str, list[polib.POEntry]]]:
+    """The entries beside each page of a package by its module; a faulty file costs its own."""
+    for entry in brought():
+        with suppress(Exception):
+            top, *rest = entry.module.split(".")
+            spec = find_spec(top)  # of a package within one it would import the outer one
+            for place in (spec and spec.submodule_search_locations) or ():
+                yield entry.module, [*polib.pofile(str(Path(place, *rest, f"{language}.po")))]
 
 
 def files(language: str) -> list[Path]:

@@ -203,7 +203,7 @@ class Page(Generic[View, Places]):
 
     def _said(self, text: str) -> str:
         """What the page declares, as its own folder's catalogue has it."""
-        return said_in(language.current(), text, f"dashboard.features.{self.name}.page")
+        return said_in(language.current(), text, self.results.__module__)
 
     def _draw(self, session: Session[View], catalogue: Catalogue, places: Places) -> None:
         """The results, drawn anew if the last of them came meanwhile.

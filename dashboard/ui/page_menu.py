@@ -194,7 +194,8 @@ def _picture(page: PageRun) -> bytes:
     panels = [Titled(title, page.charts[found[0].name]) for title, found in drawn if found]
     charts = panels or [Titled("", spec) for spec in page.charts.values() if not is_scale(spec)]
     try:
-        made = preview(charts, gettext(navigation.current().title)) if charts else b""
+        entry = navigation.current()
+        made = preview(charts, entry.said(entry.title)) if charts else b""
     except ExportError:
         return b""
     return made if len(made) <= LARGEST_PICTURE else b""

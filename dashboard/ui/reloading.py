@@ -6,6 +6,7 @@ import streamlit as st
 
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
+from dashboard.pages import look_again
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.catalogue_diff import describe_changes
 from dashboard.ui.owner import visitor
@@ -25,6 +26,7 @@ def reload() -> None:
         NotAllowed: the visitor does not administer this server.
     """
     visitor().see_that_it_administers(gettext_noop("Reloading plugins"))
+    look_again()
     before = workbench().catalogue()
     if isinstance(before, Catalogue):
         st.session_state[_BEFORE] = before

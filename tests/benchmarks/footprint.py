@@ -5,7 +5,8 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-from dashboard.navigation import PAGES, location
+from dashboard.navigation import location
+from dashboard.pages import installed
 from tests.benchmarks.rows import Row
 from tests.benchmarks.watching import chromium, opened
 from tests.support.processes import descendants, megabytes
@@ -22,7 +23,7 @@ def rows(quick: bool) -> Iterator[Row]:
         yield _row("memory of all processes, after the first page", ours.pid)
         if quick:
             return
-        for entry in PAGES:
+        for entry in installed():
             page.goto(ours.url + location(entry))
             page.wait_for_load_state("networkidle")
             time.sleep(_SETTLED)

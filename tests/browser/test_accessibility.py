@@ -12,7 +12,8 @@ import re
 import pytest
 from axe_playwright_python.sync_playwright import Axe
 
-from dashboard.navigation import PAGES, location
+from dashboard.navigation import location
+from dashboard.pages import installed
 
 pytestmark = [pytest.mark.browser, pytest.mark.timeout(600)]
 
@@ -74,7 +75,7 @@ def lightness(seen) -> str:
     return seen.page.evaluate("getComputedStyle(document.querySelector('.stApp')).colorScheme")
 
 
-@pytest.mark.parametrize("entry", PAGES, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", installed(), ids=lambda entry: entry.name)
 def test_no_rule_is_broken_in_either_theme_or_language(window, entry):
     seen = window(location(entry).strip("/"))
     seen.until(lambda: not seen.page.locator(WAITING).count(), "the page").settle(1.0)

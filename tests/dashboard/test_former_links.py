@@ -14,10 +14,11 @@ from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
 
-from dashboard import navigation, serving
+from dashboard import serving
 from dashboard.features.regression import view as regression
 from dashboard.features.start import view as start
 from dashboard.links.fits import DATA, data_parameters
+from dashboard.pages import installed
 
 FROZEN = json.loads((Path(__file__).parent / "links/frozen.json").read_text("utf-8"))["links"]
 LINKS = [one["query"] for one in FROZEN if one["page"] == "regression"]
@@ -35,7 +36,7 @@ def test_every_link_of_then_leads_to_the_page_of_now(client, catalogue):
     usual = regression.default_view(catalogue)
     saying = [link for link in LINKS if regression.LINK.parse(link, catalogue)[0] != usual]
     assert len(saying) > len(LINKS) / 2
-    path = next(entry.path for entry in navigation.PAGES if entry.name == "regression")
+    path = next(entry.path for entry in installed() if entry.name == "regression")
     for query in saying:
         written = urlencode(query, doseq=True)
         answer = client.get(f"/?{written}")

@@ -10,7 +10,7 @@ from support.alignments import with_gold
 from support.races import laid_down
 
 from dashboard.features.anatomy.state import PARTS
-from dashboard.navigation import PAGES
+from dashboard.pages import installed
 from dashboard.ui import page as summaries
 
 CHINESE = re.compile(r"[\u4e00-\u9fff]")
@@ -53,7 +53,7 @@ def seen(table):
 @pytest.mark.parametrize(
     ("page", "link"),
     [
-        *((entry.name, LINKS.get(entry.name, {})) for entry in PAGES),
+        *((entry.name, LINKS.get(entry.name, {})) for entry in installed()),
         *(("anatomy", {"part": part}) for part in PARTS),
     ],
 )

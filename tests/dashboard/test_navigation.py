@@ -9,6 +9,7 @@ from streamlit.testing.v1 import AppTest
 
 import dashboard
 from dashboard import metrics, navigation
+from dashboard.pages import installed
 from dashboard.ui.page import Page
 
 FEATURES = Path(dashboard.__file__).parent / "features"
@@ -16,17 +17,17 @@ FEATURES = Path(dashboard.__file__).parent / "features"
 
 def test_every_feature_is_in_the_table_once():
     folders = {path.parent.name for path in FEATURES.glob("*/page.py")}
-    names = [entry.name for entry in navigation.PAGES]
+    names = [entry.name for entry in installed()]
     assert sorted(names) == sorted(folders)
 
 
 @pytest.mark.parametrize("what", ["title", "icon", "path"])
 def test_no_two_pages_share(what):
-    found = [getattr(entry, what) for entry in navigation.PAGES]
+    found = [getattr(entry, what) for entry in installed()]
     assert len({*found}) == len(found)
 
 
-@pytest.mark.parametrize("entry", navigation.PAGES, ids=lambda entry: entry.name)
+@pytest.mark.parametrize("entry", installed(), ids=lambda entry: entry.name)
 def test_every_page_is_declared_under_its_folders_name(entry):
     page = importlib.import_module(f"dashboard.features.{entry.name}.page").PAGE
     assert isinstance(page, Page)
@@ -99,11 +100,11 @@ def test_the_page_that_is_shown_is_known_by_its_name(backend, tmp_path, monkeypa
     drawn = [wait for wait in waits if wait.what == "drawn"]
     assert [wait.page for wait in drawn] == [*names]
     assert all(0 < wait.seconds < 60 for wait in drawn)
-    assert {wait.page for wait in waits} <= {entry.name for entry in navigation.PAGES}
+    assert {wait.page for wait in waits} <= {entry.name for entry in installed()}
 
 
 def test_an_address_has_the_parameters_of_its_link():
-    train = next(entry for entry in navigation.PAGES if entry.name == "training")
+    train = next(entry for entry in installed() if entry.name == "training")
     assert navigation.address(train, {}) == "/train"
     assert navigation.address(train, {"show": "a b", "x": "&"}) == "/train?show=a+b&x=%26"
-    assert navigation.address(navigation.PAGES[0], {"width": "0.2"}) == "/?width=0.2"
+    assert navigation.address(installed()[0], {"width": "0.2"}) == "/?width=0.2"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -109,8 +110,9 @@ LAYERS = {
     ),
     "what features share knows no feature": (
         ("dashboard/records/*.py", "dashboard/links/*.py", "dashboard/storage/*.py",
-         "dashboard/charts/*.py", "dashboard/ui/*.py", "dashboard/jobs/*.py"),
-        ("dashboard.features",), ("dashboard/jobs/tasks.py",),
+         "dashboard/charts/*.py", "dashboard/ui/*.py", "dashboard/jobs/*.py",
+         "dashboard/language/*.py", "dashboard/*.py"),
+        ("dashboard.features",), (),
     ),
     **{
         f"{name} knows no other feature": (
@@ -290,3 +292,28 @@ def test_the_catalogue_loads_no_task_but_its_own():
     features = {m for m in worker if names(m, ("dashboard.features",))}
     assert not {m for m in features if m.endswith(".task")}
     assert not {m for m in worker if names(m, ("pydantic", "PIL", "filelock"))}
+
+
+def test_the_core_names_no_page():
+    """Neither in an import nor in a text that could be imported, but for the table of them."""
+    core = {*sources("dashboard/**/*.py")} - {*sources("dashboard/features/**/*.py")}
+    named = [
+        (path.relative_to(ROOT).as_posix(), node.value)
+        for path in sorted(core)
+        for node in ast.walk(tree(path))
+        if isinstance(node, ast.Constant)
+        and isinstance(node.value, str)
+        and re.fullmatch(r"dashboard\.features[\w.]*", node.value)
+    ]
+    assert named == [("dashboard/pages.py", "dashboard.features")]
+
+
+def test_the_core_starts_without_any_page_and_takes_all_through_the_door():
+    core, door = loaded(
+        "import dashboard.serving, dashboard.app, dashboard.ui.page, dashboard.jobs.tasks, "
+        "dashboard.jobs.worker, dashboard.storage.runs",
+        "from dashboard.pages import installed; assert len(installed()) >= 13",
+    )
+    for modules in (core, door):
+        deep = {m for m in modules if re.match(r"dashboard\.features\.\w+\.", m)}
+        assert not deep  # the packages themselves are empty

@@ -29,7 +29,7 @@ from attention_plugins.scorings.dot import dot_product
 from dashboard import settings
 from dashboard.jobs.task_catalogue import perform
 from dashboard.language import ENGLISH, LANGUAGES
-from dashboard.navigation import PAGES
+from dashboard.pages import found
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 
@@ -53,6 +53,8 @@ MODELS = [text for text in PLUGINS if "def attention_models" in text]
 DATASETS = [text for text in PLUGINS if "def attention_datasets" in text]
 NOTEBOOK = [text for text in PYTHON if "dashboard.charts" in text]
 FORMULAS = [text for text in PYTHON if "attention_plugins.formula" in text]
+_OF_PAGES = re.compile(r"dashboard\.(pages|ui|records)|^from attention_plugins\.contract")
+PAGES = [text for text in PYTHON if _OF_PAGES.search(text)]
 KIT = [text for text in PYTHON if "attention_plugins.checking" in text]
 LINES = [line for b in BLOCKS if b.language == "bash" for line in b.text.splitlines()]
 COMMANDS = [line for line in LINES if line.startswith("python -m attention_plugins ")]
@@ -81,7 +83,7 @@ def test_ci_takes_the_test_command_from_here():
 
 
 def test_every_block_of_python_is_run_by_a_test_here():
-    run_here = [*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT, *FORMULAS]
+    run_here = [*CODE, *NORMALISERS, *MODELS, *DATASETS, *NOTEBOOK, *KIT, *FORMULAS, *PAGES]
     assert sorted(run_here) == sorted(PYTHON)
 
 
@@ -89,6 +91,16 @@ def executed(code: str) -> dict:
     names: dict = {}
     exec(compile(code, "a document", "exec"), names)
     return names
+
+
+def test_the_page_shown_is_the_package_that_is_tested():
+    package = ROOT / "tests/plugins/attention_sharpness/src/attention_sharpness"
+    files = {path.read_text("utf-8").partition('"""\n\n')[2] for path in package.glob("*.py")}
+    assert {*PAGES} == files
+    point = 'sharpness = "attention_sharpness:ENTRY"'
+    lines = TEXT.splitlines()
+    declared = (package.parents[1] / "pyproject.toml").read_text("utf-8").splitlines()
+    assert lines.count(point) == declared.count(point) == 1
 
 
 @pytest.mark.parametrize("code", CODE)
@@ -266,7 +278,7 @@ def catalogue() -> Catalogue:
 
 LINKS = re.findall(r"`/(\w*)\?([^`]+)`", TEXT)
 # By the first part of a link's address; the first page is where the bare address leads.
-FEATURES = {("" if entry is PAGES[0] else entry.path): entry.name for entry in PAGES}
+FEATURES = {("" if entry is found()[0] else entry.path): entry.name for entry in found()}
 
 
 def link_of(page):

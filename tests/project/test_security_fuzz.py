@@ -25,19 +25,20 @@ from support.catalogue import FACTS
 from support.formulas import MIXED, RANDOM, survives
 from support.fuzz import JSON, TEXTS, altered, damaged
 
+import dashboard
 from attention_plugins import checkpoints, registry
 from attention_plugins.checkpoints import CARD, WEIGHTS, CheckpointError
 from attention_plugins.contract import CheckpointSpec, ContractError
 from attention_plugins.datasets.parallel import read_pairs
 from attention_plugins.describing import card as described
 from attention_plugins.race.store import Race
-from dashboard import navigation
 from dashboard.features.race import task as race_task
 from dashboard.features.race.task_import import read_race
 from dashboard.features.race.view import RaceView, chosen
 from dashboard.features.race.view import requests as requests_of_race
 from dashboard.features.regression.task_table import as_regression, read_table
 from dashboard.jobs.training_files import checkpoint_name
+from dashboard.pages import installed
 from dashboard.records.card import problem_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.request import Request, Result
@@ -69,7 +70,7 @@ def catalogue():
 
 @cache
 def links():
-    pages = [f"dashboard.features.{entry.name}.view" for entry in navigation.PAGES]
+    pages = [f"dashboard.features.{entry.name}.view" for entry in installed()]
     found = [importlib.import_module(page) for page in pages]
     return [page.LINK for page in found if hasattr(page, "LINK")]
 
@@ -78,7 +79,7 @@ def links():
 def field_names():
     """What a link may say on any page, by the pages' own words."""
     found = {field.name for link in links() for field in link.fields}
-    sources = Path(navigation.__file__).parent.rglob("view.py")
+    sources = Path(dashboard.__file__).parent.rglob("view.py")
     words = {
         word for path in sources for word in re.findall(r'"([a-z_]{1,20})"', path.read_text())
     }

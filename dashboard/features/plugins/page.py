@@ -12,6 +12,7 @@ from dashboard.features.plugins.cards import cards, checks, counted, write_your_
 from dashboard.features.plugins.view import FIND, LINK, PluginsView, chosen, found
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.language.joining import ended, listed
+from dashboard.pages import installed
 from dashboard.records.attending import Distribution, Source, safe_address
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import not_installed, shown
@@ -59,6 +60,7 @@ def _results(session: Session[PluginsView], catalogue: Catalogue, _: None) -> No
         _found(session, catalogue)
     else:
         _list(session, catalogue)
+        _pages()
     write_your_own(catalogue)
 
 
@@ -125,6 +127,24 @@ def _list(session: Session[PluginsView], catalogue: Catalogue) -> None:
                 _origins(one, catalogue)
                 cards(session.jobs, found(one, catalogue, ""), catalogue, one.name)
     _others(session, [one for one in every if one not in drawn], catalogue)
+
+
+def _pages() -> None:
+    """The pages that packages bring, and why one of them cannot be shown."""
+    brought = [entry for entry in installed() if not entry.built_in]
+    if not brought:
+        return
+    with st.container(border=True, key="plugins-pages", gap="small"):
+        st.markdown(gettext("**Pages of packages**"))
+        for entry in brought:
+            whose = plain(f"{entry.distribution} {entry.version}")
+            icon = f":material/{'error' if entry.problem else entry.icon}:"
+            with st.container(gap=None):
+                st.markdown(f"{icon} **{plain(entry.said(entry.title))}** · {whose}")
+                if entry.problem:
+                    st.text(translated(entry.problem))
+                elif entry.purpose:
+                    st.caption(plain(entry.said(entry.purpose)))
 
 
 def _others(

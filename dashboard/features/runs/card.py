@@ -8,9 +8,9 @@ from collections.abc import Sequence
 
 import streamlit as st
 
-from dashboard import navigation
 from dashboard.features.runs.view import RunsView
 from dashboard.language import gettext, gettext_noop, translated
+from dashboard.pages import installed
 from dashboard.records.text import lines, one_line
 from dashboard.storage import page_run
 from dashboard.storage.files import BundleError, StorageError
@@ -42,9 +42,9 @@ def title(run: Run) -> None:
 
 def _source(run: Run) -> str:
     """The page, by its title, or the file that a run is from."""
-    pages = {entry.path: entry.title for entry in navigation.PAGES}
-    if run.origin == "kept" and run.source in pages:
-        return gettext(pages[run.source])
+    pages = {entry.path: entry for entry in installed() if entry.path}
+    if run.origin == "kept" and (entry := pages.get(run.source)):
+        return entry.said(entry.title)
     return plain(run.source) or gettext("a page")
 
 

@@ -11,6 +11,7 @@ from support.runs import panel
 from dashboard import navigation
 from dashboard.charts import export as files
 from dashboard.charts.legend import weights_legend
+from dashboard.pages import installed
 from dashboard.storage.page_run import PageRun, read
 from dashboard.storage.seen import Chart, Group
 from dashboard.ui import page_menu
@@ -31,7 +32,7 @@ def home(tmp_path, monkeypatch):
 @pytest.fixture
 def menu(opened, monkeypatch):
     """``menu(**link)``: the page *Kernel regression* with its menu open."""
-    (own,) = (entry for entry in navigation.PAGES if entry.name == "regression")
+    (own,) = (entry for entry in installed() if entry.name == "regression")
     monkeypatch.setattr(navigation, "current", lambda: own)
 
     def new(**link):
@@ -80,7 +81,7 @@ def test_the_usual_name_tells_the_panels_apart(menu):
 
 
 def test_a_run_names_the_page_on_which_it_was_kept(menu, monkeypatch):
-    (train,) = (entry for entry in navigation.PAGES if entry.path == "train")
+    (train,) = (entry for entry in installed() if entry.path == "train")
     app = menu(a="gaussian")
     monkeypatch.setattr(navigation, "current", lambda: train)
     keep(app.run())

@@ -1,0 +1,282 @@
+"""The pages, found through one door: the workbench's own, and those that packages bring.
+
+A page is a Python package whose ``page.py`` declares ``PAGE``. A worker computes for it by
+``perform(request, context)`` of its ``task.py``, and reads its ``OPTIONS`` from ``task_offer.py``;
+texts in other languages lie beside both. What the menu says of it is an :class:`Entry`. Those of
+the workbench stand in one table; a package names its own in the entry-point group
+``attention_pages``, by the page's name in addresses, links and requests::
+
+    [project.entry-points.attention_pages]
+    sharpness = "attention_sharpness:ENTRY"
+
+The page process imports such a page only after a process of its own has: it must be quick, and
+free of torch. What a page breaks costs that page alone.
+"""
+
+from __future__ import annotations
+
+import functools
+import importlib
+import os
+import pkgutil
+import re
+import sys
+import threading
+import traceback
+from collections import Counter
+from collections.abc import Callable, Iterator
+from concurrent.futures import Future
+from dataclasses import dataclass, replace
+from importlib import metadata
+from typing import TYPE_CHECKING, Any
+
+from packaging.utils import canonicalize_name
+
+from dashboard.language import current, gettext_noop, said_in
+from dashboard.records.text import without_folders
+
+if TYPE_CHECKING:
+    from dashboard.jobs.tasks import Context
+    from dashboard.records.request import Request, Result
+
+GROUP = "attention_pages"
+_BUILT_IN = "dashboard.features"  # whose ``ENTRIES`` are those of the workbench, by their names
+_NAME = re.compile(r"[a-z][a-z0-9_-]{0,39}\Z")
+# Addresses of the server itself, and tasks that are no page's.
+_RESERVED = {"app", "catalogue", "component", "formula", "media", "preview", "static"}
+_HEAVY = ("torch", "attention_plugins")
+_ALLOW_LIST = "ATTENTION_PLUGINS"
+_LONGEST = 300  # characters of what an exception says
+_START = 180.0  # seconds in which a process may start on a busy machine
+
+
+@dataclass(frozen=True, kw_only=True)
+class Entry:
+    """What the menu says of a page.
+
+    Args:
+        title, icon: in the menu; the icon is one of Material's.
+        section: of the menu; a page of none stands in the menu itself.
+        purpose: what it is for, in a few words.
+        path: in the address; the page's name by default, and always of a page from elsewhere.
+            Empty where the page has no address, and so no place in the menu.
+
+    The rest is filled in where the page is found: the ``name``, the ``module`` (its package), the
+    ``distribution`` and ``version`` of whoever brought it, the ``declared`` name of the entry, and
+    the ``problem`` for which it is refused, in a sentence.
+    """
+
+    title: str
+    icon: str = "extension"
+    section: str = "Extend"
+    purpose: str = ""
+    path: str = ""
+    name: str = ""
+    module: str = ""
+    distribution: str = ""
+    version: str = ""
+    declared: str = ""
+    problem: str = ""
+    built_in: bool = False
+
+    def said(self, text: str, language: str = "") -> str:
+        """One of its texts in a language; by default the visitor's."""
+        whose = self.module if self.built_in else f"{self.module}.page"
+        return said_in(language or current(), text, whose)
+
+
+@functools.cache
+def own() -> tuple[Entry, ...]:
+    """The pages of the workbench; the first is where the bare address leads."""
+    return tuple(
+        replace(
+            entry, name=name, path=entry.path or name, module=f"{_BUILT_IN}.{name}", built_in=True
+        )
+        for name, entry in importlib.import_module(_BUILT_IN).ENTRIES.items()
+    )
+
+
+@functools.cache
+def found() -> tuple[Entry, ...]:
+    """Every page, ours first, as far as it is known before anything of a package is imported."""
+    theirs = sorted(_declared(), key=lambda entry: (entry.distribution, entry.name))
+    taken = {word for entry in own() for word in (entry.name, entry.path)} | _RESERVED
+    offered = Counter(entry.name for entry in theirs)
+    return (*own(), *(_refused(entry, taken, offered) for entry in theirs))
+
+
+def _declared() -> Iterator[Entry]:
+    for point in metadata.entry_points(group=GROUP):
+        yield Entry(
+            title=point.name.replace("_", " ").capitalize(), name=point.name, path=point.name,
+            module=point.value.partition(":")[0].strip(), declared=point.value,
+            distribution=point.dist.name if point.dist else gettext_noop("unknown distribution"),
+            version=point.dist.version if point.dist else "",
+        )  # fmt: skip
+
+
+def _refused(entry: Entry, taken: set[str], offered: Counter[str]) -> Entry:
+    """The entry with the problem that its name or its package has, if any."""
+    allowed = os.environ.get(_ALLOW_LIST)
+    listed = {canonicalize_name(name.strip()) for name in (allowed or "").split(",")}
+    problem = ""
+    if not _NAME.match(entry.name):
+        problem = gettext_noop(
+            "its name cannot stand in an address: need a letter, then up to 39 of a-z, 0-9, _, -"
+        )
+    elif entry.name in taken:
+        problem = gettext_noop("its name is taken by the workbench: choose another")
+    elif offered[entry.name] > 1:
+        problem = gettext_noop("another package brings a page of this name: remove one of them")
+    elif allowed is not None and canonicalize_name(entry.distribution) not in listed:
+        problem = gettext_noop("its package is not on the allow-list ATTENTION_PLUGINS")
+    return replace(entry, problem=problem, path="" if problem else entry.path)
+
+
+def brought() -> list[Entry]:
+    """The pages of packages whose names are valid; their modules may be faulty."""
+    return [entry for entry in found() if not entry.built_in and not entry.problem]
+
+
+def installed() -> tuple[Entry, ...]:
+    """Every page, as far as it was tried; a page that still is being tried has its bare name."""
+    return tuple(
+        trial.result() if (trial := _trial(entry)) and trial.done() else entry for entry in found()
+    )
+
+
+def opened(name: str) -> Entry:
+    """The page of that name once it was tried, which may take until ``plugin_limit``.
+
+    Raises:
+        KeyError: there is none.
+    """
+    entry = next((entry for entry in found() if entry.name == name), None)
+    if entry is None:
+        raise KeyError(name)
+    trial = _trial(entry)
+    return trial.result() if trial else entry
+
+
+def look_again() -> None:
+    """Forget which pages there are, and how their trials ended."""
+    from dashboard.language import catalogues
+
+    for forgotten in (found, _started, catalogues.catalogue):
+        forgotten.cache_clear()
+
+
+_at_once = threading.BoundedSemaphore(2)
+
+
+def _trial(entry: Entry) -> Future[Entry] | None:
+    """How the page's trial ends, which begins now; None if it needs none."""
+    return None if entry.built_in or entry.problem else _started(entry)
+
+
+@functools.cache
+def _started(entry: Entry) -> Future[Entry]:
+    trial: Future[Entry] = Future()
+
+    def run() -> None:
+        try:
+            with _at_once:
+                trial.set_result(_tried(entry))
+        except Exception as error:  # a machine that starts no process
+            trial.set_result(replace(entry, problem=_words(error)))
+
+    threading.Thread(target=run, name=f"page {entry.name}", daemon=True).start()
+    return trial
+
+
+def _tried(entry: Entry) -> Entry:
+    """The page as it declares itself, or why it is refused, by a process of its own."""
+    from dashboard.jobs.pool import LocalPool
+    from dashboard.records.request import Request
+    from dashboard.settings import settings
+
+    limit = settings().plugin_limit
+    pool = LocalPool(1, tasks=__name__, time_limit=limit, silence=2 * limit, warm=False)
+    try:
+        request = Request.make(entry.name, options={"declared": entry.declared})
+        event = pool.wait(pool.submit(request), limit + _START)
+    finally:
+        pool.close()
+    if event and event.result:
+        return replace(entry, **event.result.facts)
+    if event is None or "time_limit" in event.facts:
+        problem = gettext_noop(
+            "importing its page took over {limit:g} s (ATTENTION_PLUGIN_LIMIT)", limit=limit
+        )
+    else:
+        problem = event.note
+    return replace(entry, problem=problem)
+
+
+def perform(request: Request, context: Context) -> Result:
+    """Try a page, in a process of its own: import it as the page process would.
+
+    Args:
+        request: the page's name as the task, and how its entry point declares it.
+        context: of a worker.
+
+    Returns:
+        Facts: what its :class:`Entry` says of it.
+
+    Raises:
+        ValueError: the page cannot be shown, with the reason.
+    """
+    from dashboard.records.request import Result
+    from dashboard.ui.page import Page
+
+    declared = str(dict(request.options)["declared"])
+    module = f"{declared.partition(':')[0].strip()}.page"
+    entry = _attempt(lambda: pkgutil.resolve_name(declared), declared)
+    page = _attempt(lambda: importlib.import_module(module).PAGE, module)
+    if heavy := [name for name in _HEAVY if name in sys.modules]:
+        raise ValueError(
+            gettext_noop(
+                "{module} imports {heavy}: only its task.py may, which runs in workers",
+                module=module, heavy=heavy[0],
+            )
+        )  # fmt: skip
+    if not isinstance(entry, Entry):
+        raise ValueError(gettext_noop("{declared} is no Entry", declared=declared))
+    if not isinstance(page, Page) or page.name != request.task:
+        raise ValueError(
+            gettext_noop(
+                "need PAGE in {module} to be a Page of the name {name}, as the entry point has it",
+                module=module, name=request.task,
+            )
+        )  # fmt: skip
+    told = {name: getattr(entry, name) for name in ("title", "icon", "section", "purpose")}
+    if not all(isinstance(text, str) for text in told.values()) or not told["title"].strip():
+        raise ValueError(gettext_noop("the texts of {declared} must be texts", declared=declared))
+    _attempt(lambda: _check_icon(entry.icon), declared)
+    return Result(facts=told)
+
+
+def _attempt(action: Callable[[], Any], what: str) -> Any:
+    try:
+        return action()
+    except BaseException as error:  # it may ask the process to exit
+        raise ValueError(
+            gettext_noop("{what} raised {error}", what=what, error=_words(error))
+        ) from error
+
+
+def _words(error: BaseException) -> str:
+    """What the error says, in a line, and where it was raised."""
+    message = (str(error).strip().splitlines() or [""])[0][:_LONGEST]
+    line = f"{type(error).__name__}: {message}"
+    if not isinstance(error, SyntaxError):  # which says it by itself
+        frames = traceback.extract_tb(error.__traceback__)
+        own = [frame for frame in frames if not frame.filename.startswith("<frozen")]
+        line = f"{line} ({os.path.basename(own[-1].filename)}, line {own[-1].lineno})"
+    return without_folders(line)
+
+
+def _check_icon(icon: str) -> None:
+    from streamlit.string_util import validate_icon_or_emoji
+
+    validate_icon_or_emoji(f":material/{icon}:")
