@@ -105,10 +105,15 @@ def survives():
     """``survives(make)``: makes a chart twice, sends it through JSON, gives it as a mapping."""
 
     def check(make) -> dict[str, Any]:
-        text = make().to_json()
-        assert make().to_json() == text, "equal arguments must give equal specifications"
+        made = make()
+        text = made.to_json(validate=False)
+        again = make().to_json(validate=False)
+        assert again == text, "equal arguments must give equal specifications"
         spec = json.loads(text)
-        assert alt.Chart.from_dict(spec).to_dict() == spec
+        # To the schema a row is any object: one of each table is as good as all.
+        data = {name: rows[:1] for name, rows in spec.get("datasets", {}).items()}
+        short = spec | {"datasets": data} if data else spec
+        assert type(made).from_dict(short).to_dict(validate=False) == short
         assert "NaN" not in text
         # Names that Altair counts up would differ from one process to the next.
         assert '"view_' not in text
