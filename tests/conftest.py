@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import subprocess
 import sys
@@ -57,3 +58,25 @@ def _own_home(tmp_path_factory):
         for name in ("ATTENTION_PLUGINS", "ATTENTION_CHECKPOINTS", "ATTENTION_TATOEBA"):
             patch.delenv(name, raising=False)
         yield
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_collection():
+    """What is collected stays, so nobody need look for what could be thrown away."""
+    gc.disable()
+    yield
+    gc.enable()
+
+
+@pytest.hookimpl(hookwrapper=True)
+def pytest_make_collect_report(collector):
+    """Let one of two processes collect from the end: each writes half of the bytecode for both."""
+    outcome = yield
+    if isinstance(collector, pytest.Directory) and os.environ.get("PYTEST_XDIST_WORKER") == "gw1":
+        outcome.get_result().result.reverse()
+
+
+def pytest_collection_modifyitems(items):
+    """Bring what both collected into one order; within a file it is that of the file."""
+    if "PYTEST_XDIST_WORKER" in os.environ:
+        items.sort(key=lambda item: item.path)

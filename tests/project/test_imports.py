@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import functools
 import importlib.util
+import json
 import re
 import subprocess
 import sys
@@ -219,21 +220,46 @@ def test_the_ban_sees_what_it_bans(snippet):
     assert list(banned(ast.parse(snippet)))
 
 
+# What several questions would each import first, and forks that go on from there, one each.
+_FORKING = """
+import json, os, sys
+before, *questions = json.loads(sys.stdin.read())
+exec(before)
+for statements in questions:
+    if os.fork() == 0:
+        for each in statements:
+            exec(each)
+            print(*sys.modules, flush=True)
+        os._exit(0)
+    if os.wait()[1]:
+        sys.exit(1)
+"""
+
+
 def loaded(*statements: str) -> list[set[str]]:
     """What a fresh interpreter holds after each statement: modules, of ours also submodules."""
-    code = "\n".join(["import sys", *(f"{each}\nprint(*sys.modules)" for each in statements)])
+    return loaded_each("", statements)[0]
+
+
+def loaded_each(before: str, *questions: tuple[str, ...]) -> list[list[set[str]]]:
+    """The same of several interpreters, each of which began with the statement ``before``."""
     done = subprocess.run(
-        [sys.executable, "-c", code],
+        [sys.executable, "-c", _FORKING],
         cwd=ROOT,
+        input=json.dumps([before, *questions]),
         capture_output=True,
         text=True,
         timeout=120,
         check=False,
     )
     assert done.returncode == 0, done.stderr
-    held = [line.split() for line in done.stdout.splitlines()]
-    assert len(held) == len(statements)
-    return [{m for m in line if "." not in m or m.split(".")[0] in PACKAGES} for line in held]
+    lines = iter(done.stdout.splitlines())
+    held = [[next(lines).split() for _ in question] for question in questions]
+    assert not [*lines]
+    return [
+        [{m for m in line if "." not in m or m.split(".")[0] in PACKAGES} for line in question]
+        for question in held
+    ]
 
 
 def test_the_page_process_loads_no_torch_and_no_plugin():
@@ -258,36 +284,48 @@ def test_a_page_that_keeps_nothing_loads_no_database():
     assert {m for m in keeping if names(m, databases)} == {"sqlalchemy"}
 
 
-def test_a_measurement_of_complexity_loads_no_computer_algebra():
-    (worker,) = loaded(
+WITH_TORCH = {
+    "complexity": (
         "from attention_plugins.complexity import Recurrence, hops\n"
-        "hops(Recurrence(2).double(), 3, 2)"
-    )
+        "hops(Recurrence(2).double(), 3, 2)",
+    ),
+    "contract": (
+        "import attention_plugins, attention_plugins.registry, attention_plugins.race.export",
+        "import dashboard.jobs.worker, dashboard.features.regression.task",
+    ),
+    "catalogue": (
+        "from dashboard.jobs import tasks\nfrom dashboard.records.request import Request\n"
+        "tasks.perform(Request(task='catalogue'), None)",
+    ),
+}
+
+
+@pytest.fixture(scope="module")
+def with_torch():
+    """What an interpreter holds after each statement of these, once it has torch."""
+    return dict(zip(WITH_TORCH, loaded_each("import torch", *WITH_TORCH.values()), strict=True))
+
+
+def test_a_measurement_of_complexity_loads_no_computer_algebra(with_torch):
+    (worker,) = with_torch["complexity"]
     assert "attention_plugins.complexity" in worker
     assert not {m for m in worker if names(m, ("sympy", "mpmath"))}
 
 
-def test_the_contract_loads_nothing_of_the_dashboard_and_workers_no_streamlit():
-    contract, worker = loaded(
-        "import attention_plugins, attention_plugins.registry, attention_plugins.race.export",
-        "import dashboard.jobs.worker, dashboard.features.regression.task",
-    )
-    assert "torch" in contract
+def test_the_contract_loads_nothing_of_the_dashboard_and_workers_no_streamlit(with_torch):
+    contract, worker = with_torch["contract"]
     heavy = (
         "streamlit", "altair", "pandas", "dashboard", "sacrebleu", "pyarrow", "scipy",
         "statsmodels",
     )  # fmt: skip
+    assert "attention_plugins.race.export" in contract
     assert not {m for m in contract if names(m, heavy)}
     assert {"torch", "dashboard.features.regression.task"} <= worker
     assert not {m for m in worker if names(m, ("streamlit", "altair"))}
 
 
-def test_the_catalogue_loads_no_task_but_its_own():
-    asking = (
-        "from dashboard.jobs import tasks\nfrom dashboard.records.request import Request\n"
-        "tasks.perform(Request(task='catalogue'), None)"
-    )
-    (worker,) = loaded(asking)
+def test_the_catalogue_loads_no_task_but_its_own(with_torch):
+    (worker,) = with_torch["catalogue"]
     assert "dashboard.features.training.task_offer" in worker
     features = {m for m in worker if names(m, ("dashboard.features",))}
     assert not {m for m in features if m.endswith(".task")}
