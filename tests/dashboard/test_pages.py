@@ -84,6 +84,8 @@ def site(tmp_path_factory):
     known(folder, "attention-sharpness", point.replace('"', ""))
     for name, source in PAGES.items():
         install(folder, name, source)
+    install(folder, "numbers", page("numbers"), "ENTRY = 3")
+    install(folder, "icon", page("icon"), ENTRY.replace("*'", "*', icon='no such'"))
     (folder / "page_offers" / "task_offer.py").write_text("1 / 0", "utf-8")
     (folder / "page_offers" / "zh.po").write_bytes(b"\xff msgid")
     for number in "12":
@@ -166,6 +168,7 @@ REFUSED = {
     "exits": "page_exits.page raised SystemExit: I leave (page.py, line 4)",
     "absent": "page_absent.page raised ModuleNotFoundError: No module named "
     "'surely_not_installed' (page.py, line 4)",
+    "numbers": "page_numbers:ENTRY must be an Entry of texts",
     "other": "need PAGE in page_other.page to be a Page of the name other, as the entry point "
     "has it",
 }
