@@ -146,14 +146,8 @@ def installed() -> tuple[Entry, ...]:
 
 
 def opened(name: str) -> Entry:
-    """The page of that name once it was tried, which may take until ``plugin_limit``.
-
-    Raises:
-        KeyError: there is none.
-    """
-    entry = next((entry for entry in found() if entry.name == name), None)
-    if entry is None:
-        raise KeyError(name)
+    """The page of that name once it was tried, which may take until ``plugin_limit``."""
+    entry = next(entry for entry in found() if entry.name == name)
     trial = _trial(entry)
     return trial.result() if trial else entry
 
@@ -162,8 +156,8 @@ def look_again() -> None:
     """Forget which pages there are, and how their trials ended."""
     from dashboard.language import catalogues
 
-    for forgotten in (found, _started, catalogues.catalogue):
-        forgotten.cache_clear()
+    for known in (found, _started, catalogues.catalogue):
+        known.cache_clear()
 
 
 _at_once = threading.BoundedSemaphore(2)
@@ -226,6 +220,8 @@ def perform(request: Request, context: Context) -> Result:
     Raises:
         ValueError: the page cannot be shown, with the reason.
     """
+    from streamlit.string_util import validate_icon_or_emoji
+
     from dashboard.records.request import Result
     from dashboard.ui.page import Page
 
@@ -240,8 +236,6 @@ def perform(request: Request, context: Context) -> Result:
                 module=module, heavy=heavy[0],
             )
         )  # fmt: skip
-    if not isinstance(entry, Entry):
-        raise ValueError(gettext_noop("{declared} is no Entry", declared=declared))
     if not isinstance(page, Page) or page.name != request.task:
         raise ValueError(
             gettext_noop(
@@ -249,10 +243,10 @@ def perform(request: Request, context: Context) -> Result:
                 module=module, name=request.task,
             )
         )  # fmt: skip
-    told = {name: getattr(entry, name) for name in ("title", "icon", "section", "purpose")}
-    if not all(isinstance(text, str) for text in told.values()) or not told["title"].strip():
-        raise ValueError(gettext_noop("the texts of {declared} must be texts", declared=declared))
-    _attempt(lambda: _check_icon(entry.icon), declared)
+    told = {name: getattr(entry, name, None) for name in ("title", "icon", "section", "purpose")}
+    if not all(isinstance(text, str) for text in told.values()) or not str(told["title"]).strip():
+        raise ValueError(gettext_noop("{declared} must be an Entry of texts", declared=declared))
+    _attempt(lambda: validate_icon_or_emoji(f":material/{entry.icon}:"), declared)
     return Result(facts=told)
 
 
@@ -274,9 +268,3 @@ def _words(error: BaseException) -> str:
         own = [frame for frame in frames if not frame.filename.startswith("<frozen")]
         line = f"{line} ({os.path.basename(own[-1].filename)}, line {own[-1].lineno})"
     return without_folders(line)
-
-
-def _check_icon(icon: str) -> None:
-    from streamlit.string_util import validate_icon_or_emoji
-
-    validate_icon_or_emoji(f":material/{icon}:")

@@ -54,6 +54,7 @@ PAGES = {
     "Two Words": page("Two Words"),
     "draws": page("draws", controls="1 / 0"),
     "ends": page("ends", controls="exit()"),
+    "offers": page("offers"),
 }
 
 
@@ -83,6 +84,10 @@ def site(tmp_path_factory):
     known(folder, "attention-sharpness", point.replace('"', ""))
     for name, source in PAGES.items():
         install(folder, name, source)
+    install(folder, "numbers", page("numbers"), "ENTRY = 3")
+    install(folder, "icon", page("icon"), ENTRY.replace("*'", "*', icon='no such'"))
+    (folder / "page_offers" / "task_offer.py").write_text("1 / 0", "utf-8")
+    (folder / "page_offers" / "zh.po").write_bytes(b"\xff msgid")
     for number in "12":
         known(folder, f"twin-{number}", "twin = page_draws:ENTRY")
     with pytest.MonkeyPatch.context() as patch:
@@ -163,6 +168,7 @@ REFUSED = {
     "exits": "page_exits.page raised SystemExit: I leave (page.py, line 4)",
     "absent": "page_absent.page raised ModuleNotFoundError: No module named "
     "'surely_not_installed' (page.py, line 4)",
+    "numbers": "page_numbers:ENTRY must be an Entry of texts",
     "other": "need PAGE in page_other.page to be a Page of the name other, as the entry point "
     "has it",
 }
@@ -201,6 +207,13 @@ def test_a_page_whose_name_cannot_be_is_refused_before_its_package_is_touched(
 def test_a_task_of_a_packages_page_cannot_replace_one_of_the_workbench(bench):
     event = bench.backend.wait(bench.backend.submit(Request.make("formula")), 120)
     assert "page_formula" not in event.note + str(event.facts)
+
+
+def test_what_a_task_offers_that_cannot_be_read_is_named_and_costs_no_other(bench):
+    catalogue = bench.catalogue()
+    (failure,) = catalogue.distributions["page-offers"].failures
+    assert failure["message"] == "ZeroDivisionError: division by zero (task_offer.py, line 1)"
+    assert [option.name for option in catalogue.options["sharpness"]] == ["temperature"]
 
 
 @pytest.mark.parametrize("name", ["draws", "ends"])
