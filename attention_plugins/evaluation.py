@@ -178,7 +178,7 @@ def evaluate(
         done to the text before; ``sentences``, ``beam``, ``too_long``; where another metric is
         given also ``metric``: its ``name``, ``title``, ``value``, ``unit`` and
         ``higher_is_better``. With neighbours ``near``, ``far`` and ``copied``, see
-        :func:`~attention_plugins.neighbours.apart`: each ``sentences``, ``bleu`` and, by another
+        :func:`~attention_plugins.evaluation.apart`: each ``sentences``, ``bleu`` and, by another
         metric, ``value``.
     """
     by_source = references(pairs)

@@ -23,7 +23,7 @@ from attention_plugins.hookspecs import HOOKS
 def draw(*shape: int, seed: int = 0, dtype: torch.dtype = torch.float64) -> Tensor:
     """Normal numbers of their own generator."""
     generator = torch.Generator().manual_seed(seed)
-    return torch.randn(*shape, generator=generator, dtype=torch.float64).to(dtype)
+    return torch.randn(shape, generator=generator, dtype=torch.float64).to(dtype)
 
 
 @torch.no_grad()

@@ -77,12 +77,13 @@ def check_weights_are_finite_and_not_negative(spec: NormaliserSpec) -> None:
 def check_rows_sum_to_what_the_record_says(spec: NormaliserSpec) -> None:
     """To 1 where ``sums_to_one``; else some row does not."""
     sums = torch.cat([_weights(_make(spec), scores).sum(dim=-1) for _, scores in _cases()])
-    off = float((sums - 1).detach().abs().max())
-    if spec.sums_to_one and off > 1e-6:
+    apart = (sums - 1).detach().flatten()
+    off = float(apart[apart.abs().argmax()])
+    if spec.sums_to_one and abs(off) > 1e-6:
         raise Broken(
             f"a row of weights sums to 1 {off:+.3g}; divide by the sum, or say sums_to_one=False"
         )
-    if not spec.sums_to_one and off < 1e-6:
+    if not spec.sums_to_one and abs(off) < 1e-6:
         raise Broken("every row of weights sums to 1; say sums_to_one=True")
 
 
@@ -98,9 +99,6 @@ def check_a_masked_key_changes_nothing(spec: NormaliserSpec) -> None:
             "keys behind a mask changed the weights of others; they have the lowest finite score "
             "(torch.finfo(scores.dtype).min): do not count them, and let nothing overflow"
         )
-    nowhere = masked_weights(scores, torch.zeros_like(allowed), made)
-    if nowhere.any() or not nowhere.isfinite().all():
-        raise Broken("a row whose keys are all masked must not give NaN")
 
 
 @rule("normalisers")
@@ -124,11 +122,13 @@ def check_moving_a_key_moves_its_weight(spec: NormaliserSpec) -> None:
 
 @rule("normalisers")
 def check_gradients_are_finite(spec: NormaliserSpec) -> None:
-    """Of scores and of the normaliser's own weights, behind a mask too."""
+    """Of scores and of the normaliser's own weights; behind a mask too, and where it hides all."""
+    seen = torch.full(_SHAPE[-2:-1], _SHAPE[-1] - _MASKED)
+    seen[-1] = 0
+    allowed = torch.arange(_SHAPE[-1]) < seen[:, None]
     for what, scores in _cases():
         made = _make(spec)
         scores.requires_grad_()
-        allowed = torch.arange(_SHAPE[-1]) < _SHAPE[-1] - _MASKED
         found = masked_weights(scores, allowed, made)
         if not found.requires_grad:
             raise Broken("no gradient reaches the scores; do not detach them")

@@ -101,7 +101,7 @@ class Standing:
             reference itself and of one that could not run.
         corrected_p: Holm's, over all contestants that were compared; NaN where there is no
             difference.
-        verdict: of :class:`~attention_plugins.race.comparisons.Comparison`; ``reference``;
+        verdict: of :class:`~attention_plugins.race.standings.Comparison`; ``reference``;
             ``could not run`` without any quality.
         seeds_needed: how many seeds would do for all that were compared; None where no number
             does, and of those that are not compared.

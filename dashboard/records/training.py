@@ -81,7 +81,7 @@ class Epoch:
         bleu: of held-out sentences, 0 to 100; None if none was held out.
         score: of these by the data set's own metric; None where that is BLEU.
         parts: of ``near``, ``far`` and ``copied`` their ``sentences`` and their ``score`` by the
-            same metric, see :mod:`dashboard.records.nearness`; what has no sentence is left out.
+            same metric, see :mod:`dashboard.records.training`; what has no sentence is left out.
         probe: the translation of the probe sentence; empty if there is no probe.
         evaluation_seconds: how long it took after the steps to score and to store the model.
     """

@@ -18,7 +18,7 @@ from dashboard.ui.glossary import glossary_button
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
 from dashboard.ui.owner import visitor
-from dashboard.ui.page_menu import page_script
+from dashboard.ui.page_script import page_script
 from dashboard.ui.reloading import changes, reload
 from dashboard.ui.results import POLL, details
 from dashboard.ui.session import address, draw_anew

@@ -1,13 +1,4 @@
-"""The menu that keeps a page as it is seen: as a run, or as a file.
-
-What the browser does on every page beyond what Streamlit has it do.
-
-A page begins at its top, and the menu that covers it on a phone is closed: Streamlit leaves both
-as they were on the page before. A link inside a container of the key :data:`TO_FORMULA` leads to
-its page's field of formulas instead. The tab key goes from a popover's button into it. A tap shows
-a chart's tooltip, and scrolling hides it. A language that was chosen is remembered in a cookie,
-which a page can only set by script.
-"""
+"""The menu that keeps a page as it is seen: as a run, or as a file."""
 
 from __future__ import annotations
 
@@ -16,14 +7,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 
 import streamlit as st
-from streamlit.components.v2 import component
 
-from dashboard import language, navigation
+from dashboard import navigation
 from dashboard.charts import export
 from dashboard.charts.export import ExportError
 from dashboard.charts.legend import is_scale
 from dashboard.charts.preview import Titled, preview
-from dashboard.language import TAGS, gettext, gettext_noop, translated
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import listed, together
 from dashboard.records.request import Request, Result
 from dashboard.records.text import lines, one_line
@@ -33,129 +23,11 @@ from dashboard.storage.entries import fitting
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NOTE, PageRun
 from dashboard.storage.seen import Chart, Group, whole, widths
-from dashboard.ui import charts, owner, speaking
+from dashboard.ui import charts, owner
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.noting import Record, Spec
 from dashboard.ui.owner import run_store
 from dashboard.ui.widgets import plain
-
-TO_FORMULA = "to-formula"
-
-_KEY = "page-script"
-_JS = (
-    f"""
-const wayToFormula = ".st-key-{TO_FORMULA} a";
-"""
-    + """
-const narrow = 768;  // px; below it Streamlit's menu of pages covers the page
-const patience = 10000;  // milliseconds until a page is drawn
-const acts = ["wheel", "touchstart", "pointerdown", "keydown"];
-let page = null, remembered = "", sought = false;
-
-function begin() {
-  const menu = document.querySelector("[data-testid=stSidebar][data-collapsed=false]");
-  if (innerWidth < narrow)
-    menu?.querySelector("[data-testid=stSidebarCollapseButton] button")?.click();
-  document.querySelector("[data-testid=stMain]")?.scrollTo({ top: 0, behavior: "instant" });
-  if (sought) landAtFormula();
-  sought = false;
-}
-
-function remember({ cookie, language, seconds }) {
-  if (!language || language === remembered) return;
-  remembered = language;
-  const secure = location.protocol === "https:" ? "; Secure" : "";
-  document.cookie = `${cookie}=${language}; Max-Age=${seconds}; Path=/; SameSite=Lax${secure}`;
-}
-
-// Vega shows a tooltip when a pointer moves, and hides it when a mouse leaves.
-function hideTooltip() {
-  document.getElementById("vg-tooltip-element")?.classList.remove("visible");
-}
-
-function showTooltip(event) {
-  if (event.pointerType !== "touch") return;
-  if (!event.target.closest?.("[data-testid=stVegaLiteChart]")) return;
-  const { clientX, clientY } = event;
-  const moved = { bubbles: true, clientX, clientY, pointerType: "touch" };
-  event.target.dispatchEvent(new PointerEvent("pointermove", moved));
-}
-
-addEventListener("scroll", hideTooltip, { capture: true, passive: true });
-addEventListener("click", showTooltip);
-addEventListener("click", (event) => {
-  sought = Boolean(event.target.closest?.(wayToFormula));
-}, true);
-
-// Streamlit draws an open popover at the end of the document, far from its button.
-function tabThroughPopover(event) {
-  if (event.key !== "Tab") return;
-  const body = document.querySelector("[data-testid=stPopoverBody]");
-  const button = document.querySelector("[data-testid=stPopoverButton][aria-expanded=true]");
-  if (!body || !button) return;
-  const stops = [...body.querySelectorAll("a[href], button, input, textarea, [tabindex='0']")]
-    .filter((each) => !each.disabled && each.tabIndex >= 0 && each.getClientRects().length);
-  const last = event.shiftKey ? stops[0] : stops.at(-1);
-  const active = document.activeElement;
-  if (active === button && !event.shiftKey && stops.length) {
-    event.preventDefault();
-    stops[0].focus();
-  } else if (active === last) {
-    button.focus();  // from which the browser goes on, or stays where it came from
-    if (event.shiftKey) event.preventDefault();
-  }
-}
-
-addEventListener("keydown", tabThroughPopover, true);
-
-// Charts above the field still grow, and the field may be drawn anew, until the visitor acts.
-function landAtFormula() {
-  const look = () => {
-    const field = document.querySelector('[class*="st-key-"][class*="-formula"] input');
-    if (!field) return;
-    if (document.activeElement !== field) {
-      field.focus({ preventScroll: true });
-      field.select();
-    }
-    field.scrollIntoView({ block: "center", behavior: "instant" });
-  };
-  const drawing = new MutationObserver(look), growing = new ResizeObserver(look);
-  const leave = () => {
-    drawing.disconnect();
-    growing.disconnect();
-    acts.forEach((act) => removeEventListener(act, leave, true));
-  };
-  drawing.observe(document.body, { childList: true, subtree: true });
-  growing.observe(document.querySelector("[data-testid=stMainBlockContainer]"));
-  acts.forEach((act) => addEventListener(act, leave, true));
-  setTimeout(leave, patience);
-}
-
-export default function ({ data }) {
-  document.documentElement.lang = data.tag;
-  if (page !== null && page !== data.page) begin();
-  page = data.page;
-  remember(data.chosen);
-}
-"""
-)
-_script = component("attention_workbench_page", js=_JS)
-
-
-def page_script(part: str = "") -> None:
-    """Have the browser do its part of this page.
-
-    Args:
-        part: what of the page is seen; another part begins at the top as another page does.
-    """
-    _script(
-        key=_KEY, height="content",
-        data={
-            "page": f"{navigation.current().name} {part}", "tag": TAGS[language.current()],
-            "chosen": speaking.to_remember(),
-        },
-    )  # fmt: skip
-
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"
 _KEEPING = gettext_noop("Keeping")

@@ -9,16 +9,20 @@ from contextlib import contextmanager
 from itertools import count
 
 LONGEST = 0.5  # seconds after which the next session draws beside one that is not done
+SOON = 0.4  # seconds; a session that asks again within them is in a hurry, as with every key
 _HALF_LIFE = 5.0  # seconds in which what a session has drawn counts half
 _FORGOTTEN = 1e-3  # seconds of drawing that no longer count
+_REST = 2.0  # times what one in a hurry has drawn, for each other session that asks just then
+_LONGEST_REST = 2.0  # seconds
 
 
 class _Turn:
     """Of one script of a session, which waits or draws."""
 
-    def __init__(self, session: str, order: int) -> None:
-        self.session, self.order = session, order
+    def __init__(self, session: str, order: int, hurries: bool) -> None:
+        self.session, self.order, self.hurries = session, order, hurries
         self.granted = threading.Event()
+        self.admitted = False
         self.began = self.spent = 0.0
 
 
@@ -26,8 +30,9 @@ class Turns:
     """Lets one script draw at a time; what waits for a worker meanwhile lets others draw.
 
     Scripts that draw at once only share one interpreter lock, and with ten of them the thread
-    that talks to browsers hardly gets it. Someone whose every key draws a page waits behind those
-    who have drawn less, and loses nothing: of several keys the last one is drawn.
+    that talks to browsers hardly gets it. Someone whose every key draws a page waits behind all
+    others, and rests between two pages while others ask for theirs, so that all those in a hurry
+    together draw about half of the time. They lose nothing: of several keys the last is drawn.
 
     Args:
         clock: monotonic seconds.
@@ -44,19 +49,31 @@ class Turns:
         self._waiting: list[_Turn] = []
         self._drawing: list[_Turn] = []
         self._drawn: dict[str, tuple[float, float]] = {}  # by session: seconds, and when counted
+        self._asked: dict[str, float] = {}  # by session: when its browser last asked for a page
+        self._newest: dict[str, _Turn] = {}  # by session
+        self._rested: dict[str, float] = {}  # by session in a hurry: when its next page may begin
         self._orders = count()
         self._own = threading.local()
 
     @contextmanager
     def drawing(self, session: str) -> Iterator[None]:
-        """Wait for the session's turn, and have it until the end of the context."""
-        turn = self._own.turn = _Turn(session, next(self._orders))
+        """Wait for the session's turn, and have it until the end of the context.
+
+        A script of the same session that is not done has been told to stop: it waits no longer,
+        and stops at what it draws next.
+        """
+        with self._lock:
+            turn = _Turn(session, next(self._orders), self._hurries(session))
+            self._newest[session] = self._own.turn = self._own.last = turn
         self._begin(turn)
         try:
             yield
         finally:
             self._own.turn = None
             self._end(turn)
+            with self._lock:
+                if self._newest.get(session) is turn:
+                    del self._newest[session]
 
     @contextmanager
     def waiting(self) -> Iterator[None]:
@@ -72,39 +89,83 @@ class Turns:
             turn.order = next(self._orders)
             self._begin(turn)
 
+    def _hurries(self, session: str) -> bool:
+        """Whether the session's browser has asked a moment ago; a page may draw itself again."""
+        last: _Turn | None = getattr(self._own, "last", None)
+        if last is not None and last.session == session:
+            return last.hurries
+        now = self._clock()
+        self._asked = {name: at for name, at in self._asked.items() if now - at < SOON}
+        hurries, self._asked[session] = session in self._asked, now
+        return hurries
+
     def _begin(self, turn: _Turn) -> None:
         turn.granted.clear()
         with self._lock:
             self._waiting.append(turn)
-            self._grant()
-        while not turn.granted.wait(LONGEST):
+            pause = self._look(turn)
+        while not turn.granted.wait(pause):
             with self._lock:
-                self._grant()
+                pause = self._look(turn)
         turn.spent = self._processor()
 
     def _end(self, turn: _Turn) -> None:
         with self._lock:
+            now = self._clock()
             self._drawing.remove(turn)
-            seconds = self._counted(turn.session) + self._processor() - turn.spent
-            self._drawn[turn.session] = (seconds, self._clock())
-            self._grant()
+            seconds = self._counted(turn.session, now) + self._processor() - turn.spent
+            self._drawn[turn.session] = (seconds, now)
+            if turn.hurries:
+                rest = _REST * (now - turn.began) * self._others(turn.session, now)
+                until = max(self._rested.get(turn.session, now), now) + rest
+                self._rested[turn.session] = min(until, now + _LONGEST_REST)
+            self._grant(now)
 
-    def _grant(self) -> None:
+    def _look(self, turn: _Turn) -> float:
+        """Give turns to those that are due; seconds until this one should look again."""
         now = self._clock()
-        if any(now - each.began < LONGEST for each in self._drawing) or not self._waiting:
+        self._grant(now)
+        rest = self._rest(turn, now)
+        return min(rest, LONGEST) if rest > 0 else LONGEST
+
+    def _grant(self, now: float) -> None:
+        for turn in [*self._waiting]:
+            if self._newest.get(turn.session) is not turn:
+                self._give(turn, now)
+        if any(now - each.began < LONGEST for each in self._drawing):
             return
-        for session in [each for each in self._drawn if self._counted(each) < _FORGOTTEN]:
-            del self._drawn[session]
-        turn = min(self._waiting, key=lambda each: (self._counted(each.session), each.order))
+        self._forget(now)
+        able = [turn for turn in self._waiting if self._rest(turn, now) <= 0]
+        if able:
+            self._give(min(able, key=lambda turn: self._rank(turn, now)), now)
+
+    def _rank(self, turn: _Turn, now: float) -> tuple[bool, float, int]:
+        return turn.hurries, self._counted(turn.session, now), turn.order
+
+    def _give(self, turn: _Turn, now: float) -> None:
         self._waiting.remove(turn)
-        turn.began = now
         self._drawing.append(turn)
+        turn.began, turn.admitted = now, True
         turn.granted.set()
 
-    def _counted(self, session: str) -> float:
+    def _rest(self, turn: _Turn, now: float) -> float:
+        """Seconds until a turn may begin, if those that draw let it."""
+        begins = turn.hurries and not turn.admitted
+        return self._rested.get(turn.session, now) - now if begins else 0.0
+
+    def _others(self, session: str, now: float) -> int:
+        """How many other sessions have asked a moment ago."""
+        return sum(now - at < SOON for name, at in self._asked.items() if name != session)
+
+    def _forget(self, now: float) -> None:
+        for session in [each for each in self._drawn if self._counted(each, now) < _FORGOTTEN]:
+            del self._drawn[session]
+        self._rested = {name: until for name, until in self._rested.items() if until > now}
+
+    def _counted(self, session: str, now: float) -> float:
         """Seconds that a session has drawn of late."""
         seconds, at = self._drawn.get(session, (0.0, 0.0))
-        return seconds * 0.5 ** ((self._clock() - at) / _HALF_LIFE)
+        return seconds * 0.5 ** ((now - at) / _HALF_LIFE)
 
 
 TURNS = Turns()  # of this process, whose one interpreter lock they share

@@ -23,7 +23,7 @@ from dashboard.records.text import one_line, without_folders
 from dashboard.settings import settings, variable
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.files import checkpoints_root, home, trainings_root
-from dashboard.storage.run_limits import SweepClock
+from dashboard.storage.sweep_clock import SweepClock
 from dashboard.storage.table_format import find_format
 from dashboard.storage.uploads import Room, Upload, Uploads, name_of, uploads_named_in
 from dashboard.ui.owner import owner, run_store, visitor

@@ -137,6 +137,7 @@ def test_a_page_that_is_drawn_without_an_uploader_takes_none_a_minute_later(
     shown.redraw("here")
     time.now += 59
     assert server.put(cookie)[0] == 204  # it was on its way
+    shown.redraw("here")  # nor now: whoever draws it for hours takes no longer
     time.now += 2
     assert server.put(cookie)[0] == 403
 

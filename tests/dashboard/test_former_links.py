@@ -25,7 +25,8 @@ LINKS = [one["query"] for one in FROZEN if one["page"] == "regression"]
 
 @pytest.fixture
 def client():
-    answer = Route("/{path:path}", lambda _: PlainTextResponse("page"), methods=["GET", "POST"])
+    methods = ["GET", "HEAD", "POST"]
+    answer = Route("/{path:path}", lambda _: PlainTextResponse("page"), methods=methods)
     app = Starlette(routes=[answer], middleware=[Middleware(serving.FormerLinks)])
     return TestClient(app, follow_redirects=False)
 
@@ -49,6 +50,13 @@ def test_a_link_to_the_start_page_stays(client, query):
 def test_other_pages_and_other_methods_are_left_alone(client):
     assert client.get("/translation?a=bahdanau.additive").text == "page"
     assert client.post("/?a=gaussian").text == "page"
+
+
+def test_who_asks_for_the_head_alone_is_led_there_too(client):
+    """As mail programs and chats do before they show a link."""
+    answer = client.head("/?a=gaussian")
+    assert (answer.status_code, answer.headers.get("location")) == (307, "regression?a=gaussian")
+    assert client.head("/?width=0.2").status_code == 200
 
 
 def test_below_a_path_of_its_own_the_same_holds(client, monkeypatch):

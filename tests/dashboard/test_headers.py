@@ -11,7 +11,7 @@ from starlette.responses import PlainTextResponse
 
 import streamlit_app
 from dashboard.asked_uploads import AskedUploads
-from dashboard.headers import Headers, Hosts, headers, middleware
+from dashboard.headers import Hosts, SecurityHeaders, headers, middleware
 from dashboard.owners import Owners
 from dashboard.previews import Previews
 from dashboard.serving import FormerLinks
@@ -39,7 +39,7 @@ def policy():
 
 
 def test_every_answer_has_them():
-    found = answered(Headers(PlainTextResponse("hello"), headers()))
+    found = answered(SecurityHeaders(PlainTextResponse("hello"), headers()))
     assert found.items() >= headers().items()
     assert found["content-length"] == "5"
     assert found["x-content-type-options"] == "nosniff"
@@ -47,14 +47,14 @@ def test_every_answer_has_them():
 
 def test_an_answer_keeps_its_own():
     own = PlainTextResponse("hello", headers={"Referrer-Policy": "no-referrer"})
-    assert answered(Headers(own, headers()))["referrer-policy"] == "no-referrer"
+    assert answered(SecurityHeaders(own, headers()))["referrer-policy"] == "no-referrer"
 
 
 def test_what_is_no_request_is_left_alone():
     async def accept(scope, receive, send):
         await send({"type": "websocket.accept"})
 
-    assert answered(Headers(accept, headers()), kind="websocket") == {}
+    assert answered(SecurityHeaders(accept, headers()), kind="websocket") == {}
 
 
 def test_only_what_comes_from_here_is_run():
@@ -80,7 +80,7 @@ def test_frames_are_a_setting(monkeypatch):
 
 
 def test_the_server_uses_them():
-    assert [each.cls for each in middleware()] == [Headers, Hosts]
+    assert [each.cls for each in middleware()] == [SecurityHeaders, Hosts]
     used = [each.cls for each in streamlit_app.app._user_middleware]
-    own = [Sockets, Headers, Hosts, FormerLinks, AskedUploads, Owners, Previews]
+    own = [Sockets, SecurityHeaders, Hosts, FormerLinks, AskedUploads, Owners, Previews]
     assert used == own

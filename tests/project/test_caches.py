@@ -196,7 +196,7 @@ GIVEN = {
     "features.anatomy.mask._chart": {"found": "is of the result", "vmax": "is of the stage"},
     "features.anatomy.moves.broadcast": {"tensors": "is of the result"},
     "features.anatomy.moves._flow": {"steps": "is of the name"},
-    "features.anatomy.walk._chart": {
+    "features.anatomy.step._chart": {
         "masked": "is of the result and the view",
         "vmax": "is of the stage",
         "walk.matrix": "is of the view",

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections import Counter
 from string import Formatter
 
 import polib
@@ -116,6 +117,35 @@ def test_placeholders_keep_their_roles(language):
 def test_exchanged_placeholders_are_found(said, note, right):
     entry = polib.POEntry(msgid="{a:g} and {b}", msgstr=said, tcomment=note)
     assert (not wrong_roles(entry)) == right
+
+
+# What is the same in every language: numbers, code, formulas, signs, names of options.
+_SAME = re.compile(
+    r"[0-9]+(?:[.,][0-9]+)*|`[^`]+`|\$[^$]+\$|:material/\w+:|https?://[^\s)]+|[↑↓→±]"
+    r"|(?<![\w-])--[a-z-]+|[A-Z]+_[A-Z_]+"
+)
+_PLACEHOLDER = re.compile(r"\{[^{}]*\}")
+
+
+def lost(entry: polib.POEntry) -> list[str]:
+    """What stands in the English and not in a translation, though it needs none."""
+    said = [*entry.msgstr_plural.values()] if entry.msgid_plural else [entry.msgstr]
+    english, *others = (
+        Counter(_SAME.findall(_PLACEHOLDER.sub(" ", text)))
+        for text in (entry.msgid_plural or entry.msgid, *said)
+    )
+    return [same for other in others for same in english - other]
+
+
+@pytest.mark.parametrize("language", FOREIGN)
+def test_numbers_code_and_formulas_are_those_of_the_english(language):
+    wrong = [
+        f"{path.relative_to(ROOT).as_posix()}: no {', '.join(missing)} in that of {entry.msgid!r}"
+        for path in files(language)
+        for entry in polib.pofile(str(path))
+        if (missing := lost(entry))
+    ]
+    assert not wrong, "\n".join(wrong)
 
 
 def left_in_english(translation: str) -> bool:

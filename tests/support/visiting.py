@@ -294,7 +294,8 @@ class Visit:
     async def _receive(self) -> ForwardMsg:
         answer = ForwardMsg()
         assert self._socket is not None
-        packed = await asyncio.wait_for(self._socket.recv(), PATIENCE)
+        async with asyncio.timeout(PATIENCE):  # wait_for may lose a cancellation in Python 3.11
+            packed = await self._socket.recv()
         assert isinstance(packed, bytes)
         answer.ParseFromString(packed)
         kind = answer.WhichOneof("type")

@@ -35,7 +35,7 @@ _LEAST_MEMORY = 1024  # MB; a tighter limit would count what was imported as the
 # What these import before their first work, but no module of a task.
 _IMPORTED = (
     "argparse", "faulthandler", "attention_plugins.checking", "attention_plugins.registry",
-    "attention_plugins.watching", "dashboard.jobs.worker", "dashboard.jobs.errors",
+    "attention_plugins.watching", "dashboard.jobs.errors",
     "dashboard.jobs.process", "dashboard.jobs.quarantine", "dashboard.jobs.tasks",
     "dashboard.records.catalogue", "dashboard.storage.runs",
 )  # fmt: skip

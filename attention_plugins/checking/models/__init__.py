@@ -1,12 +1,11 @@
 """Rules of models. Importing this registers them, in the order in which they run."""
 
-from attention_plugins.checking.models.attending import (
+from attention_plugins.checking.models.rows import (  # isort: skip
     check_outputs_have_the_shape_of_the_protocol,
     check_padding_changes_nothing,
     check_points_have_no_order,
     check_rows_do_not_meet,
 )
-
 from attention_plugins.checking.models.attending import (  # isort: skip
     check_interventions_change_the_output,
     check_it_takes_every_scoring,
@@ -21,11 +20,10 @@ from attention_plugins.checking.models.translating import (  # isort: skip
     check_steps_give_log_probabilities,
     check_word_by_word_equals_all_at_once,
 )
-from attention_plugins.checking.models.translating import (
+from attention_plugins.checking.models.training import (  # isort: skip
     check_a_stopped_training_goes_on,
     check_training_lowers_the_error,
 )
-
 from attention_plugins.checking.models.conduct import (  # isort: skip
     check_a_checkpoint_restores_it,
     check_equal_seeds_give_equal_models,
@@ -36,7 +34,7 @@ from attention_plugins.checking.models.conduct import (  # isort: skip
     check_nothing_is_kept_on_a_module,
     check_weights_stay_as_they_are,
 )
-from attention_plugins.checking.models.conduct import (
+from attention_plugins.checking.models.settings import (  # isort: skip
     check_every_parameter_is_used,
     check_the_record_explains_itself,
 )

@@ -5,7 +5,6 @@ A bench has rows, of which each must come out the same alone, among others and b
 
 from __future__ import annotations
 
-import random
 from collections.abc import Callable, Mapping
 from typing import NamedTuple, Protocol
 
@@ -13,72 +12,11 @@ import torch
 from torch import Tensor, nn
 from torch.nn.functional import pad
 
-from attention_plugins.attention import Scoring
 from attention_plugins.checking.findings import draw
-from attention_plugins.contract import (
-    ModelSizes,
-    ModelSpec,
-    ScoringFactory,
-    ScoringSpec,
-    Sizes,
-    Task,
-)
+from attention_plugins.contract import ModelSizes, ModelSpec, Task
 from attention_plugins.models.protocols import Batch, as_translation_model
-from attention_plugins.scorings.additive import ADDITIVE
 from attention_plugins.tap import Tap
 from attention_plugins.text import BOS_ID, EOS_ID, PAD_ID
-from attention_plugins.training import stored
-
-
-def make(
-    spec: ModelSpec,
-    *,
-    scoring: ScoringSpec = ADDITIVE,
-    factory: ScoringFactory | None = None,
-    seed: int = 5,
-    dtype: torch.dtype = torch.float64,
-    values: Mapping[str, object] | None = None,
-) -> nn.Module:
-    """A model in evaluation mode, the same at every call with equal arguments.
-
-    Its scoring has weights of its own and projects, unless another one is given.
-    """
-    torch.manual_seed(seed)
-    random.seed(seed)
-    model = spec.create(factory or scoring.factory(), bench(spec).sizes, values)
-    return model.to(dtype).eval()
-
-
-def hollow(spec: ModelSpec, values: Mapping[str, object] | None = None) -> dict[str, torch.Size]:
-    """Names and shapes of a model's weights, without making any."""
-    sizes = bench(spec).sizes
-    with torch.device("meta"):
-        model = spec.create(ADDITIVE.factory(), sizes, values)
-    return {name: tensor.shape for name, tensor in stored(model).items()}
-
-
-class Counted(Scoring):
-    """A scoring that counts in a list of its maker's how often it was asked."""
-
-    def __init__(self, sizes: Sizes, calls: dict[int, int]) -> None:
-        super().__init__()
-        self.inner = ADDITIVE.create(sizes)
-        self._count = lambda: calls.update({id(self): calls[id(self)] + 1})
-        calls[id(self)] = 0
-
-    def project_queries(self, queries: Tensor) -> Tensor:
-        """As the scoring inside."""
-        return self.inner.project_queries(queries)
-
-    def project_keys(self, keys: Tensor) -> Tensor:
-        """As the scoring inside."""
-        return self.inner.project_keys(keys)
-
-    def forward(self, queries: Tensor, keys: Tensor) -> Tensor:
-        """As the scoring inside."""
-        self._count()
-        return self.inner(queries, keys)
-
 
 SOURCE_WORDS, TARGET_WORDS = 19, 13
 # Every source word but the reserved ones is some target word, none the one of its own number.

@@ -178,7 +178,7 @@ def perform(request: Request, context: Context) -> Result:
     ``map`` and ``other_map`` (the maps to compare, such as ``2.3`` or ``2.mean``).
 
     Returns:
-        As :func:`~dashboard.features.differences.task_comparison.compare`; facts also ``one`` and
+        As :func:`~dashboard.features.differences.task.compare`; facts also ``one`` and
         ``other``, each as of :func:`~dashboard.jobs.task_translator.provenance`, and ``seconds``.
 
     Raises:

@@ -4,18 +4,16 @@ from __future__ import annotations
 
 import base64
 import time
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 
 import streamlit as st
 
 from dashboard import navigation
+from dashboard.features.runs.view import RunsView
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.links.link import Field, Link, Reader
-from dashboard.records.catalogue import Catalogue
-from dashboard.records.text import lines, one_line, shown
+from dashboard.records.text import lines, one_line
 from dashboard.storage import page_run
-from dashboard.storage.files import ID, BundleError, StorageError
+from dashboard.storage.files import BundleError, StorageError
 from dashboard.storage.page_run import LONGEST_NAME, LONGEST_NOTE
 from dashboard.storage.run import Run
 from dashboard.ui import owner, page_menu
@@ -23,41 +21,6 @@ from dashboard.ui.owner import picture_path, run_store
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 from dashboard.visitors import NotAllowed
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunsView:
-    """What the page shows: one run, or all of them where ``id`` is empty."""
-
-    id: str = ""
-
-
-@dataclass(frozen=True, kw_only=True)
-class RunId(Field[RunsView, str]):
-    """The id of a run, kept here or not."""
-
-    def read(self, reader: Reader, view: RunsView, catalogue: Catalogue) -> str:
-        """See :meth:`Field.read`."""
-        given = reader.take(self.name) or ""
-        if given and not ID.match(given):
-            reader.problem(
-                gettext(
-                    "{name}={given}: need the 32 hexadecimal digits of a run, so all runs are "
-                    "shown",
-                    name=self.name,
-                    given=shown(given),
-                )
-            )
-            return ""
-        return given
-
-    def write(self, view: RunsView, catalogue: Catalogue) -> Mapping[str, str]:
-        """See :meth:`Field.write`."""
-        return {self.name: view.id} if view.id else {}
-
-
-LINK = Link(default=lambda _: RunsView(), fields=(RunId(name="id"),))
-
 
 PROBLEM = "runs problem"
 _ORIGINS = {

@@ -14,8 +14,8 @@ from dashboard import language
 from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.features.runs import card
 from dashboard.features.runs.bundle_import import LEFT_OUT
-from dashboard.features.runs.card import RunsView
 from dashboard.features.runs.replay import replay
+from dashboard.features.runs.view import RunsView
 from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result

@@ -6,8 +6,8 @@ import streamlit as st
 
 from dashboard.features.runs import card
 from dashboard.features.runs.bundle_import import add_run, store_upload
-from dashboard.features.runs.card import LINK, RunsView
 from dashboard.features.runs.one import one
+from dashboard.features.runs.view import LINK, RunsView
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import together
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB

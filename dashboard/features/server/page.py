@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ import streamlit as st
 from pydantic import SecretStr
 
 from dashboard import navigation
+from dashboard.features.server.view import LINK, ServerView
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.links.link import Link
 from dashboard.settings import Settings, settings, variable
 from dashboard.storage.files import home
 from dashboard.ui import owner
@@ -22,15 +21,6 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 from dashboard.ui.workbench import workbench
 from dashboard.visitors import Visitor
-
-
-@dataclass(frozen=True, kw_only=True)
-class ServerView:
-    """Nothing can be set about it."""
-
-
-LINK: Link[ServerView] = Link(default=lambda _: ServerView())
-
 
 _HEIGHT = 300  # px
 _POLL = 2.0  # seconds

@@ -54,7 +54,7 @@ from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
 from dashboard.ui.maps import frames
 from dashboard.ui.page import Page
-from dashboard.ui.page_menu import TO_FORMULA
+from dashboard.ui.page_script import TO_FORMULA
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
 

@@ -191,7 +191,7 @@ class _Curve(NamedTuple):
 
     Args:
         metric: what it shows.
-        rows: as :func:`~dashboard.features.training.chart_learning.prepare_learning` takes them.
+        rows: as :func:`~dashboard.features.training.curves.prepare_learning` takes them.
         more: its other arguments.
     """
 
@@ -292,7 +292,7 @@ def figure_over_epochs(
 ) -> None:
     """Draw a learning curve in a chart that stands still while its rows change.
 
-    Args are those of :func:`~dashboard.features.training.chart_learning.prepare_learning`.
+    Args are those of :func:`~dashboard.features.training.curves.prepare_learning`.
     """
     prepared = prepare_learning(rows, colours, title=title, last=last, **more)
     described = (

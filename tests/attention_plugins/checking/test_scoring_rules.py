@@ -511,12 +511,30 @@ class IdentityKernel(Placed):
         return queries @ keys.mT * self.kernel[0] + found
 
 
+class ZeroGate(Dot):
+    """Its parameter is the reach of a term whose share is 0 at first."""
+
+    def __init__(self, sizes, values):
+        super().__init__(sizes, values)
+        self.reach, self.share = values["reach"], nn.Parameter(torch.tensor(0.0))
+
+    def forward(self, queries, keys):
+        scores = queries @ keys.mT
+        return scores + self.share * (scores / self.reach).tanh()
+
+
+REACH = Parameter(name="reach", title="Reach", default=1.0, low=0.5, high=4.0)
 TAPS = Parameter(name="taps", title="Taps", default=3, low=2, high=5)
 
 
 @pytest.mark.parametrize(
     ("kind", "parameters"),
-    [(DenseSynthesizer, ()), (Tempered, (WIDTH,)), (IdentityKernel, (TAPS,))],
+    [
+        (DenseSynthesizer, ()),
+        (Tempered, (WIDTH,)),
+        (IdentityKernel, (TAPS,)),
+        (ZeroGate, (REACH,)),
+    ],
 )
 def test_what_looks_like_a_fault_and_is_none_keeps_every_rule(kind, parameters):
     assert [f for f in check_scoring(module(kind, parameters)) if not f.passed] == []

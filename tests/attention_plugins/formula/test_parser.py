@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 import sys
+import unicodedata
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from support.formulas import MIXED, RANDOM, survives
 
-from attention_plugins.formula import described
+from attention_plugins.formula import described, lexer
 from attention_plugins.formula.kinds import resolve
 from attention_plugins.formula.lexer import FormulaError
+from attention_plugins.formula.names import GREEK
 from attention_plugins.formula.parser import parse
 from attention_plugins.formula.spelling import spelled
+from attention_plugins.formula.tree import Call, Name
 
 ALIKE = [
     ("dot(q, k)", "q.k", "q·k", "q ⋅ k", "q @ k", "q @ k.T", "q @ k.mT", "qᵀk", "q^T k",
@@ -35,12 +38,43 @@ ALIKE = [
     ("norm(q) - (norm(k) - 1)", "|q| - (|k| - 1)"),
     ("-a / b * dot(q, k)", "-(a/b*(q.k))"),
     ("where(norm(q) <= inf, 0, -inf)", "where(|q| ≤ ∞, 0, -∞)"),
+    ("norm(q) >= norm(k)", "|q| ≥ |k|", "∥q∥ ≥ ∥k∥"),
+    ("norm(q) != norm(k)", "|q| ≠ |k|"),
+    ("norm(q) / 2", "|q| ÷ 2", "|q| ∕ 2", "|q| ⁄ 2"),
+    ("sum(q * k)", "sum(q × k)", "sum(q ⊙ k)"),
+    ("dot(q, k) - 1", "q ∙ k – 1", "q • k − 1", "q⊤k - 1"),
 ]  # fmt: skip
 
 
 @pytest.mark.parametrize(("canonical", "typed"), [(c, t) for c, *ts in ALIKE for t in (c, *ts)])
 def test_one_tree_has_one_spelling(canonical, typed):
     assert spelled(resolve(parse(typed))) == canonical
+
+
+def test_each_sign_of_mathematics_has_an_example_and_digits_and_letters_are_themselves():
+    typed = "".join(text for _, *texts in ALIKE for text in texts)
+    assert [sign for sign in lexer._SIGNS if sign not in typed] == []
+    for digit, below, above in zip("0123456789", "₀₁₂₃₄₅₆₇₈₉", "⁰¹²³⁴⁵⁶⁷⁸⁹", strict=True):
+        assert parse(f"w{below} |q|{above}") == parse(f"w{digit} |q|^{digit}")
+    for letter, name in GREEK.items():
+        words = unicodedata.name(letter).replace("LAMDA", "LAMBDA").replace("MICRO", "MU").split()
+        assert name.upper() in words
+
+
+OPERATORS = ("<", "<=", ">", ">=", "==", "!=", "+", "-", "*", "/", "^")
+
+
+@pytest.mark.parametrize("outer", OPERATORS)
+@pytest.mark.parametrize("inner", [*OPERATORS, "neg"])
+def test_a_tree_is_read_again_as_it_was_however_its_operators_meet(outer, inner):
+    a, b, c = (Name(0, 0, name) for name in "abc")
+    part = Call(0, 0, inner, (a,) if inner == "neg" else (a, b))
+    trees = [
+        Call(0, 0, outer, (part, c)),
+        Call(0, 0, outer, (c, part)),
+        Call(0, 0, "neg", (part,)),
+    ]
+    assert [resolve(parse(spelled(tree))) for tree in trees] == trees
 
 
 REFUSED = {

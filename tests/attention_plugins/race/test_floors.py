@@ -60,6 +60,13 @@ def test_a_corpus_has_the_floors_that_outcomes_hold_and_a_ceiling():
     assert not limit.decides
 
 
+def test_uniform_attention_is_a_floor_also_where_it_shares_a_contestants_row():
+    limit, floors = found("copy", [50.0, 60.0], [50.0, 60.0])
+    assert floors[UNIFORM] == 55.0
+    assert limit.share == 0
+    assert UNIFORM not in found("copy", [50.0, 60.0])[1]
+
+
 @pytest.mark.parametrize(("best", "decides"), [(54.9, False), (55.1, True), (50.0, False)])
 def test_a_task_decides_where_its_best_contestant_is_a_tenth_above_its_floor(best, decides):
     value = Estimate(50.0, math.nan, math.nan, 1)

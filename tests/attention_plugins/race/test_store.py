@@ -53,6 +53,13 @@ def test_half_a_line_costs_only_itself(race):
     assert Race.open(race.folder).is_done(trial(1))
 
 
+def test_a_line_that_comes_in_two_halves_is_seen_once_it_is_whole(race):
+    line = json.dumps(Outcome(trial=trial(), quality=0.5).to_json()).encode() + b"\n"
+    for end, done in ((len(line) // 2, False), (len(line) - 1, False), (len(line), True)):
+        (race.folder / OUTCOMES).write_bytes(line[:end])
+        assert race.is_done(trial()) is done
+
+
 def test_a_strange_line_separator_in_a_word_is_no_end_of_a_line(race):
     race.add(Outcome(trial=trial(), quality=0.5, problem="one\u2028word"))
     assert [one.problem for one in race.outcomes()] == ["one\u2028word"]

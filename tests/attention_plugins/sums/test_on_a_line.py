@@ -10,6 +10,8 @@ from support.kernel_means import KERNELS, make, means
 from attention_plugins import RadialScoring, Smooth, Window
 from attention_plugins.sums import direct, pool_without_weights
 from attention_plugins.sums.attending import _on_a_line
+from attention_plugins.sums.levels import Boxes, _parents
+from attention_plugins.sums.smooth import boxed, moments, sizes
 from attention_plugins.sums.window import decaying_moments
 
 RANDOM = np.random.default_rng(7)
@@ -77,6 +79,22 @@ def test_a_huge_value_elsewhere_costs_no_digit(name):
     found = summed(make(name, 0.4), keys[own], keys, values, own).values.numpy()
     exact = means(name, 0.4, keys[own], keys, values, own)[0]
     np.testing.assert_allclose(found, exact, rtol=1e-6, atol=1e-6)
+
+
+def test_larger_boxes_hold_what_the_points_in_them_do():
+    """Moments, and what an error of them is multiplied by: else an outlier would hide errors."""
+    keys, queries = np.sort(CLUSTERS), np.sort(RANDOM.uniform(-9, 95, 53))
+    values = np.stack([np.ones(len(keys)), np.cos(keys)])
+    amounts = np.where(np.arange(len(keys)) == 200, 1e6, 1 + np.abs(keys))
+    found, size = None, 0.25
+    for _ in range(4):
+        held, asked = boxed(keys, size), boxed(queries, size)
+        whole = Boxes(
+            size, asked.boxes, held.boxes, moments(held, values, 12), sizes(held, amounts)
+        )
+        for one, other in zip(found or whole, whole, strict=True):
+            np.testing.assert_allclose(one, other, rtol=1e-11, atol=1e-9)
+        found, size = _parents(whole), 2 * size
 
 
 @pytest.mark.parametrize("name", KERNELS)

@@ -1,6 +1,6 @@
 from __future__ import annotations
 
-from dashboard.charts.labels import displayed, room, thinned
+from dashboard.charts.labels import displayed, goes_on, room, thinned
 
 
 def test_words_stay_as_they_are():
@@ -18,6 +18,11 @@ def test_a_very_long_token_is_cut():
     (shown,) = displayed(["x" * 10_000])
     assert len(shown) == 121
     assert shown.endswith("x…")
+
+
+def test_a_piece_goes_on_with_a_word_and_a_dot_alone_does_not():
+    assert all(map(goes_on, ("·s", "··")))
+    assert not any(map(goes_on, ("·", "s·", "s", "")))
 
 
 def test_numbers_are_labels_too():

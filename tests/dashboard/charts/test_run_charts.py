@@ -5,6 +5,7 @@ import pyarrow as pa
 import pytest
 
 from dashboard.charts import attention_heatmap, regression_chart
+from dashboard.charts.history import loss_chart
 from dashboard.charts.run_charts import check_drawable, run_charts
 from dashboard.records.request import Result
 
@@ -50,6 +51,24 @@ def test_each_site_has_its_map_and_learning_its_curve():
     expected = attention_heatmap(np.full((2, 5, 3), 1 / 3, np.float32), *labels, legend=True)
     assert made["attention cross layer 1"]().to_json() == expected.to_json()
     assert made["learning"]().to_dict()["config"]
+
+
+def test_each_chart_has_the_colour_and_the_end_of_the_scale_that_are_given():
+    history = pa.table({"step": [0, 1], "loss": [2.0, 1.0]})
+    given = {"colour": "#25956f", "vmax": 0.25}
+    labels = [f"q{n}" for n in range(5)], [f"k{n}" for n in range(3)]
+    weights = np.full((1, 5, 3), 1 / 3, np.float32)
+    made = run_charts(Result(tables={"maps": maps(), "history": history}), **given)
+    assert {name: make().to_json() for name, make in made.items()} == {
+        "attention cross layer 0": attention_heatmap(
+            weights, *labels, vmax=0.25, legend=True
+        ).to_json(),
+        "learning": loss_chart(history, colour="#25956f").to_json(),
+    }
+    tables = {"curve": CURVE, "points": POINTS, "history": history}
+    of_fit = run_charts(Result(tables=tables, facts=FACTS), **given)["learning"]()
+    expected = loss_chart(history, colour="#25956f", loss_title="loss, points left out")
+    assert of_fit.to_json() == expected.to_json()
 
 
 def test_tables_that_nobody_knows_have_no_chart():

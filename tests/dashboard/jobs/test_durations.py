@@ -1,5 +1,6 @@
 import pytest
 
+from dashboard.jobs import scheduler
 from dashboard.jobs.scheduler import Durations
 from dashboard.records.request import Request
 
@@ -76,3 +77,12 @@ def test_requests_together_take_their_share_of_the_workers_and_the_longest_at_le
     unknown = Request.make("regression", scoring="dot")
     assert durations.together([(FIT, 2), (unknown, 2)], 2) is None
     assert durations.together([], 2) is None
+
+
+def test_of_many_kinds_those_are_forgotten_that_were_not_noted_for_longest(monkeypatch):
+    monkeypatch.setattr(scheduler, "_KINDS", 3)
+    kinds = [Request.make("regression", scoring=name) for name in "abcd"]
+    noted = Durations()
+    for request in (*kinds[:3], kinds[0], kinds[3]):
+        noted.note(request, 1.0, 3.0)
+    assert [noted.typical(request, 1.0) for request in kinds] == [3.0, 0.0, 3.0, 3.0]

@@ -15,7 +15,7 @@ gnu = pytest.mark.skipif(
 SCRIPT = """
 import re
 from pathlib import Path
-from dashboard.jobs import memory
+from dashboard.jobs import worker
 
 def resident():
     return int(re.findall(r"VmRSS:\\s+(\\d+)", Path("/proc/self/status").read_text())[0])
@@ -24,7 +24,7 @@ blocks = [bytes(2000) for _ in range(40_000)]
 kept = blocks[::100]
 del blocks
 before = resident()
-memory.give_back()
+worker.give_back()
 print(before - resident())
 """
 

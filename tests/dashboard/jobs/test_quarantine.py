@@ -5,11 +5,15 @@ import os
 import subprocess
 import sys
 import time
+from contextlib import contextmanager
+from unittest import mock
 
 import pytest
+import torch
 
 from dashboard.jobs import launch, process
 from dashboard.jobs.quarantine import PluginSource, Quarantine
+from dashboard.jobs.task_damage import Damage
 from dashboard.records.request import Request
 
 PATIENCE = 120  # seconds; a busy machine may start a process slowly
@@ -130,6 +134,49 @@ def test_a_worker_that_a_plugin_leaves_as_it_was_stays(loading, caplog, does):
     time.sleep(1.2)
     assert facts_of(pool, plugins="fine", n=2)["pid"] == first["pid"]
     assert "replaced" not in caplog.text
+
+
+def put(owner, name, value):
+    """Another attribute, until the end of the context."""
+    return lambda: mock.patch.object(owner, name, value)
+
+
+def set_to(setter, value, usual):
+    """A setting of torch, until the end of the context."""
+
+    @contextmanager
+    def change():
+        setter(value)
+        try:
+            yield
+        finally:
+            setter(usual)
+
+    return change
+
+
+@pytest.mark.parametrize(
+    ("change", "name"),
+    [
+        (put(torch, "relu", torch.exp), "torch.relu"),
+        (put(torch.nn.functional, "linear", abs), "torch.nn.functional.linear"),
+        (put(torch.Tensor, "softmax", abs), "torch.Tensor.softmax"),
+        (put(torch.nn.GRU, "forward", abs), "torch.nn.GRU.forward"),
+        (set_to(torch.set_default_dtype, torch.float64, torch.float32), "default number type"),
+        (set_to(torch.set_default_device, "meta", None), "default device"),
+        (set_to(torch.set_grad_enabled, False, True), "gradient mode"),
+    ],
+)  # fmt: skip
+def test_what_a_job_has_changed_stays_known_when_another_plugin_is_loaded(change, name):
+    damage = Damage()
+    said = f"{name} was changed for everything that this process computes"
+    with change():
+        assert damage.of_job() == "", "no plugin was there that could have changed it"
+        damage.begin()
+        assert damage.of_job().endswith(said), "it was so before, but not when this began"
+        assert damage.of_loading() == ""
+    assert damage.of_loading().endswith(said)
+    assert damage.of_job() == ""
 
 
 def test_what_torch_puts_around_its_own_functions_is_no_damage():

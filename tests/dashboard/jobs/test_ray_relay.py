@@ -99,7 +99,7 @@ def test_another_data_folder_than_the_servers_is_refused(options, tmp_path):
 def test_a_server_that_asks_for_nothing_loses_its_worker(options, tmp_path):
     code = f"""
 import sys, time
-from dashboard.jobs import ray_relay, wire
+from dashboard.jobs import process, ray_relay
 from dashboard.jobs.engine import WorkerOptions
 relay = ray_relay.Relay(
     {asdict(options)!r}, [], {files.folder_id(tmp_path, make=True)!r}, lease=2.0

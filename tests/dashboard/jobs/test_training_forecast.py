@@ -46,6 +46,12 @@ def test_what_waits_starts_when_those_before_it_are_done():
     assert (two["b"].starts_in, two["c"].starts_in) == (0.0, 50.0)
 
 
+def test_what_is_done_already_takes_no_time_again():
+    """Of a training that was paused and is in the queue again."""
+    known = [training("b", done=5), training("a", "running", live=LIVE)]
+    assert ahead(known, {"a": None, "b": 0})["b"] == Ahead(before=0, starts_in=50.0, left=60.0)
+
+
 def test_nothing_is_said_where_a_length_is_not_known():
     known = [training("b", pairs=13), training("a", "running", live={})]
     found = ahead(known, {"a": None, "b": 0})

@@ -246,7 +246,8 @@ def test_an_exported_training_is_a_checkpoint(trainings, order, home, monkeypatc
     with pytest.raises(ValueError, match="there is a checkpoint 'mine_1' already"):
         trainings.export(id, "mine_1")
     trainings.remove(id)
-    assert (home / "checkpoints" / "mine_1" / "card.json").exists()
+    kept = {path.name for path in (home / "checkpoints" / "mine_1").iterdir()}
+    assert kept == {"card.json", "model.safetensors"}, "the maps of the probe stay behind"
 
 
 def test_another_server_finds_what_ran_as_paused_and_goes_on(trainings, serve, order):

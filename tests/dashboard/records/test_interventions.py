@@ -1,3 +1,5 @@
+from itertools import permutations
+
 import pytest
 
 from dashboard.records.interventions import (
@@ -59,6 +61,23 @@ def test_the_last_change_to_a_head_counts_and_a_pin_is_no_state():
     assert state_of(read_changes("off:cross.1.all uniform:cross.1.2"), place) == "uniform"
     assert state_of(read_changes("uniform:cross.1.2 off:cross.1.all"), place) == "off"
     assert state_of(read_changes("off:cross.1.1 pin:cross.1.2:0>0"), place) == "on"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "off:cross.1.1 uniform:cross.1.1 pin:cross.1.1:0>0",
+        "off:cross.1.1 off:encoder.1.1 off:decoder.1.1",
+        "off:cross.1.1 off:cross.2.1 off:cross.10.1",
+        "off:cross.1.all off:cross.1.1 off:cross.1.10",
+        "pin:cross.1.1:0>4 pin:cross.1.1:1>3 pin:cross.1.1:10>2",
+        "pin:cross.1.1:1>0 pin:cross.1.1:1>2 pin:cross.1.1:1>10",
+    ],
+)
+def test_equal_changes_are_written_alike_in_whatever_order_they_were_made(text):
+    """By each part of a change: else equal pages would have two links and two requests."""
+    for changes in permutations(read_changes(text)):
+        assert write_changes(in_order(changes)) == text
 
 
 def test_order_is_that_of_the_actions_and_nothing_is_twice():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import pytest
+from support.disks import NEEDS_PROC, Disk
 from support.races import laid_down
 
 from dashboard.storage import races
@@ -38,6 +39,22 @@ def test_a_race_that_was_taken_in_is_its_owners(files, home):
     assert taken_in("bob") == []
     assert taken_in() == ["theirs"]
     assert not [path for path in (home / "races").iterdir() if path.name.startswith(".")]
+
+
+@NEEDS_PROC
+def test_power_may_be_lost_at_any_moment(files, home, monkeypatch):
+    disk = Disk(home, monkeypatch)
+    name = add(files)
+    disk.cut()
+    for step in disk.steps:
+        monkeypatch.setenv("ATTENTION_WORKBENCH_HOME", str(step))
+        assert races.races()[1] == [], "a race is there as a whole, or not at all"
+        assert taken_in() in ([], [name])
+    assert taken_in() == [name], "it was said to be there when the power was lost"
+    found = races.read(name)
+    assert found.owner == "ann"
+    assert (found.folder / "race.json").read_bytes() == files[0]
+    assert (found.folder / "outcomes.jsonl").read_bytes() == files[1]
 
 
 def test_another_one_of_that_name_is_called_otherwise(files):

@@ -28,6 +28,16 @@ def test_a_sweep_removes_expired_runs_and_old_files_without_a_record(
     assert runs.open(stays.id) == page()
 
 
+def test_a_clock_that_leaps_ahead_removes_no_run(opened_runs, runs, monkeypatch):
+    short = opened_runs(limits=Limits(days=1))
+    kept = short.keep(page())
+    now = time.time()
+    with monkeypatch.context() as patch:
+        patch.setattr(time, "time", lambda: now + 100 * 86_400)
+        runs.sweep()
+    assert runs.open(kept.id) == page()
+
+
 def test_a_store_sweeps_by_itself_once_an_hour(runs, monkeypatch):
     sweeps = []
     monkeypatch.setattr(runs._sweep, "run", sweeps.append)

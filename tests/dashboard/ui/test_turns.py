@@ -5,7 +5,7 @@ import time
 
 import pytest
 
-from dashboard.ui.turns import LONGEST, Turns
+from dashboard.ui.turns import LONGEST, SOON, Turns
 
 
 class Hand:
@@ -63,6 +63,20 @@ def draws(turns, processor, session, seconds):
         processor.now += seconds
 
 
+def hurry(turns, clock, *sessions, seconds=0.05):
+    """Let each ask and draw in a thread of its own, as for two keys that follow at once."""
+
+    def draw(session):
+        with turns.drawing(session):
+            clock.now += seconds
+
+    for session in (*sessions, *sessions):
+        thread = threading.Thread(target=draw, args=(session,))
+        thread.start()
+        thread.join(10)
+        assert not thread.is_alive()
+
+
 def test_whoever_has_drawn_least_comes_first(turns, processor, queue):
     draws(turns, processor, "typist", 2.0)
     draws(turns, processor, "reader", 1.0)
@@ -74,6 +88,22 @@ def test_whoever_has_drawn_least_comes_first(turns, processor, queue):
         assert queue.drawn == []
     queue.end()
     assert queue.drawn == ["visitor", "second visitor", "reader", "typist"]
+
+
+def test_what_a_session_draws_adds_up_and_counts_half_after_five_seconds(
+    turns, processor, clock, queue
+):
+    for _ in range(3):
+        draws(turns, processor, "typist", 0.4)
+    draws(turns, processor, "reader", 1.0)
+    draws(turns, processor, "early", 1.4)
+    clock.now += 5
+    draws(turns, processor, "late", 0.8)
+    with turns.drawing("other"):
+        for session in ("late", "early", "typist", "reader"):
+            queue(session)
+    queue.end()
+    assert queue.drawn == ["reader", "typist", "early", "late"]
 
 
 def test_what_was_drawn_long_ago_no_longer_counts(turns, processor, clock, queue):
@@ -116,6 +146,69 @@ def test_a_page_that_is_stopped_gives_its_turn_back(turns, queue):
     queue("visitor")
     queue.end()
     assert queue.drawn == ["visitor"]
+
+
+def test_of_several_keys_of_one_session_the_last_waits_and_the_others_do_not(turns, queue):
+    with turns.drawing("other"):
+        queue("typist")
+        queue("typist")
+        until(lambda: queue.drawn == ["typist"])  # it was told to stop, and only has to see it
+        assert len(turns._waiting) == 1
+    queue.end()
+    assert not turns._newest
+
+
+def test_whoever_is_in_no_hurry_comes_before_one_who_is(turns, processor, clock, queue):
+    draws(turns, processor, "visitor", 2.0)
+    clock.now += SOON
+    with turns.drawing("other"):
+        queue("typist")
+        queue("typist")
+        queue("visitor")
+    queue.end()
+    assert queue.drawn == ["typist", "visitor", "typist"]
+
+
+def test_a_page_that_draws_itself_again_is_in_no_hurry(turns, processor, queue):
+    draws(turns, processor, "visitor", 0.1)
+    with turns.drawing("visitor"):
+        assert not turns._newest["visitor"].hurries
+
+
+def test_whoever_is_in_a_hurry_rests_while_others_ask(turns, clock, queue):
+    hurry(turns, clock, "typist", "second typist")
+    queue("typist")
+    assert queue.drawn == []
+    queue("visitor")
+    until(lambda: queue.drawn == ["visitor"])
+    clock.now += 0.1
+    queue.end()
+    assert queue.drawn == ["visitor", "typist"]
+
+
+def test_whoever_is_alone_need_not_rest(turns, clock, queue):
+    hurry(turns, clock, "typist")
+    queue("typist")
+    queue.end()
+    assert queue.drawn == ["typist"]
+
+
+def test_nobody_rests_for_long(turns, clock, queue):
+    hurry(turns, clock, "typist", seconds=0.0)
+
+    def draw():
+        with turns.drawing("typist"):
+            clock.now += 60
+            queue("visitor")
+
+    thread = threading.Thread(target=draw)
+    thread.start()
+    thread.join(10)
+    queue("typist")
+    queue("typist")
+    clock.now += 2.0
+    queue.end()
+    assert queue.drawn == ["visitor", "typist", "typist"]
 
 
 def test_who_has_no_turn_waits_without_one(turns):

@@ -6,8 +6,9 @@ import json
 import pytest
 import torch
 
-from dashboard.features.complexity import task_reference
-from dashboard.features.complexity.task_reference import FILE, read, record
+from dashboard.features.complexity import task_record
+from dashboard.features.complexity.task_record import record
+from dashboard.features.complexity.task_reference import FILE, read
 from dashboard.features.complexity.task_timing import points
 
 HELD = json.loads(FILE.read_text("utf-8"))
@@ -69,7 +70,7 @@ def test_it_names_its_machine_by_nothing_that_is_private():
     assert HELD["recorded"].keys() == {"date", "processor", "cores", "command"}
     assert HELD["environment"].keys() == {"contract", "torch", "threads", "commit"}
     assert HELD["recorded"]["processor"].split(" with ")[0] in ("x86_64", "aarch64", "arm64")
-    assert HELD["recorded"]["command"].startswith(task_reference.COMMAND)
+    assert HELD["recorded"]["command"].startswith(task_record.COMMAND)
 
 
 @pytest.mark.parametrize(
@@ -124,5 +125,5 @@ def test_a_recording_is_read_as_it_was_timed(tmp_path, threads):
     assert sizes == {("n", 8, 4), ("n", 16, 4), ("d", 8, 2), ("d", 8, 4)}
     assert (made.facts["rounds"], made.facts["threads"]) == (3, 1)
     assert {row["n"] for row in made.tables["reach"].to_pylist()} == {8, 16}
-    assert made.facts["recorded"]["command"] == task_reference.COMMAND
+    assert made.facts["recorded"]["command"] == task_record.COMMAND
     assert all(len(line) < 400 for line in file.read_text("utf-8").splitlines())

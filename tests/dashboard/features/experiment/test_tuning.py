@@ -62,14 +62,14 @@ def test_a_value_at_an_end_of_its_grid_is_named(monkeypatch, low, high, edge):
     """Of these problems a width between 0.1 and 0.4 is best."""
     ratio = (high / low) ** (1 / 6)
     widths = [{"width": low * ratio**n} for n in range(7)]
-    monkeypatch.setattr(task.tuning, "grid", lambda parameters: widths)
+    monkeypatch.setattr(task.fitting, "grid", lambda parameters: widths)
     facts = tune("gaussian").facts
     assert facts["edges"] == ({"width": edge} if edge else {})
 
 
 def test_what_makes_no_difference_is_at_no_edge(monkeypatch):
     grid = [{"width": 0.5}, {"width": 1.0}]
-    monkeypatch.setattr(task.tuning, "grid", lambda parameters: grid)
+    monkeypatch.setattr(task.fitting, "grid", lambda parameters: grid)
     monkeypatch.setattr(task.tasks, "perform", lambda *given: Result(
         facts={"metrics": {"leave_one_out_mse": 0.5}}
     ))  # fmt: skip

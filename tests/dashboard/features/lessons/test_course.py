@@ -124,6 +124,7 @@ def test_real_results_answer_the_question_and_the_goal_can_be_reached(lesson, sh
     seen = figures(lesson.asked)
     assert lesson.answer(seen) == ANSWERS[lesson.name]
     assert not lesson.reached(seen)
+    assert not lesson.reached(figures(lesson.given)), "else it is over before anything is moved"
     assert seen.get("sharpest", lesson.asked) == lesson.asked or "sharpest" not in lesson.question
     found = [value for value in values(lesson.control) if lesson.reached(figures(value))]
     assert 0 < len(found) < len(values(lesson.control)) / 2

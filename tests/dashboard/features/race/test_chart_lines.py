@@ -42,6 +42,11 @@ def test_the_axis_holds_every_curve_and_the_intervals_of_those_that_stand_out():
     assert values["top"] < 120
     assert values["bottom"] < 7
     assert (values["left"], values["right"]) == (4, 16)
+    for end, column, beyond in (("top", "high", 1e3), ("bottom", "low", -1e3)):
+        far = [{**row, column: beyond} if row["name"] == "dot" else row for row in ROWS]
+        assert abs(lines(far).values[end]) > 1e3
+        flat = [{**row, "low": None, "high": None} for row in far]
+        assert abs(lines(flat).values[end]) < 120
 
 
 def test_it_survives(survives):

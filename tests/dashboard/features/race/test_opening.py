@@ -81,6 +81,12 @@ def test_a_fit_is_named_beside_the_reference_and_learns(seen, catalogue):
         assert options["optimiser"] == "adam"
 
 
+def test_each_of_two_learns_at_the_rate_that_it_chose_itself(seen, catalogue):
+    found, row = seen("nadaraya_watson.laplacian", task="sine")
+    _, query, _ = link_of(found, {**row, "rate": 0.125})
+    assert (query["a.lr"], query["b.lr"]) == ("0.125", f"{min(RATES):g}")
+
+
 def test_what_has_nothing_to_learn_is_not_asked_to(seen, catalogue):
     _, query, _ = link_of(*seen("nadaraya_watson.uniform", task="sine"))
     assert regression.LINK.parse(query, catalogue)[1] == []

@@ -217,6 +217,10 @@ def test_a_fit_is_opened_beside_the_reference(opened, race):
     assert way.proto.page in ("regression", "")
     asked = dict(part.split("=") for part in way.proto.query_string.split("&"))
     assert (asked["a"], asked["b"]) == ("laplacian", "gaussian")
+    seeds = app.dataframe[1].value  # of errors, of which the lower is better
+    own = next(name for name in seeds if "error" in name)
+    assert [*seeds["Better by"]] == [*(seeds["Reference"] - seeds[own])]
+    assert all(seeds["Better by"] > 0)
 
 
 def test_what_a_click_on_a_cell_says_is_shown(opened, race):

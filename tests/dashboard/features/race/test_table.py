@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
+from types import SimpleNamespace
+
 import pandas as pd
 import pytest
 
+from dashboard.features.race import table
 from dashboard.features.race.seen import interval, number
 from dashboard.features.race.table import _styled, _width, p_text
 
@@ -45,6 +49,19 @@ def test_a_column_is_as_wide_as_its_longest_interval_in_any_row():
     assert long
     assert short < long
     assert _width("MSE", ["0.5", "no difference found"]) is None
+
+
+@pytest.mark.parametrize("count", [0, 1, 8, 9, 10, 23])
+def test_every_problem_is_told_once_and_the_first_ones_without_a_click(count, monkeypatch):
+    told, folded, labels = [], [], []
+    monkeypatch.setattr(table.shown, "caption", told.append)
+    monkeypatch.setattr(table.st, "text", folded.append)
+    monkeypatch.setattr(table.st, "expander", lambda label: labels.append(label) or nullcontext())
+    rows = [{"name": f"dot {n}", "problem": "no gradient"} for n in range(count)]
+    table._problems(SimpleNamespace(rows=[*rows, {"name": "fine", "problem": ""}]))
+    assert told + folded == [f"dot {n}: no gradient" for n in range(count)]
+    assert len(told) == min(count, 8)
+    assert labels == [f"{count - 8} more that had a problem"] * (count > 8)
 
 
 def test_equal_means_keep_their_own_intervals_and_their_order():

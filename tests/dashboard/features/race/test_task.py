@@ -141,10 +141,13 @@ def test_files_are_those_of_the_exports(race):
 @pytest.mark.parametrize(("seeds", "complete"), [(3, False), (SEEDS, True)])
 def test_how_far_a_race_is(home, seeds, complete):
     made = laid_down(home / "races" / "mine", seeds)
-    result, _ = asked()
-    assert result.facts["complete"] is complete
-    assert result.facts["done"] == len(made.outcomes())
-    assert result.facts["total"] == 8 * (SEEDS + len(RATES))
+    outcomes = made.outcomes()
+    for view in ({"task": "reverse"}, {"task": "sine", "model": "nadaraya_watson"}):
+        facts = asked(**view)[0].facts  # of the whole race, whichever task is shown
+        assert facts["complete"] is complete
+        assert facts["done"] == len(outcomes)
+        assert facts["total"] == 8 * (SEEDS + len(RATES))
+        assert facts["minutes"] == pytest.approx(sum(one.seconds for one in outcomes) / 60)
 
 
 def test_a_line_that_is_none_is_named(race):

@@ -8,6 +8,7 @@ from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.regression_tables import MAX_MARKS
 from dashboard.features.regression.chart_overlay import draw_left_out, prepare_left_out
 
+DISTANCE = "the root of the mean squared distance from the diagonal is"
 COLOURS = {"a · near": PANEL_COLOURS["a"], "c · mean": PANEL_COLOURS["c"]}
 
 
@@ -51,11 +52,15 @@ def test_a_point_lies_on_the_diagonal_where_the_prediction_is_right(painted):
 def test_words_say_how_far_from_the_diagonal_each_panel_is():
     summary = prepare_left_out(tables(), COLOURS, of="price").summary
     assert "Predicted against measured price." in summary.words
+    assert f"a · near: over 7 points, {DISTANCE} 0.5." in summary.words
+    misses = (14 / 6) * np.arange(-3, 4)  # of a prediction that is the same everywhere
     assert (
-        "a · near: over 7 points, the root of the mean squared distance from the diagonal is 0.5."
-        in (summary.words)
+        f"c · mean: over 7 points, {DISTANCE} {np.sqrt((misses**2).mean()):.3g}." in summary.words
     )
-    assert summary.table().column_names == ["measured price", *COLOURS]
+    found = summary.table().to_pandas()
+    assert found.columns.to_list() == ["measured price", *COLOURS]
+    np.testing.assert_allclose(found["a · near"], found["measured price"] + 0.5, rtol=1e-4)
+    np.testing.assert_allclose(found["c · mean"], 4.0)
 
 
 def test_so_many_points_as_a_page_can_draw():

@@ -142,10 +142,14 @@ def test_a_large_table_costs_what_an_evaluation_may():
 
 
 def test_a_formula_of_many_operations_costs_more_than_a_scoring_that_is_installed():
-    def work(scoring):
-        return fit_work(Request.make("regression", scoring=scoring))
+    def work(scoring, **options):
+        return fit_work(Request.make("regression", scoring=scoring, options=options))
 
-    assert work("gaussian") == work("=dot(q, k)") < work("=" + "tanh(dot(q, k)) + " * 15)
+    def epoch(scoring):
+        return work(scoring, learn=True, epochs=10) - work(scoring, learn=True, epochs=9)
+
+    for cost in (work, epoch):
+        assert cost("gaussian") == cost("=dot(q, k)") < cost("=" + "tanh(dot(q, k)) + " * 15)
 
 
 def test_a_fit_costs_more_with_more_queries_points_or_epochs():

@@ -1,6 +1,6 @@
 import pytest
 
-from dashboard.features.runs.card import LINK, RunsView
+from dashboard.features.runs.view import LINK, RunsView
 from dashboard.records.catalogue import Catalogue
 
 ID = "0123456789abcdef" * 2

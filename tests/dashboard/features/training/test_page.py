@@ -319,7 +319,8 @@ def test_the_loss_is_drawn_from_the_first_step(opened, service):
 
 
 def test_axes_have_ends_before_the_first_step(opened, service):
-    trained(service, 1, how="queued", count=0, facts={"target_words": 400})
+    for number, words in enumerate((90, 400), 1):
+        trained(service, number, how="queued", count=0, facts={"target_words": words})
     ends = [
         rows[["low", "high"]].iloc[0].tolist() for _, rows in charts(opened("training"), "high")
     ]

@@ -1,0 +1,92 @@
+"""Records the reference measurement anew: ``python -m dashboard.features.complexity.task_record``.
+
+Run it on a machine that does nothing else. It takes two to four minutes and less than 2 GB.
+"""
+
+from __future__ import annotations
+
+import argparse
+import platform
+import time
+from collections.abc import Mapping, Sequence
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import torch
+from tqdm import tqdm
+
+from attention_plugins.randomness import seeded
+from attention_plugins.registry import installed
+from dashboard.features.complexity.task_reference import FILE, Recorded, read, write
+from dashboard.features.complexity.task_timing import SCORING, Point, points, reach, timed
+from dashboard.jobs.limits import cores
+from dashboard.jobs.task_environment import environment
+
+COMMAND = "python -m dashboard.features.complexity.task_record"
+# The series cross the page's own: the other size is the largest of a bare measurement.
+_LENGTHS = [2**power for power in range(6, 15)]  # 64 to 16,384
+_SIZES = [2**power for power in range(6, 13)]  # 64 to 4,096
+_N, _D, _KERNEL = 1024, 256, 3
+_ROUNDS, _BUDGET = 15, 150.0  # seconds
+
+
+class _Bar:
+    """Shows on a terminal how far the recording is; nobody stops it but the keyboard."""
+
+    def __init__(self) -> None:
+        self._bar = tqdm(total=100, unit="%")
+
+    def report(
+        self, fraction: float, note: str = "", facts: Mapping[str, Any] | None = None
+    ) -> None:
+        """See :class:`dashboard.jobs.tasks.Context`."""
+        self._bar.update(round(100 * fraction) - self._bar.n)
+        self._bar.set_postfix_str(str(note))
+
+    def stopped(self) -> bool:
+        """See :class:`dashboard.jobs.tasks.Context`."""
+        return False
+
+
+def record(of: Sequence[Point], output: Path, threads: int, budget: float = _BUDGET) -> None:
+    """Time the points and write the reference.
+
+    Args:
+        threads: of torch; one is what a worker has where there are as many workers as cores.
+        budget: seconds, see :func:`.task_timing.timed`.
+    """
+    torch.set_num_threads(threads)
+    context, began = _Bar(), time.perf_counter()
+    attention = installed().scoring_factory(SCORING)
+    with seeded(0):
+        found = timed(of, _KERNEL, attention, torch.device("cpu"), _ROUNDS, budget, context)
+        seen = reach(of, _KERNEL, context)
+    recorded = Recorded(
+        date=datetime.now(UTC).date().isoformat(),
+        processor=f"{platform.machine()} with {torch.backends.cpu.get_cpu_capability()}",
+        cores=cores(),
+        command=COMMAND if threads == 1 else f"{COMMAND} --threads {threads}",
+    )
+    write(
+        output, of, found, seen, recorded=recorded, environment=environment(), kernel=_KERNEL,
+        seconds=time.perf_counter() - began,
+    )  # fmt: skip
+
+
+def main() -> None:
+    """Record the reference, and print its exponents."""
+    parser = argparse.ArgumentParser(prog=COMMAND, description=__doc__)
+    parser.add_argument("--threads", type=int, default=1, help="of torch (default: %(default)s)")
+    parser.add_argument("--output", type=Path, default=FILE, help="default: the shipped file")
+    given = parser.parse_args()
+    record(points(_LENGTHS, _D, _N, _SIZES), given.output, given.threads)
+    for fit in read(given.output).facts["fits"]:
+        print(
+            f"{fit['layer']:9} over {fit['axis']}: {fit['exponent']:.2f}, last doubling "
+            f"{fit['last']:.2f}, counted {fit['counted']:.2f}"
+        )
+
+
+if __name__ == "__main__":
+    main()
