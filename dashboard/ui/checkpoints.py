@@ -55,11 +55,11 @@ def nothing_trained(catalogue: Catalogue) -> bool:
     return True
 
 
-def draw_corpus(session: Session[View], catalogue: Catalogue, field: Choice[View]) -> bool:
+def draw_corpus(session: Session[View], field: Choice[View]) -> bool:
     """The choice of what the checkpoints were trained on; whether it was just changed."""
     before = field.of(session.view)
-    if len(catalogue.corpora()) > 1:
-        draw_choice(session, catalogue, field, titles=catalogue.corpus_title, width=_CORPUS_WIDTH)
+    if len(session.catalogue.corpora()) > 1:
+        draw_choice(session, field, titles=session.catalogue.corpus_title, width=_CORPUS_WIDTH)
     return field.of(session.view) != before
 
 
@@ -96,7 +96,6 @@ def draw_examples(
 
 def draw_panels(
     session: Session[panels.View],
-    catalogue: Catalogue,
     *,
     formulas: bool = True,
     without: Callable[[panels.View, str], panels.View] = panels.without_panel,
@@ -107,16 +106,18 @@ def draw_panels(
         formulas: whether each panel has its scoring's formula.
         without: the view without the panel of a letter.
     """
-    names = references(catalogue, session.view.corpus)
+    names = references(session.catalogue, session.view.corpus)
     held = session.view.by_letter
     places: dict[str, PanelPlaces] = {}
     chosen: list[str] = []
     with layout.grid(len(held)):
         for letter, panel in held.items():
             with shown.container(key=f"panel-{letter}", gap="small"):
-                name, export = _choose(session, catalogue, letter, panel, names, without)
+                name, export = _choose(session, letter, panel, names, without)
                 made_of = names.get(name)
-                scoring = made_of and (made_of.typed or catalogue.scorings.get(made_of.scoring))
+                scoring = made_of and (
+                    made_of.typed or session.catalogue.scorings.get(made_of.scoring)
+                )
                 if formulas and scoring:
                     layout.formula_of(letter, scoring)
                 places[letter] = PanelPlaces(export, shown.container())
@@ -127,7 +128,6 @@ def draw_panels(
 
 def _choose(
     session: Session[panels.View],
-    catalogue: Catalogue,
     letter: str,
     panel: str,
     names: dict[str, Checkpoint],
@@ -147,7 +147,7 @@ def _choose(
             panel,
             session.key(letter),
             session.fresh,
-            title=lambda name: checkpoint_title(name, names.get(name), catalogue),
+            title=lambda name: checkpoint_title(name, names.get(name), session.catalogue),
             label_visibility="collapsed",
         )
         export = st.container(width="content")
@@ -156,9 +156,9 @@ def _choose(
     return chosen, export
 
 
-def add_panel(session: Session[panels.View], catalogue: Catalogue) -> None:
+def add_panel(session: Session[panels.View]) -> None:
     """The button that adds a panel, while there may be more."""
-    names = tuple(references(catalogue, session.view.corpus))
+    names = tuple(references(session.catalogue, session.view.corpus))
     if len(session.view.panels) < MOST_PANELS:
         st.button(
             gettext("Add a panel"), icon=":material/add:", on_click=_add, args=(session, names)

@@ -64,12 +64,14 @@ def draw_normaliser(
 
 
 def draw_normaliser_of_view(
-    session: Session[NormalisedView], catalogue: Catalogue, *,
-    width: Width = "stretch", parameters: Mapping[str, Any] | None = None,
-) -> None:  # fmt: skip
+    session: Session[NormalisedView],
+    *,
+    width: Width = "stretch",
+    parameters: Mapping[str, Any] | None = None,
+) -> None:
     """The same for a page that has one; the session's view follows."""
     chosen = draw_normaliser(
-        session.view, catalogue, session.key("normaliser"), session.fresh,
+        session.view, session.catalogue, session.key("normaliser"), session.fresh,
         width=width, parameters=parameters,
     )  # fmt: skip
     session.update(
@@ -86,12 +88,13 @@ _DEVICE_WIDTH = 110
 
 
 def draw_setting(
-    session: Session[View], catalogue: Catalogue, field: Setting[View], *,
+    session: Session[View], field: Setting[View], *,
     width: Width = "stretch",
 ) -> Any:  # fmt: skip
     """The switch, choice, slider or number field of a setting; its value."""
     value = draw_parameter(
-        field.bounds(session.view, catalogue), field.of(session.view), session.key(field.name),
+        field.bounds(session.view, session.catalogue), field.of(session.view),
+        session.key(field.name),
         session.fresh, typed=field.typed, width=width,
     )  # fmt: skip
     session.update(**{field.name: value})
@@ -99,7 +102,7 @@ def draw_setting(
 
 
 def draw_settings(
-    session: Session[View], catalogue: Catalogue, field: Settings[View], *,
+    session: Session[View], field: Settings[View], *,
     only: Iterable[str] | None = None, typed: bool = False, digits: str | None = None,
     width: Width = "stretch",
 ) -> Pairs:  # fmt: skip
@@ -112,7 +115,7 @@ def draw_settings(
         typed: whether numbers are typed into fields rather than dragged on sliders.
         digits: a printf format of numbers that are not whole, such as ``%g``.
     """
-    offered = {each.name: each for each in field.parameters(session.view, catalogue)}
+    offered = {each.name: each for each in field.parameters(session.view, session.catalogue)}
     known = dict(field.of(session.view))
     held = {name: known.get(name, value) for name, value in defaults(offered.values())}
     for name in offered if only is None else only:
@@ -126,7 +129,7 @@ def draw_settings(
 
 
 def draw_choice(
-    session: Session[View], catalogue: Catalogue, field: Choice[View], *,
+    session: Session[View], field: Choice[View], *,
     more: Iterable[str] = (), titles: Callable[[str], str] | None = None,
     width: Width = "stretch", visible: bool = True,
 ) -> str:  # fmt: skip
@@ -138,9 +141,9 @@ def draw_choice(
         visible: whether its title stands above it.
     """
     value = choose(
-        plain(translated(field.title)), [*field.options(session.view, catalogue), *more],
+        plain(translated(field.title)), [*field.options(session.view, session.catalogue), *more],
         field.of(session.view), session.key(field.name), session.fresh,
-        title=titles or (lambda name: translated(field.titles(name, catalogue))),
+        title=titles or (lambda name: translated(field.titles(name, session.catalogue))),
         help=plain(translated(field.help)) or None, width=width,
         label_visibility="visible" if visible else "collapsed",
     )  # fmt: skip
@@ -148,11 +151,11 @@ def draw_choice(
     return value
 
 
-def draw_device(session: Session[View], catalogue: Catalogue, field: Choice[View]) -> str:
+def draw_device(session: Session[View], field: Choice[View]) -> str:
     """Where to compute, if there is a choice."""
-    if not {*catalogue.devices} - {AUTO, "cpu"}:
+    if not {*session.catalogue.devices} - {AUTO, "cpu"}:
         return field.of(session.view)
-    return draw_choice(session, catalogue, field, width=_DEVICE_WIDTH)
+    return draw_choice(session, field, width=_DEVICE_WIDTH)
 
 
 def draw_text(session: Session[View], field: Text[View], *, width: Width = "stretch") -> str:

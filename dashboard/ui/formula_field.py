@@ -76,7 +76,7 @@ def choice_title(name: str, catalogue: Catalogue) -> str:
 
 
 def formula_field(
-    session: Session[Any], catalogue: Catalogue, letter: str, scoring: str, *,
+    session: Session[Any], letter: str, scoring: str, *,
     label: str, names: Mapping[str, str], still: str = "", task: str = "",
 ) -> Formula | None:  # fmt: skip
     """A line to type in, and under it what the formula gives, or what is wrong with it.
@@ -103,12 +103,12 @@ def formula_field(
         help=gettext(_HELP),
         live=_PAUSE,
     )
-    still = still or _still(scoring, catalogue)
+    still = still or _still(scoring, session.catalogue)
     text = formulas.typed(given)
     if not text:
         st.caption(together((gettext("Type a formula of q and k."), still)))
         return None
-    formula = catalogue.formulas.get(text)
+    formula = session.catalogue.formulas.get(text)
     if formula is None:
         formulas.waiting(session.page)
         return None
@@ -117,7 +117,7 @@ def formula_field(
     if problem:
         _wrong(text, problem, still)
         if scoring:
-            session.instead.append(scoring_title(scoring, catalogue))
+            session.instead.append(scoring_title(scoring, session.catalogue))
         return None
     _given(formula, names)
     return formula

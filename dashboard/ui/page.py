@@ -123,8 +123,8 @@ class Page(Generic[View, Places]):
     title: str
     explanation: str
     link: Link[View]
-    controls: Callable[[Session[View], Catalogue], Places]
-    results: Callable[[Session[View], Catalogue, Places], None]
+    controls: Callable[[Session[View]], Places]
+    results: Callable[[Session[View], Places], None]
     requests: Callable[[View, Catalogue], Iterable[Request]] = lambda _view, _catalogue: ()
     follow_ups: Callable[[View, Catalogue, Jobs], Iterable[Request]] = lambda *_: ()
     work: Callable[[Request], float] = lambda _: 0.0
@@ -172,7 +172,7 @@ class Page(Generic[View, Places]):
                 reloading.status()
         with noting.recording() as record:
             with folded():
-                places = self.controls(session, catalogue)
+                places = self.controls(session)
             session.fresh = False
             link = self.link.format(session.view, catalogue)
             write_address(session, link)
@@ -186,10 +186,10 @@ class Page(Generic[View, Places]):
             frame.actions(
                 buttons, link, known, aloud=self.aloud, part=part, instead=session.instead
             )
-            self._ask(session, catalogue)
+            self._ask(session)
             with offers:
                 frame.offer(session.jobs, self.offer)
-            self._draw(session, catalogue, places)
+            self._draw(session, places)
         frame.name_tab(title, record.titles)
         section(record.summaries)
         if self.keeps:
@@ -197,7 +197,7 @@ class Page(Generic[View, Places]):
                 page_menu.menu(title, link, session.jobs, record)
         if record.charts:
             with figure:
-                self._figure(title, session, catalogue, english, record, address(link))
+                self._figure(title, session, english, record, address(link))
         with notices:
             frame.notice(session.problems)
 
@@ -205,18 +205,18 @@ class Page(Generic[View, Places]):
         """What the page declares, as its own folder's catalogue has it."""
         return said_in(language.current(), text, self.results.__module__)
 
-    def _draw(self, session: Session[View], catalogue: Catalogue, places: Places) -> None:
+    def _draw(self, session: Session[View], places: Places) -> None:
         """The results, drawn anew if the last of them came meanwhile.
 
         It may belong into what was drawn before it, such as a scale that all of them share.
         """
         complete = session.jobs.settled()
-        self.results(session, catalogue, places)
+        self.results(session, places)
         if not complete and session.jobs.settled():
             st.rerun()
 
     def _figure(
-        self, title: str, session: Session[View], catalogue: Catalogue, english: Catalogue,
+        self, title: str, session: Session[View], english: Catalogue,
         record: noting.Record, link: str,
     ) -> None:  # fmt: skip
         """The menu that makes a figure of the page, once all of it is there."""
@@ -228,20 +228,20 @@ class Page(Generic[View, Places]):
         def made() -> Made:
             own = [(request, event.result) for request, event in ends if event and event.result]
             return Made(
-                title=title, link=link, results=[*own, *record.results], catalogue=catalogue,
-                english=self.title, installed=english,
+                title=title, link=link, results=[*own, *record.results],
+                catalogue=session.catalogue, english=self.title, installed=english,
             )  # fmt: skip
 
         figure_menu.menu(lambda: record.seen, record.charts, made)
 
-    def _ask(self, session: Session[View], catalogue: Catalogue) -> None:
+    def _ask(self, session: Session[View]) -> None:
         """Ask for everything that the view needs, and wait a moment for it."""
         end = time.monotonic() + results.PATIENCE
         known: list[Request] | None = None
         while True:
             wanted = [
-                *self.requests(session.view, catalogue),
-                *self.follow_ups(session.view, catalogue, session.jobs),
+                *self.requests(session.view, session.catalogue),
+                *self.follow_ups(session.view, session.catalogue, session.jobs),
             ]
             if wanted == known:
                 return

@@ -20,7 +20,6 @@ from dashboard.links.recipes import (
     followed,
     setting_parameters,
 )
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import FORMULA
 from dashboard.ui import layout, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
@@ -54,35 +53,35 @@ _NAMES = {  # of formulas, by task
 }
 
 
-def draw_made_of(session: Session[View], catalogue: Catalogue) -> None:
+def draw_made_of(session: Session[View]) -> None:
     """Model, corpus and preset; the settings follow at once where another one is chosen."""
     before = session.view
     draw_choice(
-        session, catalogue, MODEL, titles=lambda name: model_title(name, catalogue),
+        session, MODEL, titles=lambda name: model_title(name, session.catalogue),
         width=CHOICE_WIDTH,
     )  # fmt: skip
     draw_choice(
-        session, catalogue, CORPUS, more=upload.known(before.data, upload.SENTENCES),
-        titles=lambda name: data_title(name, catalogue), width=CHOICE_WIDTH,
+        session, CORPUS, more=upload.known(before.data, upload.SENTENCES),
+        titles=lambda name: data_title(name, session.catalogue), width=CHOICE_WIDTH,
     )  # fmt: skip
-    if len(catalogue.presets) > 1:
-        draw_choice(session, catalogue, START, width=CHOICE_WIDTH)
+    if len(session.catalogue.presets) > 1:
+        draw_choice(session, START, width=CHOICE_WIDTH)
     if session.view != before:
-        session.change(followed(before, session.view, catalogue))
+        session.change(followed(before, session.view, session.catalogue))
 
 
-def use_file(session: Session[View], catalogue: Catalogue, file: str) -> None:
+def use_file(session: Session[View], file: str) -> None:
     """Train on a file of the user's, with the settings that there are."""
-    session.change(followed(session.view, replace(session.view, data=file), catalogue))
+    session.change(followed(session.view, replace(session.view, data=file), session.catalogue))
 
 
-def draw_scorings(session: Session[View], catalogue: Catalogue, title: str, task: str) -> None:
+def draw_scorings(session: Session[View], title: str, task: str) -> None:
     """The scorings, of which several may be chosen; those that were chosen first come first.
 
     A field that is searched by typing: there may be hundreds. Its last choice opens a field in
     which a scoring is typed; the button beside that adds it.
     """
-    before, offered = session.view.scorings, catalogue.scorings_for(task)
+    before, offered = session.view.scorings, session.catalogue.scorings_for(task)
     others = [name for name in before if name not in offered]
     key = session.key("scorings")
     typing = [FORMULA] if FORMULA in st.session_state.get(key, ()) else []
@@ -92,7 +91,7 @@ def draw_scorings(session: Session[View], catalogue: Catalogue, title: str, task
         placeholder=gettext("Choose scorings, or type to search"),
         key=place(key, [*before, *typing], session.fresh),
         format_func=lambda name: (
-            gettext(TYPE) if name == FORMULA else scoring_title(name, catalogue)
+            gettext(TYPE) if name == FORMULA else scoring_title(name, session.catalogue)
         ),
     )
     kept = [name for name in before if name in chosen]
@@ -100,13 +99,13 @@ def draw_scorings(session: Session[View], catalogue: Catalogue, title: str, task
     session.update(scorings=(*kept, *new)[:MOST_SCORINGS])
     if FORMULA in chosen:
         with layout.controls(session.key("typed")):
-            _type_scoring(session, catalogue, task)
+            _type_scoring(session, task)
 
 
-def _type_scoring(session: Session[View], catalogue: Catalogue, task: str) -> None:
+def _type_scoring(session: Session[View], task: str) -> None:
     """The field in which another scoring is typed, and the button that adds it."""
     formula = formula_field(
-        session, catalogue, "", "", label=gettext("Formula of another scoring"),
+        session, "", "", label=gettext("Formula of another scoring"),
         names=_NAMES[task], task=task, still=gettext("Nothing is added yet."),
     )  # fmt: skip
     if formula is None or formula.entry is None:
@@ -136,29 +135,29 @@ def _add_formula(session: Session[View], name: str) -> None:
     session.change(replace(session.view, scorings=(*session.view.scorings, name)))
 
 
-def draw_normaliser(session: Session[View], catalogue: Catalogue) -> None:
+def draw_normaliser(session: Session[View]) -> None:
     """The normaliser of all runs, and its parameters."""
     draw_normaliser_of_view(
-        session, catalogue, width=CHOICE_WIDTH, parameters={"width": FIELD_WIDTH, "typed": True}
+        session, width=CHOICE_WIDTH, parameters={"width": FIELD_WIDTH, "typed": True}
     )
 
 
-def draw_main(session: Session[View], catalogue: Catalogue, help: str) -> None:
+def draw_main(session: Session[View], help: str) -> None:
     """What most would set, and the probe.
 
     Args:
         help: what the probe is for.
     """
-    known = {each.name for each in setting_parameters(session.view, catalogue)}
+    known = {each.name for each in setting_parameters(session.view, session.catalogue)}
     draw_settings(
-        session, catalogue, SETTINGS, only=[name for name in MAIN if name in known], typed=True,
+        session, SETTINGS, only=[name for name in MAIN if name in known], typed=True,
         digits=DIGITS, width=FIELD_WIDTH,
     )  # fmt: skip
     draw_text(session, replace(PROBE, help=help), width=_PROBE_WIDTH)
 
 
-def draw_rest(session: Session[View], catalogue: Catalogue, *, of_model: bool) -> None:
+def draw_rest(session: Session[View], *, of_model: bool) -> None:
     """Every other setting, either of the model or of corpus and recipe."""
-    names = [each.name for each in setting_parameters(session.view, catalogue)]
+    names = [each.name for each in setting_parameters(session.view, session.catalogue)]
     rest = [n for n in names if n not in MAIN and n.startswith(OF_MODEL) is of_model]
-    draw_settings(session, catalogue, SETTINGS, only=rest, digits=DIGITS, width=FIELD_WIDTH)
+    draw_settings(session, SETTINGS, only=rest, digits=DIGITS, width=FIELD_WIDTH)

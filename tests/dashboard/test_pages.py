@@ -30,7 +30,7 @@ PAGE = """
     PAGE = Page(
         name="{name}", title="A title", explanation="It says.", keeps=False, catalogue=False,
         link=Link(default=lambda catalogue: None, fields=()),
-        controls=lambda session, catalogue: {controls}, results=lambda *_: None,
+        controls=lambda session: {controls}, results=lambda *_: None,
     )
 """
 

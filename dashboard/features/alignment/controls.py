@@ -45,25 +45,25 @@ class Ranked(NamedTuple):
     error: float
 
 
-def choices(session: Session[Alignment], catalogue: Catalogue) -> None:
+def choices(session: Session[Alignment]) -> None:
     """Which models' corpus, whose gold, how many pairs; the pair by hand where that is gold."""
     with layout.row("alignment-what"):
-        if draw_corpus(session, catalogue, CORPUS):
-            session.change(default_view(catalogue, session.view.corpus))
+        if draw_corpus(session, CORPUS):
+            session.change(default_view(session.catalogue, session.view.corpus))
         before = session.view.gold
         draw_choice(
-            session, catalogue, GOLD, more=upload.known(before, upload.ALIGNED),
-            titles=lambda name: _gold_title(name, catalogue), width=_GOLD_WIDTH,
+            session, GOLD, more=upload.known(before, upload.ALIGNED),
+            titles=lambda name: _gold_title(name, session.catalogue), width=_GOLD_WIDTH,
         )  # fmt: skip
         if session.view.gold != OWN:
-            draw_setting(session, catalogue, COUNT, width=_NUMBER_WIDTH)
-        draw_device(session, catalogue, DEVICE)
+            draw_setting(session, COUNT, width=_NUMBER_WIDTH)
+        draw_device(session, DEVICE)
         upload.button(lambda file: _use_file(session, file), upload.ALIGNED)
     if session.view.gold != before and session.view.pair != 1:
         session.change(replace(session.view, pair=1))
     if session.view.gold == OWN:
         with layout.row("alignment-own"):
-            for field, side in zip_longest(OWN_PAIR, _sides(session.view, catalogue)):
+            for field, side in zip_longest(OWN_PAIR, _sides(session.view, session.catalogue)):
                 title = gettext(field.title)
                 if side:
                     title = gettext("{field}: {language}", field=title, language=translated(side))
@@ -89,10 +89,10 @@ def _use_file(session: Session[Alignment], file: str) -> None:
     session.change(replace(session.view, gold=file, pair=1))
 
 
-def browse(session: Session[Alignment], catalogue: Catalogue) -> DeltaGenerator:
+def browse(session: Session[Alignment]) -> DeltaGenerator:
     """The number of the pair that is shown; the place beside it, for :func:`steps`."""
     with layout.row("alignment-browse"):
-        draw_setting(session, catalogue, PAIR, width=_PAIR_WIDTH)
+        draw_setting(session, PAIR, width=_PAIR_WIDTH)
         return st.container(
             horizontal=True, vertical_alignment="bottom", gap="small", width="content"
         )

@@ -60,21 +60,21 @@ def _requests(view: Alignment, catalogue: Catalogue) -> _Requests:
     return _Requests(score_requests(view, catalogue), pair_requests(view, catalogue))
 
 
-def _controls(session: Session[Alignment], catalogue: Catalogue) -> _Places:
-    choices(session, catalogue)
+def _controls(session: Session[Alignment]) -> _Places:
+    choices(session)
     way = shown.container(gap="xsmall", key="alignment-way")
     words, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with scale:
         legend(1.0)
-    panels = draw_panels(session, catalogue)
+    panels = draw_panels(session)
     with way:
-        browsing = browse(session, catalogue) if session.view.gold != OWN else None
+        browsing = browse(session) if session.view.gold != OWN else None
     return _Places(browsing, words, panels)
 
 
-def _results(session: Session[Alignment], catalogue: Catalogue, places: _Places) -> None:
+def _results(session: Session[Alignment], places: _Places) -> None:
     view = session.view
-    asked, here = _requests(view, catalogue), checkpoints_of(view, catalogue)
+    asked, here = _requests(view, session.catalogue), checkpoints_of(view, session.catalogue)
     scored, seen = _done(session, asked.scores), _done(session, asked.pairs)
     refused = _refused(session, asked.every())
     _pair(session, places, scored, seen)
@@ -88,14 +88,14 @@ def _results(session: Session[Alignment], catalogue: Catalogue, places: _Places)
                 export_menu(session, letter, scored.get(letter), seen.get(letter))
         with place.result:
             if letter not in here:
-                sentence = untrained(catalogue, view.corpus, panel)
+                sentence = untrained(session.catalogue, view.corpus, panel)
                 results.absent(sentence, HEIGHT, f"panel-{letter}-result")
                 continue
             if not refused:
                 _panel(session, letter, asked)
             draw_origin(here[letter])
     if scored:
-        compared(view, catalogue, scored)
+        compared(view, session.catalogue, scored)
 
 
 def _pair(

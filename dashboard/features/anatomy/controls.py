@@ -153,26 +153,26 @@ _NAMES = {  # of formulas, as the stages call them
 }
 
 
-def step_controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
+def step_controls(session: Session[Anatomy]) -> None:
     """Everything above the stages."""
     row = layout.row("anatomy-what")
     with row:
-        _example(session, catalogue)
-        _layout(session, catalogue)
-    scoring_controls(session, catalogue, row)
+        _example(session)
+        _layout(session)
+    scoring_controls(session, row)
     shown.caption(gettext(EXAMPLES[session.view.example].caption))
     with layout.row("anatomy-numbers"):
         lengths(session, SLIDER_WIDTH)
-        draw_setting(session, catalogue, DROPOUT_FIELD, width=SLIDER_WIDTH)
-        if not _has_weights(session.view, catalogue):
-            draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)
+        draw_setting(session, DROPOUT_FIELD, width=SLIDER_WIDTH)
+        if not _has_weights(session.view, session.catalogue):
+            draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
         if session.view.example == DRAWN:
             sizes(session)
         editors(session)
     _indices(session)
 
 
-def scoring_controls(session: Session[Anatomy], catalogue: Catalogue, row: DeltaGenerator) -> None:
+def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
     """Which scoring, and its parameters; the seed and size of its weights if it has some.
 
     Args:
@@ -181,26 +181,26 @@ def scoring_controls(session: Session[Anatomy], catalogue: Catalogue, row: Delta
     before = session.view
     with row:
         scoring = choose_scoring(
-            gettext(SCORING.title), catalogue.scorings_for(), before.scoring,
-            session.key(SCORING.name), catalogue, session.fresh, width=_CHOICE_WIDTH,
+            gettext(SCORING.title), session.catalogue.scorings_for(), before.scoring,
+            session.key(SCORING.name), session.catalogue, session.fresh, width=_CHOICE_WIDTH,
         )  # fmt: skip
     if scoring == FORMULA:
         with layout.controls("anatomy-typed"):
-            scoring = _typed(session, catalogue)
+            scoring = _typed(session)
     session.update(scoring=scoring)
-    if scoring not in catalogue.scorings:
+    if scoring not in session.catalogue.scorings:
         return
     if scoring != before.scoring:
-        session.update(parameters=PARAMETERS.default(session.view, catalogue))
+        session.update(parameters=PARAMETERS.default(session.view, session.catalogue))
     with row:
-        _parameters(session, catalogue)
+        _parameters(session)
 
 
-def _typed(session: Session[Anatomy], catalogue: Catalogue) -> str:
+def _typed(session: Session[Anatomy]) -> str:
     """The name of the formula; the scoring as it was while the formula cannot be used."""
     scoring = session.view.scoring
     formula = formula_field(
-        session, catalogue, "", scoring, label=gettext("Formula of the scoring"),
+        session, "", scoring, label=gettext("Formula of the scoring"),
         names={name: gettext(meaning) for name, meaning in _NAMES.items()},
     )  # fmt: skip
     if not formula or not formula.entry:
@@ -211,15 +211,13 @@ def _typed(session: Session[Anatomy], catalogue: Catalogue) -> str:
     return formula.entry.name
 
 
-def _parameters(session: Session[Anatomy], catalogue: Catalogue) -> None:
-    draw_settings(session, catalogue, PARAMETERS, width=SLIDER_WIDTH)
+def _parameters(session: Session[Anatomy]) -> None:
+    draw_settings(session, PARAMETERS, width=SLIDER_WIDTH)
     if session.view.part != state.ROOT:
-        draw_normaliser_of_view(
-            session, catalogue, width=_CHOICE_WIDTH, parameters={"width": SLIDER_WIDTH}
-        )
-    if _has_weights(session.view, catalogue):
-        draw_setting(session, catalogue, HIDDEN_FIELD, width=_FIELD_WIDTH)
-        draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)
+        draw_normaliser_of_view(session, width=_CHOICE_WIDTH, parameters={"width": SLIDER_WIDTH})
+    if _has_weights(session.view, session.catalogue):
+        draw_setting(session, HIDDEN_FIELD, width=_FIELD_WIDTH)
+        draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
 
 
 def _has_weights(view: Anatomy, catalogue: Catalogue) -> bool:
@@ -227,21 +225,21 @@ def _has_weights(view: Anatomy, catalogue: Catalogue) -> bool:
     return learns or (view.part == state.STEP and view.layout != GIVEN)
 
 
-def _example(session: Session[Anatomy], catalogue: Catalogue) -> None:
+def _example(session: Session[Anatomy]) -> None:
     before = session.view
-    chosen = draw_choice(session, catalogue, EXAMPLE, width=_CHOICE_WIDTH)
+    chosen = draw_choice(session, EXAMPLE, width=_CHOICE_WIDTH)
     if chosen != before.example:
-        session.change(replace(state.default_view(catalogue, chosen), part=before.part))
+        session.change(replace(state.default_view(session.catalogue, chosen), part=before.part))
 
 
-def _layout(session: Session[Anatomy], catalogue: Catalogue) -> None:
+def _layout(session: Session[Anatomy]) -> None:
     """How queries and keys reach the scoring."""
     before = session.view
-    chosen = draw_choice(session, catalogue, LAYOUT, width=_CHOICE_WIDTH)
+    chosen = draw_choice(session, LAYOUT, width=_CHOICE_WIDTH)
     if chosen != before.layout:
         refit(session, before)
     if chosen == HEADS:
-        draw_setting(session, catalogue, HEADS_FIELD, width=_FIELD_WIDTH)
+        draw_setting(session, HEADS_FIELD, width=_FIELD_WIDTH)
 
 
 def _indices(session: Session[Anatomy]) -> None:

@@ -14,7 +14,6 @@ from dashboard.features.anatomy.tensors import Lengths
 from dashboard.features.anatomy.view import PER_QUERY, PER_ROW
 from dashboard.language import gettext, gettext_noop
 from dashboard.language.joining import listed
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.session import Session
@@ -64,7 +63,7 @@ def _lengths(session: Session[Anatomy], field: Lengths[Anatomy], title: str, exa
         shown.text(gettext("{field}: {error}", field=title, error=error))
 
 
-def draw(session: Session[Anatomy], _: Catalogue, asked: Sequence[Request]) -> None:
+def draw(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Both kinds beside each other."""
     formula(r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}")
     shown.caption(

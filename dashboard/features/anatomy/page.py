@@ -52,7 +52,7 @@ _LANDSCAPES = {  # a column's title, and what its chart shows
 }  # fmt: skip
 
 
-def draw_root(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Request]) -> None:
+def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Variance, largest weight and entropy against d."""
     (request,), view = asked, session.view
     formula(
@@ -68,7 +68,7 @@ def draw_root(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[R
     )
 
     def plots(result: Result) -> None:
-        _root(view, result, _named(catalogue, view))
+        _root(view, result, _named(session.catalogue, view))
 
     results.results(session.jobs, request, plots, _PLOT_HEIGHT, "anatomy-root", grows=True)
 
@@ -140,14 +140,14 @@ def _told(view: Anatomy, catalogue: Catalogue) -> str:
     )
 
 
-def draw_landscape(
-    session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Request]
-) -> None:
+def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Scores and weights over all keys of two numbers."""
     (request,), view = asked, session.view
-    formula("a(q, k) = " + catalogue.scorings[view.scoring].formula)
-    shown.caption(_told(view, catalogue))
-    if (chosen := catalogue.normalisers.get(view.normaliser)) and view.normaliser != SOFTMAX:
+    formula("a(q, k) = " + session.catalogue.scorings[view.scoring].formula)
+    shown.caption(_told(view, session.catalogue))
+    if (
+        chosen := session.catalogue.normalisers.get(view.normaliser)
+    ) and view.normaliser != SOFTMAX:
         formula(r"\alpha_i = " + chosen.formula, description=chosen.description)
 
     def planes(result: Result) -> None:
@@ -177,23 +177,23 @@ _PLACES, _HEIGHT = 3, 300  # of a page in waiting
 _PLOTTED: dict[str, tuple[Setting[Anatomy], ...]] = {
     ROOT: (COUNT_FIELD,), LANDSCAPE: (X_FIELD, Y_FIELD),
 }  # fmt: skip
-_DRAW: dict[str, Callable[[Session[Anatomy], Catalogue, tuple[Request, ...]], None]] = {
+_DRAW: dict[str, Callable[[Session[Anatomy], tuple[Request, ...]], None]] = {
     STEP: step.draw, MASK: mask.draw, ROOT: draw_root, LANDSCAPE: draw_landscape,
 }  # fmt: skip
 
 
-def _controls(session: Session[Anatomy], catalogue: Catalogue) -> None:
+def _controls(session: Session[Anatomy]) -> None:
     _part(session)
     if session.view.part == STEP:
-        step_controls(session, catalogue)
+        step_controls(session)
     elif session.view.part == MASK:
         mask.controls(session)
     else:
         row = layout.row("anatomy-plot")
-        scoring_controls(session, catalogue, row)
+        scoring_controls(session, row)
         with row:
             for field in _PLOTTED[session.view.part]:
-                draw_setting(session, catalogue, field, width=SLIDER_WIDTH)
+                draw_setting(session, field, width=SLIDER_WIDTH)
 
 
 def _part(session: Session[Anatomy]) -> None:
@@ -209,11 +209,11 @@ def _part(session: Session[Anatomy]) -> None:
     shown.setting(gettext(PART.title), gettext(_TITLES[session.view.part]))
 
 
-def _results(session: Session[Anatomy], catalogue: Catalogue, _: None) -> None:
-    if sentence := state.missing(catalogue, session.view):
+def _results(session: Session[Anatomy], _: None) -> None:
+    if sentence := state.missing(session.catalogue, session.view):
         results.absent(sentence, _HEIGHT, "anatomy-absent")
         return
-    _DRAW[session.view.part](session, catalogue, requests(session.view, catalogue))
+    _DRAW[session.view.part](session, requests(session.view, session.catalogue))
 
 
 PAGE = Page(

@@ -25,7 +25,7 @@ from dashboard.features.anatomy.tensors import lengths
 from dashboard.language import gettext, gettext_noop
 from dashboard.language.joining import together
 from dashboard.records.attending import SOFTMAX
-from dashboard.records.catalogue import Catalogue, Entry
+from dashboard.records.catalogue import Entry
 from dashboard.records.request import Request, Result
 from dashboard.ui import layout, results, shown
 from dashboard.ui.charts import show_filled
@@ -151,11 +151,11 @@ def as_csv(values: np.ndarray, rows: Sequence[str], columns: Sequence[str]) -> s
 _HEIGHT = 420  # px, of the place while it waits
 
 
-def draw(session: Session[Anatomy], catalogue: Catalogue, asked: Sequence[Request]) -> None:
+def draw(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """The stages, one below the other."""
     (request,), view = asked, session.view
-    scoring = catalogue.scorings[view.scoring]
-    normaliser = catalogue.normalisers.get(view.normaliser)
+    scoring = session.catalogue.scorings[view.scoring]
+    normaliser = session.catalogue.normalisers.get(view.normaliser)
     results.results(
         session.jobs, request, lambda result: _stages(result, view, scoring, normaliser), _HEIGHT,
         "anatomy-step", grows=True,

@@ -37,7 +37,6 @@ from dashboard.jobs.backend import Event
 from dashboard.language import gettext, translated
 from dashboard.links.attending import absent_normaliser
 from dashboard.links.fields import next_seed
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_choice, draw_device, draw_normaliser_of_view, draw_settings
@@ -56,7 +55,7 @@ _FORMULAS = {
 }
 
 
-def _controls(session: Session[Complexity], catalogue: Catalogue) -> None:
+def _controls(session: Session[Complexity]) -> None:
     shown.markdown(_formulas())
     shown.caption(
         gettext(
@@ -68,18 +67,18 @@ def _controls(session: Session[Complexity], catalogue: Catalogue) -> None:
         # Drawn last, since whoever changes a setting then sees what is measured with it.
         first = st.container(horizontal=True, vertical_alignment="bottom", width="content")
         before = session.view
-        draw_settings(session, catalogue, SETTINGS, width=_WIDTH)
-        draw_normaliser_of_view(session, catalogue, width=_WIDTH)
-        draw_device(session, catalogue, DEVICE)
+        draw_settings(session, SETTINGS, width=_WIDTH)
+        draw_normaliser_of_view(session, width=_WIDTH)
+        draw_device(session, DEVICE)
         if session.view != before and session.view.times == REFERENCE:
             session.change(replace(session.view, times=HERE))
         with first:
-            _times(session, catalogue)
+            _times(session)
 
 
-def _times(session: Session[Complexity], catalogue: Catalogue) -> None:
+def _times(session: Session[Complexity]) -> None:
     """Whose times are shown, and the button that measures."""
-    if draw_choice(session, catalogue, TIMES, width=_TIMES_WIDTH) == REFERENCE:
+    if draw_choice(session, TIMES, width=_TIMES_WIDTH) == REFERENCE:
         label, values = gettext("Measure on this machine"), {"times": BOTH}
         told = gettext("With the settings beside it; the reference measurement stays.")
     else:
@@ -102,14 +101,14 @@ def _formulas() -> str:
     return "\n".join(f"| {row} |" for row in (*head, *rows))
 
 
-def _results(session: Session[Complexity], catalogue: Catalogue, _: None) -> None:
+def _results(session: Session[Complexity], _: None) -> None:
     view, jobs = session.view, session.jobs
     if view.times == REFERENCE:
         results.results(jobs, reference(), drawn, _HEIGHT, "complexity-reference", grows=True)
         return
-    request = measurement(view, catalogue)
+    request = measurement(view, session.catalogue)
     if request is None:
-        absent = absent_normaliser(view, catalogue)
+        absent = absent_normaliser(view, session.catalogue)
         results.absent(absent, _HEIGHT, "complexity-absent")
         return
     recorded = _recorded(jobs) if view.times == BOTH else None

@@ -28,7 +28,6 @@ from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import usual_panels
 from dashboard.links.lettered import examples_of, following, sides_of
 from dashboard.links.panels import checkpoints_of
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, export, layout, results, shown
@@ -63,26 +62,28 @@ class _Places(NamedTuple):
     export: shown.Place
 
 
-def _controls(session: Session[Differences], catalogue: Catalogue) -> _Places:
+def _controls(session: Session[Differences]) -> _Places:
     with layout.row("differences-sentence"):
         before = session.view.corpus
-        sides = sides_of(catalogue, checkpoints_of(session.view, catalogue).values())
+        sides = sides_of(
+            session.catalogue, checkpoints_of(session.view, session.catalogue).values()
+        )
         draw_sentences(session, sides, TEXT, TARGET, placeholder=TARGET.placeholder)
-        moved = draw_corpus(session, catalogue, CORPUS)
-        draw_device(session, catalogue, DEVICE)
-    draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
+        moved = draw_corpus(session, CORPUS)
+        draw_device(session, DEVICE)
+    draw_examples(session, TEXT, TARGET, examples_of(session.catalogue, session.view.corpus))
     if moved:
         view = session.view
-        panels = usual_panels(catalogue, view.corpus)
-        text, target = following(catalogue, before, view.corpus, view.text, view.target)
+        panels = usual_panels(session.catalogue, view.corpus)
+        text, target = following(session.catalogue, before, view.corpus, view.text, view.target)
         usual = replace(view, panels=panels, letters="", selected=(), kind=KINDS[0], pair="")
         show_sentences(session, replace(usual, text=text, target=target))
     target = shown.container(key="differences-target-said")
-    places = draw_panels(session, catalogue, formulas=False, without=without_panel)
+    places = draw_panels(session, formulas=False, without=without_panel)
     with layout.row("differences-choices"):
         _choose_pair(session)
         kind = shown.container(width="content")
-        add_panel(session, catalogue)
+        add_panel(session)
         return _Places(target, places, kind, shown.container(width="content"))
 
 
@@ -106,15 +107,15 @@ def _choose_pair(session: Session[Differences]) -> None:
     session.update(pair="" if chosen == offered[0] else chosen or view.pair)
 
 
-def _results(session: Session[Differences], catalogue: Catalogue, places: _Places) -> None:
+def _results(session: Session[Differences], places: _Places) -> None:
     view = session.view
-    what = asked(view, catalogue, session.jobs)
-    seen = compared(view, catalogue, what, session.jobs)
+    what = asked(view, session.catalogue, session.jobs)
+    seen = compared(view, session.catalogue, what, session.jobs)
     with places.target:
         target_missing(session, what)
     for letter, name in view.by_letter.items():
         with places.panels[letter].result:
-            panel(session, catalogue, letter, name, what, seen)
+            panel(session, letter, name, what, seen)
     with places.kind:
         draw_kind(session, session.jobs.done())
     request = seen.pair.request(view, what.target) if seen.pair else None

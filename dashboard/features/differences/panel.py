@@ -15,7 +15,6 @@ from dashboard.features.differences.view import Differences
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import resolve, untrained
 from dashboard.links.panels import with_map
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.ui import results, shown
 from dashboard.ui.session import Session
@@ -133,7 +132,7 @@ _FACTS, _FAILED = 92, 170  # px: a panel's few words, its failure
 
 
 def panel(
-    session: Session[Differences], catalogue: Catalogue, letter: str, name: str, what: Asked,
+    session: Session[Differences], letter: str, name: str, what: Asked,
     seen: Compared,
 ) -> None:  # fmt: skip
     """A panel's few words, and its choice of a map.
@@ -142,8 +141,8 @@ def panel(
         name: what the panel calls its checkpoint.
     """
     view = session.view
-    if resolve(catalogue, view.corpus, name) is None:
-        sentence = untrained(catalogue, view.corpus, name)
+    if resolve(session.catalogue, view.corpus, name) is None:
+        sentence = untrained(session.catalogue, view.corpus, name)
         results.absent(sentence, _FAILED, f"panel-{letter}-result")
         return
     if letter not in what.forced:

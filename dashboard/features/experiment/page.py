@@ -118,42 +118,42 @@ def _tuned_fits(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Iterable[
     return requests(view, catalogue, tuned(view, catalogue, jobs).values).values()
 
 
-def _results(session: Session[Experiment], catalogue: Catalogue, _: None) -> None:
+def _results(session: Session[Experiment], _: None) -> None:
     view = session.view
-    if sentence := obstacle(view, catalogue):
+    if sentence := obstacle(view, session.catalogue):
         with shown.container(border=True, key="experiment-obstacle"):
             shown.text(sentence)
         return
-    first = [_look(session, catalogue)]
+    first = [_look(session)]
     polling = first[0].pending
     if polling:
         shown.incomplete()
 
     def below() -> None:
-        state = first.pop() if first else _look(session, catalogue)
+        state = first.pop() if first else _look(session)
         # A choice made below belongs into the link and the rest of the page.
         if session.fresh or state.pending != polling:
             st.rerun()
-        _draw(session, catalogue, state)
+        _draw(session, state)
 
     poll = _POLL if view.task == TRANSLATION else results.POLL
     st.fragment(run_every=poll if polling else None)(below)()
 
 
-def _look(session: Session[Experiment], catalogue: Catalogue) -> _State:
+def _look(session: Session[Experiment]) -> _State:
     view = session.view
-    tuning = tuned(view, catalogue, session.jobs) if tunes(view) else None
-    asked = requests(view, catalogue, tuning.values if tuning else None)
+    tuning = tuned(view, session.catalogue, session.jobs) if tunes(view) else None
+    asked = requests(view, session.catalogue, tuning.values if tuning else None)
     if view.task == TRANSLATION:
-        cells = trainings(view, asked, owner.trainings().every(), catalogue)
+        cells = trainings(view, asked, owner.trainings().every(), session.catalogue)
     else:
-        session.jobs.want([*_fits(view, catalogue), *asked.values()])
+        session.jobs.want([*_fits(view, session.catalogue), *asked.values()])
         cells = fits(view, asked, session.jobs, tuning)
     busy = any(cell.state in AT_WORK for cell in cells)
-    request = summary_request(cells, metrics(view, catalogue), reference_of(view))
+    request = summary_request(cells, metrics(view, session.catalogue), reference_of(view))
     if request is None:
         return _State(asked, cells, None, None, None, tuning, busy)
-    wanted = () if view.task == TRANSLATION else (*_fits(view, catalogue), *asked.values())
+    wanted = () if view.task == TRANSLATION else (*_fits(view, session.catalogue), *asked.values())
     session.jobs.want([*wanted, request])
     # Behind fits that still wait for a worker it would wait in vain.
     queued = busy and view.task != TRANSLATION
@@ -170,12 +170,12 @@ def _look(session: Session[Experiment], catalogue: Catalogue) -> _State:
     return _State(asked, cells, request, event, result, tuning, busy or event is None)
 
 
-def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> None:
+def _draw(session: Session[Experiment], state: _State) -> None:
     view, cells = session.view, state.cells
     if refused := table_columns.refusal(session.jobs, state.requests.values()):
         table_columns.draw_refusal(
-            refused, upload.title(view.data), data_title(DATA, catalogue),
-            lambda: use_table(session, catalogue, DATA),
+            refused, upload.title(view.data), data_title(DATA, session.catalogue),
+            lambda: use_table(session, DATA),
         )  # fmt: skip
         return
     with shown.container(
@@ -187,7 +187,11 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
             shown.caption(
                 plain(
                     together(
-                        [summary(cells), cost(view, state.tuning, catalogue), *outdated(cells)]
+                        [
+                            summary(cells),
+                            cost(view, state.tuning, session.catalogue),
+                            *outdated(cells),
+                        ]
                     )
                 )
             )
@@ -195,16 +199,16 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
     for training in (cell.training for cell in cells):
         if training:
             shown.result(training.request, training.result())
-    found, columns = spreads(state.result), metrics(view, catalogue)
+    found, columns = spreads(state.result), metrics(view, session.catalogue)
     measured = experiment_table.measured(cells, columns)
-    experiment_table.table(view, cells, measured, found, catalogue)
+    experiment_table.table(view, cells, measured, found, session.catalogue)
     _failure(session, state.request, state.event)
     shown.caption(gettext(_FAIR[view.task]))
-    shown.caption(plain(set_by(view, state.tuning, catalogue)))
+    shown.caption(plain(set_by(view, state.tuning, session.catalogue)))
     if view.normaliser != SOFTMAX:
         words = gettext(
             "Every row makes weights of its scores by the normaliser {normaliser}.",
-            normaliser=normaliser_title(view.normaliser, catalogue),
+            normaliser=normaliser_title(view.normaliser, session.catalogue),
         )
         shown.caption(plain(words))
     if sentence := sampled(cells):
@@ -227,16 +231,19 @@ def _draw(session: Session[Experiment], catalogue: Catalogue, state: _State) -> 
         key="experiment-csv",
         on_click="ignore",
     )
-    seeds.failures(cells, catalogue)
+    seeds.failures(cells, session.catalogue)
     shown.header(gettext("Every seed"))
     seeds.chart(
-        view, cells, measured, found, catalogue,
+        view, cells, measured, found, session.catalogue,
         lambda name: session.change(replace(session.view, figure=name)),
     )  # fmt: skip
-    table.show(view, catalogue, gains(state.result))
+    table.show(view, session.catalogue, gains(state.result))
     shown.header(gettext("Where each scoring looks"))
     maps.show(
-        view, cells, catalogue, lambda seed: session.change(replace(session.view, maps=seed))
+        view,
+        cells,
+        session.catalogue,
+        lambda seed: session.change(replace(session.view, maps=seed)),
     )
     _curves(cells, maps.shown_seed(view))
 

@@ -20,7 +20,6 @@ from dashboard.features.heads.figures import (
 )
 from dashboard.features.heads.view import EVERY_KIND, SHOWN_KINDS, SORT, Heads
 from dashboard.language import gettext, gettext_noop
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS, ON, Change, in_order, state_of
 from dashboard.records.request import Request, Result
 from dashboard.ui import layout, maps
@@ -144,12 +143,12 @@ _BOUNDS = {
 _SORT_WIDTH, _ONLY_WIDTH, _NUMBER_WIDTH = 170, 170, 130  # px
 
 
-def filters(session: Session[Heads], catalogue: Catalogue) -> None:
+def filters(session: Session[Heads]) -> None:
     """The choices of kind, order and filter."""
     with layout.row("heads-filters"):
         _kind(session)
         draw_choice(
-            session, catalogue, SORT, width=_SORT_WIDTH,
+            session, SORT, width=_SORT_WIDTH,
             titles=lambda name: (
                 gettext("Place in the model") if name == PLACE else gettext(FIGURE_TITLES[name])
             ),

@@ -86,22 +86,26 @@ def _checkpoint(view: Heads, catalogue: Catalogue) -> Checkpoint | None:
     return resolve(catalogue, view.corpus, view.checkpoint)
 
 
-def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
+def _controls(session: Session[Heads]) -> _Places | None:
     """Which model, which sentence, which heads; the places, if there is anything to show."""
     take_edits(session)
     with layout.row("heads-sentence"):
-        before, known = session.view.corpus, _checkpoint(session.view, catalogue)
-        draw_sentences(session, sides_of(catalogue, [known] if known else []), TEXT, TARGET)
-        if draw_corpus(session, catalogue, CORPUS):
+        before, known = session.view.corpus, _checkpoint(session.view, session.catalogue)
+        draw_sentences(
+            session, sides_of(session.catalogue, [known] if known else []), TEXT, TARGET
+        )
+        if draw_corpus(session, CORPUS):
             view = session.view
-            usual = usual_checkpoint(catalogue, view.corpus)
-            text, target = following(catalogue, before, view.corpus, view.text, view.target)
+            usual = usual_checkpoint(session.catalogue, view.corpus)
+            text, target = following(
+                session.catalogue, before, view.corpus, view.text, view.target
+            )
             usual_view = replace(view, checkpoint=usual, selected="")
             show_sentences(session, replace(usual_view, text=text, target=target))
-        _model(session, catalogue)
-        draw_device(session, catalogue, DEVICE)
-    draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
-    if _requests(session.view, catalogue) is None:
+        _model(session)
+        draw_device(session, DEVICE)
+    draw_examples(session, TEXT, TARGET, examples_of(session.catalogue, session.view.corpus))
+    if _requests(session.view, session.catalogue) is None:
         return None
     warnings = shown.container(gap="small")
     desk = shown.container(key="heads-desk")
@@ -115,29 +119,29 @@ def _controls(session: Session[Heads], catalogue: Catalogue) -> _Places | None:
                 # The way to the weights by keyboard leads past the table, column by column.
                 st.markdown(f"[{gettext('To the maps')}](#{_MAPS})", width="content")
                 menu = shown.container(width="content")
-        filters(session, catalogue)
+        filters(session)
     return _Places(warnings, desk, found, menu)
 
 
-def _model(session: Session[Heads], catalogue: Catalogue) -> None:
-    names = references(catalogue, session.view.corpus)
+def _model(session: Session[Heads]) -> None:
+    names = references(session.catalogue, session.view.corpus)
     chosen = choose(
         gettext("Model"),
         list(names),
         session.view.checkpoint,
         "heads-model",
         session.fresh,
-        title=lambda name: checkpoint_title(name, names.get(name), catalogue),
+        title=lambda name: checkpoint_title(name, names.get(name), session.catalogue),
         width=_MODEL_WIDTH,
     )
     session.update(checkpoint=chosen)
 
 
-def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | None) -> None:
+def _results(session: Session[Heads], places: _Places | None) -> None:
     view = session.view
-    checkpoint, asked = _checkpoint(view, catalogue), _requests(view, catalogue)
+    checkpoint, asked = _checkpoint(view, session.catalogue), _requests(view, session.catalogue)
     if checkpoint is None:
-        sentence = untrained(catalogue, view.corpus, view.checkpoint)
+        sentence = untrained(session.catalogue, view.corpus, view.checkpoint)
         results.absent(translated(sentence), _OUTCOME, "heads-absent")
     elif asked is None or places is None:
         shown.caption(
@@ -147,26 +151,26 @@ def _results(session: Session[Heads], catalogue: Catalogue, places: _Places | No
         said = session.jobs.final(asked.unchanged)
         if said and said.result:
             with places.warnings:
-                unknown_words(said.result, sides_of(catalogue, [checkpoint]))
+                unknown_words(said.result, sides_of(session.catalogue, [checkpoint]))
         with places.outcome:
             results.results(
                 session.jobs, asked.changed, outcome, _OUTCOME, "heads-outcome", grows=True
             )
         with places.menu:
-            _export(session, catalogue, asked.figures)
+            _export(session, asked.figures)
         with places.desk:
             _board(session, asked)
         _maps(session, asked)
-        title = checkpoint_title(view.checkpoint, checkpoint, catalogue)
+        title = checkpoint_title(view.checkpoint, checkpoint, session.catalogue)
         draw_origin(checkpoint, f"{plain(title)} · ")
 
 
-def _export(session: Session[Heads], catalogue: Catalogue, request: Request) -> None:
+def _export(session: Session[Heads], request: Request) -> None:
     event = session.jobs.final(request)
     if event is None or event.result is None:
         export.waiting("heads")
     else:
-        export_menu(session, request, event.result, LINK.format(session.view, catalogue))
+        export_menu(session, request, event.result, LINK.format(session.view, session.catalogue))
 
 
 def _board(session: Session[Heads], asked: _Requests) -> None:

@@ -23,7 +23,6 @@ from dashboard.features.lessons.view import (
     requests,
 )
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.ui import results, shown
 from dashboard.ui import session as way_back
@@ -107,7 +106,7 @@ class _Places(NamedTuple):
     end: shown.Place
 
 
-def _controls(session: Session[Course], _: Catalogue) -> _Places:
+def _controls(session: Session[Course]) -> _Places:
     lesson, number = lesson_of(session.view), session.view.lesson
     row = st.container()
     with st.container(key=f"lesson-{lesson.name}"):
@@ -178,10 +177,10 @@ def _move(session: Session[Course], lesson: Lesson) -> None:
     session.update(at=value)
 
 
-def _results(session: Session[Course], catalogue: Catalogue, places: _Places) -> None:
+def _results(session: Session[Course], places: _Places) -> None:
     view, lesson = session.view, lesson_of(session.view)
-    seen = lesson.request(view.at, catalogue)
-    asked = lesson.request(lesson.asked, catalogue)
+    seen = lesson.request(view.at, session.catalogue)
+    asked = lesson.request(lesson.asked, session.catalogue)
     if seen is None or asked is None:
         with places.figure:
             results.absent(

@@ -23,7 +23,6 @@ from dashboard.features.norms.view import (
 )
 from dashboard.language import gettext
 from dashboard.links.fields import next_seed
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.ui import layout, results, shown
 from dashboard.ui.fields import draw_settings
@@ -98,7 +97,7 @@ class _Places(NamedTuple):
     added: shown.Place
 
 
-def _controls(session: Session[Norms], catalogue: Catalogue) -> _Places:
+def _controls(session: Session[Norms]) -> _Places:
     shown.latex(r"y = \frac{x - \mathrm{mean}}{\sqrt{\mathrm{variance} + \varepsilon}}")
     left, right = shown.columns([2, 5], gap="large")
     with left:
@@ -106,31 +105,31 @@ def _controls(session: Session[Norms], catalogue: Catalogue) -> _Places:
     compared = right.container()
     shown.header(gettext("Batch norm: training and evaluation"))
     with layout.row("norms-training"):
-        _sliders(session, catalogue, "momentum", "batches")
+        _sliders(session, "momentum", "batches")
     evaluated = shown.container()
     shown.header(gettext("Why each token by itself"))
     with layout.row("norms-sequence"):
-        _sliders(session, catalogue, "padding")
+        _sliders(session, "padding")
     padded = shown.container()
     shown.header(gettext("Add & norm"))
     with layout.row("norms-residual"):
-        _sliders(session, catalogue, "dropout")
+        _sliders(session, "dropout")
         st.button(
             gettext("Draw again"), icon=":material/casino:", on_click=_again, args=(session,)
         )
     return _Places(compared, evaluated, padded, shown.container())
 
 
-def _sliders(session: Session[Norms], catalogue: Catalogue, *names: str) -> None:
-    draw_settings(session, catalogue, SETTINGS, only=names, width=_WIDTH)
+def _sliders(session: Session[Norms], *names: str) -> None:
+    draw_settings(session, SETTINGS, only=names, width=_WIDTH)
 
 
 def _again(session: Session[Norms]) -> None:
     session.change(replace(session.view, seed=next_seed(session.view.seed)))
 
 
-def _results(session: Session[Norms], catalogue: Catalogue, places: _Places) -> None:
-    (request,) = requests(session.view, catalogue)
+def _results(session: Session[Norms], places: _Places) -> None:
+    (request,) = requests(session.view, session.catalogue)
     settings = dict(session.view.settings)
 
     def draw(result: Result) -> None:

@@ -50,18 +50,18 @@ _FAILURES_SHOWN, _CHANGES_SHOWN = 8, 8
 _SEARCH_WIDTH, _TABLE_HEIGHT = 420, 250  # px
 
 
-def _controls(session: Session[PluginsView], _: Catalogue) -> None:
+def _controls(session: Session[PluginsView]) -> None:
     draw_text(session, FIND, width=_SEARCH_WIDTH)
 
 
-def _results(session: Session[PluginsView], catalogue: Catalogue, _: None) -> None:
-    _changes(reloading.changes(catalogue))
+def _results(session: Session[PluginsView], _: None) -> None:
+    _changes(reloading.changes(session.catalogue))
     if session.view.find:
-        _found(session, catalogue)
+        _found(session)
     else:
-        _list(session, catalogue)
+        _list(session)
         _pages()
-    write_your_own(catalogue)
+    write_your_own(session.catalogue)
 
 
 def _changes(sentences: Sequence[str]) -> None:
@@ -80,43 +80,43 @@ def _changes(sentences: Sequence[str]) -> None:
                 )
 
 
-def _found(session: Session[PluginsView], catalogue: Catalogue) -> None:
+def _found(session: Session[PluginsView]) -> None:
     """What has the words that are looked for, of every distribution."""
     matching = {
         one.name: names
-        for one in catalogue.distributions.values()
-        if (names := found(one, catalogue, session.view.find))
+        for one in session.catalogue.distributions.values()
+        if (names := found(one, session.catalogue, session.view.find))
     }
     count = sum(len(own) for names in matching.values() for own in names.values())
     words = shown(session.view.find)
     st.caption(plain(gettext("{count:,} found for {words}.", count=count, words=words)))
     for number, name in enumerate([*matching][:_SHOWN]):
-        one = catalogue.distributions[name]
+        one = session.catalogue.distributions[name]
         with st.container(border=True, key=f"found-{number}", gap="small"):
             with st.container(horizontal=True, vertical_alignment="center", gap="small"):
                 st.markdown(f"**{plain(one.name)}** {plain(one.version)}", width="content")
                 _badges(one)
-            cards(session.jobs, matching[name], catalogue, f"found-{one.name}")
+            cards(session.jobs, matching[name], session.catalogue, f"found-{one.name}")
     if len(matching) > _SHOWN:
         rest = len(matching) - _SHOWN
         st.caption(gettext("and in {count:,} more packages: search for more words.", count=rest))
 
 
-def _list(session: Session[PluginsView], catalogue: Catalogue) -> None:
+def _list(session: Session[PluginsView]) -> None:
     """The first distributions, the chosen one in full; of many the others in a table."""
-    whole = chosen(session.view, catalogue)
+    whole = chosen(session.view, session.catalogue)
     if session.view.show and whole is None:
         with st.container(border=True, key="plugins-missing"):
             title = gettext("Not installed here")
             st.markdown(f":material/extension_off: **{title}**")
             missing = not_installed(gettext_noop("distribution"), session.view.show)
             st.text(translated(missing))
-    every = list(catalogue.distributions.values())
+    every = list(session.catalogue.distributions.values())
     drawn = [one for at, one in enumerate(every) if at < _SHOWN or one is whole]
     for one in drawn:
         number = every.index(one)
         with st.container(border=True, key=f"distribution-{number}", gap="small"):
-            _head(session, one, catalogue, number)
+            _head(session, one, number)
             most = _FAILURES_SHOWN if one is whole or len(every) <= _SHOWN else 1
             for failure in one.failures[:most]:
                 _failure(failure)
@@ -124,9 +124,9 @@ def _list(session: Session[PluginsView], catalogue: Catalogue) -> None:
                 more = len(one.failures) - most
                 st.caption(gettext("and {count:,} more problems", count=more))
             if one is whole:
-                _origins(one, catalogue)
-                cards(session.jobs, found(one, catalogue, ""), catalogue, one.name)
-    _others(session, [one for one in every if one not in drawn], catalogue)
+                _origins(one, session.catalogue)
+                cards(session.jobs, found(one, session.catalogue, ""), session.catalogue, one.name)
+    _others(session, [one for one in every if one not in drawn])
 
 
 def _pages() -> None:
@@ -147,16 +147,14 @@ def _pages() -> None:
                     st.caption(plain(entry.said(entry.purpose)))
 
 
-def _others(
-    session: Session[PluginsView], others: Sequence[Distribution], catalogue: Catalogue
-) -> None:
+def _others(session: Session[PluginsView], others: Sequence[Distribution]) -> None:
     """Distributions beyond the first ones: a table, and a select box that shows one."""
     if not others:
         return
     rows = [
         {
             gettext("Package"): one.name, gettext("Version"): one.version,
-            gettext("Offers"): _counted(one, catalogue.kinds),
+            gettext("Offers"): _counted(one, session.catalogue.kinds),
             gettext("Problems"): len(one.failures), gettext("What it is"): translated(one.summary),
         }
         for one in others
@@ -180,14 +178,12 @@ def _others(
     )
 
 
-def _head(
-    session: Session[PluginsView], one: Distribution, catalogue: Catalogue, number: int
-) -> None:
+def _head(session: Session[PluginsView], one: Distribution, number: int) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         st.markdown(f"**{plain(one.name)}** {plain(one.version)}", width="content")
         _badges(one)
         st.space("stretch")
-        if one is not chosen(session.view, catalogue):
+        if one is not chosen(session.view, session.catalogue):
             st.button(
                 gettext("Show"),
                 key=f"distribution-{number}-show",
@@ -200,7 +196,7 @@ def _head(
     with st.container(gap=None):
         if one.summary:
             st.caption(plain(translated(one.summary)))
-        st.caption(_counted(one, catalogue.kinds))
+        st.caption(_counted(one, session.catalogue.kinds))
 
 
 def _badges(one: Distribution) -> None:

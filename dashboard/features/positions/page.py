@@ -24,7 +24,6 @@ from dashboard.features.positions.view import (
 )
 from dashboard.language import gettext, gettext_noop
 from dashboard.language.joining import listed
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_settings
@@ -185,27 +184,27 @@ class _Places(NamedTuple):
     similarity: shown.Place
 
 
-def _controls(session: Session[Positions], catalogue: Catalogue) -> _Places:
+def _controls(session: Session[Positions]) -> _Places:
     with layout.grid(2):
         for formula in _ENCODING:
             shown.latex(formula)
     with layout.row("positions-sizes"):
-        _sliders(session, catalogue, "size", "positions")
+        _sliders(session, "size", "positions")
         _columns(session)
     encoding = shown.container(), shown.container()
     shown.header(gettext("Step by step"))
     with layout.row("positions-flow"):
-        _sliders(session, catalogue, "flow_rows", "flow_size")
-        _sliders(session, catalogue, "flow_tokens")  # drawn apart, as the rows bound them
+        _sliders(session, "flow_rows", "flow_size")
+        _sliders(session, "flow_tokens")  # drawn apart, as the rows bound them
     steps = shown.container()
     shown.header(gettext("From position i to i + δ"))
     with layout.row("positions-rotation"):
-        _sliders(session, catalogue, "position", "offset", "pair")
+        _sliders(session, "position", "offset", "pair")
     return _Places(*encoding, steps, shown.container(), shown.container())
 
 
-def _sliders(session: Session[Positions], catalogue: Catalogue, *names: str) -> None:
-    draw_settings(session, catalogue, SETTINGS, only=names, width=_SLIDER_WIDTH)
+def _sliders(session: Session[Positions], *names: str) -> None:
+    draw_settings(session, SETTINGS, only=names, width=_SLIDER_WIDTH)
 
 
 def _columns(session: Session[Positions]) -> None:
@@ -223,9 +222,9 @@ def _columns(session: Session[Positions]) -> None:
     session.update(columns=tuple(sorted(chosen)) or usual_columns(size))
 
 
-def _results(session: Session[Positions], catalogue: Catalogue, places: _Places) -> None:
+def _results(session: Session[Positions], places: _Places) -> None:
     view = session.view
-    (request,) = requests(view, catalogue)
+    (request,) = requests(view, session.catalogue)
 
     def draw(result: Result) -> None:
         curves(result, view.columns)

@@ -185,11 +185,9 @@ _MENU = gettext_noop("race matrix")
 _BETWEEN = " | "  # a task and a contestant's key, in what a click tells
 
 
-def matrix(
-    session: Session[RaceView], catalogue: Catalogue, choices: Choices, result: Result
-) -> None:
+def matrix(session: Session[RaceView], choices: Choices, result: Result) -> None:
     """The matrix, whose cells open their task and contestant, and the mean ranks."""
-    cells = _cells(choices, catalogue, result)
+    cells = _cells(choices, session.catalogue, result)
     if not cells:
         shown.caption(gettext("Nothing has run yet."))
         return
@@ -224,7 +222,7 @@ def matrix(
     )
     shown.caption(plain(_budget(choices, result)))
     if undecided := result.facts["undecided"]:
-        names = listed(_title(task, catalogue) for task in undecided)
+        names = listed(_title(task, session.catalogue) for task in undecided)
         words = gettext(
             "Decides nothing, since its best contestant is near the task's floor: {tasks}.",
             tasks=names,

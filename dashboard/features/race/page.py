@@ -44,21 +44,21 @@ _SHIPPED_TITLES = {
 }  # fmt: skip
 
 
-def _controls(session: Session[RaceView], catalogue: Catalogue) -> Choices | None:
+def _controls(session: Session[RaceView]) -> Choices | None:
     fresh, refused = session.fresh, session.problems
     race, problem = _race(session.view)
     if race is None:
         session.problems = (*refused, *filter(None, [problem])) if fresh else refused
         return None
-    named = (problem, *chosen(session.view, race, catalogue).problems)
+    named = (problem, *chosen(session.view, race, session.catalogue).problems)
     with layout.row("race-controls"):
         _draw_race(session, race)
         race = _race(session.view)[0] or race
-        _draw(session, catalogue, race)
+        _draw(session, race)
         bringing.importer(session)
     if fresh:  # what the link named; the widgets have replaced it by now
         session.problems = (*refused, *filter(None, named))
-    return chosen(session.view, race, catalogue)
+    return chosen(session.view, race, session.catalogue)
 
 
 def _listed() -> tuple[list[RaceRecord], list[tuple[str, str]]]:
@@ -96,24 +96,26 @@ def _race_title(name: str) -> str:
     return gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name
 
 
-def _draw(session: Session[RaceView], catalogue: Catalogue, race: RaceRecord) -> None:
+def _draw(session: Session[RaceView], race: RaceRecord) -> None:
     """The task, the model and the reference, each of those that the ones before it leave."""
     fresh = session.fresh
-    now = chosen(session.view, race, catalogue)
+    now = chosen(session.view, race, session.catalogue)
     task = choose(
         gettext("Task"), race.tasks, now.task, session.key("task"), fresh,
-        title=lambda name: _task_title(name, catalogue), width=_WIDTH,
+        title=lambda name: _task_title(name, session.catalogue), width=_WIDTH,
     )  # fmt: skip
     session.update(task="" if task == race.tasks[0] else task)
-    now = chosen(session.view, race, catalogue)
+    now = chosen(session.view, race, session.catalogue)
     offered = with_all(now.models)
     model = choose(
         gettext("Model"), offered, now.model, session.key("model"), fresh,
-        title=lambda name: gettext("all models") if name == ALL else model_title(name, catalogue),
+        title=lambda name: (
+            gettext("all models") if name == ALL else model_title(name, session.catalogue)
+        ),
         width=_WIDTH,
     )  # fmt: skip
     session.update(model="" if model == offered[0] else model)
-    now = chosen(session.view, race, catalogue)
+    now = chosen(session.view, race, session.catalogue)
     keys = {one.key: one for one in now.entrants}
     reference = choose(
         gettext("Reference"), list(keys), now.reference.key, session.key("reference"), fresh,
@@ -134,7 +136,7 @@ def _requests(view: RaceView, catalogue: Catalogue) -> Iterable[Request]:
     return requests(chosen(view, race, catalogue)) if race else ()
 
 
-def _results(session: Session[RaceView], catalogue: Catalogue, choices: Choices | None) -> None:
+def _results(session: Session[RaceView], choices: Choices | None) -> None:
     bringing.finish(session)
     bringing.damaged(_listed()[1])
     if choices is None:
@@ -146,11 +148,11 @@ def _results(session: Session[RaceView], catalogue: Catalogue, choices: Choices 
     bringing.made(session, choices.race)
     standings, matrix = requests(choices)
     results.results(
-        session.jobs, standings, partial(_task, session, catalogue, choices, standings),
+        session.jobs, standings, partial(_task, session, choices, standings),
         _HEIGHT, "race-standings-place", grows=True,
     )  # fmt: skip
     results.results(
-        session.jobs, matrix, partial(grid.matrix, session, catalogue, choices),
+        session.jobs, matrix, partial(grid.matrix, session, choices),
         _MATRIX_HEIGHT, "race-matrix-place", grows=True,
     )  # fmt: skip
     if not any(one.name not in _SHIPPED_TITLES for one in _listed()[0]):
@@ -159,10 +161,10 @@ def _results(session: Session[RaceView], catalogue: Catalogue, choices: Choices 
 
 
 def _task(
-    session: Session[RaceView], catalogue: Catalogue, choices: Choices, request: Request,
+    session: Session[RaceView], choices: Choices, request: Request,
     result: Result,
 ) -> None:  # fmt: skip
-    seen = Seen(session, catalogue, choices, request, result)
+    seen = Seen(session, session.catalogue, choices, request, result)
     bringing.progress(result)
     with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
         heading, menu = shown.container(), shown.container(width="content")

@@ -59,25 +59,25 @@ class _Places(NamedTuple):
     panels: dict[str, PanelPlaces]
 
 
-def _controls(session: Session[Regression], catalogue: Catalogue) -> _Places:
-    _problem(session, catalogue)
-    about = _about(session.view, catalogue)
+def _controls(session: Session[Regression]) -> _Places:
+    _problem(session)
+    about = _about(session.view, session.catalogue)
     refused = shown.container()
     comparison = shown.container(key="side-by-side")
-    scale = _maps(session, catalogue)
-    return _Places(about, refused, comparison, scale, _panels(session, catalogue))
+    scale = _maps(session)
+    return _Places(about, refused, comparison, scale, _panels(session))
 
 
-def _results(session: Session[Regression], catalogue: Catalogue, places: _Places) -> None:
+def _results(session: Session[Regression], places: _Places) -> None:
     view = session.view
-    asked = requests(view, catalogue)
+    asked = requests(view, session.catalogue)
     if refused := table_columns.refusal(session.jobs, asked.values()):
         with places.refused:
-            _refused(session, catalogue, refused)
+            _refused(session, refused)
         return
     shared = maps.shared_scale(session.jobs.done()) if view.one_scale else None
     found = _found(session, asked)
-    titles = _titles(session, catalogue, found)
+    titles = _titles(session, found)
     for letter, fit in view.by_letter.items():
         place, request = places.panels[letter], asked.get(letter)
         final = session.jobs.final(request) if request else None
@@ -85,22 +85,24 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
         vmax = shared if shared is not None or result is None else figures.own_scale(result)
         if request is None:
             with place.result:
-                sentence = missing(catalogue, fit)
+                sentence = missing(session.catalogue, fit)
                 results.absent(sentence, figures.PANEL_HEIGHT, f"panel-{letter}-result")
             continue
         with place.whole:
             shown.title(titles[letter])
         with place.export:
             title = gettext("Kernel regression, {scoring}", scoring=titles[letter])
-            alone = LINK.format(replace(view, panels=(fit,), letters=""), catalogue)
+            alone = LINK.format(replace(view, panels=(fit,), letters=""), session.catalogue)
             export.panel_menu(request, final, letter, title, alone, vmax)
         with place.result:
             _result(session, letter, request, shared)
         if result:
             with place.whole:
-                shown.described(panel_description(letter, view.by_letter, result.facts, catalogue))
+                shown.described(
+                    panel_description(letter, view.by_letter, result.facts, session.catalogue)
+                )
             with place.remarks:
-                _remarks(letter, view, found, catalogue)
+                _remarks(letter, view, found, session.catalogue)
         if fit.learn:
             with place.learning:
                 _learning(session, letter, request)
@@ -112,38 +114,38 @@ def _results(session: Session[Regression], catalogue: Catalogue, places: _Places
                 shown.caption(sentence)
     # Last, though it stands first: what it leaves out, a panel above still waits for.
     with places.comparison:
-        _comparison(session, catalogue, asked)
+        _comparison(session, asked)
 
 
-def _problem(session: Session[Regression], catalogue: Catalogue) -> None:
+def _problem(session: Session[Regression]) -> None:
     """The strip above the panels: which problem, and what may be set about it."""
-    offered = catalogue.of_task("datasets", "regression")
+    offered = session.catalogue.of_task("datasets", "regression")
     before = session.view.data
     uploads = upload.known(before)
     with layout.row("regression-controls"):
         draw_choice(
-            session, catalogue, PROBLEM, more=uploads, width=_CHOICE_WIDTH,
+            session, PROBLEM, more=uploads, width=_CHOICE_WIDTH,
             titles=lambda name: offered[name].title if name in offered else upload.title(name),
         )  # fmt: skip
         if session.view.data != before:
             session.update(columns=table_columns.suggested(session.view.data))
         table_columns.draw_columns(session)
-        draw_settings(session, catalogue, SETTINGS, width=_SLIDER_WIDTH)
-        draw_setting(session, catalogue, SEED_FIELD, width=_FIELD_WIDTH)
-        draw_device(session, catalogue, DEVICE)
-        upload.button(lambda table: _use_table(session, catalogue, table))
+        draw_settings(session, SETTINGS, width=_SLIDER_WIDTH)
+        draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
+        draw_device(session, DEVICE)
+        upload.button(lambda table: _use_table(session, table))
 
 
-def _use_table(session: Session[Regression], catalogue: Catalogue, table: str) -> None:
+def _use_table(session: Session[Regression], table: str) -> None:
     view = replace(session.view, data=table, columns=table_columns.suggested(table))
-    session.change(replace(view, settings=SETTINGS.default(view, catalogue)))
+    session.change(replace(view, settings=SETTINGS.default(view, session.catalogue)))
 
 
-def _refused(session: Session[Regression], catalogue: Catalogue, event: Event) -> None:
+def _refused(session: Session[Regression], event: Event) -> None:
     """Why the table cannot be used, and the way back to a problem that can."""
     table_columns.draw_refusal(
-        event, upload.title(session.view.data), catalogue.datasets[DATA].title,
-        lambda: _use_table(session, catalogue, DATA),
+        event, upload.title(session.view.data), session.catalogue.datasets[DATA].title,
+        lambda: _use_table(session, DATA),
     )  # fmt: skip
 
 
@@ -163,7 +165,7 @@ def _about(view: Regression, catalogue: Catalogue) -> shown.Place:
     return words
 
 
-def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:
+def _maps(session: Session[Regression]) -> shown.Place:
     """The head of the panels: how their maps are coloured; the place for the colour scale."""
     if table_columns.inputs(session.view.data, session.view.columns) > 1:
         shown.header(gettext("Predictions and weights of each panel"))
@@ -178,34 +180,34 @@ def _maps(session: Session[Regression], catalogue: Catalogue) -> shown.Place:
         shown.header(gettext("Curve and weights of each panel"))
     switch, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with switch, layout.row("regression-maps"):
-        draw_setting(session, catalogue, ONE_SCALE)
+        draw_setting(session, ONE_SCALE)
     return scale
 
 
-def _panels(session: Session[Regression], catalogue: Catalogue) -> dict[str, PanelPlaces]:
+def _panels(session: Session[Regression]) -> dict[str, PanelPlaces]:
     """Each panel's controls; the places for their results."""
     fits = session.view.by_letter
     places: dict[str, PanelPlaces] = {}
     with layout.grid(len(fits)):
         for letter, fit in fits.items():
-            places[letter], fits[letter] = panel_controls(session, catalogue, letter, fit)
+            places[letter], fits[letter] = panel_controls(session, letter, fit)
     session.update(panels=tuple(fits.values()))
     if len(fits) < MOST_PANELS:
-        st.button(
-            gettext("Add a panel"), icon=":material/add:", on_click=_add, args=(session, catalogue)
-        )
+        st.button(gettext("Add a panel"), icon=":material/add:", on_click=_add, args=(session,))
     return places
 
 
-def _add(session: Session[Regression], catalogue: Catalogue) -> None:
+def _add(session: Session[Regression]) -> None:
     view = session.view
     taken = {fit.scoring for fit in view.panels}
     name = next(
-        (name for name in catalogue.scorings_for(TASK) if name not in taken),
+        (name for name in session.catalogue.scorings_for(TASK) if name not in taken),
         view.panels[0].scoring,
     )
     session.change(
-        view.with_panels({**view.by_letter, view.free_letter: default_fit(catalogue, name)})
+        view.with_panels(
+            {**view.by_letter, view.free_letter: default_fit(session.catalogue, name)}
+        )
     )
 
 
@@ -231,11 +233,9 @@ def _found(session: Session[Regression], asked: Mapping[str, Request]) -> dict[s
     return {letter: event.result for letter, event in ends.items() if event and event.result}
 
 
-def _titles(
-    session: Session[Regression], catalogue: Catalogue, found: Mapping[str, Result]
-) -> dict[str, str]:
+def _titles(session: Session[Regression], found: Mapping[str, Result]) -> dict[str, str]:
     facts = {letter: result.facts for letter, result in found.items()}
-    return panel_titles(session.view.by_letter, facts, catalogue)
+    return panel_titles(session.view.by_letter, facts, session.catalogue)
 
 
 def _remarks(
@@ -274,9 +274,7 @@ def _learning(session: Session[Regression], letter: str, request: Request) -> No
         )
 
 
-def _comparison(
-    session: Session[Regression], catalogue: Catalogue, asked: Mapping[str, Request]
-) -> None:
+def _comparison(session: Session[Regression], asked: Mapping[str, Request]) -> None:
     """All curves in one plot, all figures in one table, as far as they are there."""
     found = _found(session, asked)
     waits = not session.jobs.settled()
@@ -299,15 +297,15 @@ def _comparison(
         st.skeleton(figures.OVERLAY_HEIGHT)
         return
     fits = session.view.by_letter
-    titles = _titles(session, catalogue, found)
+    titles = _titles(session, found)
     names = {letter: lettered(letter, titles[letter]) for letter in found}
     curves, table = shown.columns([4, 5], gap="medium")
     with curves:
         figures.compared(found, names)
     with table:
         # Short: the legend beside it says what tells panels apart, and what they learned.
-        short = [lettered(each, attending_title(fits[each], catalogue)) for each in found]
-        _figures(found, short, catalogue.metrics.get(TASK, ()))
+        short = [lettered(each, attending_title(fits[each], session.catalogue)) for each in found]
+        _figures(found, short, session.catalogue.metrics.get(TASK, ()))
         for note in dict.fromkeys(note for one in found.values() for note in one.facts["notes"]):
             shown.caption(plain(translated(note)))
         if waits:

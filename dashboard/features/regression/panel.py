@@ -59,7 +59,7 @@ class PanelPlaces(NamedTuple):
 
 
 def panel_controls(
-    session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit
+    session: Session[Regression], letter: str, panel: Fit
 ) -> tuple[PanelPlaces, Fit]:
     """Draw the scoring above the result's place, and its parameters below it.
 
@@ -68,28 +68,28 @@ def panel_controls(
         say.
     """
     with shown.container(key=f"panel-{letter}", gap="small") as whole:
-        chosen, menu, is_typed = _scoring(session, catalogue, letter, panel)
+        chosen, menu, is_typed = _scoring(session, letter, panel)
         if is_typed:
             with layout.controls(f"panel-{letter}-typed"):
-                chosen = _typed(session, catalogue, letter, chosen)
-            shown.title(choice_title(chosen.scoring, catalogue))
-        if chosen.scoring not in catalogue.scorings:
+                chosen = _typed(session, letter, chosen)
+            shown.title(choice_title(chosen.scoring, session.catalogue))
+        if chosen.scoring not in session.catalogue.scorings:
             below = shown.container(), shown.container(), shown.container()
             return PanelPlaces(whole, menu, *below), chosen
-        layout.formula_of(letter, catalogue.scorings[chosen.scoring])
+        layout.formula_of(letter, session.catalogue.scorings[chosen.scoring])
         result, remarks = shown.container(), shown.container()
-        formula = catalogue.formulas.get(chosen.scoring.removeprefix(FORMULA))
+        formula = session.catalogue.formulas.get(chosen.scoring.removeprefix(FORMULA))
         # One key for all formulas: while one is typed, its widgets stay as they are.
         key = f"panel-{letter}-{'typed' if formula else chosen.scoring}"
         with layout.controls(f"panel-{letter}-parameters"):
-            chosen = _parameters(session, catalogue, key, chosen)
+            chosen = _parameters(session, key, chosen)
             if formula:
                 package_button(f"panel-{letter}", formula)
         return PanelPlaces(whole, menu, result, remarks, shown.container()), chosen
 
 
 def _scoring(
-    session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit
+    session: Session[Regression], letter: str, panel: Fit
 ) -> tuple[Fit, DeltaGenerator, bool]:
     """What the panel shows; the place for its export menu; whether its scoring is typed."""
     with st.container(
@@ -103,27 +103,34 @@ def _scoring(
     # As wide as its panel: beside buttons, a long title would be cut off.
     scoring = choose_scoring(
         gettext("Scoring of panel {letter}", letter=letter),
-        catalogue.scorings_for(TASK), panel.scoring, f"panel-{letter}-scoring", catalogue,
+        session.catalogue.scorings_for(TASK), panel.scoring, f"panel-{letter}-scoring",
+        session.catalogue,
         session.fresh, label_visibility="collapsed",
     )  # fmt: skip
     if scoring in (panel.scoring, FORMULA):
         return panel, menu, scoring == FORMULA
-    fit = default_fit(catalogue, scoring, model=panel.model, learn=panel.learn, normalised=panel)
+    fit = default_fit(
+        session.catalogue, scoring, model=panel.model, learn=panel.learn, normalised=panel
+    )
     return fit, menu, False
 
 
-def _typed(session: Session[Regression], catalogue: Catalogue, letter: str, panel: Fit) -> Fit:
+def _typed(session: Session[Regression], letter: str, panel: Fit) -> Fit:
     """The panel with the formula as its scoring; as it was while the formula cannot be used."""
     names = {name: gettext(meaning) for name, meaning in _NAMES.items()}
     formula = formula_field(
-        session, catalogue, letter, panel.scoring,
+        session, letter, panel.scoring,
         label=gettext("Formula of panel {letter}", letter=letter), names=names, task=TASK,
     )  # fmt: skip
     if not formula or not formula.entry or formula.entry.name == panel.scoring:
         return panel
     # A letter that the formula before had too keeps its value, since it keeps its slider.
     return default_fit(
-        catalogue, formula.entry.name, model=panel.model, learn=panel.learn, normalised=panel
+        session.catalogue,
+        formula.entry.name,
+        model=panel.model,
+        learn=panel.learn,
+        normalised=panel,
     )
 
 
@@ -132,18 +139,18 @@ def _remove(session: Session[Regression], letter: str) -> None:
     session.change(session.view.with_panels(kept))
 
 
-def _parameters(session: Session[Regression], catalogue: Catalogue, key: str, panel: Fit) -> Fit:
+def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
     # Names hold no dash, so a parameter called "learn" cannot meet our own "--learn".
-    panel = draw_normaliser(panel, catalogue, f"{key}--normaliser", session.fresh)
-    offer = catalogue.scorings[panel.scoring]
+    panel = draw_normaliser(panel, session.catalogue, f"{key}--normaliser", session.fresh)
+    offer = session.catalogue.scorings[panel.scoring]
     values = dict(panel.parameters) | dict(
         draw_parameters(offer.parameters, panel.parameters, key, session.fresh)
     )
-    learn = learns(panel, catalogue) and bool(
-        draw_parameter(learning(catalogue), panel.learn, f"{key}--learn", session.fresh)
+    learn = learns(panel, session.catalogue) and bool(
+        draw_parameter(learning(session.catalogue), panel.learn, f"{key}--learn", session.fresh)
     )
-    model, fitting = panel.model, panel.fitting or defaults(fitting_parameters(catalogue))
-    models = catalogue.of_task("models", "regression")
+    model, fitting = panel.model, panel.fitting or defaults(fitting_parameters(session.catalogue))
+    models = session.catalogue.of_task("models", "regression")
     if learn or len(models) > 1:
         more = st.popover(
             gettext("More"),
@@ -160,17 +167,24 @@ def _parameters(session: Session[Regression], catalogue: Catalogue, key: str, pa
                         title=lambda name: models[name].title,
                     )  # fmt: skip
                 panel = replace(panel, model=model)
-                own = [k for k in fit_parameters(catalogue, panel) if k not in offer.parameters]
+                own = [
+                    k
+                    for k in fit_parameters(session.catalogue, panel)
+                    if k not in offer.parameters
+                ]
                 values |= dict(
                     draw_parameters(own, pairs(values), f"{key}-{model}", session.fresh)
                 )
                 if learn:
                     fitting = draw_parameters(
-                        fitting_parameters(catalogue), fitting, f"{key}--fit", session.fresh
+                        fitting_parameters(session.catalogue),
+                        fitting,
+                        f"{key}--fit",
+                        session.fresh,
                     )
     return replace(
         panel,
-        parameters=_settled(catalogue, panel, values),
+        parameters=_settled(session.catalogue, panel, values),
         learn=learn,
         fitting=fitting if learn else (),
     )

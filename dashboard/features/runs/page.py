@@ -10,7 +10,6 @@ from dashboard.features.runs.one import one
 from dashboard.features.runs.view import LINK, RunsView
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.language.joining import together
-from dashboard.records.catalogue import Catalogue
 from dashboard.storage.archive import LARGEST_ARCHIVE, MB
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.ui import owner, results, upload
@@ -26,11 +25,11 @@ _COLUMNS = (2, 4, 3)  # of a run, as wide as each is
 _UPLOAD, _PENDING = "runs-import", "runs import"
 
 
-def _results(session: Session[RunsView], catalogue: Catalogue, _: None) -> None:
+def _results(session: Session[RunsView], _: None) -> None:
     _finish_import(session)
     _problem()
     if session.view.id:
-        one(session, session.view.id, LINK.format(session.view, catalogue))
+        one(session, session.view.id, LINK.format(session.view, session.catalogue))
     else:
         _all(session)
 
@@ -167,7 +166,7 @@ PAGE = Page(
     explanation="What was kept, or brought from another dashboard: shown from what was stored, "
     "nothing is computed again.",
     link=LINK,
-    controls=lambda _session, _catalogue: None,
+    controls=lambda _session: None,
     keeps=False,
     results=_results,
     buttons=_import,

@@ -13,7 +13,6 @@ from pydantic import SecretStr
 from dashboard import navigation
 from dashboard.features.server.view import LINK, ServerView
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.records.catalogue import Catalogue
 from dashboard.settings import Settings, settings, variable
 from dashboard.storage.files import home
 from dashboard.ui import owner
@@ -52,7 +51,7 @@ _NOT_NAMED = gettext_noop(
 )
 
 
-def _controls(_session: Session[ServerView], _catalogue: Catalogue) -> None:
+def _controls(_session: Session[ServerView]) -> None:
     visitor = owner.visitor()
     role = "visitor" if visitor.presents else visitor.role
     st.markdown(f"**{gettext(_CALLED[role])}**")
@@ -93,7 +92,7 @@ def _token() -> None:
             st.text(problem)
 
 
-def _results(_session: Session[ServerView], _catalogue: Catalogue, _: None) -> None:
+def _results(_session: Session[ServerView], _: None) -> None:
     visitor = owner.visitor()
     if not visitor.administers:
         return

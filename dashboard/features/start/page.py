@@ -251,11 +251,11 @@ class _Places(NamedTuple):
     chart: shown.Place
 
 
-def _controls(session: Session[Start], catalogue: Catalogue) -> _Places:
+def _controls(session: Session[Start]) -> _Places:
     left, right = shown.columns([4, 7], gap="large")
     with left:
         with layout.row("start-controls"):
-            draw_setting(session, catalogue, WIDTH_FIELD)
+            draw_setting(session, WIDTH_FIELD)
         words = shown.container(key="start-words", height=_WORDS, border=False)
     with right:
         chart = shown.container()
@@ -269,8 +269,8 @@ def _controls(session: Session[Start], catalogue: Catalogue) -> _Places:
     return _Places(words, chart)
 
 
-def _results(session: Session[Start], catalogue: Catalogue, places: _Places) -> None:
-    asked, start = requests(session.view, catalogue), before(catalogue)
+def _results(session: Session[Start], places: _Places) -> None:
+    asked, start = requests(session.view, session.catalogue), before(session.catalogue)
     if start is None or BASELINE not in asked:
         return
     jobs = session.jobs
@@ -280,14 +280,16 @@ def _results(session: Session[Start], catalogue: Catalogue, places: _Places) -> 
     missing = next((request for request in ends if request not in made), None)
     with places.chart:
         if missing is None:
-            _chart({name: made[request] for name, request in asked.items()}, catalogue)
+            _chart({name: made[request] for name, request in asked.items()}, session.catalogue)
         elif ends[missing] or jobs.holds(missing):
             results.results(jobs, missing, lambda _: None, _HEIGHT, "start-chart")
         else:
             st.fragment(run_every=jobs.pace(results.POLL))(_waiting)(jobs, missing)
     if missing is None:
         with places.words:
-            _words({name: made[one] for name, one in asked.items()}, made[start], catalogue)
+            _words(
+                {name: made[one] for name, one in asked.items()}, made[start], session.catalogue
+            )
 
 
 def _waiting(jobs: Jobs, request: Request) -> None:

@@ -94,7 +94,6 @@ _LONGEST_NAME = 40
 def card(
     session: Session[Train],
     training: Training,
-    catalogue: Catalogue,
     letters: Mapping[str, str],
     toggle: Callable[[str], None],
 ) -> None:
@@ -113,14 +112,14 @@ def card(
             st.badge(gettext(state), icon=icon, color=colour)
             st.caption(plain(clock(training.created)), width="content")
             _compare(training, letters, toggle, key)
-        st.markdown(f"**{plain(training_title(training, catalogue))}**")
+        st.markdown(f"**{plain(training_title(training, session.catalogue))}**")
         st.caption(plain(setup_of(training)))
         _progress(training)
-        _figures(training, catalogue)
+        _figures(training, session.catalogue)
         if training.state == "failed":
             _failure(training)
         with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-            _buttons(training, catalogue, key)
+            _buttons(training, session.catalogue, key)
         if refused := st.session_state.get(f"{key} refused"):
             st.text(translated(refused))
         if training.checkpoint:

@@ -21,7 +21,6 @@ from dashboard.language import gettext
 from dashboard.links.fields import LETTERS
 from dashboard.links.recipes import ID_DIGITS, MOST_SHOWN, formulas
 from dashboard.records import text
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import Training
 from dashboard.ui import owner, shown
 from dashboard.ui.page import Page
@@ -35,13 +34,13 @@ _NARROWEST = 400  # px of a card
 _LOST = ("failed", "cancelled")
 
 
-def _controls(session: Session[Train], catalogue: Catalogue) -> None:
-    setup(session, catalogue)
-    if start(session.view, catalogue):
+def _controls(session: Session[Train]) -> None:
+    setup(session)
+    if start(session.view, session.catalogue):
         session.update(shown=None, epoch=0)
 
 
-def _results(session: Session[Train], catalogue: Catalogue, _: None) -> None:
+def _results(session: Session[Train], _: None) -> None:
     polling = _busy(_known(session))
     if polling:
         shown.incomplete()
@@ -51,7 +50,7 @@ def _results(session: Session[Train], catalogue: Catalogue, _: None) -> None:
         # A choice made below belongs into the link and the rest of the page.
         if session.fresh or _busy(trainings) != polling:
             st.rerun()
-        _trainings(session, catalogue, trainings)
+        _trainings(session, trainings)
 
     st.fragment(run_every=_POLL if polling else None)(below)()
 
@@ -65,9 +64,7 @@ def _busy(trainings: Sequence[Training]) -> bool:
     return any(training.state in ACTIVE for training in trainings)
 
 
-def _trainings(
-    session: Session[Train], catalogue: Catalogue, trainings: Sequence[Training]
-) -> None:
+def _trainings(session: Session[Train], trainings: Sequence[Training]) -> None:
     if not trainings:
         _empty()
         return
@@ -75,7 +72,7 @@ def _trainings(
     if words := outlook(trainings):
         st.caption(words)
     chosen = select(trainings, session.view.shown)
-    _cards(session, catalogue, trainings, {one.id: letter for letter, one in chosen.items()})
+    _cards(session, trainings, {one.id: letter for letter, one in chosen.items()})
     for wanted in session.view.shown or ():
         if not any(training.id.startswith(wanted) for training in trainings):
             absent = gettext("No training {id} on this server.", id=text.shown(wanted))
@@ -85,9 +82,9 @@ def _trainings(
         return
     for training in chosen.values():
         shown.result(training.request, training.result())
-    curves(chosen, catalogue)
+    curves(chosen, session.catalogue)
     shown.header(gettext("The probe sentence"))
-    probes(session, chosen, catalogue)
+    probes(session, chosen)
 
 
 def _heading() -> None:
@@ -113,7 +110,6 @@ def _empty() -> None:
 
 def _cards(
     session: Session[Train],
-    catalogue: Catalogue,
     trainings: Sequence[Training],
     letters: Mapping[str, str],
 ) -> None:
@@ -127,15 +123,13 @@ def _cards(
     at_once = [*kept, *others[:room]]
     with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
         for training in reversed([one for one in trainings if one in at_once]):
-            card(session, training, catalogue, letters, lambda id: _toggle(session, id, letters))
+            card(session, training, letters, lambda id: _toggle(session, id, letters))
     earlier = others[room:]
     more = gettext("{count:,} more", count=len(earlier))
     if earlier and st.toggle(more, key="train-earlier"):
         with st.grid(2, min_column_width=_NARROWEST, gap="medium"):
             for training in earlier:
-                card(
-                    session, training, catalogue, letters, lambda id: _toggle(session, id, letters)
-                )
+                card(session, training, letters, lambda id: _toggle(session, id, letters))
 
 
 def select(trainings: Sequence[Training], wanted: Sequence[str] | None) -> dict[str, Training]:

@@ -154,7 +154,7 @@ _MAP_HEIGHT, _LARGEST_CELL = 300, 38  # px
 _FRAMES_KEPT, _SPECS_KEPT = 4_000, 200
 
 
-def probes(session: Session[Train], chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
+def probes(session: Session[Train], chosen: Mapping[str, Training]) -> None:
     """The probe's translation and cross-attention after the view's epoch, side by side."""
     playing, epoch = epochs.playing(), session.view.epoch
     if playing:
@@ -169,16 +169,16 @@ def probes(session: Session[Train], chosen: Mapping[str, Training], catalogue: C
             st.rerun()
         at = epochs.played(epochs.reached(chosen), choose_epoch) if playing else epoch
         epochs.controls(chosen, at, epoch, choose_epoch)
-        others = other_titles(chosen, catalogue)
+        others = other_titles(chosen, session.catalogue)
         with layout.grid(len(chosen)):
             for letter, training in chosen.items():
                 with shown.container(height=_HEIGHT, border=False, key=f"probe-{letter}"):
-                    _name(letter, training, catalogue, others[letter])
+                    _name(letter, training, session.catalogue, others[letter])
                     _probe(letter, training, at)
-        _entropy(chosen, catalogue, at)
+        _entropy(chosen, session.catalogue, at)
 
     st.fragment(run_every=epochs.TICK if playing else None)(draw)()
-    _table(chosen, series_titles(chosen, catalogue))
+    _table(chosen, series_titles(chosen, session.catalogue))
 
 
 def _name(letter: str, training: Training, catalogue: Catalogue, others: Sequence[str]) -> None:

@@ -32,30 +32,28 @@ _PROBE_HELP = gettext_noop(
 _REFUSED = "train refused"
 
 
-def setup(session: Session[Train], catalogue: Catalogue) -> None:
+def setup(session: Session[Train]) -> None:
     """Draw the controls."""
     with layout.row("train-what"):
-        recipes.draw_made_of(session, catalogue)
-        draw_device(session, catalogue, DEVICE)
-        upload.button(lambda file: recipes.use_file(session, catalogue, file), upload.SENTENCES)
+        recipes.draw_made_of(session)
+        draw_device(session, DEVICE)
+        upload.button(lambda file: recipes.use_file(session, file), upload.SENTENCES)
     title = gettext("Scorings: each becomes a training of its own")
-    recipes.draw_scorings(session, catalogue, title, CORPORA)
+    recipes.draw_scorings(session, title, CORPORA)
     with layout.row("train-normaliser"):
-        recipes.draw_normaliser(session, catalogue)
+        recipes.draw_normaliser(session)
     with layout.row("train-main"):
-        recipes.draw_main(session, catalogue, gettext(_PROBE_HELP))
+        recipes.draw_main(session, gettext(_PROBE_HELP))
     with st.expander(
         gettext("More: schedule, vocabulary, the model's parts, seed"), icon=":material/tune:"
     ):
         with layout.row("train-recipe"):
-            recipes.draw_rest(session, catalogue, of_model=False)
+            recipes.draw_rest(session, of_model=False)
         with layout.row("train-model"):
-            recipes.draw_rest(session, catalogue, of_model=True)
+            recipes.draw_rest(session, of_model=True)
         with layout.row("train-parameters"):
-            draw_settings(
-                session, catalogue, PARAMETERS, digits=recipes.DIGITS, width=recipes.FIELD_WIDTH
-            )
-            draw_setting(session, catalogue, SEED_FIELD, width=recipes.FIELD_WIDTH)
+            draw_settings(session, PARAMETERS, digits=recipes.DIGITS, width=recipes.FIELD_WIDTH)
+            draw_setting(session, SEED_FIELD, width=recipes.FIELD_WIDTH)
 
 
 def start(view: Train, catalogue: Catalogue) -> bool:

@@ -20,7 +20,6 @@ from dashboard.links.fits import untrained, usual_panels
 from dashboard.links.lettered import SENTENCE, examples_of, following, sides_of
 from dashboard.links.panels import checkpoints_of, query, selected_maps, with_map
 from dashboard.navigation import link_to
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, export, layout, maps, results, shown
@@ -64,35 +63,37 @@ class _Places(NamedTuple):
     closer: shown.Place
 
 
-def _controls(session: Session[Translation], catalogue: Catalogue) -> _Places:
+def _controls(session: Session[Translation]) -> _Places:
     with layout.row("translation-sentence"):
         before = session.view.corpus
-        sides = sides_of(catalogue, checkpoints_of(session.view, catalogue).values())
+        sides = sides_of(
+            session.catalogue, checkpoints_of(session.view, session.catalogue).values()
+        )
         placeholder = gettext("optional: {target}, the same in every panel")
         draw_sentences(session, sides, TEXT, TARGET, placeholder=placeholder)
-        moved = draw_corpus(session, catalogue, CORPUS)
-        draw_setting(session, catalogue, BEAM, width=_SLIDER_WIDTH)
-        draw_device(session, catalogue, DEVICE)
+        moved = draw_corpus(session, CORPUS)
+        draw_setting(session, BEAM, width=_SLIDER_WIDTH)
+        draw_device(session, DEVICE)
     sentences, scale = shown.columns([5, 1], vertical_alignment="center", gap="medium")
     with sentences:
-        draw_examples(session, TEXT, TARGET, examples_of(catalogue, session.view.corpus))
+        draw_examples(session, TEXT, TARGET, examples_of(session.catalogue, session.view.corpus))
     with scale:
         charts.legend(1.0)
     if moved:
         view = session.view
-        panels = usual_panels(catalogue, view.corpus)
-        text, target = following(catalogue, before, view.corpus, view.text, view.target)
+        panels = usual_panels(session.catalogue, view.corpus)
+        text, target = following(session.catalogue, before, view.corpus, view.text, view.target)
         usual = replace(view, panels=panels, letters="", selected=(), kind=KINDS[0])
         show_sentences(session, replace(usual, text=text, target=target))
     kind = shown.container(gap="xsmall")
-    places = draw_panels(session, catalogue)
-    add_panel(session, catalogue)
+    places = draw_panels(session)
+    add_panel(session)
     return _Places(kind, places, shown.container())
 
 
-def _results(session: Session[Translation], catalogue: Catalogue, places: _Places) -> None:
+def _results(session: Session[Translation], places: _Places) -> None:
     view = session.view
-    asked, here = requests(view, catalogue), checkpoints_of(view, catalogue)
+    asked, here = requests(view, session.catalogue), checkpoints_of(view, session.catalogue)
     with places.kind:
         _kind(session)
     height = maps.translation_height(view.target or view.text, session.jobs.done(), view.kind)
@@ -100,14 +101,14 @@ def _results(session: Session[Translation], catalogue: Catalogue, places: _Place
         place = places.panels[letter]
         if letter in asked:
             with place.export:
-                title = checkpoint_title(panel, here[letter], catalogue)
-                _export(session, catalogue, letter, title, asked[letter])
+                title = checkpoint_title(panel, here[letter], session.catalogue)
+                _export(session, letter, title, asked[letter])
         with place.result:
             if letter not in here:
-                sentence = untrained(catalogue, view.corpus, panel)
+                sentence = untrained(session.catalogue, view.corpus, panel)
                 results.absent(translated(sentence), height, f"panel-{letter}-result")
                 continue
-            sides = sides_of(catalogue, [here[letter]])
+            sides = sides_of(session.catalogue, [here[letter]])
             _result(session, letter, asked.get(letter), height, sides)
             draw_origin(here[letter])
     with places.closer:
@@ -124,14 +125,12 @@ def _kind(session: Session[Translation]) -> None:
         shown.caption(" ".join(map(gettext, sentences)))
 
 
-def _export(
-    session: Session[Translation], catalogue: Catalogue, letter: str, title: str, request: Request
-) -> None:
+def _export(session: Session[Translation], letter: str, title: str, request: Request) -> None:
     panel = session.view.by_letter[letter]
     alone = replace(session.view, panels=(panel,), letters="", selected=())
     export.panel_menu(
         request, session.jobs.final(request), letter, gettext("Translation, {model}", model=title),
-        LINK.format(alone, catalogue), vmax=1.0,
+        LINK.format(alone, session.catalogue), vmax=1.0,
     )  # fmt: skip
 
 

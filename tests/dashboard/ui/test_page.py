@@ -27,9 +27,9 @@ def _drawn():
     order = st.session_state.setdefault("order", [])
     order.clear()
 
-    def controls(session, catalogue):
+    def controls(session):
         order.append(f"controls {session.view.sides} {session.fresh}")
-        draw_setting(session, catalogue, field)
+        draw_setting(session, field)
         return st.container()
 
     def requests(view, catalogue):
@@ -38,7 +38,7 @@ def _drawn():
             order.append(asked)
         return [Request.make("regression", scoring="gaussian", seed=view.sides)]
 
-    def results(session, catalogue, place):
+    def results(session, place):
         (found,) = session.jobs.done()
         order.append(f"results {len(found.tables)} {session.fresh}")
         place.text("drawn")

@@ -30,8 +30,8 @@ def requests(view, catalogue):
     yield Request.make("sharpness", options=dict(view.settings))
 
 
-def controls(session, catalogue):
-    draw_settings(session, catalogue, SETTINGS)
+def controls(session):
+    draw_settings(session, SETTINGS)
     return shown.container()
 
 
@@ -40,8 +40,8 @@ def draw(result):
     charts.show(f"sharpness {result.digest}", lambda: bars, gettext("The weight of each key"))
 
 
-def draw_results(session, catalogue, place):
-    (request,) = requests(session.view, catalogue)
+def draw_results(session, place):
+    (request,) = requests(session.view, session.catalogue)
     with place:
         results.results(session.jobs, request, draw, 300, "sharpness-result", grows=True)
 
