@@ -32,7 +32,7 @@ from typing import TYPE_CHECKING, Any
 
 from packaging.utils import canonicalize_name
 
-from dashboard.language import current, gettext_noop, said_in
+from dashboard.language import gettext_noop, said_in
 from dashboard.records.text import without_folders
 
 if TYPE_CHECKING:
@@ -79,10 +79,9 @@ class Entry:
     problem: str = ""
     built_in: bool = False
 
-    def said(self, text: str, language: str = "") -> str:
-        """One of its texts in a language; by default the visitor's."""
-        whose = self.module if self.built_in else f"{self.module}.page"
-        return said_in(language or current(), text, whose)
+    def said(self, text: str, language: str) -> str:
+        """One of its texts in one of the languages."""
+        return said_in(language, text, self.module if self.built_in else f"{self.module}.page")
 
 
 @functools.cache

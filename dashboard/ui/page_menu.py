@@ -13,7 +13,7 @@ from dashboard.charts import export
 from dashboard.charts.export import ExportError
 from dashboard.charts.legend import is_scale
 from dashboard.charts.preview import Titled, preview
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import current, gettext, gettext_noop, translated
 from dashboard.language.joining import listed, together
 from dashboard.records.request import Request, Result
 from dashboard.records.text import lines, one_line
@@ -195,7 +195,7 @@ def _picture(page: PageRun) -> bytes:
     charts = panels or [Titled("", spec) for spec in page.charts.values() if not is_scale(spec)]
     try:
         entry = navigation.current()
-        made = preview(charts, entry.said(entry.title)) if charts else b""
+        made = preview(charts, entry.said(entry.title, current())) if charts else b""
     except ExportError:
         return b""
     return made if len(made) <= LARGEST_PICTURE else b""

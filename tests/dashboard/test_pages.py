@@ -233,6 +233,7 @@ def test_the_page_plugins_lists_the_pages_of_packages_with_their_problems(bench)
     assert REFUSED["torchy"] in said
 
 
+@pytest.mark.slow
 def test_a_page_that_takes_too_long_is_refused_and_the_others_do_not_wait(site, monkeypatch):
     monkeypatch.setenv("ATTENTION_PLUGIN_LIMIT", "3")
     install(site, "slow", page("slow", "import time; time.sleep(600)"))

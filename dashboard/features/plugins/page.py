@@ -10,7 +10,7 @@ import streamlit as st
 
 from dashboard.features.plugins.cards import cards, checks, counted, write_your_own
 from dashboard.features.plugins.view import FIND, LINK, PluginsView, chosen, found
-from dashboard.language import gettext, gettext_noop, ngettext, translated
+from dashboard.language import current, gettext, gettext_noop, ngettext, translated
 from dashboard.language.joining import ended, listed
 from dashboard.pages import installed
 from dashboard.records.attending import Distribution, Source, safe_address
@@ -140,11 +140,11 @@ def _pages() -> None:
             whose = plain(f"{entry.distribution} {entry.version}")
             icon = f":material/{'error' if entry.problem else entry.icon}:"
             with st.container(gap=None):
-                st.markdown(f"{icon} **{plain(entry.said(entry.title))}** · {whose}")
+                st.markdown(f"{icon} **{plain(entry.said(entry.title, current()))}** · {whose}")
                 if entry.problem:
                     st.text(translated(entry.problem))
                 elif entry.purpose:
-                    st.caption(plain(entry.said(entry.purpose)))
+                    st.caption(plain(entry.said(entry.purpose, current())))
 
 
 def _others(session: Session[PluginsView], others: Sequence[Distribution]) -> None:

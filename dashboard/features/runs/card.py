@@ -9,7 +9,7 @@ from collections.abc import Sequence
 import streamlit as st
 
 from dashboard.features.runs.view import RunsView
-from dashboard.language import gettext, gettext_noop, translated
+from dashboard.language import current, gettext, gettext_noop, translated
 from dashboard.pages import installed
 from dashboard.records.text import lines, one_line
 from dashboard.storage import page_run
@@ -44,7 +44,7 @@ def _source(run: Run) -> str:
     """The page, by its title, or the file that a run is from."""
     pages = {entry.path: entry for entry in installed() if entry.path}
     if run.origin == "kept" and (entry := pages.get(run.source)):
-        return entry.said(entry.title)
+        return entry.said(entry.title, current())
     return plain(run.source) or gettext("a page")
 
 
