@@ -13,8 +13,8 @@ from urllib.parse import urlencode
 
 import streamlit as st
 
-from dashboard import metrics
-from dashboard.language import current, gettext, translated
+from dashboard import language, metrics
+from dashboard.language import gettext, translated
 from dashboard.pages import Entry, installed, opened
 from dashboard.records.catalogue import Catalogue
 from dashboard.ui import speaking
@@ -28,7 +28,7 @@ def menu() -> dict[str, list[st.Page]]:
     sections: dict[str, list[st.Page]] = {}
     titles: dict[str, str] = {}
     for entry in filter(lambda entry: entry.path, installed()):
-        title = titles.setdefault(entry.section, entry.said(entry.section, current()))
+        title = titles.setdefault(entry.section, entry.said(entry.section, language.current()))
         sections.setdefault(title, []).append(_page(entry))
     return sections
 
@@ -87,7 +87,7 @@ def address(entry: Entry, query: Mapping[str, str]) -> str:
 def _page(entry: Entry) -> st.Page:
     return st.Page(
         _opener(entry.name),
-        title=entry.said(entry.title, current()),
+        title=entry.said(entry.title, language.current()),
         icon=f":material/{'error' if entry.problem else entry.icon}:",
         url_path=entry.path,
         default=entry is installed()[0],
