@@ -8,7 +8,7 @@ marks than on a screen: a column has fewer points across than a screen has pixel
 from __future__ import annotations
 
 import re
-import xml.etree.ElementTree as ET
+import xml.etree.ElementTree as ET  # nosec B405  # reads what our own painter wrote
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import NamedTuple
