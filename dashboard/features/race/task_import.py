@@ -110,6 +110,7 @@ _MOST_WEIGHTS = 40_000  # of a map
 Name = Annotated[str, Field(max_length=400)]
 Number = Annotated[float, Field(ge=-1e30, le=1e30)]
 Count = Annotated[int, Field(ge=0, le=2**62)]
+Amount = Annotated[int, Field(ge=1, le=10**9)]
 Labels = Annotated[list[Name], Field(max_length=200)]
 Values = Annotated[list[Number], Field(max_length=2_000)]
 Point = Annotated[list[Number], Field(min_length=2, max_length=2)]
@@ -171,9 +172,9 @@ class _Outcome(_Strict):
 
 
 class _Budget(_Strict):
-    examples: Count
-    epochs: Count
-    batch_size: Count
+    examples: Amount
+    epochs: Amount
+    batch_size: Amount
     rates: Annotated[list[Number], Field(max_length=100)]
 
 

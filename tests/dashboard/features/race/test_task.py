@@ -404,6 +404,14 @@ def changed(**changes) -> bytes:
                                                "rates": [0.1]}})},
             r"at tasks\.t\.examples: need a whole number, got ‘x’",
         ),
+        *(
+            (
+                {"race.json": changed(tasks={"t": {"examples": 1, "epochs": 1, "batch_size": 1,
+                                                   "rates": [0.1], name: 0}})},
+                rf"at tasks\.t\.{name}: need at least 1, got ‘0’",
+            )
+            for name in ("examples", "epochs", "batch_size")
+        ),
         ({"secrets.txt": b"x"}, "no entry called"),
         ({"../race.json": b"x"}, "no entry called"),
     ],
