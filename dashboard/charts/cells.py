@@ -13,8 +13,8 @@ from dashboard.charts.image import PICK
 from dashboard.charts.labels import INSIDE, MOST_ROOM, quoted, step, vega_text
 from dashboard.charts.labels import room as label_width
 from dashboard.charts.lanes import hover
-from dashboard.charts.template import Data, Sources, Value
-from dashboard.language import gettext, translated
+from dashboard.charts.template import Data, Value
+from dashboard.language import gettext, gettext_noop, translated
 
 _LINE = theme.FONT_SIZE + 1  # px that a label needs across its direction
 
@@ -31,19 +31,32 @@ class Plot(NamedTuple):
     Args:
         quantity: what a cell holds, for the tooltip and the legend.
         width: px, of the whole chart.
+        columns: heads in a row.
         small: whether cells have no room for gaps between them.
         panel: px, width and height of a head's plot where there are several, else None.
-        columns: heads in a row.
         pieces: whether labels are pieces of words: rules then stand between words.
+        legend: whether the chart has one.
+        signed: whether values are differences, on the scale of two sides.
+        masked: whether any value is invalid, which looks grey and crossed out.
+        gold: whether the cells have a column ``gold``, see
+            :func:`~dashboard.charts.grid.gold_cells`.
+        canvas: whether cells are painted on a canvas.
+        note: of what was done to the weights.
     """
 
-    quantity: str
-    title: str
-    width: int
-    small: bool
-    panel: tuple[float, float] | None
-    columns: int
+    quantity: str = gettext_noop("weight")
+    title: str = ""
+    width: int = theme.WIDTH
+    columns: int = 1
+    small: bool = False
+    panel: tuple[float, float] | None = None
     pieces: bool = False
+    legend: bool = False
+    signed: bool = False
+    masked: bool = False
+    gold: bool = False
+    canvas: bool = False
+    note: str = ""
 
     @property
     def end(self) -> str:
@@ -104,70 +117,39 @@ class Sizes(NamedTuple):
         }
 
 
-def rects(
-    data: Data,
-    plot: Plot,
-    values: Sources,
-    scale: alt.Scale,
-    *,
-    legend: bool = False,
-    masked: bool = True,
-    gold: bool = False,
-    canvas: bool = False,
-) -> alt.LayerChart | alt.FacetChart:
-    """Values as rectangles; ``masked`` and ``gold`` as of :func:`cell_layers`.
-
-    Args:
-        data: what :func:`~dashboard.charts.image.rect_table` makes.
-        values: of :attr:`Sizes.values`, and of what ``scale`` says.
-        canvas: whether they are painted on a canvas.
-    """
-    more = [alt.Tooltip("head:Q", title=gettext("head"))] if plot.panel else []
-    layers = cell_layers(plot, scale, more=more, legend=legend, masked=masked, gold=gold)
-    return _composed(layers, data, plot, values, canvas=canvas)
-
-
 def cell_layers(
-    plot: Plot,
-    scale: alt.Scale,
-    *,
-    source: alt.Chart | None = None,
-    more: Sequence[alt.Tooltip] = (),
-    legend: bool = False,
-    masked: bool = True,
-    gold: bool = False,
+    plot: Plot, source: alt.Chart | None = None, more: Sequence[alt.Tooltip] = ()
 ) -> list[alt.Chart]:
     """Rectangles of the rows ``q``, ``k``, ``value`` of ``source``, and what the pointer frames.
 
     Args:
         source: makes these columns of its data; None where the data of the whole chart have them.
         more: more lines for the tooltip.
-        masked: whether a value may be invalid, which looks grey and crossed out.
-        gold: whether the rows have a column ``gold``, see
-            :func:`~dashboard.charts.grid.gold_cells`.
     """
     pointed = hover("q", "k")
     base = (alt.Chart() if source is None else source).transform_calculate(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         query="queries[datum.q]", key="keys[datum.k]",
-        shown=shown_weight("datum.value"), said=_said(plot, gold),
+        shown=shown_weight("datum.value"), said=_said(plot),
     )  # fmt: skip
     tooltip = [*pair_tooltip(), alt.Tooltip("shown:N", title=translated(plot.quantity)), *more]
-    tooltip += [alt.Tooltip("gold:N", title=gettext("alignment"))] if gold else []
+    tooltip += [alt.Tooltip("gold:N", title=gettext("alignment"))] if plot.gold else []
+    scale = theme.diverging(VMAX) if plot.signed else theme.sequential(VMAX)
+    legend = _legend(plot) if plot.legend else None
     bare = _placed(base, plot)
     placed = bare.encode(tooltip=tooltip, description=alt.Description("said:N"))
     within = inset(0 if plot.small else GAP)
     layers = [
         placed.transform_filter("isValid(datum.value)")
         .mark_rect(**within)
-        .encode(color=alt.Color("value:Q", scale=scale, legend=_legend(plot) if legend else None))
+        .encode(color=alt.Color("value:Q", scale=scale, legend=legend))
         .add_params(pointed)
         .properties(name="cells"),
         *(_words(base, plot) if plot.pieces else ()),
-        *(outlines(placed, plot.small) if gold else ()),
+        *(outlines(placed, plot.small) if plot.gold else ()),
         *_frames(base.transform_filter(pointed)),
     ]
-    if masked:
+    if plot.masked:
         invalid = "!isValid(datum.value)"
         grey = placed.transform_filter(invalid).mark_rect(
             fill=theme.QUIET, fillOpacity=theme.MASKED_OPACITY, **within
@@ -193,27 +175,14 @@ def pair_tooltip() -> list[alt.Tooltip]:
     ]
 
 
-def _said(plot: Plot, gold: bool) -> str:
+def _said(plot: Plot) -> str:
     """The Vega expression of what a screen reader says of a cell."""
     parts = {"query": "datum.query", "key": "datum.key", "weight": "datum.shown",
              "quantity": quoted(translated(plot.quantity))}  # fmt: skip
-    if not gold:
+    if not plot.gold:
         return vega_text(gettext("query {query}, key {key}, {quantity} {weight}"), **parts)
     sentence = gettext("query {query}, key {key}, {quantity} {weight}, {gold}")
     return vega_text(sentence, gold="datum.gold", **parts)
-
-
-def images(
-    data: Data, plot: Plot, values: Sources, gold: Data | None = None, note: str = ""
-) -> alt.LayerChart | alt.FacetChart:
-    """Weights as an image per head.
-
-    Args:
-        data, note: what :func:`~dashboard.charts.image.picture_table` makes.
-        values: as of :func:`rects`.
-        gold: as of :func:`picture_layers`.
-    """
-    return _composed(picture_layers(alt.Chart(), plot, gold), data, plot, values, note)
 
 
 def picture_layers(source: alt.Chart, plot: Plot, gold: Data | None = None) -> list[alt.Chart]:
@@ -306,30 +275,3 @@ def _frames(pointed: alt.Chart) -> list[alt.Chart]:
         frame.transform_calculate(left="0", right="length(keys)"),
         frame.transform_calculate(top="0", bottom="length(queries)"),
     ]
-
-
-def _composed(
-    layers: list[alt.Chart],
-    data: Data,
-    plot: Plot,
-    values: Sources,
-    note: str = "",
-    *,
-    canvas: bool = False,
-) -> alt.LayerChart | alt.FacetChart:
-    # Labels travel as data, not inside expressions: a token may hold quotes.
-    own = {name: value for name, value in values.items() if name != "height"}
-    title = theme.heading(plot.title, note)
-    chart = alt.LayerChart(layer=layers, data=data)
-    if not plot.panel:
-        return theme.finished(
-            chart, width=plot.width, height=values["height"], title=title, params=own,
-            canvas=canvas,
-        )  # fmt: skip
-    width, height = plot.panel
-    named = vega_text(gettext("head {head}"), head="datum.value")
-    header = alt.Header(labelExpr=named, labelOrient="bottom")
-    grid = chart.properties(width=width, height=height).facet(
-        facet=alt.Facet("head:N", title=None, header=header), columns=plot.columns
-    )
-    return theme.finished(grid, title=title, params=own, stretch=False, canvas=canvas)

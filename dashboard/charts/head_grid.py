@@ -20,7 +20,7 @@ import numpy as np
 import pyarrow as pa
 
 from dashboard.charts import theme
-from dashboard.charts.cells import HEIGHT, VMAX, Plot, cell_layers, picture_layers, shown_weight
+from dashboard.charts.cells import HEIGHT, Plot, cell_layers, picture_layers, shown_weight
 from dashboard.charts.frames import MapFrame
 from dashboard.charts.grid import Cell, gold_cells, gold_table
 from dashboard.charts.head_maps import MEAN, HeadMap, map_names, named_maps, usual_map
@@ -28,7 +28,7 @@ from dashboard.charts.heatmap import CELL, map_plot
 from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, written
 from dashboard.charts.lanes import hover
 from dashboard.charts.summary import of_matrix
-from dashboard.charts.template import Data, Prepared, Sources, values_of
+from dashboard.charts.template import Data, Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext
 
 
@@ -107,53 +107,11 @@ class GridShape(NamedTuple):
         plot: of the large map.
         maps: in order.
         start: the one that is large at first.
-        masked: whether any weight is.
-        gold: whether a gold alignment is known.
     """
 
     plot: Plot
     maps: tuple[HeadMap, ...]
     start: str
-    masked: bool
-    gold: bool
-
-
-def head_grid(
-    frames: Sequence[MapFrame],
-    *,
-    chosen: str = "",
-    outlined: Iterable[Cell] | None = None,
-    possible: Iterable[Cell] = (),
-    vmax: float = 1.0,
-    cell: int = CELL,
-    query_room: int | None = None,
-    key_room: int | None = None,
-    height: int = 0,
-    width: int = theme.WIDTH,
-) -> alt.LayerChart:
-    """The maps of one kind, a row per layer and a column per head, under the chosen one.
-
-    The means over the heads of a layer come first in its row. They are a summary: no head need
-    look like its layer's mean. The selection ``head`` tells by ``map`` what is clicked.
-
-    Args:
-        frames: of all layers, with the same queries and keys.
-        chosen: one of :func:`map_names`; :func:`usual_map` where it is none of them.
-        outlined, possible: cells of the large map, as of
-            :func:`~dashboard.charts.heatmap.attention_heatmap`.
-        vmax: the end of the colour scale of all maps.
-        cell, query_room, key_room: as of :func:`~dashboard.charts.heatmap.attention_heatmap`.
-        height: px, at least, from the large map's top to its end: equal ones align panels.
-        width: px, of the whole chart where the host does not stretch it.
-
-    Raises:
-        ValueError: no maps, maps of different shapes, or outlined cells that they do not have.
-    """
-    prepared = prepare_head_grid(
-        frames, chosen=chosen, outlined=outlined, possible=possible, vmax=vmax, cell=cell,
-        query_room=query_room, key_room=key_room, height=height, width=width,
-    )  # fmt: skip
-    return draw_head_grid(prepared.sources, prepared.shape)
 
 
 def prepare_head_grid(
@@ -169,7 +127,24 @@ def prepare_head_grid(
     height: int = 0,
     width: int = theme.WIDTH,
 ) -> Prepared[GridShape]:
-    """What :func:`draw_head_grid` draws; arguments and errors as of :func:`head_grid`."""
+    """The maps of one kind, a row per layer and a column per head, under the chosen one.
+
+    The means over the heads of a layer come first in its row. They are a summary: no head need
+    look like its layer's mean. The selection ``head`` tells by ``map`` what is clicked.
+
+    Args:
+        frames: of all layers, with the same queries and keys.
+        chosen: one of :func:`map_names`; :func:`usual_map` where it is none of them.
+        outlined, possible: cells of the large map, as of
+            :func:`~dashboard.charts.heatmap.prepare_heatmap`.
+        vmax: the end of the colour scale of all maps.
+        cell, query_room, key_room: as of :func:`~dashboard.charts.heatmap.prepare_heatmap`.
+        height: px, at least, from the large map's top to its end: equal ones align panels.
+        width: px, of the whole chart where the host does not stretch it.
+
+    Raises:
+        ValueError: no maps, maps of different shapes, or outlined cells that they do not have.
+    """
     shapes = {frame.weights.shape[1:] for frame in frames}
     if len(shapes) != 1:
         got = [frame.weights.shape[1:] for frame in frames]
@@ -178,15 +153,14 @@ def prepare_head_grid(
     values = np.stack(weights)
     _, queries, keys = values.shape
     labels = (frames[0].query_labels, frames[0].key_labels)
-    plot, sizes = map_plot(values[:1], labels, (query_room, key_room), cell, width=width)
+    rooms = query_room, key_room
+    plot, sizes = map_plot(values[:1], labels, rooms, cell, Plot(width=width))
     links = None if outlined is None else gold_cells((queries, keys), outlined, possible)
     top = max(sizes.height, height) + _ABOVE
     shape = GridShape(
-        plot=plot,
+        plot=plot._replace(masked=bool(np.isnan(values).any()), gold=links is not None),
         maps=drawn,
         start=chosen if chosen in map_names(frames) else usual_map(frames),
-        masked=bool(np.isnan(values).any()),
-        gold=links is not None,
     )
     told = {**sizes.values, "vmax": theme.checked_end(vmax), "top": float(top)}
     told["height"] = top + grid_height(frames) - _ABOVE
@@ -246,6 +220,9 @@ def draw_head_grid(data: Sources, shape: GridShape) -> alt.LayerChart:
     )
 
 
+head_grid = chart_maker(prepare_head_grid, draw_head_grid)
+
+
 def grid_height(frames: Sequence[MapFrame]) -> int:
     """Px that :func:`head_grid` takes below the large map; 0 where there is only one map."""
     return _ABOVE + len(frames) * (_SIDE + _LABEL) if len(map_names(frames)) > 1 else 0
@@ -281,10 +258,7 @@ def _cells(data: Sources, shape: GridShape) -> list[alt.Chart]:
         alt.Tooltip("layer:N", title=gettext("layer")),
         alt.Tooltip("head:N", title=gettext("head")),
     ]
-    return cell_layers(
-        shape.plot, theme.sequential(VMAX), source=source, more=more, masked=shape.masked,
-        gold=shape.gold,
-    )  # fmt: skip
+    return cell_layers(shape.plot, source, more)
 
 
 def _grid(small: alt.Chart, shape: GridShape) -> list[alt.Chart]:

@@ -3,23 +3,22 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import replace
-from typing import NamedTuple
+from typing import Any
 
 import altair as alt
 import numpy as np
 from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
-from dashboard.charts.cells import VMAX, Plot, Sizes, images, rects
+from dashboard.charts.cells import Plot, Sizes, cell_layers, picture_layers
 from dashboard.charts.frames import array_of
 from dashboard.charts.grid import SMALL, Cell, gold_cells, gold_table
 from dashboard.charts.image import picture_table, rect_table
-from dashboard.charts.labels import MOST_ROOM, displayed, goes_on, labels_of, room
+from dashboard.charts.labels import MOST_ROOM, displayed, goes_on, labels_of, room, vega_text
 from dashboard.charts.large import LargeShape, draw_large, prepare_large
 from dashboard.charts.summary import of_matrix
-from dashboard.charts.template import Prepared, Sources, values_of
-from dashboard.language import gettext_noop
+from dashboard.charts.template import Prepared, Sources, chart_maker, values_of
+from dashboard.language import gettext, gettext_noop
 
 CELL = 24  # px, the side of a cell; columns get narrower where the host's column is
 TALLEST = 420  # px, of a plot; rows get lower above
@@ -27,30 +26,12 @@ _LARGEST = 200  # px, of either side of a plot in a grid of heads
 _FLAT = 16  # px, the room of one line of labels
 
 
-class HeatShape(NamedTuple):
-    """What a specification follows from.
-
-    Args:
-        legend: whether the chart has one.
-        masked: whether any weight is.
-        gold: whether a gold alignment is known.
-        canvas: whether cells are painted on a canvas.
-        note: of what was done to the weights.
-    """
-
-    plot: Plot
-    legend: bool
-    masked: bool
-    gold: bool
-    canvas: bool
-    note: str
-
-
-def attention_heatmap(
+def prepare_heatmap(
     weights: ArrayLike,
     query_labels: Sequence[object] | None = None,
     key_labels: Sequence[object] | None = None,
     *,
+    reference: ArrayLike | None = None,
     mask: np.ndarray | None = None,
     outlined: Iterable[Cell] | None = None,
     possible: Iterable[Cell] = (),
@@ -62,14 +43,19 @@ def attention_heatmap(
     key_room: int | None = None,
     columns: int = 4,
     legend: bool = False,
-) -> alt.LayerChart | alt.FacetChart:
+) -> Prepared[Plot | LargeShape]:
     """Attention weights; hovering a cell frames its row and column and tells its weight.
+
+    Up to :data:`~dashboard.charts.theme.MAX_RECTS` cells are rectangles; a larger map is a
+    picture with the cells around the pointer below it; more heads are a picture each.
 
     Args:
         weights: ``(queries, keys)``, or ``(heads, queries, keys)`` for a grid of heads: an array,
             nested lists, a tensor. NaN is a masked cell, and so is every cell of a row whose
             weights are all 0.
         query_labels, key_labels: one per row and per column; positions where None.
+        reference: weights of the same shape, which are subtracted: differences are drawn, on the
+            diverging scale.
         mask: boolean ``(queries, keys)``, False where a cell is masked.
         outlined: the cells ``(query, key)`` that a gold alignment links; the tooltip says of
             every cell whether it is gold, unless this is None.
@@ -82,153 +68,91 @@ def attention_heatmap(
         columns: heads in a row of the grid.
         legend: whether the chart has a colour legend of its own; an image has none.
 
-    Returns:
-        Up to :data:`~dashboard.charts.theme.MAX_RECTS` cells as rectangles; of a larger map a
-        picture, and below it the cells around the pointer; of more heads a picture each.
-
     Raises:
-        ValueError: weights of another shape, without cells, or labels, a mask or outlined cells
-            that do not fit.
+        ValueError: weights of another shape, without cells, or labels, a mask, a reference or
+            outlined cells that do not fit; or more differences than are drawn one by one.
     """
-    values, plot, sizes, links = _drawn(
-        weights, (query_labels, key_labels), mask, outlined, possible, (query_room, key_room),
-        cell, title=title, width=width, columns=columns,
-    )  # fmt: skip
-    prepared = _prepared(values, plot, sizes, links, vmax, legend=legend)
-    return draw_heatmap(prepared.sources, prepared.shape)
-
-
-def prepare_heatmap(
-    weights: ArrayLike,
-    query_labels: Sequence[object] | None = None,
-    key_labels: Sequence[object] | None = None,
-    *,
-    outlined: Iterable[Cell] | None = None,
-    possible: Iterable[Cell] = (),
-    vmax: float = 1.0,
-    title: str = "",
-    cell: int = CELL,
-    query_room: int | None = None,
-    key_room: int | None = None,
-) -> Prepared[HeatShape] | Prepared[LargeShape]:
-    """What :func:`draw_heatmap` draws, arguments as of :func:`attention_heatmap`.
-
-    Raises:
-        ValueError: as :func:`attention_heatmap`, or weights of several heads.
-    """
-    values, plot, sizes, links = _drawn(
-        weights, (query_labels, key_labels), None, outlined, possible, (query_room, key_room),
-        cell, title=title,
-    )  # fmt: skip
-    if plot.panel:
-        raise ValueError(f"need the weights of one head, got those of {len(values)}")
-    summary = of_matrix(values[0], query_labels, key_labels)
-    return replace(_prepared(values, plot, sizes, links, vmax), summary=summary)
-
-
-def draw_heatmap(data: Sources, shape: HeatShape | LargeShape) -> alt.LayerChart | alt.FacetChart:
-    """The chart of ``data``, as :func:`prepare_heatmap` makes it, or names it."""
-    if isinstance(shape, LargeShape):
-        return draw_large(data, shape)
-    values = values_of(data)
-    if "pictures" in data:
-        return images(data["pictures"], shape.plot, values, data.get("gold"), shape.note)
-    return rects(
-        data["cells"], shape.plot, values, theme.sequential(VMAX), legend=shape.legend,
-        masked=shape.masked, gold=shape.gold, canvas=shape.canvas,
-    )  # fmt: skip
-
-
-def _drawn(
-    weights: ArrayLike,
-    labels: tuple[Sequence[object] | None, Sequence[object] | None],
-    mask: np.ndarray | None,
-    outlined: Iterable[Cell] | None,
-    possible: Iterable[Cell],
-    rooms: tuple[int | None, int | None],
-    cell: int,
-    *,
-    title: str,
-    width: int = theme.WIDTH,
-    columns: int = 1,
-) -> tuple[np.ndarray, Plot, Sizes, np.ndarray | None]:
-    """The weights with NaN where masked, their chart and its sizes, what gold says of cells."""
     values = _checked(weights)
     if mask is not None:
         if np.shape(mask) != values.shape[1:]:
             raise ValueError(f"need a mask of shape {values.shape[1:]}, got {np.shape(mask)}")
         values[:, ~np.asarray(mask, dtype=bool)] = np.nan
-    values = masked_rows(values)
-    plot, sizes = map_plot(values, labels, rooms, cell, title=title, width=width, columns=columns)
+    plot = Plot(title=title, width=width, columns=columns, legend=legend)
+    if reference is None:
+        values = masked_rows(values)
+    else:
+        values = _differences(values, reference)
+        plot = plot._replace(quantity=gettext_noop("difference"), signed=True)
+    plot, sizes = map_plot(values, (query_labels, key_labels), (query_room, key_room), cell, plot)
     links = None if outlined is None else gold_cells(values.shape[1:], outlined, possible)
-    return values, plot, sizes, links
-
-
-def _prepared(
-    values: np.ndarray,
-    plot: Plot,
-    sizes: Sizes,
-    links: np.ndarray | None,
-    vmax: float,
-    *,
-    legend: bool = False,
-) -> Prepared[HeatShape] | Prepared[LargeShape]:
     end = theme.checked_end(vmax)
-    if len(values) == 1 and values.size > theme.MAX_RECTS and links is None:
-        return prepare_large(values[0], plot, sizes, end)
-    shape = HeatShape(
-        plot=plot,
-        legend=legend,
-        masked=bool(np.isnan(values).any()),
-        gold=links is not None,
-        canvas=theme.MOST_ELEMENTS < values.size <= theme.MAX_RECTS,
-        note="",
-    )
+    summary = None
+    if len(values) == 1:
+        summary = of_matrix(values[0], query_labels, key_labels, quantity=plot.quantity)
+        if values.size > theme.MAX_RECTS and links is None:
+            large = prepare_large(values[0], plot, sizes, end)
+            return Prepared(large.tables, large.shape, large.values, summary)
     told = {**sizes.values, "vmax": end}
+    plot = plot._replace(
+        gold=links is not None, canvas=theme.MOST_ELEMENTS < values.size <= theme.MAX_RECTS
+    )
     if values.size <= theme.MAX_RECTS:
-        return Prepared({"cells": rect_table(values, links)}, shape, told)
+        return Prepared({"cells": rect_table(values, links)}, plot, told, summary)
     table, note = picture_table(values, end)
     gold = {} if links is None else {"gold": gold_table(links)}
-    return Prepared({"pictures": table, **gold}, shape._replace(note=note), told)
+    return Prepared({"pictures": table, **gold}, plot._replace(note=note), told, summary)
+
+
+def draw_heatmap(data: Sources, shape: Plot | LargeShape) -> alt.LayerChart | alt.FacetChart:
+    """The chart of ``data``, as :func:`prepare_heatmap` makes it, or names it."""
+    if isinstance(shape, LargeShape):
+        return draw_large(data, shape)
+    if "pictures" in data:
+        layers = picture_layers(alt.Chart(), shape, data.get("gold"))
+    else:
+        more = [alt.Tooltip("head:Q", title=gettext("head"))] if shape.panel else []
+        layers = cell_layers(shape, more=more)
+    # Labels travel as data, not inside expressions: a token may hold quotes.
+    own = values_of(data)
+    height = own.pop("height")
+    chart = alt.LayerChart(layer=layers, data=data.get("pictures", data.get("cells")))
+    title = theme.heading(shape.title, shape.note)
+    if not shape.panel:
+        return theme.finished(
+            chart, width=shape.width, height=height, title=title, params=own, canvas=shape.canvas
+        )
+    wide, tall = shape.panel
+    named = vega_text(gettext("head {head}"), head="datum.value")
+    header = alt.Header(labelExpr=named, labelOrient="bottom")
+    heads = chart.properties(width=wide, height=tall).facet(
+        facet=alt.Facet("head:N", title=None, header=header), columns=shape.columns
+    )
+    return theme.finished(heads, title=title, params=own, stretch=False, canvas=shape.canvas)
+
+
+attention_heatmap = chart_maker(prepare_heatmap, draw_heatmap)
 
 
 def difference_heatmap(
-    weights: ArrayLike,
-    reference: ArrayLike,
-    query_labels: Sequence[object] | None = None,
-    key_labels: Sequence[object] | None = None,
-    *,
-    vmax: float = 1.0,
-    title: str = "",
-    cell: int = CELL,
-    width: int = theme.WIDTH,
-    query_room: int | None = None,
-    key_room: int | None = None,
-    columns: int = 4,
-    legend: bool = False,
+    weights: ArrayLike, reference: ArrayLike, *labels: Sequence[object] | None, **looks: Any
 ) -> alt.LayerChart | alt.FacetChart:
-    """``weights - reference`` on the diverging scale; arguments as :func:`attention_heatmap`.
+    """``weights - reference`` on the diverging scale.
 
-    Raises:
-        ValueError: arrays of different shapes, or more cells than are drawn one by one.
+    Args:
+        labels, looks: as of :func:`attention_heatmap`, which also says what it raises.
     """
-    values, subtracted = _checked(weights), _checked(reference)
+    return attention_heatmap(weights, *labels, reference=reference, **looks)
+
+
+def _differences(values: np.ndarray, reference: ArrayLike) -> np.ndarray:
+    subtracted = _checked(reference)
     if values.shape != subtracted.shape:
         raise ValueError(
-            f"need weights of one shape to subtract, got {np.shape(weights)} "
-            f"and {np.shape(reference)}"
+            f"need weights of one shape to subtract, got {values.shape} and {subtracted.shape}"
         )
     if values.size > theme.MAX_RECTS:
         raise ValueError(f"need at most {theme.MAX_RECTS:,} differences, got {values.size:,}")
-    plot, sizes = map_plot(
-        values, (query_labels, key_labels), (query_room, key_room), cell,
-        title=title, width=width, columns=columns, quantity=gettext_noop("difference"),
-    )  # fmt: skip
-    values = values - subtracted
-    return rects(
-        rect_table(values), plot, sizes.values, theme.diverging(vmax), legend=legend,
-        masked=bool(np.isnan(values).any()), canvas=values.size > theme.MOST_ELEMENTS,
-    )  # fmt: skip
+    return values - subtracted
 
 
 def label_room(labels: Sequence[object]) -> int:
@@ -258,18 +182,14 @@ def map_plot(
     labels: tuple[Sequence[object] | None, Sequence[object] | None],
     rooms: tuple[int | None, int | None],
     cell: float,
-    *,
-    title: str = "",
-    width: int = theme.WIDTH,
-    columns: int = 1,
-    quantity: str = gettext_noop("weight"),
+    plot: Plot,
 ) -> tuple[Plot, Sizes]:
     """What the layers of a heatmap of ``(heads, queries, keys)`` share: looks, labels and sizes.
 
     Args:
         labels, rooms: of queries and of keys; None for positions, and for the room they need.
-        cell, width: px, as of :func:`attention_heatmap`.
-        title, columns, quantity: as of :class:`~dashboard.charts.cells.Plot`.
+        cell: px, as of :func:`prepare_heatmap`.
+        plot: what is wanted; what follows from values and labels is added to it.
 
     Raises:
         ValueError: labels that do not fit.
@@ -289,15 +209,12 @@ def map_plot(
         query_room=left,
         key_room=key_room,
         flat=flat,
-        room=width - left if heads == 1 else np.inf,
+        room=plot.width - left if heads == 1 else np.inf,
     )
-    plot = Plot(
-        quantity=quantity,
-        title=title,
-        width=width,
+    made = plot._replace(
         small=sizes.side < SMALL,
         panel=None if heads == 1 else (sizes.widest, sizes.height),
-        columns=columns,
         pieces=any(map(goes_on, (*query_labels, *key_labels))),
+        masked=bool(np.isnan(values).any()),
     )
-    return plot, sizes
+    return made, sizes

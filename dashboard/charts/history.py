@@ -12,7 +12,7 @@ from dashboard.charts import theme
 from dashboard.charts.frames import Table, frame_with, rounded
 from dashboard.charts.lanes import OWN_SCALES, Lane, hover, stacked
 from dashboard.charts.summary import of_lines
-from dashboard.charts.template import Prepared, Sources, values_of
+from dashboard.charts.template import Prepared, Sources, chart_maker, values_of
 from dashboard.language import gettext, gettext_noop, translated
 
 _LOSS, _LEARNED, _GAP = 130, 60, 34  # px
@@ -43,14 +43,14 @@ class LossShape(NamedTuple):
         return {"loss": translated(self.loss_title), **learned}
 
 
-def loss_chart(
+def prepare_loss(
     history: Table,
     *,
     colour: str = theme.PANEL_COLOURS["a"],
     log: bool = False,
     loss_title: str = gettext_noop("loss"),
     width: int = theme.WIDTH,
-) -> alt.LayerChart:
+) -> Prepared[LossShape]:
     """The loss by step, and a smaller plot under it for each learned parameter (the first three).
 
     Args:
@@ -60,19 +60,6 @@ def loss_chart(
     Raises:
         ValueError: an empty history, or one without ``step`` or ``loss``.
     """
-    prepared = prepare_loss(history, colour=colour, log=log, loss_title=loss_title, width=width)
-    return draw_loss(prepared.sources, prepared.shape)
-
-
-def prepare_loss(
-    history: Table,
-    *,
-    colour: str = theme.PANEL_COLOURS["a"],
-    log: bool = False,
-    loss_title: str = gettext_noop("loss"),
-    width: int = theme.WIDTH,
-) -> Prepared[LossShape]:
-    """What :func:`draw_loss` draws; arguments and errors as of :func:`loss_chart`."""
     frame = frame_with(history, ("step", "loss"), "a history with step and loss")
     names = [n for n in frame.columns if n not in ("step", "loss")][:_MOST_LEARNED]
     kept = np.unique(np.linspace(0, len(frame) - 1, _MOST_STEPS).round().astype(int))
@@ -119,6 +106,9 @@ def draw_loss(data: Sources, shape: LossShape) -> alt.LayerChart:
     )  # fmt: skip
     chart = alt.LayerChart(layer=[theme.ramp(), nearest, rule, *layers], resolve=OWN_SCALES)
     return theme.finished(chart, width=shape.width, height=height, params=values_of(data))
+
+
+loss_chart = chart_maker(prepare_loss, draw_loss)
 
 
 def _curve(base: alt.Chart, x: alt.X, column: str, lane: Lane, shape: LossShape) -> alt.Chart:

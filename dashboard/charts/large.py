@@ -39,13 +39,11 @@ class LargeShape(NamedTuple):
 
     Args:
         queries, keys: the size of the map.
-        note: of what was done to the weights.
     """
 
     plot: Plot
     queries: int
     keys: int
-    note: str
 
     @property
     def window(self) -> tuple[int, int]:
@@ -68,7 +66,7 @@ def prepare_large(
     """
     urls, note = pictures(values, vmax)
     queries, keys = values.shape
-    shape = LargeShape(plot, queries, keys, note)
+    shape = LargeShape(plot._replace(note=note), queries, keys)
     (tall, wide), size = shape.tile, shape.window
     i, j = (axis.ravel() for axis in np.indices(size))
     row, column = np.unravel_index(np.argmax(np.nan_to_num(values)), values.shape)
@@ -116,7 +114,7 @@ def draw_large(data: Sources, shape: LargeShape) -> alt.LayerChart:
         alt.LayerChart(layer=layers),
         width=plot.width,
         height=height,
-        title=theme.heading(plot.title, f"{said}; {shape.note}" if shape.note else said),
+        title=theme.heading(plot.title, f"{said}; {plot.note}" if plot.note else said),
         params={**values, "signs": SIGNS},
         expressions=corner,
         marks=_TILES**2 + rows * columns,

@@ -17,7 +17,8 @@ from dashboard.language import gettext, gettext_noop, translated
 
 _RANGES = {"heatmap": False, "diverging": True}  # of theme.py; whether it has two sides
 _READ = re.compile(rf"data\('{PARAMETERS}'\)\[0\]\.(\w+)")
-_WEIGHTS = "vmax"  # what charts of weights call the end of their scale
+_END = "vmax"  # what charts of weights call the end of their scale
+_WEIGHTS = ("", _END)  # its names, if any
 
 
 class ColourScale(NamedTuple):
@@ -52,12 +53,8 @@ def colour_scale(spec: Mapping[str, Any]) -> ColourScale | None:
         end = _number(told, spec)
     if end is None:
         return None
-    if signed:
-        title = gettext("difference") if _is_literal(told) else gettext("value")
-    else:
-        named = _name(told) not in ("", _WEIGHTS)
-        title = gettext("value") if named else gettext("attention weight")
-    return ColourScale(end, signed, title)
+    title = gettext("difference") if signed else gettext("attention weight")
+    return ColourScale(end, signed, gettext("value") if _name(told) not in _WEIGHTS else title)
 
 
 def _units(value: Any) -> Iterator[Mapping[str, Any]]:
@@ -93,8 +90,8 @@ def _is_unseen(unit: Mapping[str, Any]) -> bool:
 def _in_a_table(spec: Mapping[str, Any]) -> float | None:
     """The end as a chart says it whose map is a picture in a lane."""
     for name, rows in (spec.get("datasets") or {}).items():
-        if name != PARAMETERS and rows and isinstance(rows[0], Mapping) and _WEIGHTS in rows[0]:
-            return float(rows[0][_WEIGHTS])
+        if name != PARAMETERS and rows and isinstance(rows[0], Mapping) and _END in rows[0]:
+            return float(rows[0][_END])
     return None
 
 

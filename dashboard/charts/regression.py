@@ -23,7 +23,7 @@ from dashboard.charts.frames import Table, top_weight
 from dashboard.charts.lanes import OWN_SCALES, hover, stacked
 from dashboard.charts.regression_tables import Problem, problem, table_of
 from dashboard.charts.summary import Summary, number, of_lines, of_matrix
-from dashboard.charts.template import Data, Prepared, Sources
+from dashboard.charts.template import Data, Prepared, Sources, chart_maker
 from dashboard.charts.weightlane import (
     MapShape,
     hovered_cells,
@@ -50,7 +50,7 @@ class RegressionShape(NamedTuple):
     width: int
 
 
-def regression_chart(
+def prepare_regression(
     curve: Table,
     points: Table,
     weights: np.ndarray | None = None,
@@ -61,7 +61,7 @@ def regression_chart(
     y_title: str = "y",
     title: str = "",
     width: int = theme.WIDTH,
-) -> alt.LayerChart:
+) -> Prepared[RegressionShape]:
     """The prediction over the training points and the truth, and its weights underneath.
 
     The column of the map under a point of the curve holds the weights that gave that point.
@@ -83,26 +83,6 @@ def regression_chart(
     Raises:
         ValueError: no queries, or weights that do not fit the tables.
     """
-    prepared = prepare_regression(
-        curve, points, weights, colour=colour, vmax=vmax, x_title=x_title, y_title=y_title,
-        title=title, width=width,
-    )  # fmt: skip
-    return draw_regression(prepared.tables, prepared.shape)
-
-
-def prepare_regression(
-    curve: Table,
-    points: Table,
-    weights: np.ndarray | None = None,
-    *,
-    colour: str = theme.PANEL_COLOURS["a"],
-    vmax: float | None = None,
-    x_title: str = "x",
-    y_title: str = "y",
-    title: str = "",
-    width: int = theme.WIDTH,
-) -> Prepared[RegressionShape]:
-    """What :func:`draw_regression` draws; arguments and errors as of :func:`regression_chart`."""
     drawn = problem(curve, points, weights, x_title)
     queries, tables, lane = drawn.curve, {}, None
     if drawn.weights is not None:
@@ -168,6 +148,9 @@ def draw_regression(data: Sources, shape: RegressionShape) -> alt.LayerChart:
         params={} if shape.map is None else {"inputs": shape.map.labels},
         canvas=shape.map is not None and shape.map.told,
     )
+
+
+regression_chart = chart_maker(prepare_regression, draw_regression)
 
 
 def _hovered_point(

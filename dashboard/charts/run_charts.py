@@ -1,4 +1,4 @@
-"""The charts of a result, known from its tables alone: what a kept run is drawn with."""
+"""The charts of a result, known from its tables alone: on its page, exported, and kept."""
 
 from __future__ import annotations
 
@@ -9,12 +9,13 @@ import altair as alt
 import numpy as np
 import pyarrow as pa
 
-from dashboard.charts.frames import MapFrame, maps, top_weight
+from dashboard.charts.frames import MapFrame, Table, maps
 from dashboard.charts.heatmap import attention_heatmap
-from dashboard.charts.history import loss_chart
-from dashboard.charts.regression import regression_chart
+from dashboard.charts.history import LossShape, draw_loss, prepare_loss
+from dashboard.charts.regression import RegressionShape, draw_regression, prepare_regression
+from dashboard.charts.template import Prepared, chart_of
 from dashboard.charts.theme import PANEL_COLOURS
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.records.request import Result
 
 Make = Callable[[], alt.TopLevelMixin]
@@ -42,7 +43,9 @@ def run_charts(
     tables = result.tables
     charts: dict[str, Make] = {}
     if {"curve", "points"} <= tables.keys():
-        charts[gettext_noop("curve and weights")] = partial(_curve, result, colour, vmax)
+        charts[gettext_noop("curve and weights")] = lambda: chart_of(
+            draw_regression, prepare_curve(result, colour=colour, vmax=vmax)
+        )
     else:
         for frame in _frames(result):
             name = gettext_noop(
@@ -57,28 +60,48 @@ def run_charts(
                 legend=True,
             )
     if "history" in tables:
-        loss = gettext("loss, points left out") if "curve" in tables else gettext("loss")
-        charts[gettext_noop("learning")] = partial(
-            loss_chart, tables["history"], colour=colour, loss_title=loss
+        left_out = "curve" in tables
+        charts[gettext_noop("learning")] = lambda: chart_of(
+            draw_loss, prepare_learning(tables["history"], colour=colour, left_out=left_out)
         )
     return charts
 
 
-def _frames(result: Result) -> list[MapFrame]:
-    return maps(result.tables["maps"]) if "maps" in result.tables else []
+def prepare_curve(
+    result: Result, *, colour: str = PANEL_COLOURS["a"], vmax: float | None = None
+) -> Prepared[RegressionShape]:
+    """A result's curve over its weights, as pages, exports and kept runs draw it.
 
-
-def _curve(result: Result, colour: str, vmax: float | None) -> alt.TopLevelMixin:
-    weights = next((frame.weights for frame in _frames(result)), None)
-    return regression_chart(
+    Raises:
+        ValueError: as :func:`~dashboard.charts.regression.prepare_regression`.
+    """
+    names, y_name = result.facts.get("x_names") or ["x"], result.facts.get("y_name") or "y"
+    return prepare_regression(
         result.tables["curve"],
         result.tables["points"],
-        weights,
+        next((frame.weights for frame in _frames(result)), None),
         colour=colour,
-        vmax=vmax or (None if weights is None else top_weight([weights])),
-        x_title=str(result.facts["x_names"][0]),
-        y_title=str(result.facts["y_name"]),
+        vmax=vmax,
+        x_title=translated(str(names[0])),
+        y_title=translated(str(y_name)),
     )
+
+
+def prepare_learning(history: Table, *, colour: str, left_out: bool) -> Prepared[LossShape]:
+    """How a loss fell, as pages, exports and kept runs draw it.
+
+    Args:
+        left_out: whether it is the loss at points that were left out, as a regression learns.
+
+    Raises:
+        ValueError: as :func:`~dashboard.charts.history.prepare_loss`.
+    """
+    title = gettext("loss, points left out") if left_out else gettext("loss")
+    return prepare_loss(history, colour=colour, loss_title=title)
+
+
+def _frames(result: Result) -> list[MapFrame]:
+    return maps(result.tables["maps"]) if "maps" in result.tables else []
 
 
 def check_drawable(result: Result) -> None:

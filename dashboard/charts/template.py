@@ -10,10 +10,11 @@ data under it.
 from __future__ import annotations
 
 import functools
+import inspect
 import threading
 from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, ParamSpec, TypeVar
 
 import altair as alt
 import pyarrow as pa
@@ -26,6 +27,7 @@ Data = pa.Table | alt.NamedData
 Value = float | str | Sequence[str]  # of a parameter
 Sources = Mapping[str, Any]  # tables or their names, and values of parameters
 Shape = TypeVar("Shape", bound=Hashable)
+Arguments = ParamSpec("Arguments")
 AnyChart = TypeVar("AnyChart", bound=alt.TopLevelMixin)
 Draw = Callable[[Sources, Any], alt.TopLevelMixin]
 
@@ -76,6 +78,21 @@ def chart_of(draw: Callable[[Sources, Shape], AnyChart], prepared: Prepared[Shap
     return draw(prepared.sources, prepared.shape)
 
 
+def chart_maker(
+    prepare: Callable[Arguments, Prepared[Shape]], draw: Callable[[Sources, Shape], AnyChart]
+) -> Callable[Arguments, AnyChart]:
+    """A function that makes a chart that holds its data: arguments and errors as ``prepare``."""
+
+    @functools.wraps(prepare, assigned=("__module__", "__doc__"))
+    def make(*args: Arguments.args, **more: Arguments.kwargs) -> AnyChart:
+        return chart_of(draw, prepare(*args, **more))
+
+    # What `help` says: the arguments of the one, the result of the other.
+    made = inspect.signature(draw).return_annotation
+    vars(make)["__signature__"] = inspect.signature(prepare).replace(return_annotation=made)
+    return make
+
+
 def template(draw: Draw, prepared: Prepared) -> Mapping[str, Any]:
     """The specification that ``draw`` makes of the shape, without data; not to be changed."""
     values = tuple((name, _is_list(value)) for name, value in prepared.values.items())
@@ -108,6 +125,8 @@ def _reading(made: dict[str, Any], values: Sequence[tuple[str, bool]]) -> dict[s
 
     ``height`` becomes a parameter too: to Vega it is a signal like any other.
     """
+    if "layer" not in made:
+        raise ValueError("need a chart of one view for a template, got one of several")
     names = {name for name, _ in values}
     others = [one for one in made.get("params", ()) if one["name"] not in names]
     # A table that no layer draws of would not be there for expressions.

@@ -6,7 +6,7 @@ import functools
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import NamedTuple, TypeVar
+from typing import NamedTuple
 
 import altair as alt
 import numpy as np
@@ -15,10 +15,8 @@ import streamlit as st
 from dashboard.charts import (
     TALLEST,
     MapFrame,
-    attention_heatmap,
     goes_on,
     grid_height,
-    head_grid,
     label_room,
     map_names,
     maps,
@@ -28,13 +26,12 @@ from dashboard.charts import (
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
 from dashboard.charts.head_maps import map_title
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
+from dashboard.charts.template import Prepared, chart_of
 from dashboard.language import gettext
 from dashboard.records.request import Result
 from dashboard.ui import shown
 from dashboard.ui.charts import Drawn, filled, show_filled
 from dashboard.ui.widgets import picked, place
-
-Made = TypeVar("Made")
 
 _SMALLEST_CELL, _LARGEST_CELL, _MAP_SIDE = 24, 44, 270  # px
 _ABOVE_MAP, _BELOW_MAP = 96, 48  # px, for a translation's words and what stands below a map
@@ -135,7 +132,7 @@ def attention_maps(
     key = f"{kind} {result.digest} {layout} {gold}"
     if len(map_names(found)) == 1:
         title = gettext("one layer, one head") if has_grid(shared, kind) else ""
-        prepare = partial(_only, prepare_heatmap, found[0], gold, layout, title)
+        prepare = partial(_prepare, found, selected, gold, layout, title)
         show_filled(f"{key} {title}", draw_heatmap, prepare, described)
         return
     usual = usual_map(found)
@@ -147,7 +144,7 @@ def attention_maps(
         select("" if chosen == usual else chosen)
 
     def drawn(map: str) -> Drawn:
-        prepare = partial(_grid, prepare_head_grid, found, map, gold, layout)
+        prepare = partial(_prepare, found, map, gold, layout)
         return filled(f"{key} {map}", draw_head_grid, prepare)
 
     shown.chart(
@@ -163,46 +160,27 @@ def attention_maps(
 
 
 def maps_chart(
-    found: Sequence[MapFrame],
-    selected: str,
-    gold: Gold | None = None,
-    layout: Layout | None = None,
-    *,
-    title: str = "",
+    found: Sequence[MapFrame], selected: str, gold: Gold | None = None
 ) -> alt.LayerChart | alt.FacetChart:
-    """The only map of one kind, or the selected one large over all of them.
+    """The only map of one kind, or the selected one large over all of them."""
+    draw = draw_head_grid if len(map_names(found)) > 1 else draw_heatmap
+    return chart_of(draw, _prepare(found, selected, gold, _layout(found)))
 
-    Args:
-        layout: shared with other panels; as the maps need it where None.
-        title: of the only map.
-    """
-    layout = layout or _layout(found)
+
+def _prepare(
+    found: Sequence[MapFrame], selected: str, gold: Gold | None, layout: Layout, title: str = ""
+) -> Prepared:
+    outlined, possible = gold or (None, ())
+    cell, query_room, key_room, height = layout
     if len(map_names(found)) > 1:
-        return _grid(head_grid, found, selected, gold, layout)
-    return _only(attention_heatmap, found[0], gold, layout, title)
-
-
-def _grid(
-    make: Callable[..., Made],
-    found: Sequence[MapFrame],
-    selected: str,
-    gold: Gold | None,
-    layout: Layout,
-) -> Made:
-    outlined, possible = gold or (None, ())
-    return make(
-        found, chosen=selected, outlined=outlined, possible=possible, cell=layout.cell,
-        query_room=layout.query_room, key_room=layout.key_room, height=layout.height,
-    )  # fmt: skip
-
-
-def _only(
-    make: Callable[..., Made], frame: MapFrame, gold: Gold | None, layout: Layout, title: str
-) -> Made:
-    outlined, possible = gold or (None, ())
-    return make(
-        frame.weights, frame.query_labels, frame.key_labels, outlined=outlined, possible=possible,
-        title=title, cell=layout.cell, query_room=layout.query_room, key_room=layout.key_room,
+        return prepare_head_grid(
+            found, chosen=selected, outlined=outlined, possible=possible, cell=cell,
+            query_room=query_room, key_room=key_room, height=height,
+        )  # fmt: skip
+    only = found[0]
+    return prepare_heatmap(
+        only.weights, only.query_labels, only.key_labels, outlined=outlined, possible=possible,
+        title=title, cell=cell, query_room=query_room, key_room=key_room,
     )  # fmt: skip
 
 

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from functools import partial
 from typing import Literal, NamedTuple
 
 import streamlit as st
 
 from dashboard.charts import MapFrame, label_room, maps, top_weight
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
-from dashboard.charts.regression import draw_regression, prepare_regression
+from dashboard.charts.regression import draw_regression
+from dashboard.charts.run_charts import prepare_curve
 from dashboard.charts.template import Prepared
 from dashboard.features.experiment.cells import AT_WORK, Cell
 from dashboard.features.experiment.view import TRANSLATION, Experiment
@@ -191,17 +193,9 @@ def _panel(
 def _curve(cell: Cell, drawn: Drawn, vmax: float) -> None:
     """The prediction over its weights, as the page Kernel regression draws them."""
     assert cell.result is not None
-    result = cell.result
-
-    def prepare() -> Prepared:
-        names, y_name = result.facts.get("x_names", ()), result.facts.get("y_name")
-        return prepare_regression(
-            result.tables["curve"], result.tables["points"], drawn.frame.weights, vmax=vmax,
-            x_title=names[0] if names else "x", y_title=y_name or "y",
-        )  # fmt: skip
-
     charts.show_filled(
-        f"experiment {drawn.digest} {vmax}", draw_regression, prepare,
+        f"experiment {drawn.digest} {vmax}", draw_regression,
+        partial(prepare_curve, cell.result, vmax=vmax),
         gettext(
             "Prediction and attention of {scoring}, seed {seed}: queries across, "
             "training points down",

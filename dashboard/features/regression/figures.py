@@ -11,8 +11,9 @@ import pandas as pd
 
 from dashboard.charts import PANEL_COLOURS, weights_legend
 from dashboard.charts.frames import Table
-from dashboard.charts.history import draw_loss, prepare_loss
-from dashboard.charts.regression import draw_regression, prepare_regression
+from dashboard.charts.history import draw_loss
+from dashboard.charts.regression import draw_regression
+from dashboard.charts.run_charts import prepare_curve, prepare_learning
 from dashboard.charts.template import Prepared
 from dashboard.features.regression.chart_overlay import (
     draw_left_out,
@@ -77,22 +78,10 @@ def regression_panel(result: Result, letter: str, vmax: float) -> None:
     Args:
         vmax: the end of its colour scale.
     """
-
-    def prepare() -> Prepared:
-        weights = next((frame.weights for frame in maps.frames(result)), None)
-        return prepare_regression(
-            result.tables["curve"],
-            result.tables["points"],
-            weights,
-            colour=PANEL_COLOURS[letter],
-            vmax=vmax,
-            **_axes(result),
-        )
-
     show_filled(
         f"regression {result.digest} {letter} {vmax}",
         draw_regression,
-        prepare,
+        partial(prepare_curve, result, colour=PANEL_COLOURS[letter], vmax=vmax),
         gettext("Curve and weights of panel {letter}", letter=letter),
         marks=_marks(result),
     )
@@ -118,8 +107,7 @@ def live_learning(events: Sequence[Event], letter: str) -> None:
 
 
 def _learned(history: Table, letter: str) -> Prepared:
-    title = gettext("loss, points left out")
-    return prepare_loss(history, colour=PANEL_COLOURS[letter], loss_title=title)
+    return prepare_learning(history, colour=PANEL_COLOURS[letter], left_out=True)
 
 
 def _learning_of(letter: str) -> str:

@@ -3,6 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from dashboard.charts.cells import Plot
 from dashboard.charts.heatmap import map_plot
 from dashboard.charts.image import SIGNS, read, written
 from dashboard.charts.large import WINDOW, draw_large, prepare_large
@@ -21,7 +22,7 @@ def chart(values=None, at=None):
     values = weights() if values is None else values
     labels = [f"q{n}" for n in range(len(values))], [f"k{n}" for n in range(values.shape[1])]
     prepared = prepare_large(
-        values, *map_plot(values[None], labels, (None, None), 24, width=420), 1
+        values, *map_plot(values[None], labels, (None, None), 24, Plot(width=420)), 1
     )
     made = draw_large(prepared.sources, prepared.shape)
     if at is not None:

@@ -269,8 +269,8 @@ def test_a_map_that_needs_a_window_is_a_template_by_its_size(painted):
 
 
 def test_several_heads_are_no_template():
-    with pytest.raises(ValueError, match="need the weights of one head, got those of 3"):
-        prepare_heatmap(weights(3, 5, 7))
+    with pytest.raises(ValueError, match="need a chart of one view"):
+        template(draw_heatmap, prepare_heatmap(weights(3, 5, 7)))
 
 
 def test_words_travel_as_they_are():
