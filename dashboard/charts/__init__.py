@@ -27,9 +27,8 @@ those of the page's theme. Elsewhere :func:`standalone` gives a chart these, lig
 """
 
 from dashboard.charts.figures import figure
-from dashboard.charts.frames import MapFrame, maps, top_weight
+from dashboard.charts.frames import MapFrame, map_names, maps, top_weight, usual_map
 from dashboard.charts.head_grid import grid_height, head_grid
-from dashboard.charts.head_maps import map_names, usual_map
 from dashboard.charts.heatmap import TALLEST, attention_heatmap, difference_heatmap, label_room
 from dashboard.charts.history import loss_chart
 from dashboard.charts.labels import goes_on

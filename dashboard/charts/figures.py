@@ -1,7 +1,7 @@
 """Figures for papers: charts in the width of a column, with colour scale and caption.
 
 One line in a notebook: ``figure(chart, "norms.pdf")``. The painter works in a process of its own,
-see :mod:`dashboard.charts.painting`; a server calls this from a thread that may wait.
+see :mod:`dashboard.charts.export`; a server calls this from a thread that may wait.
 """
 
 from __future__ import annotations
@@ -12,12 +12,19 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from dashboard.charts.export import AnySpec, complete
-from dashboard.charts.figure_fitting import least_width, styled
-from dashboard.charts.figure_style import FONT, FigureStyle, Line, Picture, Placed, drawing
+from dashboard.charts.export import AnySpec, complete, painted
+from dashboard.charts.figure_style import (
+    FONT,
+    FigureStyle,
+    Line,
+    Picture,
+    Placed,
+    drawing,
+    least_width,
+    styled,
+)
 from dashboard.charts.labels import wrapped
 from dashboard.charts.legend import ColourScale, colour_scale, weights_legend
-from dashboard.charts.painting import painted
 
 KINDS = {"pdf": "application/pdf", "svg": "image/svg+xml", "png": "image/png"}
 DPI = 600  # of PNG: what journals ask for where there is text

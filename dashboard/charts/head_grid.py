@@ -21,9 +21,8 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.cells import HEIGHT, Plot, cell_layers, picture_layers, shown_weight
-from dashboard.charts.frames import MapFrame
+from dashboard.charts.frames import MEAN, HeadMap, MapFrame, map_names, named_maps, usual_map
 from dashboard.charts.grid import Cell, gold_cells, gold_table
-from dashboard.charts.head_maps import MEAN, HeadMap, map_names, named_maps, usual_map
 from dashboard.charts.heatmap import CELL, map_plot
 from dashboard.charts.image import PICK, SIGNS, at, looked_up, pictures, read, written
 from dashboard.charts.lanes import hover

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from dashboard.charts import theme
 from dashboard.charts.cells import Plot, Sizes, cell_layers, picture_layers
-from dashboard.charts.frames import array_of
+from dashboard.charts.frames import array_of, masked_rows
 from dashboard.charts.grid import SMALL, Cell, gold_cells, gold_table
 from dashboard.charts.image import picture_table, rect_table
 from dashboard.charts.labels import MOST_ROOM, displayed, goes_on, labels_of, room, vega_text
@@ -169,12 +169,6 @@ def _checked(weights: ArrayLike) -> np.ndarray:
             f"need weights (queries, keys) or (heads, queries, keys), got {np.shape(weights)}"
         )
     return values
-
-
-def masked_rows(weights: np.ndarray) -> np.ndarray:
-    """The weights ``(..., queries, keys)`` with NaN in rows whose weights are all 0."""
-    nothing = np.nan_to_num(weights).sum(axis=-1, keepdims=True) == 0
-    return np.where(nothing, np.nan, weights)
 
 
 def map_plot(

@@ -13,11 +13,9 @@ from typing import NamedTuple
 
 from PIL import Image
 
-from dashboard.charts.export import AnySpec, complete
-from dashboard.charts.figure_fitting import styled
-from dashboard.charts.figure_style import FigureStyle, Line, Picture, Placed, drawing
+from dashboard.charts.export import AnySpec, complete, painted
+from dashboard.charts.figure_style import FigureStyle, Line, Picture, Placed, drawing, styled
 from dashboard.charts.labels import wrapped
-from dashboard.charts.painting import painted
 
 WIDTH, HEIGHT = 1_200, 630  # px, as of Open Graph
 MOST = 4  # charts

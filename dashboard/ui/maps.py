@@ -23,8 +23,8 @@ from dashboard.charts import (
     top_weight,
     usual_map,
 )
+from dashboard.charts.frames import map_title
 from dashboard.charts.head_grid import draw_head_grid, prepare_head_grid
-from dashboard.charts.head_maps import map_title
 from dashboard.charts.heatmap import draw_heatmap, prepare_heatmap
 from dashboard.charts.template import Prepared, chart_of
 from dashboard.language import gettext
@@ -132,7 +132,7 @@ def attention_maps(
     key = f"{kind} {result.digest} {layout} {gold}"
     if len(map_names(found)) == 1:
         title = gettext("one layer, one head") if has_grid(shared, kind) else ""
-        prepare = partial(_prepare, found, selected, gold, layout, title)
+        prepare = partial(_prepare, found, "", gold, layout, title)
         show_filled(f"{key} {title}", draw_heatmap, prepare, described)
         return
     usual = usual_map(found)

@@ -181,7 +181,7 @@ def _names(target: ast.expr) -> set[str]:
 # What a chart is drawn of that its key need not name, and why.
 LESSON = "is of the lesson and the value that the chart's sentence names"
 GIVEN = {
-    "features.norms.figures._output": {"framed": "is of the norm", "vmax": "is of the norm"},
+    "features.norms.page._output": {"framed": "is of the norm", "vmax": "is of the norm"},
     "features.lessons.figures.numbers": dict.fromkeys(
         ("column_title", "columns", "rows", "values"), LESSON
     ),

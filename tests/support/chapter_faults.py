@@ -210,7 +210,7 @@ FAULTS = {
         "new",
     ),
     "003 Transformer: every layer's and head's weights": Fault(
-        "dashboard/charts/head_maps.py",
+        "dashboard/charts/frames.py",
         "for head, weights in enumerate(frame.weights, start=1):",
         "for head, weights in enumerate(frame.weights[::-1], start=1):",
     ),

@@ -2,35 +2,228 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from itertools import zip_longest
+from typing import Any, NamedTuple
 
+import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.features.alignment.controls import browse, choices, ranking, said, steps
 from dashboard.features.alignment.panel import HEIGHT, compared, export_menu, pair_map, rates
 from dashboard.features.alignment.view import (
+    CORPUS,
+    COUNT,
+    DEVICE,
+    GOLD,
     LINK,
     MOST_PAIRS,
+    ORDERS,
     OWN,
+    OWN_PAIR,
+    PAIR,
     Alignment,
     alignment_work,
+    default_view,
     pair_requests,
     score_requests,
     scored_pairs,
 )
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import untrained
+from dashboard.links.lettered import NEUTRAL, sides_of
 from dashboard.links.panels import checkpoints_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
-from dashboard.ui import results, shown
+from dashboard.ui import layout, results, shown, upload
 from dashboard.ui.charts import legend
-from dashboard.ui.checkpoints import PanelPlaces, draw_origin, draw_panels, nothing_trained
+from dashboard.ui.checkpoints import (
+    PanelPlaces,
+    draw_corpus,
+    draw_origin,
+    draw_panels,
+    nothing_trained,
+)
+from dashboard.ui.fields import draw_choice, draw_device, draw_setting, draw_text
 from dashboard.ui.maps import translation_height
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
+from dashboard.ui.widgets import place, plain
+
+_GOLD_WIDTH, _NUMBER_WIDTH, _PAIR_WIDTH = 260, 140, 120  # px
+_ORDERS = {"number": gettext_noop("In order"), "worst": gettext_noop("Worst first")}
+_STEPS = {"previous": gettext_noop("Previous"), "next": gettext_noop("Next")}
+
+
+class Ranked(NamedTuple):
+    """A scored pair, and its error averaged over the best heads of the panels."""
+
+    number: int
+    error: float
+
+
+def choices(session: Session[Alignment]) -> None:
+    """Which models' corpus, whose gold, how many pairs; the pair by hand where that is gold."""
+    with layout.row("alignment-what"):
+        if draw_corpus(session, CORPUS):
+            session.change(default_view(session.catalogue, session.view.corpus))
+        before = session.view.gold
+        draw_choice(
+            session, GOLD, more=upload.known(before, upload.ALIGNED),
+            titles=lambda name: _gold_title(name, session.catalogue), width=_GOLD_WIDTH,
+        )  # fmt: skip
+        if session.view.gold != OWN:
+            draw_setting(session, COUNT, width=_NUMBER_WIDTH)
+        draw_device(session, DEVICE)
+        upload.button(lambda file: _use_file(session, file), upload.ALIGNED)
+    if session.view.gold != before and session.view.pair != 1:
+        session.change(replace(session.view, pair=1))
+    if session.view.gold == OWN:
+        with layout.row("alignment-own"):
+            for field, side in zip_longest(OWN_PAIR, _sides(session.view, session.catalogue)):
+                title = gettext(field.title)
+                if side:
+                    title = gettext("{field}: {language}", field=title, language=translated(side))
+                draw_text(session, replace(field, title=title))
+
+
+def _sides(view: Alignment, catalogue: Catalogue) -> tuple[str, ...]:
+    """What the models read and write, if that is known."""
+    found = sides_of(catalogue, checkpoints_of(view, catalogue).values())
+    return () if found == NEUTRAL else found
+
+
+def _gold_title(name: str, catalogue: Catalogue) -> str:
+    """What the pairs that models are held against are called."""
+    if name == OWN:
+        return gettext("One pair of your own")
+    if name in catalogue.datasets:
+        return catalogue.datasets[name].title
+    return upload.title(name, upload.ALIGNED)
+
+
+def _use_file(session: Session[Alignment], file: str) -> None:
+    session.change(replace(session.view, gold=file, pair=1))
+
+
+def browse(session: Session[Alignment]) -> DeltaGenerator:
+    """The number of the pair that is shown; the place beside it, for :func:`steps`."""
+    with layout.row("alignment-browse"):
+        draw_setting(session, PAIR, width=_PAIR_WIDTH)
+        return st.container(
+            horizontal=True, vertical_alignment="bottom", gap="small", width="content"
+        )
+
+
+def ranking(scored: Iterable[Result]) -> list[Ranked]:
+    """The scored pairs, those first that the models get most wrong."""
+    rates: dict[int, list[float]] = {}
+    for result in scored:
+        table = result.tables["pairs"]
+        numbers, errors = table["number"].to_pylist(), table["error_rate"].to_pylist()
+        for number, error in zip(numbers, errors, strict=True):
+            rates.setdefault(number, []).append(error)
+    found = [Ranked(number, sum(errors) / len(errors)) for number, errors in rates.items()]
+    return sorted(found, key=lambda one: (-one.error, one.number))
+
+
+def steps(session: Session[Alignment], ranked: Sequence[Ranked], available: int) -> None:
+    """The ways to the pair before and after.
+
+    Args:
+        available: how many pairs there are.
+    """
+    view = session.view
+    before, after = neighbours(view, ranked, available)
+    for name, icon, number in (
+        ("previous", "chevron_left", before), ("next", "chevron_right", after),
+    ):  # fmt: skip
+        st.button(
+            gettext(_STEPS[name]),
+            icon=f":material/{icon}:",
+            key=f"alignment-{name}",
+            disabled=number is None,
+            on_click=_go,
+            args=(session, number),
+        )
+    st.segmented_control(
+        gettext("Order"),
+        ORDERS,
+        key=place("alignment-order", view.order, fresh=True),
+        format_func=lambda order: gettext(_ORDERS[order]),
+        on_change=_order,
+        args=(session, ranked[0].number if ranked else view.pair),
+        label_visibility="collapsed",
+    )
+
+
+def neighbours(
+    view: Alignment, ranked: Sequence[Ranked], available: int
+) -> tuple[int | None, int | None]:
+    """The pairs before and after the one that is shown, in the view's order."""
+    if view.order == ORDERS[0]:
+        pair = min(view.pair, available + 1)
+        return (pair - 1 if pair > 1 else None), (pair + 1 if pair < available else None)
+    numbers = [one.number for one in ranked]
+    if view.pair not in numbers:
+        return None, next(iter(numbers), None)
+    at = numbers.index(view.pair)
+    before = numbers[at - 1] if at else None
+    return before, (numbers[at + 1] if at + 1 < len(numbers) else None)
+
+
+def _go(session: Session[Alignment], number: int) -> None:
+    session.change(replace(session.view, pair=number))
+
+
+def _order(session: Session[Alignment], worst: int) -> None:
+    order = st.session_state["alignment-order"]
+    if order is None:  # the chosen one was clicked again
+        session.change(session.view)
+        return
+    pair = worst if order == "worst" else session.view.pair
+    session.change(replace(session.view, order=order, pair=pair))
+
+
+def said(view: Alignment, ranked: Sequence[Ranked], result: Result | None) -> None:
+    """The pair in words, where it stands among the others, and what a gold frame means."""
+    if result is None:
+        return
+    facts = result.facts
+    shown.markdown(f"**{plain(facts['source'])}** → **{plain(facts['target'])}**")
+    words = _tokens(facts) if view.gold == OWN else _standing(view, ranked, facts["available"])
+    frames = (
+        gettext("Gold frames: the words that the alignment links, dashed if only possibly.")
+        if facts["possible"]
+        else gettext("Gold frames: the words that the alignment links.")
+    )
+    shown.caption(f"{words} {frames}")
+
+
+def _standing(view: Alignment, ranked: Sequence[Ranked], available: int) -> str:
+    facts = {"pair": view.pair, "available": available, "scored": len(ranked)}
+    if not ranked:
+        return gettext("Pair {pair:,} of {available:,}.", **facts)
+    numbers = [one.number for one in ranked]
+    if view.pair not in numbers:
+        return gettext("Pair {pair:,} of {available:,}, not among the {scored:,} scored.", **facts)
+    at = numbers.index(view.pair)
+    return gettext(
+        "Pair {pair:,} of {available:,}, error {error:.2f}: rank {rank:,} of the {scored:,} "
+        "scored pairs, the worst first.",
+        **facts, error=ranked[at].error, rank=at + 1,
+    )  # fmt: skip
+
+
+def _tokens(facts: Mapping[str, Any]) -> str:
+    """The tokens as links count them."""
+    sides = [
+        " · ".join(f"{number} {plain(token)}" for number, token in enumerate(facts[name][:-1]))
+        for name in ("source_tokens", "target_tokens")
+    ]
+    return gettext("Tokens: {source} → {target}.", source=sides[0], target=sides[1])
+
 
 _USUAL_PANELS = 2
 _USUAL_PAIR = "a pair of some seven words ."

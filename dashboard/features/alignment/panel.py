@@ -13,8 +13,7 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS, map_names, theme, usual_map
-from dashboard.charts.frames import Table, frame_with, rounded
-from dashboard.charts.head_maps import MEAN, map_title
+from dashboard.charts.frames import MEAN, Table, frame_with, map_title, rounded
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Data, Prepared, Sources, chart_of
 from dashboard.features.alignment.view import OWN, Alignment

@@ -9,9 +9,15 @@ from typing import NamedTuple
 import streamlit as st
 
 from dashboard.charts.template import chart_of
-from dashboard.features.differences.asking import Asked, Compared, asked, compared, follow_ups
 from dashboard.features.differences.chart_linked import draw_linked
-from dashboard.features.differences.pair import prepare_sides
+from dashboard.features.differences.pair import (
+    Asked,
+    Compared,
+    asked,
+    compared,
+    follow_ups,
+    prepare_sides,
+)
 from dashboard.features.differences.panel import head_matching, panel, target_missing, target_said
 from dashboard.features.differences.view import (
     CORPUS,

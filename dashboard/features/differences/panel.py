@@ -9,8 +9,7 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts import map_names, usual_map
-from dashboard.features.differences.asking import Asked, Compared
-from dashboard.features.differences.pair import Pair, Side, map_title
+from dashboard.features.differences.pair import Asked, Compared, Pair, Side, map_title
 from dashboard.features.differences.view import Differences
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import resolve, untrained

@@ -9,16 +9,19 @@ import pandas as pd
 import streamlit as st
 
 from dashboard.charts import MapFrame
-from dashboard.features.heads.figures import (
+from dashboard.features.heads.view import (
     CHANGED,
+    EVERY_KIND,
     FIGURES,
     FINDING,
     LARGEST,
     NEEDED,
     PLACE,
+    SHOWN_KINDS,
+    SORT,
+    Heads,
     Only,
 )
-from dashboard.features.heads.view import EVERY_KIND, SHOWN_KINDS, SORT, Heads
 from dashboard.language import gettext, gettext_noop
 from dashboard.records.interventions import KINDS, ON, Change, in_order, state_of
 from dashboard.records.request import Request, Result

@@ -8,9 +8,8 @@ from typing import NamedTuple
 
 import streamlit as st
 
-from dashboard.features.heads.health import health_card
 from dashboard.features.heads.listing import filters, pins
-from dashboard.features.heads.outcome import answer, attention, outcome
+from dashboard.features.heads.outcome import answer, attention, health_card, outcome
 from dashboard.features.heads.switchboard import chart, export_menu, switchboard, take_edits
 from dashboard.features.heads.view import (
     CORPUS,

@@ -15,8 +15,8 @@ from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.summary import of_ranked
 from dashboard.charts.template import Prepared, Sources, chart_of
-from dashboard.features.heads.health import SHORT
 from dashboard.features.heads.listing import FIGURE_TITLES, listed
+from dashboard.features.heads.outcome import SHORT
 from dashboard.features.heads.view import EVERY_KIND, Heads
 from dashboard.language import gettext, gettext_noop
 from dashboard.language.joining import together

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Literal, NamedTuple
 
 import numpy as np
 import pandas as pd
 import streamlit as st
 
-from dashboard.features.norms import figures
+from dashboard.charts.frames import matrix
+from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.norms.view import (
     FEWEST_ROWS,
     LARGEST,
@@ -21,14 +23,197 @@ from dashboard.features.norms.view import (
     requests,
     text_of,
 )
-from dashboard.language import gettext
+from dashboard.language import gettext, gettext_noop, ngettext
 from dashboard.links.fields import next_seed
 from dashboard.records.request import Result
-from dashboard.ui import layout, results, shown
+from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_settings
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import place
+
+_CELL = (58, 28)  # px, holds a number
+_OUTPUT_END = 2.0  # of the colours of normalised numbers: few lie beyond two deviations
+_CHANGES = {  # a heading, and what the chart shows
+    "features": (
+        gettext_noop("**Layer norm over d**: each token"),
+        gettext_noop("Change of each valid output, Layer norm over d"),
+    ),
+    "sequence": (
+        gettext_noop("**Layer norm over [n, d]**: each sentence"),
+        gettext_noop("Change of each valid output, Layer norm over [n, d]"),
+    ),
+    "batch": (
+        gettext_noop("**Batch norm**: each feature"),
+        gettext_noop("Change of each valid output, Batch norm"),
+    ),
+}
+_ADD_AND_NORM = {
+    "x": (r"X", gettext_noop("what comes in")),
+    "dropped": (r"\mathrm{Dropout}(Y)", gettext_noop("the sublayer's output; here Y = X")),
+    "added": (r"X + \mathrm{Dropout}(Y)", gettext_noop("the residual connection")),
+    "normed": (r"\mathrm{LayerNorm}(X + \mathrm{Dropout}(Y))", gettext_noop("add & norm")),
+}
+_DRAWN = {  # tables of a result, as a chart's description
+    "layer": gettext_noop("Numbers of layer norm"),
+    "batch": gettext_noop("Numbers of batch norm in training"),
+    "evaluated": gettext_noop("Numbers of batch norm in evaluation"),
+    "x": gettext_noop("Numbers of X"),
+    "dropped": gettext_noop("Numbers of Dropout(Y)"),
+    "added": gettext_noop("Numbers of X + Dropout(Y)"),
+    "normed": gettext_noop("Numbers of LayerNorm(X + Dropout(Y))"),
+}
+_ROW, _COLUMN = gettext_noop("row {index}"), gettext_noop("column {index}")
+
+
+def compared(result: Result) -> None:
+    """Both norms of X, with what each divides by."""
+    with layout.grid(2):
+        with shown.container(gap="small"):
+            shown.markdown(gettext("**Layer norm**: each row by itself"))
+            _output(result, "layer", "rows")
+            _statistics(result, "layer", _ROW)
+        with shown.container(gap="small"):
+            shown.markdown(gettext("**Batch norm**, in training: each column by itself"))
+            _output(result, "batch", "columns")
+            _statistics(result, "batch", _COLUMN)
+    shown.caption(gettext("Variances divide by the count; ε = {eps:g}.", eps=result.facts["eps"]))
+
+
+def _output(
+    result: Result,
+    name: str,
+    framed: Literal["", "rows", "columns"] = "",
+    vmax: float = _OUTPUT_END,
+) -> None:
+    numbers = matrix(result.tables[name])
+
+    charts.show_filled(
+        f"norms {result.digest} {name}",
+        draw_values,
+        lambda: prepare_values(
+            numbers, vmax=vmax, numbers=".3~g", framed=framed, cell=_CELL, room_left=18
+        ),
+        gettext(_DRAWN[name]),
+    )
+
+
+def _statistics(result: Result, name: str, each: str) -> None:
+    means, variances = result.facts["statistics"][name]
+    table = pd.DataFrame({gettext("mean"): means, gettext("variance"): variances})
+    table.index = [gettext(each, index=index) for index in range(len(table))]
+    shown.table(table, width="content")
+
+
+def evaluated(result: Result, batches: int) -> None:
+    """Batch norm in evaluation, after so many batches of X."""
+    left, right = shown.columns([3, 2], gap="large")
+    with left:
+        shown.latex(r"\mathrm{running} \leftarrow (1 - m)\,\mathrm{running} + m\,\mathrm{batch}")
+        shown.markdown(
+            gettext(
+                "In training, batch norm takes mean and variance from the batch at hand; what an "
+                "example becomes depends on its company. In evaluation it takes running ones, "
+                "which begin at mean 0 and variance 1 and move by the momentum m. Layer norm does "
+                "the same in both."
+            )
+        )
+        shown.caption(
+            gettext(
+                "The running variance divides the batch's sum of squares by its count less one."
+            )
+        )
+    with right:
+        shown.markdown(
+            ngettext(
+                "**Batch norm**, evaluated on X after {count} batch of X",
+                "**Batch norm**, evaluated on X after {count} batches of X",
+                batches,
+            )
+        )
+        _output(result, "evaluated", "columns")
+        _statistics(result, "evaluated", _COLUMN)
+
+
+def padded(result: Result, more: int) -> None:
+    """By how much more padding changes the outputs of the tokens.
+
+    Args:
+        more: positions that are added.
+    """
+    lengths = result.facts["lengths"]
+    shown.markdown(
+        gettext(
+            "Two sentences of {first} and {second} tokens are padded with zeros to {less} "
+            "positions, then to {more}. Nothing about the tokens has changed. By how much do "
+            "their outputs?",
+            first=lengths[0], second=lengths[1], less=max(lengths), more=max(lengths) + more,
+        )
+    )  # fmt: skip
+    labels = [
+        gettext("s{sentence} t{token}", sentence=sentence, token=token)
+        for sentence, length in enumerate(lengths, start=1)
+        for token in range(1, length + 1)
+    ]
+    changes = {name: matrix(result.tables[f"change_{name}"]) for name in _CHANGES}
+    end = max(float(np.abs(change).max()) for change in changes.values())
+    with layout.grid(len(_CHANGES)):
+        for name, (heading, drawn) in _CHANGES.items():
+            with shown.container(gap="small"):
+                shown.markdown(gettext(heading))
+                charts.show_filled(
+                    f"norms {result.digest} change {name}",
+                    draw_values,
+                    lambda change=changes[name]: prepare_values(
+                        change, rows=labels, vmax=end, numbers=".2f", cell=(_CELL[0], 22),
+                        row_title="", column_title=gettext("feature"),
+                    ),
+                    gettext(drawn),
+                )  # fmt: skip
+                largest = result.facts["change"][name]
+                shown.caption(
+                    gettext("Valid outputs: changes by up to {largest:.2f}.", largest=largest)
+                    if largest
+                    else gettext("Valid outputs: nothing changes.")
+                )
+
+
+def add_and_norm(result: Result, rate: float) -> None:
+    """The residual connection, number by number, and where the norm may stand.
+
+    Args:
+        rate: of dropout.
+    """
+    largest = float(np.abs(matrix(result.tables["added"])).max()) or 1.0
+    with layout.grid(len(_ADD_AND_NORM)):
+        for name, (formula, said) in _ADD_AND_NORM.items():
+            with shown.container(gap="xsmall"):
+                shown.markdown(rf"$\displaystyle {formula}$")
+                shown.caption(gettext(said))
+                _output(result, name, "", _OUTPUT_END if name == "normed" else largest)
+    left, right = shown.columns(2, gap="large")
+    with left:
+        shown.markdown(gettext("**Post-norm** (Vaswani et al. 2017): the sum is normalised."))
+        shown.latex(r"\mathrm{LayerNorm}\big(X + \mathrm{Dropout}(f(X))\big)")
+    with right:
+        shown.markdown(
+            gettext("**Pre-norm**: only the sublayer's input is; the sum runs on untouched.")
+        )
+        shown.latex(r"X + \mathrm{Dropout}\big(f(\mathrm{LayerNorm}(X))\big)")
+    shown.caption(
+        gettext(
+            "In training, dropout sets a share of 0% of the numbers to 0; in evaluation it does "
+            "nothing. X and Y need one shape, which the result keeps."
+        )
+        if math.isclose(rate, 0)
+        else gettext(
+            "In training, dropout sets a share of {rate:.0%} of the numbers to 0 and multiplies "
+            "the rest by {factor:.3g}; in evaluation it does nothing. X and Y need one shape, "
+            "which the result keeps.",
+            rate=rate, factor=1 / (1 - rate),
+        )
+    )  # fmt: skip
+
 
 _NUMBER_WIDTH, _COLUMN_WIDTH = 120, 70  # px, of a size's field and of the editor's columns
 _EDITOR = "norms-editor"
@@ -133,13 +318,13 @@ def _results(session: Session[Norms], places: _Places) -> None:
     settings = dict(session.view.settings)
 
     def draw(result: Result) -> None:
-        figures.compared(result)
+        compared(result)
         with places.evaluated:
-            figures.evaluated(result, int(settings["batches"]))
+            evaluated(result, int(settings["batches"]))
         with places.padded:
-            figures.padded(result, int(settings["padding"]))
+            padded(result, int(settings["padding"]))
         with places.added:
-            figures.add_and_norm(result, float(settings["dropout"]))
+            add_and_norm(result, float(settings["dropout"]))
 
     with places.compared:
         results.results(session.jobs, request, draw, _HEIGHT, "norms-result", grows=True)

@@ -12,21 +12,24 @@ import pyarrow as pa
 
 from dashboard.charts import theme
 from dashboard.charts.curves import (
+    MAX_MARKS,
     ROOM,
     Axes,
+    Problem,
     axes,
     input_axis,
+    problem,
     round_ends,
     rule,
     scatter,
     strips,
+    table_of,
     value_axis,
     value_of,
 )
 from dashboard.charts.frames import Table, column_of, names_of
 from dashboard.charts.lanes import OWN_SCALES, hover, stacked
 from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
-from dashboard.charts.regression_tables import MAX_MARKS, Problem, problem, table_of
 from dashboard.charts.summary import Summary, number, of_lines
 from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.language import gettext

@@ -18,17 +18,19 @@ from dashboard.charts import PANEL_COLOURS, theme
 from dashboard.charts.curves import (
     ROOM,
     Axes,
+    Problem,
     axes,
     input_axis,
+    problem,
     scatter,
     strips,
+    table_of,
     value_axis,
     value_of,
 )
 from dashboard.charts.frames import Table
 from dashboard.charts.lanes import OWN_SCALES, Lane, hover, stacked
 from dashboard.charts.legend import named_strokes
-from dashboard.charts.regression_tables import Problem, problem, table_of
 from dashboard.charts.summary import of_lines
 from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.features.start import view as reading

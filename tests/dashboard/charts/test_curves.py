@@ -5,8 +5,7 @@ import pyarrow as pa
 import pytest
 from support.charts import kernel_tables
 
-from dashboard.charts.curves import axes
-from dashboard.charts.regression_tables import problem
+from dashboard.charts.curves import axes, problem
 
 
 def shared(scale, shift):

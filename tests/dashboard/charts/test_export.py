@@ -11,7 +11,7 @@ import pytest
 from PIL import Image
 from support.charts import kernel_tables
 
-from dashboard.charts import attention_heatmap, export, painting, regression_chart
+from dashboard.charts import attention_heatmap, export, regression_chart
 from dashboard.charts.theme import BACKGROUND, SEQUENTIAL
 
 WEIGHTS = np.random.default_rng(0).dirichlet(np.ones(5), size=3)
@@ -156,4 +156,4 @@ def test_a_painter_that_fails_is_one_sentence():
 
 def test_a_painter_that_hangs_is_ended():
     with pytest.raises(export.ExportError, match="timed out"):
-        painting.painted([{"kind": "javascript"}], patience=0.01)
+        export.painted([{"kind": "javascript"}], patience=0.01)

@@ -13,10 +13,9 @@ from support.charts import kernel_tables
 
 from dashboard import language
 from dashboard.charts import attention_heatmap, figure, figures, painter, regression_chart
-from dashboard.charts.figure_fitting import styled
-from dashboard.charts.figure_style import SMALLEST, FigureStyle
+from dashboard.charts.export import ExportError
+from dashboard.charts.figure_style import SMALLEST, FigureStyle, styled
 from dashboard.charts.figures import DPI, Figure, Panel, drawn
-from dashboard.charts.painting import ExportError
 from dashboard.charts.template import template
 from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
 

@@ -7,9 +7,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from dashboard.charts.frames import MapFrame
+from dashboard.charts.frames import MapFrame, map_names, usual_map
 from dashboard.charts.head_grid import grid_height, head_grid
-from dashboard.charts.head_maps import map_names, usual_map
 from dashboard.charts.theme import POINTER
 
 SOURCE = ("the", "dog", "is", "the", "dog", ".", "<eos>")

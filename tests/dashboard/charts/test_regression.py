@@ -10,8 +10,8 @@ import vl_convert
 from support.charts import kernel_tables
 
 from dashboard.charts import regression_chart
+from dashboard.charts.curves import MAX_MARKS, problem
 from dashboard.charts.regression import prepare_regression
-from dashboard.charts.regression_tables import MAX_MARKS, problem
 from dashboard.charts.theme import SEQUENTIAL
 
 

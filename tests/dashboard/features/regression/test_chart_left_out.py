@@ -5,7 +5,7 @@ import pandas as pd
 import pytest
 
 from dashboard.charts import PANEL_COLOURS
-from dashboard.charts.regression_tables import MAX_MARKS
+from dashboard.charts.curves import MAX_MARKS
 from dashboard.features.regression.chart_overlay import draw_left_out, prepare_left_out
 
 DISTANCE = "the root of the mean squared distance from the diagonal is"

@@ -7,7 +7,7 @@ import pytest
 from support.charts import kernel_tables
 
 from dashboard.charts import PANEL_COLOURS
-from dashboard.charts.regression_tables import MAX_MARKS
+from dashboard.charts.curves import MAX_MARKS
 from dashboard.charts.template import chart_of
 from dashboard.features.regression.chart_overlay import draw_overlay, prepare_overlay
 

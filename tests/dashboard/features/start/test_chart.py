@@ -4,7 +4,7 @@ import numpy as np
 import pyarrow as pa
 import pytest
 
-from dashboard.charts.regression_tables import MAX_MARKS
+from dashboard.charts.curves import MAX_MARKS
 from dashboard.charts.template import chart_of, template
 from dashboard.features.start.page import Curve, draw_start, prepare_start
 
