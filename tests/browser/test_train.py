@@ -117,7 +117,7 @@ def test_two_scorings_learn_one_is_cancelled_the_other_is_kept_and_translates(wi
 def test_what_was_trained_is_there_in_another_window(window, width, scheme):
     seen = window("train", width=width, scheme=scheme)
     seen.until(lambda: says(seen, "Additive", "done"), "the training of another tab")
-    seen.until(lambda: curve(seen, "Additive")[-1:, 0] == 140, "its learning curve")
+    seen.until(lambda: curve(seen, "Additive")[-1:, 0].tolist() == [140], "its learning curve")
     assert seen.overflow() <= 0
     assert "Kept as my_first" in seen.text()
     seen.screenshot(f"train-{width}-{scheme}")
