@@ -6,11 +6,51 @@ without a mark.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from string import Formatter
+from typing import Any
 
-def gettext_noop(text: str) -> str:
-    """The text as it is.
 
-    A page recognises it by its form and shows it in its reader's language; the values of an
-    f-string are recognised as well.
+class Message(str):
+    """An English sentence that knows its form, by which a page translates it.
+
+    Attributes:
+        form: with placeholders; empty for a text without any.
+        values: by the placeholders' names, as they stand in the sentence; a value may be a
+            message itself.
     """
-    return text
+
+    __slots__ = ("form", "values")
+    form: str
+    values: Mapping[str, str]
+
+    def __new__(
+        cls, text: str, form: str = "", values: Mapping[str, str] | None = None
+    ) -> Message:
+        """Keep the form of a finished text with the text."""
+        made = super().__new__(cls, text)
+        made.form, made.values = form, dict(values or {})
+        return made
+
+    def __str__(self) -> str:
+        return self  # so that ``str(error)`` is still the message that was raised
+
+
+def gettext_noop(text: str, /, **values: Any) -> str:
+    """The text in English; with values a :class:`Message`.
+
+    A page shows a message in its reader's language by its form and values. A finished sentence
+    of an f-string is compared with the forms that are known.
+
+    Args:
+        text: a literal, with placeholders for the values, such as ``{count:,}``.
+        values: by the placeholders' names.
+    """
+    if not values:
+        return text
+    shown: dict[str, str] = {}
+    for _, name, spec, _ in Formatter().parse(text):
+        if name is not None and name not in shown:
+            value = values[name]
+            shown[name] = value if isinstance(value, str) else format(value, spec or "")
+    return Message(text.format(**values), text, shown)

@@ -23,7 +23,7 @@ from starlette.responses import Response
 from starlette.routing import Route
 
 from dashboard.charts.preview import HEIGHT, WIDTH
-from dashboard.language import ENGLISH, LANGUAGES, TAGS, gettext_noop, said_in
+from dashboard.language import ENGLISH, gettext_noop, languages, said_in, tag
 from dashboard.pages import installed
 from dashboard.storage.files import StorageError
 from dashboard.ui.owner import picture_path, run_store
@@ -131,7 +131,7 @@ def preview(page: str, run: str = "", language: str = ENGLISH) -> Preview:
     Args:
         page: as in the address, such as ``translation``; the first page where there is none.
         run: the run's id, from the link of the page *Runs*.
-        language: one of :data:`dashboard.language.LANGUAGES`.
+        language: one of :func:`dashboard.language.languages`.
     """
     if page == "runs" and _RUN.match(run):
         with suppress(KeyError, StorageError):
@@ -153,7 +153,7 @@ async def _with_head(request: Request, page: str, body: bytes) -> bytes:
     language = _language(request)
     said = await asyncio.to_thread(preview, page, request.query_params.get("id", ""), language)
     text = body.decode("utf-8", errors="replace")
-    text = _HTML.sub(f'<html lang="{TAGS[language]}">', text, count=1)
+    text = _HTML.sub(f'<html lang="{tag(language)}">', text, count=1)
     return _TITLE.sub(lambda _: _head(request, said), text, count=1).encode()
 
 
@@ -187,7 +187,7 @@ def _language(request: Request) -> str:
     asked = request.query_params.get("lang", "")
     browser = request.headers.get("accept-language", "").partition(",")[0].partition("-")[0]
     found = (asked, remembered(request.cookies), browser.lower())
-    return next((one for one in found if one in LANGUAGES), ENGLISH)
+    return next((one for one in found if one in languages()), ENGLISH)
 
 
 def _path(scope: _Message) -> str | None:

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import polib
 
-from dashboard.language import ENGLISH, LANGUAGES
-from dashboard.language.catalogues import HEADER
+from dashboard.language import ENGLISH, languages
+from dashboard.language.catalogues import headers
 from tests.support.texts import ROOT, catalogues, texts
 
 _LONGEST_LINE = 96
@@ -25,7 +25,7 @@ def main() -> None:
     parser.add_argument("--missing", action="store_true", help="list what has no translation")
     given = parser.parse_args()
     for folder in [path.resolve() for path in given.folder] or catalogues():
-        for language in LANGUAGES:
+        for language in languages():
             if language != ENGLISH:
                 _update(folder, language, given.missing)
 
@@ -33,9 +33,13 @@ def main() -> None:
 def updated(folder: Path, language: str) -> polib.POFile:
     """The folder's catalogue as it should be: a text that is new has no translation."""
     path = folder / f"{language}.po"
-    held = {entry.msgid: entry for entry in polib.pofile(str(path))} if path.exists() else {}
+    before = polib.pofile(str(path)) if path.exists() else polib.POFile()
+    held = {entry.msgid: entry for entry in before}
     made = polib.POFile(wrapwidth=_LONGEST_LINE)
-    made.metadata = {"Language": language, **HEADER}
+    made.metadata = before.metadata or {
+        "Language": language, "Content-Type": "text/plain; charset=UTF-8",
+        "Content-Transfer-Encoding": "8bit", "Plural-Forms": headers()[language]["Plural-Forms"],
+    }  # fmt: skip
     for text in texts(folder).values():
         known = held.get(text.one)
         if text.many:

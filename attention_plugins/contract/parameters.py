@@ -125,13 +125,20 @@ class Parameter:
         if isinstance(self.default, bool | str):
             return self._choice(value)
         if isinstance(value, bool) or not _finite(value):
-            raise ContractError(f"need {self.name} to be a number, got {value!r}")
+            raise ContractError(
+                gettext_noop(
+                    "need {name} to be a number, got {value}", name=self.name, value=repr(value)
+                )
+            )
         low, high = self.bounds
         if not low <= value <= high:
             raise ContractError(
-                f"need {low:.10g} <= {self.name} <= {high:.10g}, got {value:.10g} "
-                f"(field {self.title!r})"
-            )
+                gettext_noop(
+                    "need {low} <= {name} <= {high}, got {value} (field {title})",
+                    low=f"{low:.10g}", name=self.name, high=f"{high:.10g}",
+                    value=f"{value:.10g}", title=repr(self.title),
+                )
+            )  # fmt: skip
         if isinstance(self.default, int):
             if value != int(value):
                 raise ContractError(f"need {self.name} to be a whole number, got {value:.10g}")

@@ -37,8 +37,7 @@ from dashboard.charts.labels import thinned, vega_text
 from dashboard.charts.lanes import OWN_SCALES, Lane, hover, stacked
 from dashboard.charts.summary import Summary, number, of_lines, of_matrix
 from dashboard.charts.template import Data, Prepared, Sources, chart_maker
-from dashboard.language import gettext
-from dashboard.language.joining import together
+from dashboard.language import gettext, together
 
 LARGEST_MARK = "largest"  # the name of the mark that tells the largest weight
 MOST_TOLD = 40_000  # weights that travel as text, so that the pointer finds each

@@ -16,8 +16,7 @@ import pandas as pd
 import pyarrow as pa
 
 from dashboard.charts.frames import digits_of
-from dashboard.language import gettext, gettext_noop, translated
-from dashboard.language.joining import listed, together
+from dashboard.language import gettext, gettext_noop, listed, together, translated
 
 _FIRST = gettext_noop("The largest {quantity} is {number}, at {place}.")
 _FARTHEST = gettext_noop("The {quantity} farthest from 0 is {number}, at {place}.")

@@ -12,6 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from typing import IO, Any, NamedTuple
 
+from dashboard.language.message import packed, unpacked
 from dashboard.records.request import Result
 
 _PREFIX = struct.Struct("!4sIQ")
@@ -32,7 +33,7 @@ def write(stream: IO[bytes], header: Mapping[str, Any], payload: bytes = b"") ->
         TypeError: a header that does not fit in JSON; nothing was written.
         OSError: the reader is gone.
     """
-    text = json.dumps(header, ensure_ascii=False).encode("utf-8", "backslashreplace")
+    text = json.dumps(packed(header), ensure_ascii=False).encode("utf-8", "backslashreplace")
     _check_header(len(text))
     check_payload(len(payload))
     stream.write(_PREFIX.pack(_MAGIC, len(text), len(payload)) + text)
@@ -53,7 +54,7 @@ def read(stream: IO[bytes]) -> tuple[dict[str, Any], bytes]:
     _check_header(header)
     check_payload(payload)
     try:
-        fields = json.loads(_read_exactly(stream, header))
+        fields = json.loads(_read_exactly(stream, header), object_hook=unpacked)
     except ValueError as error:
         raise WireError(f"a message's header is not JSON: {error}") from error
     return fields, _read_exactly(stream, payload)

@@ -2,8 +2,9 @@
 
 Texts stand in the code in English. ``gettext`` gives them in the visitor's language, from the
 catalogues of GNU gettext that lie beside the code: each folder's ``zh.po``. The one beside the
-caller counts before all others. Workers, plugins and stored records speak English only; a page
-passes their texts through :func:`translated`.
+caller counts before all others. A language is there as soon as ``dashboard/language`` has its
+file, whose head says what the language calls itself and how it counts. Workers, plugins and
+stored records speak English only; a page passes their texts through :func:`translated`.
 
 A text with values is a whole sentence with named placeholders, so that another language may
 order them in its own way. ``python -m tests.translations`` adds new texts to the catalogues.
@@ -11,16 +12,14 @@ order them in its own way. ``python -m tests.translations`` adds new texts to th
 
 from __future__ import annotations
 
+import functools
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Mapping
 from typing import Any
 
-from dashboard.language.typesetting import filled
+from dashboard.language.message import filled, message
 
 ENGLISH = "en"
-# By the code in a link, what a language calls itself.
-LANGUAGES = {ENGLISH: "English", "zh": "简体中文"}
-TAGS = {ENGLISH: "en", "zh": "zh-Hans"}  # as browsers and screen readers know them
 
 _spoken: Callable[[], str] = lambda: ENGLISH  # noqa: E731
 
@@ -29,10 +28,27 @@ def follow(spoken: Callable[[], str]) -> None:
     """Say once per process how to find the language of the visitor who is being served.
 
     Args:
-        spoken: one of :data:`LANGUAGES`, asked whenever a text is needed.
+        spoken: one of :func:`languages`, asked whenever a text is needed.
     """
     global _spoken  # noqa: PLW0603
     _spoken = spoken
+
+
+def languages() -> Mapping[str, str]:
+    """What each language calls itself, by its code in a link; English first."""
+    from dashboard.language.catalogues import headers
+
+    return {
+        ENGLISH: "English",
+        **{code: held["Language-Name"] for code, held in headers().items()},
+    }
+
+
+def tag(language: str) -> str:
+    """The language as browsers and screen readers know it, such as ``zh-Hans``."""
+    from dashboard.language.catalogues import headers
+
+    return headers().get(language, {}).get("Language", language)
 
 
 def current() -> str:
@@ -57,7 +73,7 @@ def said_in(language: str, text: str, module: str = "") -> str:
     """A marked text in a language that need not be the visitor's.
 
     Args:
-        language: one of :data:`LANGUAGES`.
+        language: one of :func:`languages`.
         text: in English.
         module: whose text it is, where its folder means something else by it than others.
     """
@@ -83,19 +99,42 @@ def gettext_noop(text: str, /, **values: Any) -> str:
 
     For what is made before its reader is known: constants, and what workers say. Where it is
     shown it goes through ``gettext`` (a constant) or :func:`translated` (a text with values).
+    With values it is a :class:`~dashboard.language.message.Message`, also for other processes.
     """
-    return text.format(**values) if values else text
+    return message(text, values) if values else text
 
 
 def translated(text: str) -> str:
-    """A finished English text in the visitor's language, as far as a catalogue knows it.
+    """An English text in the visitor's language, as far as a catalogue knows it.
 
-    For titles of plugins, for messages of workers, for what a record holds. A message is known by
-    its form: ``need 1 <= head <= 4, got 7`` by ``need 1 <= head <= {most}, got {head}``.
+    For titles of plugins, for messages of workers, for what a record holds. A message is
+    translated by its form and values. Runs of former versions and plugins give finished
+    sentences, which are compared with the forms.
     """
     if (language := _spoken()) == ENGLISH or not text:
         return text
-    return _catalogue(language).recognised(text)
+    return _catalogue(language).said(text)
+
+
+def listed(items: Iterable[str]) -> str:
+    """The items of a list in one line: ``a, b, c``."""
+    return functools.reduce(
+        lambda first, second: gettext("{first}, {second}", first=first, second=second),
+        [*items] or [""],
+    )
+
+
+def together(sentences: Iterable[str]) -> str:
+    """Whole sentences one after the other; those that are empty are left out."""
+    return functools.reduce(
+        lambda before, sentence: gettext("{before} {sentence}", before=before, sentence=sentence),
+        [each for each in sentences if each] or [""],
+    )
+
+
+def ended(clause: str) -> str:
+    """A clause, such as the message of an error, as a whole sentence."""
+    return gettext("{clause}.", clause=clause)
 
 
 def _caller() -> str:

@@ -17,7 +17,7 @@ from string import Formatter
 
 import polib
 
-from dashboard.language.typesetting import filled
+from dashboard.language.message import filled
 from dashboard.pages import brought
 
 _FEW_LETTERS = 6  # a form with fewer of its own says little: "{model} with {scoring}"
@@ -76,7 +76,7 @@ class _Form:
 
 
 class Recogniser:
-    """Translates finished texts.
+    """Translates the finished sentences of former versions, of plugins and of f-strings.
 
     Args:
         known: translations by English text; both may have placeholders such as ``{count:,}``.
@@ -166,35 +166,38 @@ def _unformatted(text: str) -> str:
 
 PACKAGES = ("dashboard", "attention_plugins")
 _KEPT = 4096  # finished texts whose translation is remembered
-HEADER = {
-    "Content-Type": "text/plain; charset=UTF-8",
-    "Content-Transfer-Encoding": "8bit",
-    "Plural-Forms": "nplurals=1; plural=0;",  # of Chinese: no text depends on a number
-}
+_OF_LANGUAGE = "language/*.po"  # in the folder of ``dashboard``: a language for each
+# Of a catalogue whose head does not say it: as English, one form for 1 and one for all others.
+_PLURALS = "nplurals=2; plural=(n != 1);"
 
 
 class Catalogue:
     """All that can be said in one language.
 
     Args:
-        language: one of :data:`dashboard.language.LANGUAGES`.
+        language: one of :func:`dashboard.language.languages`.
     """
 
     def __init__(self, language: str) -> None:
-        beside = {_folder(path): [*polib.pofile(str(path))] for path in files(language)}
+        plurals = headers().get(language, {}).get("Plural-Forms", _PLURALS)
+        beside: dict[str, list[polib.POEntry]] = {}
+        for path in files(language):
+            beside.setdefault(_folder(path), []).extend(polib.pofile(str(path)))
         entries = [entry for own in beside.values() for entry in own]
-        self._texts = _compiled(entries)
+        self._texts = _compiled(entries, plurals)
+        self._beside = {folder: _compiled(own, plurals) for folder, own in beside.items()}
         brought = dict(_brought(language))
-        self._beside = {folder: _compiled(own) for folder, own in (beside | brought).items()}
+        for module, own in brought.items():
+            self._beside[module] = _compiled(own, own.metadata.get("Plural-Forms", plurals))
         for own in self._beside.values():
             own.add_fallback(self._texts)
         # Of two entries for one text that of the plugins counts, whose texts these mostly are.
         known = {entry.msgid: entry.msgstr for entry in entries if not entry.msgid_plural}
+        self._forms = dict(known)
         # Of pages from elsewhere only what we do not say, and no form, which could fit our texts.
         theirs = (entry for own in brought.values() for entry in own if "{" not in entry.msgid)
         known = {entry.msgid: entry.msgstr for entry in theirs} | known
-        self._recogniser = Recogniser(known)
-        self.recognised = functools.lru_cache(maxsize=_KEPT)(self._recogniser)
+        self._recognised = functools.lru_cache(maxsize=_KEPT)(Recogniser(known))
         self._of = functools.cache(self._nearest)
 
     def text(self, text: str, module: str = "") -> str:
@@ -209,12 +212,23 @@ class Catalogue:
         """See :func:`dashboard.language.ngettext`."""
         return self._of(module).ngettext(one, many, count)
 
+    def said(self, text: str) -> str:
+        """See :func:`dashboard.language.translated`."""
+        form: str = getattr(text, "form", "")
+        if not form:
+            return self._recognised(text)
+        values = {name: self.said(value) for name, value in text.values.items()}  # type: ignore[attr-defined]
+        try:
+            return filled(_unformatted(self._forms[form]), values) or text
+        except KeyError:  # of another version, or a text without a translation
+            return text
+
     def _nearest(self, module: str) -> gnu.GNUTranslations:
         """The texts of the folder of a module, then those of all folders."""
         while module:
-            module = module.rpartition(".")[0]
             if module in self._beside:
                 return self._beside[module]
+            module = module.rpartition(".")[0]
         return self._texts
 
 
@@ -224,46 +238,62 @@ def catalogue(language: str) -> Catalogue:
     return Catalogue(language)
 
 
-def _brought(language: str) -> Iterator[tuple[str, list[polib.POEntry]]]:
-    """The entries beside each page of a package by its module; a faulty file costs its own."""
+@functools.cache
+def headers() -> dict[str, dict[str, str]]:
+    """What the catalogue of each language says of itself, by the language's code.
+
+    ``Language-Name`` is what it calls itself, ``Language`` its tag and ``Plural-Forms`` the rule
+    of GNU gettext by which it counts.
+    """
+    paths = [path for package, root in _roots() if package == "dashboard"
+             for path in sorted(root.glob(_OF_LANGUAGE))]  # fmt: skip
+    held = {path.stem: polib.pofile(str(path)).metadata for path in paths}
+    return {code: {"Language-Name": code, **own} for code, own in held.items()}
+
+
+def _brought(language: str) -> Iterator[tuple[str, polib.POFile]]:
+    """The catalogue beside each page of a package by its module; a faulty file costs its own."""
     for entry in brought():
         with suppress(Exception):
             top, *rest = entry.module.split(".")
             spec = find_spec(top)  # of a package within one it would import the outer one
             for place in (spec and spec.submodule_search_locations) or ():
-                yield entry.module, [*polib.pofile(str(Path(place, *rest, f"{language}.po")))]
+                yield entry.module, polib.pofile(str(Path(place, *rest, f"{language}.po")))
 
 
 def files(language: str) -> list[Path]:
     """The catalogue's files: each folder of the workbench may have one."""
-    return [path for root in _roots().values() for path in sorted(root.rglob(f"{language}.po"))]
+    return [path for _, root in _roots() for path in sorted(root.rglob(f"{language}.po"))]
 
 
 @functools.cache
-def _roots() -> dict[str, Path]:
-    """Where the packages lie, by their names."""
-    found = {package: find_spec(package) for package in PACKAGES}
-    return {
-        package: Path(place) for package, spec in found.items()
+def _roots() -> tuple[tuple[str, Path], ...]:
+    """Where texts lie: packages and their folders."""
+    found = ((package, find_spec(package)) for package in PACKAGES)
+    return tuple(
+        (package, Path(place)) for package, spec in found
         if spec for place in spec.submodule_search_locations or ()
-    }  # fmt: skip
+    )  # fmt: skip
 
 
 def _folder(path: Path) -> str:
     """The package beside whose code a catalogue lies, such as ``dashboard.features.race``."""
-    for package, root in _roots().items():
+    for package, root in _roots():
         if path.is_relative_to(root):
             return ".".join((package, *path.parent.relative_to(root).parts))
     return ""
 
 
-def _compiled(entries: list[polib.POEntry]) -> gnu.GNUTranslations:
+def _compiled(entries: list[polib.POEntry], plurals: str) -> gnu.GNUTranslations:
     """The entries as the standard library's gettext takes them.
 
     The same text may stand in several folders; the first one counts.
+
+    Args:
+        plurals: the rule by which the language counts, as of ``Plural-Forms``.
     """
     merged = polib.POFile()
-    merged.metadata = dict(HEADER)
+    merged.metadata = {"Content-Type": "text/plain; charset=UTF-8", "Plural-Forms": plurals}
     held: Mapping[str, polib.POEntry] = {entry.msgid: entry for entry in reversed(entries)}
     merged.extend(held.values())
     return gnu.GNUTranslations(io.BytesIO(merged.to_binary()))

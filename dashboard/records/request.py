@@ -19,6 +19,7 @@ from typing import Any
 import pyarrow as pa
 
 from dashboard.language import gettext, ngettext
+from dashboard.language.message import packed, unpacked
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -54,7 +55,7 @@ class Result:
         payloads = [_to_ipc(self.tables[name]) for name in names]
         schema = pa.schema([("name", pa.string()), ("table", pa.large_binary())])
         envelope = pa.table([names, payloads], schema=schema)
-        facts = json.dumps(self.facts, ensure_ascii=False, allow_nan=False)
+        facts = json.dumps(packed(self.facts), ensure_ascii=False, allow_nan=False)
         return _to_ipc(envelope.replace_schema_metadata({"facts": facts}))
 
     @classmethod
@@ -70,7 +71,10 @@ class Result:
                 name.as_py(): _from_ipc(table.as_buffer())
                 for name, table in zip(envelope["name"], envelope["table"], strict=True)
             }
-            return cls(tables=tables, facts=json.loads(envelope.schema.metadata[b"facts"]))
+            return cls(
+                tables=tables,
+                facts=json.loads(envelope.schema.metadata[b"facts"], object_hook=unpacked),
+            )
         except (pa.ArrowException, OSError, KeyError, TypeError, AttributeError) as error:
             raise ValueError(f"not a result: {error}") from error
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 
 from dashboard.language import gettext, translated
+from dashboard.language.message import changed
 
 _LONGEST_SHOWN = 40
 LONGEST_LINE = 200
@@ -36,7 +37,7 @@ def one_line(text: str) -> str:
 
 def without_folders(text: str) -> str:
     """A text without the folders of this machine; of a path there only the file's name stays."""
-    return _FOLDERS.sub("…/", text)
+    return changed(text, lambda words: _FOLDERS.sub("…/", words))
 
 
 def lines(text: str) -> str:

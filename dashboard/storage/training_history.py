@@ -19,6 +19,7 @@ from typing import Any, cast, get_args
 
 from pydantic import TypeAdapter
 
+from dashboard.language.message import packed, unpacked
 from dashboard.records.training import Epoch, State, StopReason
 from dashboard.storage.files import read_bounded, replace, sync, writing
 
@@ -110,7 +111,9 @@ class TrainingHistory:
 
     def _append(self, entry: Mapping[str, Any], *, wait: bool = True) -> None:
         # The leading line break separates it from a line that a full disk cut short.
-        line = f"\n{json.dumps(entry, ensure_ascii=False)}\n".encode("utf-8", "backslashreplace")
+        line = f"\n{json.dumps(packed(entry), ensure_ascii=False)}\n".encode(
+            "utf-8", "backslashreplace"
+        )
         path = self.path / _HISTORY
         first = not path.exists()
         with writing(self.path), path.open("ab", buffering=0) as file:
@@ -156,7 +159,7 @@ class TrainingHistory:
             history = read_bounded(self.path / _HISTORY, _LARGEST_HISTORY)
             for line in history.splitlines():
                 with suppress(ValueError, RecursionError):
-                    entry = json.loads(line)
+                    entry = json.loads(line, object_hook=unpacked)
                     if isinstance(entry, dict):
                         yield entry
 

@@ -8,8 +8,7 @@ from typing import Any, Literal, TypeVar
 
 import streamlit as st
 
-from dashboard.language import gettext, gettext_noop, translated
-from dashboard.language.joining import together
+from dashboard.language import gettext, gettext_noop, together, translated
 from dashboard.links.attending import HELP, TITLE, brings_own, normalisers, parameters_of
 from dashboard.links.fields import AUTO, Choice, Setting, Settings, Text
 from dashboard.links.link import View

@@ -18,8 +18,7 @@ from dashboard import navigation
 from dashboard.charts import figures
 from dashboard.charts.figure_style import LARGEST, NARROWEST, SMALLEST, WIDEST, WIDTHS, FigureStyle
 from dashboard.charts.figures import Figure, Panel
-from dashboard.language import gettext, gettext_noop, translated
-from dashboard.language.joining import ended, listed, together
+from dashboard.language import ended, gettext, gettext_noop, listed, together, translated
 from dashboard.records import citation
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.citation import Cited, is_local

@@ -7,8 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from dashboard.language import gettext
-from dashboard.language.joining import listed
+from dashboard.language import gettext, listed
 from dashboard.storage.seen import Chart, Group, Text, Value, whole
 from dashboard.ui.shown import is_off
 

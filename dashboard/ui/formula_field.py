@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 import streamlit as st
 
-from dashboard.language import gettext, gettext_noop, translated
-from dashboard.language.joining import ended, listed, together
+from dashboard.language import ended, gettext, gettext_noop, listed, together, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.formula import LONGEST, Formula, Problem
 from dashboard.records.request import FORMULA, is_formula

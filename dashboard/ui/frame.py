@@ -9,8 +9,7 @@ from streamlit.components.v2 import component
 from streamlit.delta_generator import DeltaGenerator
 
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, ngettext, translated
-from dashboard.language.joining import listed, together
+from dashboard.language import gettext, listed, ngettext, together, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, about
 from dashboard.ui import session, speaking

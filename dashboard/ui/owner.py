@@ -17,8 +17,7 @@ from streamlit import runtime
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard.jobs.own_trainings import OwnTrainings
-from dashboard.language import gettext, translated
-from dashboard.language.joining import ended
+from dashboard.language import ended, gettext, translated
 from dashboard.settings import settings
 from dashboard.storage.archive import MB
 from dashboard.storage.files import home

@@ -13,8 +13,7 @@ from dashboard.charts import export
 from dashboard.charts.export import ExportError
 from dashboard.charts.legend import is_scale
 from dashboard.charts.preview import Titled, preview
-from dashboard.language import current, gettext, gettext_noop, translated
-from dashboard.language.joining import listed, together
+from dashboard.language import current, gettext, gettext_noop, listed, together, translated
 from dashboard.records.request import Request, Result
 from dashboard.records.text import lines, one_line
 from dashboard.storage import bundle, page_run

@@ -12,7 +12,7 @@ from __future__ import annotations
 from streamlit.components.v2 import component
 
 from dashboard import language, navigation
-from dashboard.language import TAGS
+from dashboard.language import tag
 from dashboard.ui import speaking
 
 TO_FORMULA = "to-formula"
@@ -127,7 +127,7 @@ def page_script(part: str = "") -> None:
     _script(
         key=_KEY, height="content",
         data={
-            "page": f"{navigation.current().name} {part}", "tag": TAGS[language.current()],
+            "page": f"{navigation.current().name} {part}", "tag": tag(language.current()),
             "chosen": speaking.to_remember(),
         },
     )  # fmt: skip

@@ -19,8 +19,7 @@ from streamlit.delta_generator import DeltaGenerator
 
 from dashboard import navigation
 from dashboard.charts.summary import Summary
-from dashboard.language import gettext
-from dashboard.language.joining import ended, together
+from dashboard.language import ended, gettext, together
 from dashboard.records.request import Request, Result
 from dashboard.storage.bundle import slug
 from dashboard.storage.seen import LONGEST_TEXT, Chart, Group, Table, Text, Value

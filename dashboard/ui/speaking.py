@@ -13,7 +13,7 @@ import streamlit as st
 from streamlit.runtime.scriptrunner import get_script_run_ctx
 
 from dashboard import language
-from dashboard.language import ENGLISH, LANGUAGES, follow, gettext, translated
+from dashboard.language import ENGLISH, follow, gettext, languages, translated
 from dashboard.records.catalogue import Catalogue, Checkpoint, Entry
 from dashboard.records.parameter import Metric, Parameter
 from dashboard.records.text import shown
@@ -127,7 +127,7 @@ def begin() -> None:
     asked = st.query_params.get(PARAMETER)
     context = get_script_run_ctx(suppress_warning=True)
     opened = _SPOKEN not in state or (context is not None and context.is_history_navigation)
-    if opened and asked in LANGUAGES:
+    if opened and asked in languages():
         state[_SPOKEN], state[_CHOSEN] = asked, True
     if _SPOKEN not in state:
         state[_SPOKEN] = remembered(st.context.cookies) or preferred(st.context.locale)
@@ -137,13 +137,13 @@ def begin() -> None:
 def preferred(locale: str | None) -> str:
     """The language for a browser's locale, such as ``zh-CN``; English where none fits."""
     wanted = (locale or "").partition("-")[0].lower()
-    return wanted if wanted in LANGUAGES else ENGLISH
+    return wanted if wanted in languages() else ENGLISH
 
 
 def remembered(cookies: Mapping[str, str]) -> str:
     """The language in a browser's cookie; empty where it holds none that is spoken here."""
     wanted = cookies.get(COOKIE, "")
-    return wanted if wanted in LANGUAGES else ""
+    return wanted if wanted in languages() else ""
 
 
 def to_remember() -> dict[str, str | int]:
@@ -164,12 +164,12 @@ def in_link() -> dict[str, str]:
 def problem() -> str:
     """What is wrong with the language that the link names; empty if nothing is."""
     asked = st.query_params.get(PARAMETER)
-    if asked is None or asked in LANGUAGES:
+    if asked is None or asked in languages():
         return ""
     return gettext(
         "{parameter}={given}: need one of {offered}, so {used} is used",
-        parameter=PARAMETER, given=shown(asked), offered=", ".join(LANGUAGES),
-        used=LANGUAGES[_of_this_run()],
+        parameter=PARAMETER, given=shown(asked), offered=", ".join(languages()),
+        used=languages()[_of_this_run()],
     )  # fmt: skip
 
 
@@ -179,7 +179,7 @@ def language_button(changed: Callable[[], None]) -> None:
     Args:
         changed: called once another one is spoken.
     """
-    for other, name in LANGUAGES.items():
+    for other, name in languages().items():
         if other != _of_this_run():
             st.button(
                 name, icon=":material/language:", type="tertiary", key=f"language-{other}",

@@ -8,8 +8,7 @@ from typing import Any
 import streamlit as st
 
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, gettext_noop, translated
-from dashboard.language.joining import listed, together
+from dashboard.language import gettext, gettext_noop, listed, together, translated
 from dashboard.records.request import UPLOAD, Request, Result, is_upload
 from dashboard.records.table_columns import Columns
 from dashboard.storage.blobs import Blobs

@@ -8,8 +8,7 @@ from typing import Any, TypeVar
 
 import streamlit as st
 
-from dashboard.language import gettext, gettext_noop, translated
-from dashboard.language.joining import listed
+from dashboard.language import gettext, gettext_noop, listed, translated
 from dashboard.links.fields import Text
 from dashboard.links.lettered import NEUTRAL
 from dashboard.links.panels import Reading

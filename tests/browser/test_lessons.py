@@ -98,7 +98,7 @@ SENTENCE = re.compile(r"(?:[A-Za-z]{2,}[ ,]+){3}[a-z]{2,}")
 
 @pytest.mark.timeout(1800)
 def test_ten_lessons_are_walked_in_chinese_by_what_each_offers_at_its_end(window):
-    said = catalogue("zh").recognised
+    said = catalogue("zh").said
     view = window("lessons?lang=zh", height=800)
     for number, one in enumerate(LESSONS, 1):
         heading = f"{number}. {said(one.title)}"

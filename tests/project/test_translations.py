@@ -9,12 +9,12 @@ from string import Formatter
 import polib
 import pytest
 
-from dashboard.language import ENGLISH, LANGUAGES
+from dashboard.language import ENGLISH, languages
 from dashboard.language.catalogues import files
 from tests.support.bare_texts import bare_texts, of_source, pages
 from tests.support.texts import ROOT, catalogues, texts
 
-FOREIGN = sorted(set(LANGUAGES) - {ENGLISH})
+FOREIGN = sorted(set(languages()) - {ENGLISH})
 # A sentence of English: three words in a row, none of them a name or code.
 _SENTENCE = re.compile(r"(?<![\w'\"./])(?:[A-Za-z]?[a-z]+ ){2,}[a-z]+(?![\w(=./])")
 

@@ -12,8 +12,7 @@ from dashboard.features.anatomy.chart_matrix import Stage, draw_matrix, prepare_
 from dashboard.features.anatomy.state import SCORES_SHAPE, Anatomy
 from dashboard.features.anatomy.tensors import Lengths
 from dashboard.features.anatomy.view import PER_QUERY, PER_ROW
-from dashboard.language import gettext, gettext_noop
-from dashboard.language.joining import listed
+from dashboard.language import gettext, gettext_noop, listed
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.session import Session

@@ -22,8 +22,7 @@ from dashboard.features.anatomy.chart_matrix import (
 from dashboard.features.anatomy.examples import HEADS
 from dashboard.features.anatomy.state import Anatomy
 from dashboard.features.anatomy.tensors import lengths
-from dashboard.language import gettext, gettext_noop
-from dashboard.language.joining import together
+from dashboard.language import gettext, gettext_noop, together
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Entry
 from dashboard.records.request import Request, Result

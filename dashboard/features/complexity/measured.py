@@ -12,8 +12,7 @@ import streamlit as st
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import SeriesShape, draw_series, prepare_series
 from dashboard.charts.template import Prepared
-from dashboard.language import gettext, gettext_noop, ngettext, translated
-from dashboard.language.joining import together
+from dashboard.language import gettext, gettext_noop, ngettext, together, translated
 from dashboard.records.request import Result
 from dashboard.ui import charts, shown
 from dashboard.ui.widgets import plain

@@ -10,8 +10,7 @@ from typing import Any
 
 from dashboard.features.experiment.tuning import STOPPED, Tuned
 from dashboard.features.experiment.view import Experiment, Place
-from dashboard.language import gettext, gettext_noop, ngettext
-from dashboard.language.joining import listed
+from dashboard.language import gettext, gettext_noop, listed, ngettext
 from dashboard.links.recipes import SCORE
 from dashboard.records.catalogue import Catalogue, Entry
 from dashboard.records.request import Request, Result

@@ -47,8 +47,7 @@ from dashboard.features.experiment.view import (
     tunes,
 )
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, gettext_noop, ngettext
-from dashboard.language.joining import together
+from dashboard.language import gettext, gettext_noop, ngettext, together
 from dashboard.links import fits as fits_link
 from dashboard.links.fits import DATA
 from dashboard.links.recipes import formulas, in_charts

@@ -11,8 +11,7 @@ from pandas.io.formats.style import Styler
 from dashboard.features.experiment.cells import ABSENT, AT_WORK, Cell, counted
 from dashboard.features.experiment.summary import FEW, Gain, Spread, Spreads, mean_text, number
 from dashboard.features.experiment.view import Experiment, metrics, reference_of
-from dashboard.language import gettext, gettext_noop, ngettext
-from dashboard.language.joining import listed
+from dashboard.language import gettext, gettext_noop, listed, ngettext
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric
 from dashboard.ui import shown

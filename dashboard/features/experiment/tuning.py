@@ -14,8 +14,7 @@ from dashboard.features.experiment.view import (
     requests,
     tunes,
 )
-from dashboard.language import gettext, gettext_noop, ngettext
-from dashboard.language.joining import listed, together
+from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.links.fits import LEARN
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Pairs, Request, is_upload

@@ -11,8 +11,7 @@ import pandas as pd
 
 from dashboard.features.heads.listing import head_name
 from dashboard.features.heads.view import NEEDED, Heads
-from dashboard.language import gettext, gettext_noop, ngettext
-from dashboard.language.joining import listed, together
+from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
 from dashboard.ui import layout, maps, shown

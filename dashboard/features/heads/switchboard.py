@@ -18,8 +18,7 @@ from dashboard.charts.template import Prepared, Sources, chart_of
 from dashboard.features.heads.listing import FIGURE_TITLES, listed
 from dashboard.features.heads.outcome import SHORT
 from dashboard.features.heads.view import EVERY_KIND, Heads
-from dashboard.language import gettext, gettext_noop
-from dashboard.language.joining import together
+from dashboard.language import gettext, gettext_noop, together
 from dashboard.records.interventions import (
     ACTIONS,
     ON,

@@ -90,10 +90,11 @@ def address(section: str, spoken: str) -> str:
 
     Args:
         section: such as ``"10.3"``.
-        spoken: one of :data:`dashboard.language.LANGUAGES`.
+        spoken: one of :func:`dashboard.language.languages`.
     """
+    book = spoken if spoken in _BOOKS else ENGLISH
     page = _OWN_PAGES[section]
-    return f"{_BOOKS[spoken]}/{page if isinstance(page, str) else page[spoken]}.html"
+    return f"{_BOOKS[book]}/{page if isinstance(page, str) else page[book]}.html"
 
 
 _KEY = "lessons-progress"

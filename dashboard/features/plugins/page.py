@@ -10,8 +10,7 @@ import streamlit as st
 
 from dashboard.features.plugins.cards import cards, checks, counted, write_your_own
 from dashboard.features.plugins.view import FIND, LINK, PluginsView, chosen, found
-from dashboard.language import current, gettext, gettext_noop, ngettext, translated
-from dashboard.language.joining import ended, listed
+from dashboard.language import current, ended, gettext, gettext_noop, listed, ngettext, translated
 from dashboard.pages import installed
 from dashboard.records.attending import Distribution, Source, safe_address
 from dashboard.records.catalogue import Catalogue

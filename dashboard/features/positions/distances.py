@@ -18,8 +18,7 @@ from dashboard.charts.summary import Summary, number
 from dashboard.charts.template import Data, Prepared, Sources
 from dashboard.charts.values import draw_values, prepare_values
 from dashboard.features.positions.view import Positions
-from dashboard.language import gettext, ngettext
-from dashboard.language.joining import together
+from dashboard.language import gettext, ngettext, together
 from dashboard.records.request import Result
 from dashboard.ui import charts, shown
 

@@ -22,8 +22,7 @@ from dashboard.features.positions.view import (
     requests,
     usual_columns,
 )
-from dashboard.language import gettext, gettext_noop
-from dashboard.language.joining import listed
+from dashboard.language import gettext, gettext_noop, listed
 from dashboard.records.request import Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_settings

@@ -10,8 +10,7 @@ import streamlit as st
 
 from dashboard.features.race.view import RaceView, import_request
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, gettext_noop, ngettext, translated
-from dashboard.language.joining import ended
+from dashboard.language import ended, gettext, gettext_noop, ngettext, translated
 from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.settings import settings
 from dashboard.storage import races

@@ -21,8 +21,7 @@ from dashboard.features.race.chart_lines import (
 )
 from dashboard.features.race.seen import Seen, number
 from dashboard.features.race.view import COLOURS
-from dashboard.language import gettext, gettext_noop, ngettext, translated
-from dashboard.language.joining import together
+from dashboard.language import gettext, gettext_noop, ngettext, together, translated
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain

@@ -30,8 +30,7 @@ from dashboard.features.race.view import (
     another,
     said,
 )
-from dashboard.language import gettext, gettext_noop, ngettext, translated
-from dashboard.language.joining import listed
+from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown

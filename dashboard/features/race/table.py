@@ -15,8 +15,7 @@ from pandas.io.formats.style import Styler
 from dashboard.features.race.figures import caption, edges
 from dashboard.features.race.seen import Row, Seen, interval, number
 from dashboard.features.race.view import FLOOR, said
-from dashboard.language import gettext, gettext_noop, ngettext, translated
-from dashboard.language.joining import listed
+from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
 from dashboard.storage.archive import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown

@@ -32,8 +32,7 @@ from dashboard.charts.lanes import OWN_SCALES, hover, stacked
 from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
 from dashboard.charts.summary import Summary, number, of_lines
 from dashboard.charts.template import Data, Prepared, Sources
-from dashboard.language import gettext
-from dashboard.language.joining import together
+from dashboard.language import gettext, together
 
 
 class LeftOutShape(NamedTuple):

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from dashboard.language import gettext, ngettext
-from dashboard.language.joining import listed, together
+from dashboard.language import gettext, listed, ngettext, together
 from dashboard.links.attending import parameters_of
 from dashboard.links.fits import MODEL, Fit, fit_parameters, fitting_parameters
 from dashboard.records.catalogue import Catalogue

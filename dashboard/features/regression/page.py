@@ -29,8 +29,7 @@ from dashboard.features.regression.view import (
     requests,
 )
 from dashboard.jobs.backend import Event
-from dashboard.language import gettext, ngettext, translated
-from dashboard.language.joining import together
+from dashboard.language import gettext, ngettext, together, translated
 from dashboard.links.fields import MOST_PANELS
 from dashboard.links.fits import DATA, TASK, default_fit
 from dashboard.records.catalogue import Catalogue

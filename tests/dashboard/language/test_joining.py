@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.language.joining import ended, listed, together
+from dashboard.language import ended, listed, together
 
 
 def test_english_has_commas_and_spaces():

@@ -11,6 +11,7 @@ from dashboard.language import catalogues, gettext, gettext_noop, ngettext, tran
 def chinese(tmp_path, monkeypatch):
     """A catalogue of three texts, and somebody who reads it."""
     made = polib.POFile()
+    made.metadata = {"Content-Type": "text/plain; charset=UTF-8"}
     made.append(polib.POEntry(msgid="Copy link", msgstr="复制链接"))
     made.append(polib.POEntry(msgid="and {count:,} more", msgstr="还有 {count:,} 个"))
     made.append(
@@ -76,7 +77,7 @@ def test_the_catalogue_beside_the_caller_counts_first(tmp_path, monkeypatch):
             )
         )  # fmt: skip
         made.save(str(tmp_path / package / "zh.po"))
-    monkeypatch.setattr(catalogues, "_roots", lambda: {"dashboard": tmp_path / "dashboard"})
+    monkeypatch.setattr(catalogues, "_roots", lambda: (("dashboard", tmp_path / "dashboard"),))
     found = catalogues.Catalogue("zh")
     race, other = "dashboard.features.race.page", "dashboard.features.heads.page"
     assert found.text("Figure", race) == "指标"

@@ -2,7 +2,7 @@
 
 import pytest
 
-from dashboard.language.typesetting import filled
+from dashboard.language.message import filled
 
 
 @pytest.mark.parametrize(

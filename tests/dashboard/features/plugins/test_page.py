@@ -6,7 +6,7 @@ from support.documents import ROOT
 from attention_plugins.hookspecs import HOOKS
 from dashboard.features.plugins import cards
 from dashboard.jobs.backend import Event
-from dashboard.language import ENGLISH, LANGUAGES, said_in
+from dashboard.language import ENGLISH, languages, said_in
 from dashboard.records.request import Result
 from dashboard.ui.widgets import plain
 
@@ -235,6 +235,6 @@ def test_a_plugin_that_names_no_version_of_the_contract_is_not_complained_about(
 
 def test_the_workbenchs_own_summary_is_said_in_every_language():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text("utf-8"))["project"]
-    for language in LANGUAGES:
+    for language in languages():
         said = said_in(language, project["description"])
         assert (said == project["description"]) == (language == ENGLISH)
