@@ -1,4 +1,4 @@
-"""Values of both signs as a heatmap of any cell size, with rows or columns framed."""
+"""A matrix of numbers as coloured cells of any size, with what belongs together framed."""
 
 from __future__ import annotations
 
@@ -13,13 +13,20 @@ from numpy.typing import ArrayLike
 from dashboard.charts import theme
 from dashboard.charts.frames import rounded
 from dashboard.charts.grid import boxes, gaps, inset, middles, positions
-from dashboard.charts.labels import MOST_ROOM, labels_of, room, thinned
+from dashboard.charts.labels import MOST_ROOM, labels_of, quoted, room, thinned, vega_text
 from dashboard.charts.summary import of_matrix
-from dashboard.charts.template import Data, Prepared, Sources, values_of
+from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.language import gettext
 
 MOST_CELLS = 5_000  # as many rows as Altair takes; a browser repaints them in a fifth of a second
+FITTING = "fitting"  # numbers with the digits that they need, where cells are wide enough
 _LINE = theme.FONT_SIZE + 3  # px, of a level label
+_LEAST = 31  # px, that a number needs
+_MASKED_OPACITY = 0.22
+_FRAMES = {  # by the table of their sides
+    "frames": {"strokeWidth": 2, "cornerRadius": 4, **inset(2)},
+    "picked": {"strokeWidth": 1.5, "aria": False},
+}
 
 
 class ValuesShape(NamedTuple):
@@ -28,21 +35,30 @@ class ValuesShape(NamedTuple):
     Args:
         counts: of rows and of columns.
         ticks: the rows and the columns that are labelled.
-        titles: what the axes count, rows first.
-        numbers: the format of the numbers in the cells.
+        cell: px, the most width and the height of a cell.
         room: px for the labels of the rows.
         width: px, of the whole chart where the host does not stretch it.
+        quantity, names: what a cell, a row and a column is, for the tooltip.
+        titles: of the axes, rows first; none where empty.
+        signed: whether the scale of colours has two sides.
+        numbers: the d3 format of the numbers in the cells, or :data:`FITTING`; none where empty.
+        masked: whether cells without a number, or with the column ``out``, are grey; else they
+            are left empty.
+        header: px for the labels of the columns; what they need where None.
     """
 
     counts: tuple[int, int]
     ticks: tuple[tuple[int, ...], tuple[int, ...]]
-    titles: tuple[str, str]
-    signed: bool
-    numbers: str
-    framed: bool
     cell: tuple[float, float]
     room: int
     width: int
+    quantity: str
+    names: tuple[str, str]
+    titles: tuple[str, str] = ("", "")
+    signed: bool = True
+    numbers: str = ""
+    masked: bool = False
+    header: int | None = None
 
 
 def prepare_values(
@@ -91,15 +107,13 @@ def prepare_values(
     tables = {"cells": pa.table({"r": row, "c": column, "value": value})}
     if framed:
         tables["frames"] = _frames_table(framed, count, wide)
+    names = row_title or gettext("row"), column_title or gettext("column")
     shape = ValuesShape(
-        counts=(count, wide), ticks=(tuple(ticks[0]), tuple(ticks[1])),
-        titles=(row_title, column_title), signed=signed, numbers=numbers, framed=bool(framed),
-        cell=cell, room=left, width=width,
+        counts=(count, wide), ticks=(tuple(ticks[0]), tuple(ticks[1])), cell=cell, room=left,
+        width=width, quantity=gettext("value"), names=names, titles=(row_title, column_title),
+        signed=signed, numbers=numbers,
     )  # fmt: skip
-    summary = of_matrix(
-        matrix, labels[0], labels[1], quantity=gettext("value"),
-        names=(row_title or gettext("row"), column_title or gettext("column")),
-    )  # fmt: skip
+    summary = of_matrix(matrix, *labels, quantity=shape.quantity, names=names)
     told = {"rows": labels[0], "columns": labels[1], "end": end or 1.0}
     return Prepared(tables, shape, told, summary)
 
@@ -107,46 +121,69 @@ def prepare_values(
 def draw_values(data: Sources, shape: ValuesShape) -> alt.LayerChart:
     """The heatmap of ``data``, as :func:`prepare_values` makes it, or names it.
 
-    Hovering a cell tells its value.
+    Hovering a cell tells its value. Of ``data``, ``cells`` has ``r``, ``c``, ``value`` and maybe
+    ``out`` (looks masked but keeps its number) and ``ruled`` (is minus infinity); ``frames`` or
+    ``picked`` the sides of what is framed.
     """
-    (count, wide), (row_title, column_title) = shape.counts, shape.titles
-    height, end = count * shape.cell[1], alt.ExprRef("end")
+    (count, wide), height = shape.counts, shape.counts[0] * shape.cell[1]
+    end = f"min(width, {wide * shape.cell[0]:g})"
     base = alt.Chart(data["cells"]).transform_calculate(
-        left="datum.c", right="datum.c + 1", top="datum.r", bottom="datum.r + 1",
+        right="datum.c + 1", bottom="datum.r + 1", middle="datum.c + 0.5", centre="datum.r + 0.5",
         row="rows[datum.r]", column="columns[datum.c]",
+        shown="isValid(datum.value) ? format(datum.value, '.4~g') "
+        f": datum.ruled ? {quoted(gettext('−∞, ruled out'))} : {quoted(gettext('not finite'))}",
+        said=_sentence(shape),
     )  # fmt: skip
-    x = alt.X(
-        "left:Q",
-        scale=positions(wide, alt.ExprRef(f"min(width, {wide * shape.cell[0]:g})")),
-        axis=middles("columns", shape.ticks[1], orient="top", angle=0, title=column_title or None),
+    across = middles(
+        "columns", shape.ticks[1], orient="top", angle=0, title=shape.titles[1] or None,
+        room=alt.Undefined if shape.header is None else shape.header,
+    )  # fmt: skip
+    down = middles(
+        "rows", shape.ticks[0], orient="left", room=shape.room, limit=shape.room, angle=0,
+        title=shape.titles[0] or None,
+    )  # fmt: skip
+    x = alt.X("c:Q", scale=positions(wide, alt.ExprRef(end)), axis=across)
+    y = alt.Y("r:Q", scale=positions(count, height), axis=down)
+    titles = {"row": shape.names[0], "column": shape.names[1], "shown": shape.quantity}
+    placed = boxes(base, x, y).encode(
+        tooltip=[alt.Tooltip(f"{field}:N", title=title) for field, title in titles.items()],
+        description=alt.Description("said:N"),
     )
-    y = alt.Y(
-        "top:Q",
-        scale=positions(count, height),
-        axis=middles(
-            "rows", shape.ticks[0], orient="left", room=shape.room, limit=shape.room, angle=0,
-            title=row_title or None,
-        ),
-    )  # fmt: skip
-    tooltip = [
-        alt.Tooltip("row:N", title=row_title or gettext("row")),
-        alt.Tooltip("column:N", title=column_title or gettext("column")),
-        alt.Tooltip("value:Q", format=".4~g", title=gettext("value")),
-    ]
-    colour = theme.diverging(end) if shape.signed else theme.sequential(end)
+    largest = alt.ExprRef("end")
+    scale = theme.diverging(largest) if shape.signed else theme.sequential(largest)
+    within = gaps(min(shape.cell))
     layers = [
-        boxes(base.transform_filter("isValid(datum.value)"), x, y)
-        .mark_rect(**gaps(min(shape.cell)))
-        .encode(color=alt.Color("value:Q", scale=colour, legend=None), tooltip=tooltip)
-        .properties(name="cells")
+        placed.transform_filter("isValid(datum.value) && !datum.out")
+        .mark_rect(**within)
+        .encode(color=alt.Color("value:Q", scale=scale, legend=None))
+        .properties(name="cells"),
     ]
+    if shape.masked:
+        grey = placed.transform_filter("!isValid(datum.value) || datum.out")
+        grey = grey.mark_rect(fill=theme.QUIET, fillOpacity=_MASKED_OPACITY, **within)
+        layers.append(grey.properties(name="masked"))
     if shape.numbers:
-        layers.append(_numbers(base, shape.numbers))
-    if shape.framed:
-        layers.append(_frames(data["frames"]))
+        layers += _numbers(base, shape, f"{end} / {wide} >= {_LEAST}")
+    layers += [
+        boxes(alt.Chart(data[name]), alt.X("left:Q"), alt.Y("top:Q"))
+        .mark_rect(filled=False, stroke=theme.POINTER, **look)
+        .properties(name=name)
+        for name, look in _FRAMES.items()
+        if name in data
+    ]
     return theme.finished(
         alt.LayerChart(layer=layers), width=shape.width, height=height, params=values_of(data)
     )
+
+
+def _sentence(shape: ValuesShape) -> str:
+    """The Vega expression of what a screen reader says of a cell."""
+    row_name, column_name, quantity = map(quoted, (*shape.names, shape.quantity))
+    return vega_text(
+        gettext("{row_name} {row}, {column_name} {column}, {quantity} {shown}"),
+        row_name=row_name, column_name=column_name, quantity=quantity,
+        row="datum.row", column="datum.column", shown="datum.shown",
+    )  # fmt: skip
 
 
 def _checked(values: ArrayLike) -> np.ndarray:
@@ -158,18 +195,31 @@ def _checked(values: ArrayLike) -> np.ndarray:
     return matrix
 
 
-def _numbers(base: alt.Chart, form: str) -> alt.Chart:
-    return (
-        base.transform_filter("isValid(datum.value)")
-        .transform_calculate(
-            across="datum.c + 0.5",
-            down="datum.r + 0.5",
-            said=f"replace(format(datum.value, '{form}'), '-', '−')",
+def _numbers(base: alt.Chart, shape: ValuesShape, fits: str) -> list[alt.Chart]:
+    """The numbers in their cells; those of masked cells are quiet."""
+    text, opacity = f"replace(format(datum.value, '{shape.numbers}'), '-', '−')", alt.Undefined
+    if shape.numbers == FITTING:
+        # Whole numbers as they are, small ones with two digits behind the point.
+        text = (
+            "datum.ruled ? '−∞' : abs(datum.value) < 100 && datum.value != round(datum.value) "
+            "? format(datum.value, abs(datum.value) < 10 ? '.2f' : '.1f') "
+            ": format(datum.value, '.3~s')"
         )
-        .mark_text(fontSize=theme.FONT_SIZE, color=alt.ExprRef(theme.ON_CELL), aria=False)
-        .encode(x="across:Q", y="down:Q", text="said:N")
-        .properties(name="numbers")
+        opacity = alt.ExprRef(f"{fits} ? 1 : 0")
+    placed = (
+        base.transform_filter("isValid(datum.value) || datum.ruled")
+        .transform_calculate(text=text)
+        .encode(x=alt.X("middle:Q"), y=alt.Y("centre:Q"), text=alt.Text("text:N"))
     )
+    looks = [("numbers", "!datum.out && !datum.ruled", alt.ExprRef(theme.ON_CELL))]
+    if shape.masked:
+        looks.append(("quiet", "datum.out || datum.ruled", theme.QUIET))
+    return [
+        placed.transform_filter(which)
+        .mark_text(fontSize=theme.FONT_SIZE, opacity=opacity, aria=False, color=colour)
+        .properties(name=name)
+        for name, which, colour in looks
+    ]
 
 
 def _frames_table(framed: str, count: int, wide: int) -> pa.Table:
@@ -179,11 +229,3 @@ def _frames_table(framed: str, count: int, wide: int) -> pa.Table:
         else [{"left": i, "right": i + 1, "top": 0, "bottom": count} for i in range(wide)]
     )
     return pa.Table.from_pylist(sides)
-
-
-def _frames(sides: Data) -> alt.Chart:
-    return (
-        boxes(alt.Chart(sides), alt.X("left:Q"), alt.Y("top:Q"))
-        .mark_rect(filled=False, stroke=theme.POINTER, strokeWidth=2, cornerRadius=4, **inset(2))
-        .properties(name="frames")
-    )

@@ -13,7 +13,6 @@ import streamlit as st
 from dashboard.charts.template import Prepared
 from dashboard.features.anatomy import moves
 from dashboard.features.anatomy.chart_matrix import (
-    MatrixShape,
     Stage,
     draw_matrix,
     prepare_matrix,
@@ -100,7 +99,7 @@ def _chart(
     shape = stage.shape.replace(" ", _NO_BREAK)
     shown.markdown(f"**{title}** `{shape}`")
 
-    def prepare() -> Prepared[MatrixShape]:
+    def prepare() -> Prepared:
         return prepare_matrix(
             values, stage.labels(-2), stage.labels(-1),
             quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))),

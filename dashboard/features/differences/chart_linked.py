@@ -21,7 +21,6 @@ from dashboard.charts.labels import MOST_ROOM, displayed, room
 from dashboard.charts.summary import Summary, of_matrix
 from dashboard.charts.template import Prepared, Sources, values_of
 from dashboard.features.differences import chart_linked_layers as layers
-from dashboard.features.differences import chart_linked_layers as linked_labels
 from dashboard.language import gettext
 
 MOST_CELLS = 2 * theme.MAX_RECTS  # of all maps: under the pointer only words change, no cell
@@ -145,9 +144,9 @@ def draw_linked(data: Sources, shape: LinkedShape) -> alt.LayerChart:
         layer=[
             *layers.ramps(shape.vmax, shape.signed),
             *layers.maps(data["cells"], sizes, masked=shape.masked),
-            *linked_labels.labels(data["rows"], data["columns"], sizes),
-            *(linked_labels.bars(data["bars"], sizes) if shape.signed else ()),
-            *linked_labels.titles(data["titles"], sizes),
+            *layers.labels(data["rows"], data["columns"], sizes),
+            *(layers.bars(data["bars"], sizes) if shape.signed else ()),
+            *layers.titles(data["titles"], sizes),
             *layers.words(data["cells"], sizes),
         ]
     )
@@ -187,7 +186,7 @@ def _check(tiles: Sequence[Tile], queries: int, keys: int) -> None:
 
 def _sizes(tiles: Sequence[Tile], queries: list[str], keys: list[str]) -> layers.Sizes:
     query_room = room(queries, MOST_ROOM)
-    beside = linked_labels.BESIDE if any(tile.bars is not None for tile in tiles) else 0
+    beside = layers.BESIDE if any(tile.bars is not None for tile in tiles) else 0
     level = room(keys, MOST_ROOM) <= min(_CELL, (_LEAST - query_room - beside) / len(keys))
     return layers.Sizes(
         queries=len(queries),
@@ -220,7 +219,7 @@ def _table(tiles: Sequence[Tile], rows: Sequence[Mapping[str, object]]) -> pa.Ta
         {
             "tile": number, "letter": tile.letter, "title": tile.title, "subtitle": tile.subtitle,
             "signed": tile.bars is not None,
-            "beside": linked_labels.BESIDE if tile.bars is not None else 0,
+            "beside": layers.BESIDE if tile.bars is not None else 0,
         }
         for number, tile in enumerate(tiles)
     ]  # fmt: skip

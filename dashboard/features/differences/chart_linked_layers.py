@@ -8,15 +8,15 @@ of the map; labels are looked up in lists that are parameters of the chart. The 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Sequence
 from dataclasses import dataclass
-from string import Formatter
 
 import altair as alt
 
 from dashboard.charts import theme
+from dashboard.charts.cells import shown_weight
 from dashboard.charts.image import at
+from dashboard.charts.labels import vega_text
 from dashboard.charts.template import Data
 from dashboard.language import gettext
 
@@ -205,8 +205,14 @@ def maps(cells: Data, sizes: Sizes, *, masked: bool) -> list[alt.Chart]:
         query="queries[datum.q]",
         key="keys[datum.k]",
         map="datum.letter",
-        shown=_value(),
-        said=_sentence(gettext("{map}, query {query}, key {key}, {shown}")),
+        shown=shown_weight("datum.value"),
+        said=vega_text(
+            gettext("{map}, query {query}, key {key}, {shown}"),
+            map="datum.map",
+            query="datum.query",
+            key="datum.key",
+            shown="datum.shown",
+        ),
     )
     boxes = at(
         base,
@@ -243,7 +249,7 @@ def words(cells: Data, sizes: Sizes) -> list[alt.Chart]:
         from_="datum.start + datum.word_left",
         over=f"datum.top + {sizes.bottom - sizes.top + _NOTE:g} + datum.word_line * {_LINE}",
         word="keys[datum.k]",
-        shown=_value(),
+        shown=shown_weight("datum.value"),
     )
     back = (
         at(base, "datum.from_", "datum.over", "datum.from_ + datum.word_width",
@@ -277,21 +283,6 @@ def words(cells: Data, sizes: Sizes) -> list[alt.Chart]:
         .encode(text=alt.TextValue(alt.ExprRef(noted)))
     )  # fmt: skip
     return [note, back, text]
-
-
-def _value() -> str:
-    """The expression of a cell's value in words."""
-    masked = json.dumps(gettext("masked"))
-    return f"isValid(datum.value) ? format(datum.value, '.3f') : {masked}"
-
-
-def _sentence(text: str) -> str:
-    """The expression of a sentence whose placeholders are columns."""
-    parts = []
-    for literal, name, _, _ in Formatter().parse(text):
-        parts.append(json.dumps(literal, ensure_ascii=False))
-        parts += [f"datum.{name}"] if name else []
-    return " + ".join(parts)
 
 
 def _legend(title: str, values: Sequence[float]) -> alt.Legend:

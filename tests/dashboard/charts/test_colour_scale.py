@@ -39,6 +39,13 @@ def test_a_map_of_a_page_says_it_by_its_table():
     assert found(page) == ColourScale(0.3, False, "attention weight")
 
 
+def test_differences_on_a_page_say_it_by_their_table():
+    prepared = prepare_heatmap(WEIGHTS, reference=WEIGHTS[::-1], vmax=0.3)
+    rows = {name: table.to_pylist() for name, table in prepared.sent.items()}
+    page = {**template(draw_heatmap, prepared), "datasets": rows}
+    assert found(page) == ColourScale(0.3, True, "difference")
+
+
 def test_the_weights_under_a_curve_and_a_grid_of_heads_have_a_scale():
     assert found(regression_chart(*kernel_tables(), vmax=0.2)) == (0.2, False, "attention weight")
     frames = [MapFrame(kind="cross", layer=0, weights=np.stack([WEIGHTS, WEIGHTS]),

@@ -44,6 +44,12 @@ def test_numbers_are_written_with_a_minus(painted):
     assert texts == ["1.00", "−0.50", "0.25", "0.00", "−2.00"]
 
 
+def test_a_screen_reader_hears_the_row_the_column_and_the_number(painted):
+    drawn = values_heatmap(GRID, rows=["it's", "b"], row_title="token", columns="xyz")
+    said = [item["description"] for item in painted(drawn).items("cells_marks")]
+    assert said[:2] == ["token it's, column x, value 1", "token it's, column y, value −0.5"]
+
+
 @pytest.mark.parametrize(
     ("framed", "count", "sides"), [("rows", 2, (90, 20)), ("columns", 3, (30, 40))]
 )

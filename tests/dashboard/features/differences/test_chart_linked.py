@@ -179,4 +179,4 @@ def test_cells_are_described_in_the_language_of_the_visitor(monkeypatch, tiles):
     items, _ = scene(linked_maps(drawn, QUERIES, KEYS).to_dict(validate=False), 700)
     said = {item["description"] for item in items["cells"]}
     first = f"{tiles[0].weights[0, 0]:.3f}"
-    assert {f"a，查询 je，键 i，{first}", "b，查询 su\"is，键 'm，已掩蔽"} <= said
+    assert {f"a，查询 je，键 i，{first}", "b，查询 su\"is，键 'm，被掩码遮住"} <= said
