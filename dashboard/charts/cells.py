@@ -130,7 +130,7 @@ def cell_layers(
     base = (alt.Chart() if source is None else source).transform_calculate(
         left="datum.k", right="datum.k + 1", top="datum.q", bottom="datum.q + 1",
         query="queries[datum.q]", key="keys[datum.k]",
-        shown=shown_weight("datum.value"), said=_said(plot),
+        shown=shown_weight("datum.value"), said=_sentence(plot),
     )  # fmt: skip
     tooltip = [*pair_tooltip(), alt.Tooltip("shown:N", title=translated(plot.quantity)), *more]
     tooltip += [alt.Tooltip("gold:N", title=gettext("alignment"))] if plot.gold else []
@@ -175,7 +175,7 @@ def pair_tooltip() -> list[alt.Tooltip]:
     ]
 
 
-def _said(plot: Plot) -> str:
+def _sentence(plot: Plot) -> str:
     """The Vega expression of what a screen reader says of a cell."""
     parts = {"query": "datum.query", "key": "datum.key", "weight": "datum.shown",
              "quantity": quoted(translated(plot.quantity))}  # fmt: skip

@@ -211,7 +211,7 @@ def styled(spec: Mapping[str, Any], width: float, style: FigureStyle) -> dict[st
         values, _ = _with_room(rows, place)
         made["datasets"] = {**spec["datasets"], PARAMETERS: [values]}
     elif "params" in made:
-        values, more = _with_room(_told(spec), place)
+        values, more = _with_room(_own_parameters(spec), place)
         made["params"] = [{**one, "value": values[one["name"]]} if "value" in one else one
                           for one in made["params"]]  # fmt: skip
         if more:
@@ -227,7 +227,7 @@ def follows_place(spec: Mapping[str, Any]) -> bool:
 
 def least_width(spec: Mapping[str, Any], style: FigureStyle) -> float:
     """Points below which labels of a chart would be left out, or a plot would be a strip."""
-    held = _parameters(spec) or _told(spec)
+    held = _parameters(spec) or _own_parameters(spec)
     wanted: list[float] = [_LEAST]
     if (own := spec.get("width", 0)) > theme.WIDTH:
         wanted.append(own * _OF_OWN)
@@ -235,7 +235,7 @@ def least_width(spec: Mapping[str, Any], style: FigureStyle) -> float:
         labels = math.ceil(_count(held["keys"]) / held["key_step"])
         wanted.append(LARGER * (held["query_room"] + labels * _LINE))
     if "name_room" in held:  # small maps below a large one
-        across = math.ceil(_count(_told(spec)["maps"]) / held["rows"])
+        across = math.ceil(_count(_own_parameters(spec)["maps"]) / held["rows"])
         wanted.append(_BESIDE + across * _SMALL_MAP)
     if "columns" in held and any(one.get("name") == "numbers" for one in spec["layer"]):
         wanted.append(LARGER * (_BESIDE + _count(held["columns"]) * _NUMBER))
@@ -277,7 +277,7 @@ def _parameters(spec: Mapping[str, Any]) -> Mapping[str, Any]:
     return rows[0]
 
 
-def _told(spec: Mapping[str, Any]) -> dict[str, Any]:
+def _own_parameters(spec: Mapping[str, Any]) -> dict[str, Any]:
     """The values of the parameters of a chart that holds its data."""
     params = spec.get("params", ())
     return {one["name"]: one["value"] for one in params if "value" in one and "select" not in one}

@@ -274,7 +274,7 @@ def prepare_regression(
         curve: ``x0`` …, ``prediction``, ``truth`` (null where unknown); a row per query.
         points: ``x0`` …, ``y``; a row per training point.
         weights: ``(queries, keys)`` or ``(1, queries, keys)``; None draws the curve alone. Of more
-            than :data:`~dashboard.charts.regression.MOST_TOLD` the pointer finds the query, not
+            than :data:`MOST_TOLD` the pointer finds the query, not
             the single weight.
         colour: of the prediction.
         vmax: the end of the colour scale, as panels share it; the largest weight where None.

@@ -211,7 +211,9 @@ def _numbers(base: alt.Chart, shape: ValuesShape, fits: str) -> list[alt.Chart]:
         .transform_calculate(text=text)
         .encode(x=alt.X("middle:Q"), y=alt.Y("centre:Q"), text=alt.Text("text:N"))
     )
-    looks = [("numbers", "!datum.out && !datum.ruled", alt.ExprRef(theme.ON_CELL))]
+    looks: list[tuple[str, str, str | alt.ExprRef]] = [
+        ("numbers", "!datum.out && !datum.ruled", alt.ExprRef(theme.ON_CELL))
+    ]
     if shape.masked:
         looks.append(("quiet", "datum.out || datum.ruled", theme.QUIET))
     return [

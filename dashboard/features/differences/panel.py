@@ -65,7 +65,7 @@ def head_matching(session: Session[Differences], pair: Pair, result: Result) -> 
         icon=":material/join_inner:",
         key="differences-use-matched",
         disabled=start is None,
-        help=_told(pair, start) if start else None,
+        help=_pair_help(pair, start) if start else None,
         on_click=_use,
         args=(session, pair, start),
     )
@@ -88,7 +88,7 @@ def head_matching(session: Session[Differences], pair: Pair, result: Result) -> 
     )
 
 
-def _told(pair: Pair, start: _Match) -> str:
+def _pair_help(pair: Pair, start: _Match) -> str:
     return gettext(
         "Panel {one} shows {head}, panel {other} its match.",
         one=pair.one.letter, head=map_title(pair.one.frames, start.one), other=pair.other.letter,

@@ -50,7 +50,7 @@ def pins(session: Session[Heads], usual: Request) -> None:
         for pin in session.view.changes:
             if pin.action == "pin":
                 st.button(
-                    plain(_said(pin, frames)), icon=":material/close:", key=f"heads-{pin}",
+                    plain(_pin_label(pin, frames)), icon=":material/close:", key=f"heads-{pin}",
                     help=gettext("End this pin"), on_click=_end, args=(session, pin),
                 )  # fmt: skip
 
@@ -97,7 +97,7 @@ def _end(session: Session[Heads], pin: Change) -> None:
     session.change(replace(session.view, changes=kept))
 
 
-def _said(pin: Change, frames: Frames) -> str:
+def _pin_label(pin: Change, frames: Frames) -> str:
     frame = frames.get((pin.kind, pin.layer))
     row = _word(frame.query_labels if frame else (), pin.row)
     key = _word(frame.key_labels if frame else (), pin.key)
