@@ -9,7 +9,7 @@ import pytest
 from support.alignments import with_gold
 from support.races import laid_down
 
-from dashboard.features.anatomy.state import PARTS
+from dashboard.features.anatomy.view import PARTS
 from dashboard.pages import installed
 from dashboard.ui import page as summaries
 

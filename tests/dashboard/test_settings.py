@@ -6,7 +6,7 @@ import pytest
 from support.documents import section
 
 from attention_plugins.datasets import parallel
-from dashboard.features.regression.task_table import ROW_LIMIT
+from dashboard.features.regression.task_problem import ROW_LIMIT
 from dashboard.jobs import limits
 from dashboard.settings import Settings, settings, variable
 

@@ -36,7 +36,7 @@ from dashboard.features.race import task as race_task
 from dashboard.features.race.task_import import read_race
 from dashboard.features.race.view import RaceView, chosen
 from dashboard.features.race.view import requests as requests_of_race
-from dashboard.features.regression.task_table import as_regression, read_table
+from dashboard.features.regression.task_problem import as_regression, read_table
 from dashboard.jobs.training_files import checkpoint_name
 from dashboard.pages import installed
 from dashboard.records.card import problem_of

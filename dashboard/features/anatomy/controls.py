@@ -8,10 +8,8 @@ from dataclasses import replace
 import streamlit as st
 from streamlit.delta_generator import DeltaGenerator
 
-from dashboard.features.anatomy import state, tensors
-from dashboard.features.anatomy import state as bounds
+from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes
-from dashboard.features.anatomy.state import Anatomy
 from dashboard.features.anatomy.view import (
     DROPOUT_FIELD,
     EXAMPLE,
@@ -21,8 +19,15 @@ from dashboard.features.anatomy.view import (
     LAYOUT,
     LENGTHS,
     PARAMETERS,
+    ROOT,
     SCORING,
     SEED_FIELD,
+    SIZES,
+    STEP,
+    Anatomy,
+    counts,
+    default_view,
+    indices_inside,
     sizes_by_name,
 )
 from dashboard.language import gettext, gettext_noop
@@ -89,10 +94,10 @@ def sizes(session: Session[Anatomy]) -> None:
     before = session.view
     with st.popover(gettext("Sizes"), icon=":material/straighten:"):
         chosen = draw_parameters(
-            bounds.SIZES, pairs(sizes_by_name(before)), session.key("size"), session.fresh
+            SIZES, pairs(sizes_by_name(before)), session.key("size"), session.fresh
         )
     values = dict(chosen)
-    session.update(sizes=Sizes(*(int(values[each.name]) for each in bounds.SIZES)))
+    session.update(sizes=Sizes(*(int(values[each.name]) for each in SIZES)))
     if session.view.sizes != before.sizes:
         refit(session, before)
 
@@ -110,11 +115,10 @@ def editors(session: Session[Anatomy]) -> None:
         for name in names:
             _editor(session, name, row or 0)
         if any(getattr(session.view, name) for name in names):
-            st.button(gettext("Back to the example's"), on_click=_forget, args=(session,))
-
-
-def _forget(session: Session[Anatomy]) -> None:
-    session.change(replace(session.view, q="", k="", v=""))
+            st.button(
+                gettext("Back to the example's"),
+                on_click=lambda: session.change(replace(session.view, q="", k="", v="")),
+            )
 
 
 def _editor(session: Session[Anatomy], name: str, row: int) -> None:
@@ -157,7 +161,11 @@ def step_controls(session: Session[Anatomy]) -> None:
     """Everything above the stages."""
     row = layout.row("anatomy-what")
     with row:
-        _example(session)
+        before = session.view
+        chosen = draw_choice(session, EXAMPLE, width=_CHOICE_WIDTH)
+        if chosen != before.example:
+            usual = default_view(session.catalogue, chosen)
+            session.change(replace(usual, part=before.part))
         _layout(session)
     scoring_controls(session, row)
     shown.caption(gettext(EXAMPLES[session.view.example].caption))
@@ -193,7 +201,13 @@ def scoring_controls(session: Session[Anatomy], row: DeltaGenerator) -> None:
     if scoring != before.scoring:
         session.update(parameters=PARAMETERS.default(session.view, session.catalogue))
     with row:
-        _parameters(session)
+        draw_settings(session, PARAMETERS, width=SLIDER_WIDTH)
+        if session.view.part != ROOT:
+            widths = {"width": SLIDER_WIDTH}
+            draw_normaliser_of_view(session, width=_CHOICE_WIDTH, parameters=widths)
+        if _has_weights(session.view, session.catalogue):
+            draw_setting(session, HIDDEN_FIELD, width=_FIELD_WIDTH)
+            draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
 
 
 def _typed(session: Session[Anatomy]) -> str:
@@ -205,31 +219,15 @@ def _typed(session: Session[Anatomy]) -> str:
     )  # fmt: skip
     if not formula or not formula.entry:
         return scoring
-    if session.view.part == state.ROOT:  # the others write the formula beside what comes of it
+    if session.view.part == ROOT:  # the others write the formula beside what comes of it
         draw_mathematics(formula.entry.formula)
     package_button("anatomy", formula)
     return formula.entry.name
 
 
-def _parameters(session: Session[Anatomy]) -> None:
-    draw_settings(session, PARAMETERS, width=SLIDER_WIDTH)
-    if session.view.part != state.ROOT:
-        draw_normaliser_of_view(session, width=_CHOICE_WIDTH, parameters={"width": SLIDER_WIDTH})
-    if _has_weights(session.view, session.catalogue):
-        draw_setting(session, HIDDEN_FIELD, width=_FIELD_WIDTH)
-        draw_setting(session, SEED_FIELD, width=_FIELD_WIDTH)
-
-
 def _has_weights(view: Anatomy, catalogue: Catalogue) -> bool:
     learns = view.scoring in catalogue.scorings and catalogue.scorings[view.scoring].learns
-    return learns or (view.part == state.STEP and view.layout != GIVEN)
-
-
-def _example(session: Session[Anatomy]) -> None:
-    before = session.view
-    chosen = draw_choice(session, EXAMPLE, width=_CHOICE_WIDTH)
-    if chosen != before.example:
-        session.change(replace(state.default_view(session.catalogue, chosen), part=before.part))
+    return learns or (view.part == STEP and view.layout != GIVEN)
 
 
 def _layout(session: Session[Anatomy]) -> None:
@@ -244,16 +242,16 @@ def _layout(session: Session[Anatomy]) -> None:
 
 def _indices(session: Session[Anatomy]) -> None:
     """Which of everything is drawn and framed."""
-    session.update(**state.indices_inside(session.view))
-    counts = state.counts(session.view)
+    session.update(**indices_inside(session.view))
+    offered = counts(session.view)
     if session.view.layout != HEADS:
-        del counts["column"]
+        del offered["column"]
     with layout.row("anatomy-picks"):
         st.caption(gettext("Look at"), width="content")
         for each in INDICES:
-            if counts.get(each.name, 1) > 1:
+            if offered.get(each.name, 1) > 1:
                 index = draw_parameter(
-                    replace(each, high=counts[each.name] - 1),
+                    replace(each, high=offered[each.name] - 1),
                     getattr(session.view, each.name), session.key(each.name), session.fresh,
                     width=_INDEX_WIDTH,
                 )  # fmt: skip

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import prod
 from typing import Literal, NamedTuple
 
@@ -15,7 +14,7 @@ import streamlit as st
 from dashboard.charts import theme
 from dashboard.charts.grid import boxes, positions
 from dashboard.features.anatomy.chart_matrix import Stage, draw_matrix, prepare_matrix
-from dashboard.features.anatomy.state import Anatomy
+from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext
 from dashboard.ui import charts, shown
 
@@ -26,20 +25,24 @@ _COLOURS = (*theme.PANEL_COLOURS.values(), theme.QUIET)
 _INK = alt.ExprRef(theme.INK)
 
 
-@dataclass(frozen=True, kw_only=True)
-class Shape:
+class Shape(NamedTuple):
     """A tensor's shape as it stands in one step.
 
-    Args:
-        said: what happened, such as ``"transpose"``.
-        axes: each a group of names: ``(("B",), ("n",), ("H", "d"))`` is ``(B, n, H·d)``. A name
-            in brackets, ``"(n)"``, is an axis of size 1 that stretches to ``n`` later.
+    Attributes:
+        title: what happened, such as ``"transpose"``.
+        axes: ``"B n H·d"`` is ``(B, n, H·d)``. A name in brackets, ``"(n)"``, is an axis of size
+            1 that stretches to ``n`` later.
         into: the number of the step that this one goes into; the next where None.
     """
 
-    said: str
-    axes: tuple[tuple[str, ...], ...]
+    title: str
+    axes: str
     into: int | None = None
+
+    @property
+    def names(self) -> list[list[str]]:
+        """The names of every axis."""
+        return [axis.split("·") for axis in self.axes.split()]
 
 
 def shape_flow(
@@ -53,7 +56,7 @@ def shape_flow(
     Raises:
         ValueError: no step, or an axis without a size.
     """
-    unknown = {n.strip("()") for s in steps for axis in s.axes for n in axis} - set(sizes)
+    unknown = {n.strip("()") for step in steps for axis in step.names for n in axis} - set(sizes)
     if unknown or not steps:
         raise ValueError(f"need the size of {', '.join(sorted(unknown)) or 'at least one step'}")
     blocks = _blocks(steps, sizes)
@@ -81,7 +84,7 @@ def shape_flow(
         .properties(name="ones"),
         _words(base.transform_filter("!datum.one"), "#ffffff", 600),
         _words(base.transform_filter("datum.one"), _INK, 400),
-        _said(steps, blocks).encode(y=y),
+        _titles(steps, blocks).encode(y=y),
     ]
     return theme.finished(alt.LayerChart(layer=layers), width=width, height=height)
 
@@ -91,7 +94,7 @@ def _top(step: int) -> float:
 
 
 def _extent(step: Shape) -> float:
-    return sum(map(len, step.axes)) + _BETWEEN * (len(step.axes) - 1)
+    return sum(map(len, step.names)) + _BETWEEN * (len(step.names) - 1)
 
 
 class _Block(NamedTuple):
@@ -114,8 +117,8 @@ def _blocks(steps: Sequence[Shape], sizes: Mapping[str, int]) -> list[_Block]:
     for number, step in enumerate(steps):
         left = (max(map(_extent, steps)) - _extent(step)) / 2
         # A bracketed name has no size of its own: it counts as 1.
-        shape = ", ".join(str(prod(sizes.get(n, 1) for n in axis)) for axis in step.axes)
-        for axis in step.axes:
+        shape = ", ".join(str(prod(sizes.get(n, 1) for n in axis)) for axis in step.names)
+        for axis in step.names:
             for written in axis:
                 name, one = written.strip("()"), written.startswith("(")
                 margin = _NARROW if one else 0.0
@@ -165,12 +168,12 @@ def _words(base: alt.Chart, colour: str | alt.ExprRef, weight: Literal[400, 600]
     ).encode(text="label:N")
 
 
-def _said(steps: Sequence[Shape], blocks: Sequence[_Block]) -> alt.Chart:
+def _titles(steps: Sequence[Shape], blocks: Sequence[_Block]) -> alt.Chart:
     shapes = {block.step: block.shape for block in blocks}
     rows = [
         {
             "top": _top(i) - _LABEL / 2,
-            "text": gettext("{step}: {shape}", step=step.said, shape=shapes[i]),
+            "text": gettext("{step}: {shape}", step=step.title, shape=shapes[i]),
         }
         for i, step in enumerate(steps)
     ]
@@ -182,7 +185,6 @@ def _said(steps: Sequence[Shape], blocks: Sequence[_Block]) -> alt.Chart:
     )
 
 
-_BATCH = ("B",)
 _FLOW_WIDTH = 420  # px, of a column that holds a flow
 
 
@@ -193,32 +195,24 @@ def heads(view: Anatomy, tensors: Mapping[str, Stage]) -> None:
     with cut:
         shown.markdown(gettext("**How the shape moves**"))
         steps = (
-            Shape(
-                said=gettext("projected, all heads in one row"), axes=(_BATCH, ("n",), ("H", "d"))
-            ),
-            Shape(
-                said=gettext("reshape, each row cut into heads"),
-                axes=(_BATCH, ("n",), ("H",), ("d",)),
-            ),
-            Shape(
-                said=gettext("transpose, heads before positions"),
-                axes=(_BATCH, ("H",), ("n",), ("d",)),
-            ),
-            Shape(
-                said=gettext("reshape, every head a batch row"), axes=(("B", "H"), ("n",), ("d",))
-            ),
+            Shape(gettext("projected, all heads in one row"), "B n H·d"),
+            Shape(gettext("reshape, each row cut into heads"), "B n H d"),
+            Shape(gettext("transpose, heads before positions"), "B H n d"),
+            Shape(gettext("reshape, every head a batch row"), "B·H n d"),
         )
         _flow("heads", steps, {"B": batch, "n": rows, "H": count, "d": size})
     linear, split = tensors["linear_q"].values, tensors["split_q"].values
     column = min(view.column, count * size - 1)
     head, inside = divmod(column, size)
+    row, query = view.row, view.query
+    value = split[row, head, query, inside]
     where = (
-        ((view.row, view.query, column), linear[view.row, view.query, column]),
-        ((view.row, view.query, head, inside), split[view.row, head, view.query, inside]),
-        ((view.row, head, view.query, inside), split[view.row, head, view.query, inside]),
+        ((row, query, column), linear[row, query, column]),
+        ((row, query, head, inside), value),
+        ((row, head, query, inside), value),
         (
-            (view.row * count + head, view.query, inside),
-            split.reshape(-1, rows, size)[view.row * count + head, view.query, inside],
+            (row * count + head, query, inside),
+            split.reshape(-1, rows, size)[row * count + head, query, inside],
         ),
     )
     with follow:
@@ -226,7 +220,7 @@ def heads(view: Anatomy, tensors: Mapping[str, Stage]) -> None:
         shown.caption(
             gettext("Query and column under “Look at” choose it; its value never changes.")
         )
-        _table(["(B, n, H·d)", "(B, n, H, d)", "(B, H, n, d)", "(B·H, n, d)"], where)
+        _table(steps, where)
 
 
 def joined(view: Anatomy, tensors: Mapping[str, Stage]) -> None:
@@ -236,30 +230,26 @@ def joined(view: Anatomy, tensors: Mapping[str, Stage]) -> None:
     with back:
         shown.markdown(gettext("**How the shape moves back**"))
         steps = (
-            Shape(said=gettext("output of every head"), axes=(("B", "H"), ("n",), ("d",))),
-            Shape(
-                said=gettext("reshape, batch rows apart"), axes=(_BATCH, ("H",), ("n",), ("d",))
-            ),
-            Shape(
-                said=gettext("transpose, positions before heads"),
-                axes=(_BATCH, ("n",), ("H",), ("d",)),
-            ),
-            Shape(said=gettext("reshape, heads side by side"), axes=(_BATCH, ("n",), ("H", "d"))),
+            Shape(gettext("output of every head"), "B·H n d"),
+            Shape(gettext("reshape, batch rows apart"), "B H n d"),
+            Shape(gettext("transpose, positions before heads"), "B n H d"),
+            Shape(gettext("reshape, heads side by side"), "B n H·d"),
         )
         _flow("joined", steps, {"B": batch, "n": rows, "H": count, "d": size})
     pooled, merged = tensors["pooled"].values, tensors["merged"].values
     column = min(view.column, count * size - 1)
     head, inside = divmod(column, size)
-    value = pooled[view.row, head, view.query, inside]
+    row, query = view.row, view.query
+    value = pooled[row, head, query, inside]
     where = (
-        ((view.row * count + head, view.query, inside), value),
-        ((view.row, head, view.query, inside), value),
-        ((view.row, view.query, head, inside), value),
-        ((view.row, view.query, column), merged[view.row, view.query, column]),
+        ((row * count + head, query, inside), value),
+        ((row, head, query, inside), value),
+        ((row, query, head, inside), value),
+        ((row, query, column), merged[row, query, column]),
     )
     with follow:
         shown.markdown(gettext("**Where one number goes**"))
-        _table(["(B·H, n, d)", "(B, H, n, d)", "(B, n, H, d)", "(B, n, H·d)"], where)
+        _table(steps, where)
 
 
 def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
@@ -270,21 +260,12 @@ def broadcast(digest: str, view: Anatomy, tensors: Mapping[str, Stage]) -> None:
     """
     sums = tensors["sums"]
     sizes = dict(zip(sums.axes, sums.values.shape, strict=True))
-    lead = tuple((axis,) for axis in sums.axes[:-3])
+    lead = " ".join(sums.axes[:-3])
     steps = (
-        Shape(
-            said=gettext("queries, with a new axis"),
-            axes=(*lead, ("n_q",), ("(n_k)",), ("h",)),
-            into=2,
-        ),
-        Shape(said=gettext("keys, with a new axis"), axes=(*lead, ("(n_q)",), ("n_k",), ("h",))),
-        Shape(
-            said=gettext("their sum, both stretched; then tanh"),
-            axes=(*lead, ("n_q",), ("n_k",), ("h",)),
-        ),
-        Shape(
-            said=gettext("times v, the last axis summed away"), axes=(*lead, ("n_q",), ("n_k",))
-        ),
+        Shape(gettext("queries, with a new axis"), f"{lead} n_q (n_k) h", into=2),
+        Shape(gettext("keys, with a new axis"), f"{lead} (n_q) n_k h"),
+        Shape(gettext("their sum, both stretched; then tanh"), f"{lead} n_q n_k h"),
+        Shape(gettext("times v, the last axis summed away"), f"{lead} n_q n_k"),
     )
     moves, numbers = shown.columns(2, gap="large")
     with moves:
@@ -331,7 +312,7 @@ _TRACED = ("projected_q", "projected_k", "sums", "features", "scores")
 
 def _flow(name: str, steps: Sequence[Shape], sizes: Mapping[str, int]) -> None:
     key = f"anatomy {name} {sorted(sizes.items())}"
-    words = gettext("; then ").join(step.said for step in steps)
+    words = gettext("; then ").join(step.title for step in steps)
     charts.show(
         key,
         lambda: shape_flow(steps, sizes, width=_FLOW_WIDTH),
@@ -339,11 +320,11 @@ def _flow(name: str, steps: Sequence[Shape], sizes: Mapping[str, int]) -> None:
     )
 
 
-def _table(shapes: Sequence[str], where: Sequence[tuple[tuple[int, ...], float]]) -> None:
+def _table(steps: Sequence[Shape], where: Sequence[tuple[tuple[int, ...], float]]) -> None:
     value = gettext("Value")
     frame = pd.DataFrame(
         {
-            gettext("Shape"): shapes,
+            gettext("Shape"): [f"({', '.join(step.axes.split())})" for step in steps],
             gettext("Index"): [f"[{', '.join(map(str, index))}]" for index, _ in where],
             value: [number for _, number in where],
         }

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 
 import numpy as np
 import pandas as pd
@@ -12,24 +12,33 @@ import streamlit as st
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.summary import Summary, of_matrix, of_series
-from dashboard.features.anatomy import mask, state, step
+from dashboard.features.anatomy import step, tensors
 from dashboard.features.anatomy.chart_landscape import landscape_chart, spread_chart
+from dashboard.features.anatomy.chart_matrix import draw_matrix, prepare_matrix, stages
 from dashboard.features.anatomy.controls import SLIDER_WIDTH, scoring_controls, step_controls
-from dashboard.features.anatomy.state import LANDSCAPE, MASK, ROOT, STEP, Anatomy
 from dashboard.features.anatomy.view import (
     COUNT_FIELD,
+    LANDSCAPE,
     LINK,
+    MASK,
     PART,
+    PARTS,
+    PER_QUERY,
+    PER_ROW,
+    ROOT,
+    SCORES_SHAPE,
+    STEP,
     X_FIELD,
     Y_FIELD,
+    Anatomy,
     formulas,
+    missing,
     requests,
 )
-from dashboard.language import gettext, gettext_noop
+from dashboard.language import gettext, gettext_noop, listed
 from dashboard.links.attending import brings_own
 from dashboard.links.fields import Setting
 from dashboard.records.attending import SOFTMAX
-from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, layout, results, shown
 from dashboard.ui.fields import draw_setting
@@ -37,6 +46,134 @@ from dashboard.ui.layout import normaliser_title
 from dashboard.ui.page import Page
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula, place, plain
+
+_MASK_HEIGHT = 420  # px, of a place while it waits
+# A field, its title, and an example of what may be typed.
+_LENGTHS = (
+    (PER_ROW, gettext_noop("One length per batch row"), "2, 3"),
+    (PER_QUERY, gettext_noop("One length per query"), "1, 3 / 2, 4"),
+)
+
+
+def mask_controls(session: Session[Anatomy]) -> None:
+    """The scores and both kinds of lengths."""
+    with layout.row("anatomy-mask"):
+        matrices = list(tensors.read(session.view.scores, SCORES_SHAPE))
+        for row in range(SCORES_SHAPE[0]):
+            given = st.text_area(
+                gettext("Scores of batch row {row}", row=row),
+                key=place(
+                    f"anatomy-scores-{row}", tensors.write_lines(matrices[row]), session.fresh
+                ),
+                height=96,
+                width=250,
+            )
+            try:
+                matrices[row] = tensors.read_lines(given, SCORES_SHAPE[1:])
+            except tensors.TensorError as error:
+                shown.text(gettext("Batch row {row}: {error}", row=row, error=error))
+        session.update(scores=tensors.write(matrices))
+        for field, title, example in _LENGTHS:
+            given = st.text_input(
+                gettext(title),
+                key=place(
+                    session.key(field.name),
+                    field.of(session.view).replace("/", " / "),
+                    session.fresh,
+                ),
+                placeholder=example,
+                width=200,
+            )
+            try:
+                session.update(**{field.name: field.parse(given, session.view)})
+            except tensors.TensorError as error:
+                shown.text(gettext("{field}: {error}", field=gettext(title), error=error))
+
+
+def draw_mask(session: Session[Anatomy], asked: Sequence[Request]) -> None:
+    """Both kinds beside each other."""
+    formula(r"\alpha_{ij} = \frac{m_{ij}\,e^{s_{ij}}}{\sum_l m_{il}\,e^{s_{il}}}")
+    shown.caption(
+        gettext(
+            "A key beyond the valid length must get no weight. Masking with 0 does not do that: "
+            "a score of 0 still counts as exp(0) = 1. Writing the mask into the scores destroys "
+            "numbers that the caller may need again."
+        )
+    )
+    with layout.grid(len(_LENGTHS)):
+        for (field, title, _example), request in zip(_LENGTHS, asked, strict=True):
+            key = f"mask-{field.name}"
+            with shown.container(border=True, key=key):
+                shown.header(gettext(title))
+                results.results(
+                    session.jobs, request, _masking, _MASK_HEIGHT, f"{key}-result", grows=True
+                )
+
+
+def _masking(result: Result) -> None:
+    found = stages(result.tables["stages"])
+    # All batch rows below each other.
+    rows = {name: each.values.reshape(-1, each.values.shape[-1]) for name, each in found.items()}
+    batch, queries, _ = found["scores"].values.shape
+    labels = [f"b{row} q{query}" for row in range(batch) for query in range(queries)]
+    beyond = rows["allowed"] == 0
+
+    def matrix(
+        name: str, title: str, masked: np.ndarray | None = beyond, vmax: float | None = None
+    ) -> None:
+        score = name in ("scores", "callers")
+        with shown.container(gap="xsmall"):
+            shown.markdown(f"**{title}**")
+            charts.show_filled(
+                f"mask {result.digest} {name} {masked is None}",
+                draw_matrix,
+                lambda: prepare_matrix(
+                    rows[name], labels, found[name].labels(-1),
+                    quantity=gettext("score") if score else gettext("weight"),
+                    names=(gettext("query"), gettext("key")), masked=masked, vmax=vmax,
+                ),
+                gettext("{title}: a row per query, a column per key", title=title),
+            )  # fmt: skip
+
+    with layout.grid(2):
+        matrix("scores", gettext("Scores; grey ones do not count"))
+        matrix("weights", gettext("Right: masked softmax"), vmax=1.0)
+        matrix("wrong", gettext("Wrong: masked with 0"), vmax=1.0)
+        with shown.container(gap="xsmall"):
+            shown.markdown(f"**{gettext('What masking with 0 changed')}**")
+            charts.show_filled(
+                f"mask {result.digest} difference",
+                draw_matrix,
+                lambda: prepare_matrix(
+                    rows["wrong"] - rows["weights"], labels, found["scores"].labels(-1),
+                    quantity=gettext("difference"), names=(gettext("query"), gettext("key")),
+                    vmax=1.0, signed=True,
+                ),
+                gettext("Weights of masking with 0, less those of the masked softmax"),
+            )  # fmt: skip
+    leak = np.array(result.facts["leak"])
+    shown.caption(
+        gettext(
+            "Leaked to padding, row by row: {shares}. On average {mean:.1%} of the weight goes "
+            "where nothing is.",
+            shares=listed(f"{part:.1%}" for part in leak), mean=leak.mean(),
+        )
+    )  # fmt: skip
+    shown.header(gettext("Overwriting the input"))
+    shown.caption(
+        gettext(
+            "“X[~mask] = 0” on a view of the caller's scores changes the caller's own tensor. "
+            "Whoever asks once more, now for all keys, gets other weights."
+        )
+    )
+    with layout.grid(2):
+        matrix("scores", gettext("The caller's scores before"), None)
+        matrix("callers", gettext("The caller's scores after"))
+        matrix("again", gettext("Weights of all keys, as they were"), None, 1.0)
+        matrix("again_wrong", gettext("The same of what is left"), None, 1.0)
+    lost = np.abs(rows["again"] - rows["again_wrong"]).max()
+    shown.caption(gettext("The largest of these errors is {lost:.3f}.", lost=lost))
+
 
 _PLOT_HEIGHT = 330  # px, of a place while it waits
 _ROOT_TITLES = {
@@ -67,23 +204,9 @@ def draw_root(session: Session[Anatomy], asked: Sequence[Request]) -> None:
         )
     )
 
-    def plots(result: Result) -> None:
-        _root(view, result, _named(session.catalogue, view))
-
-    results.results(session.jobs, request, plots, _PLOT_HEIGHT, "anatomy-root", grows=True)
-
-
-def _named(catalogue: Catalogue, view: Anatomy) -> dict[str, str]:
-    """The scorings that are measured, by name; the chosen one where it is a third."""
-    named = {name: gettext(title) for name, title in _ROOT_TITLES.items()}
-    named.setdefault(view.scoring, catalogue.scorings[view.scoring].title)
-    return named
-
-
-def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
-    measured = result.tables["spread"].to_pandas()
-    measured["scoring"] = measured["scoring"].map(names)
-    colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
+    # The chosen scoring is measured too where it is a third.
+    names = {name: gettext(title) for name, title in _ROOT_TITLES.items()}
+    names.setdefault(view.scoring, session.catalogue.scorings[view.scoring].title)
     plots = {
         "variance": (
             gettext("variance of the scores"),
@@ -94,23 +217,30 @@ def _root(view: Anatomy, result: Result, names: Mapping[str, str]) -> None:
         ),
         "entropy": (gettext("entropy of the weights, nats"), {"top": math.log(view.count)}),
     }  # fmt: skip
-    with layout.grid(len(plots)):
-        for column, (title, more) in plots.items():
-            charts.show(
-                f"root {result.digest} {column} {view.count} {names}",
-                lambda column=column, title=title, more=more: spread_chart(
-                    measured, column, title=title, colours=colours, **more
-                ),
-                gettext("{title} against d", title=title),
-                summary=_spread(measured, column, title),
-            )
+
+    def draw(result: Result) -> None:
+        measured = result.tables["spread"].to_pandas()
+        measured["scoring"] = measured["scoring"].map(names)
+        colours = dict(zip(names.values(), PANEL_COLOURS.values(), strict=False))
+        with layout.grid(len(plots)):
+            for column, (title, more) in plots.items():
+                charts.show(
+                    f"root {result.digest} {column} {view.count} {names}",
+                    lambda column=column, title=title, more=more: spread_chart(
+                        measured, column, title=title, colours=colours, **more
+                    ),
+                    gettext("{title} against d", title=title),
+                    summary=_spread(measured, column, title),
+                )
+
+    results.results(session.jobs, request, draw, _PLOT_HEIGHT, "anatomy-root", grows=True)
 
 
 def _spread(measured: pd.DataFrame, column: str, title: str) -> Summary:
     """A line per scoring, of one column over d."""
     scoring = gettext("scoring")
-    told = measured.loc[:, ["scoring", "d", column]].rename(columns={"scoring": scoring})
-    return of_series(told, name=scoring, x="d", y=column, titles=("d", title))
+    lines = measured.loc[:, ["scoring", "d", column]].rename(columns={"scoring": scoring})
+    return of_series(lines, name=scoring, x="d", y=column, titles=("d", title))
 
 
 def _plane(landscape: pa.Table, column: str, quantity: str) -> Summary:
@@ -124,30 +254,29 @@ def _plane(landscape: pa.Table, column: str, quantity: str) -> Summary:
     )  # fmt: skip
 
 
-def _told(view: Anatomy, catalogue: Catalogue) -> str:
-    """What is seen, and what makes weights of the scores."""
-    if brings_own(view, catalogue):
-        return gettext(
-            "Every point is a key of two numbers, the ring is the query: what the scoring says of "
-            "each key, and the weight of each key if all of them were asked at once, by the "
-            "scoring's own way. Grey keys are ruled out by a score of −∞."
-        )
-    return gettext(
-        "Every point is a key of two numbers, the ring is the query: what the scoring says of "
-        "each key, and the weight of each key if all of them were asked at once, by the "
-        "normaliser {normaliser}. Grey keys are ruled out by a score of −∞.",
-        normaliser=plain(normaliser_title(view.normaliser, catalogue)),
-    )
-
-
 def draw_landscape(session: Session[Anatomy], asked: Sequence[Request]) -> None:
     """Scores and weights over all keys of two numbers."""
     (request,), view = asked, session.view
     formula("a(q, k) = " + session.catalogue.scorings[view.scoring].formula)
-    shown.caption(_told(view, session.catalogue))
-    if (
-        chosen := session.catalogue.normalisers.get(view.normaliser)
-    ) and view.normaliser != SOFTMAX:
+    if brings_own(view, session.catalogue):
+        shown.caption(
+            gettext(
+                "Every point is a key of two numbers, the ring is the query: what the scoring "
+                "says of each key, and the weight of each key if all of them were asked at once, "
+                "by the scoring's own way. Grey keys are ruled out by a score of −∞."
+            )
+        )
+    else:
+        shown.caption(
+            gettext(
+                "Every point is a key of two numbers, the ring is the query: what the scoring "
+                "says of each key, and the weight of each key if all of them were asked at once, "
+                "by the normaliser {normaliser}. Grey keys are ruled out by a score of −∞.",
+                normaliser=plain(normaliser_title(view.normaliser, session.catalogue)),
+            )
+        )
+    chosen = session.catalogue.normalisers.get(view.normaliser)
+    if chosen and view.normaliser != SOFTMAX:
         formula(r"\alpha_i = " + chosen.formula, description=chosen.description)
 
     def planes(result: Result) -> None:
@@ -178,16 +307,25 @@ _PLOTTED: dict[str, tuple[Setting[Anatomy], ...]] = {
     ROOT: (COUNT_FIELD,), LANDSCAPE: (X_FIELD, Y_FIELD),
 }  # fmt: skip
 _DRAW: dict[str, Callable[[Session[Anatomy], tuple[Request, ...]], None]] = {
-    STEP: step.draw, MASK: mask.draw, ROOT: draw_root, LANDSCAPE: draw_landscape,
+    STEP: step.draw, MASK: draw_mask, ROOT: draw_root, LANDSCAPE: draw_landscape,
 }  # fmt: skip
 
 
 def _controls(session: Session[Anatomy]) -> None:
-    _part(session)
+    chosen = st.segmented_control(
+        gettext(PART.title),
+        PARTS,
+        format_func=lambda part: gettext(_TITLES[part]),
+        key=place(session.key(PART.name), session.view.part, session.fresh),
+        label_visibility="collapsed",
+    )
+    # Pressed once more, a choice is taken back: the part stays.
+    session.update(part=chosen or session.view.part)
+    shown.setting(gettext(PART.title), gettext(_TITLES[session.view.part]))
     if session.view.part == STEP:
         step_controls(session)
     elif session.view.part == MASK:
-        mask.controls(session)
+        mask_controls(session)
     else:
         row = layout.row("anatomy-plot")
         scoring_controls(session, row)
@@ -196,21 +334,8 @@ def _controls(session: Session[Anatomy]) -> None:
                 draw_setting(session, field, width=SLIDER_WIDTH)
 
 
-def _part(session: Session[Anatomy]) -> None:
-    chosen = st.segmented_control(
-        gettext(PART.title),
-        state.PARTS,
-        format_func=lambda part: gettext(_TITLES[part]),
-        key=place(session.key(PART.name), session.view.part, session.fresh),
-        label_visibility="collapsed",
-    )
-    # Pressed once more, a choice is taken back: the part stays.
-    session.update(part=chosen or session.view.part)
-    shown.setting(gettext(PART.title), gettext(_TITLES[session.view.part]))
-
-
 def _results(session: Session[Anatomy], _: None) -> None:
-    if sentence := state.missing(session.catalogue, session.view):
+    if sentence := missing(session.catalogue, session.view):
         results.absent(sentence, _HEIGHT, "anatomy-absent")
         return
     _DRAW[session.view.part](session, requests(session.view, session.catalogue))

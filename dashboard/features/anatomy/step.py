@@ -10,7 +10,6 @@ from dataclasses import dataclass
 import numpy as np
 import streamlit as st
 
-from dashboard.charts.template import Prepared
 from dashboard.features.anatomy import moves
 from dashboard.features.anatomy.chart_matrix import (
     Stage,
@@ -19,8 +18,8 @@ from dashboard.features.anatomy.chart_matrix import (
     stages,
 )
 from dashboard.features.anatomy.examples import HEADS
-from dashboard.features.anatomy.state import Anatomy
 from dashboard.features.anatomy.tensors import lengths
+from dashboard.features.anatomy.view import Anatomy
 from dashboard.language import gettext, gettext_noop, together
 from dashboard.records.attending import SOFTMAX
 from dashboard.records.catalogue import Entry
@@ -37,8 +36,6 @@ _QUANTITIES = {  # by tensor, what a cell is; a number by default
     "scores": gettext_noop("score"), "weights": gettext_noop("weight"),
     "dropped": gettext_noop("weight"),
 }  # fmt: skip
-
-_NO_BREAK = "\N{NO-BREAK SPACE}"
 
 Pick = tuple[int | None, int | None]
 Drawn = Mapping[str, tuple[str, Pick]]  # titles of tensors, and what is framed
@@ -64,9 +61,28 @@ class Walk:
     words: shown.Place
     numbers: shown.Place
 
+    @property
+    def query(self) -> Pick:
+        """The row of the query that is looked at."""
+        return self.view.query, None
+
+    @property
+    def key(self) -> Pick:
+        """The row of the key that is looked at."""
+        return self.view.key, None
+
+    @property
+    def cell(self) -> Pick:
+        """Where both meet."""
+        return self.view.query, self.view.key
+
     def matrix(self, name: str) -> np.ndarray:
         """The tensor at the batch row and head that are looked at."""
         return self.tensors[name].matrix(self.view.row, self.view.head)
+
+    def without_weight(self) -> np.ndarray:
+        """The keys that are ruled out, by the mask or by a score of minus infinity."""
+        return (self.matrix("allowed") == 0) | np.isneginf(self.matrix("scores"))
 
 
 def explain(walk: Walk, title: str, latex: str, text: str, description: str = "") -> None:
@@ -85,38 +101,32 @@ def matrices(
     vmax: float | None = None,
 ) -> None:
     """The named tensors beside each other, each with its shape."""
+
+    def draw(name: str, title: str, pick: Pick) -> None:
+        stage, values, view = walk.tensors[name], walk.matrix(name), walk.view
+        shape = stage.shape.replace(" ", "\N{NO-BREAK SPACE}")
+        shown.markdown(f"**{title}** `{shape}`")
+        kind = "masked" if masked is not None else ""
+        count, wide = values.shape
+        show_filled(
+            f"anatomy {walk.result.digest} {name} {kind} {view.row} {view.head} {pick}",
+            draw_matrix,
+            lambda: prepare_matrix(
+                values, stage.labels(-2), stage.labels(-1),
+                quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))),
+                names=(
+                    gettext(_NAMES.get(stage.axes[-2], gettext_noop("row"))),
+                    gettext(_NAMES.get(stage.axes[-1], gettext_noop("column"))),
+                ),
+                masked=masked, vmax=vmax, picked=pick,
+            ),
+            gettext("{title}: {rows} by {columns} numbers", title=title, rows=count, columns=wide),
+        )  # fmt: skip
+
     with walk.numbers, layout.grid(len(drawn)) if len(drawn) > 1 else shown.container():
         for name, (title, pick) in drawn.items():
             with shown.container(gap="xsmall"):
-                _chart(walk, name, title, pick, masked, vmax)
-
-
-def _chart(
-    walk: Walk, name: str, title: str, pick: Pick, masked: np.ndarray | None, vmax: float | None
-) -> None:
-    stage, view = walk.tensors[name], walk.view
-    values = walk.matrix(name)
-    shape = stage.shape.replace(" ", _NO_BREAK)
-    shown.markdown(f"**{title}** `{shape}`")
-
-    def prepare() -> Prepared:
-        return prepare_matrix(
-            values, stage.labels(-2), stage.labels(-1),
-            quantity=gettext(_QUANTITIES.get(name, gettext_noop("number"))),
-            names=(
-                gettext(_NAMES.get(stage.axes[-2], gettext_noop("row"))),
-                gettext(_NAMES.get(stage.axes[-1], gettext_noop("column"))),
-            ),
-            masked=masked, vmax=vmax, picked=pick,
-        )  # fmt: skip
-
-    kind = "masked" if masked is not None else ""
-    key = f"anatomy {walk.result.digest} {name} {kind} {view.row} {view.head} {pick}"
-    count, wide = values.shape
-    show_filled(
-        key, draw_matrix, prepare,
-        gettext("{title}: {rows} by {columns} numbers", title=title, rows=count, columns=wide),
-    )  # fmt: skip
+                draw(name, title, pick)
 
 
 def download(walk: Walk, name: str, values: np.ndarray, explanation: str) -> None:
@@ -194,7 +204,12 @@ def _inputs(walk: Walk) -> None:
         explain(
             walk, title, r"X", gettext("One row per position; padding behind the valid length.")
         )
-        return matrices(walk, {"x": (title, (walk.view.query, None))}, _padding(walk))
+        beyond = None
+        if known := lengths(walk.view.lengths):
+            sequence = walk.matrix("x")
+            rows = np.arange(len(sequence)) >= known[0][walk.view.row]
+            beyond = np.broadcast_to(rows[:, None], sequence.shape)
+        return matrices(walk, {"x": (title, walk.query)}, beyond)
     explain(
         walk, gettext("Queries, keys, values"), r"Q,\;K,\;V",
         gettext("Every query asks, every key answers, every value is what is handed out."),
@@ -204,22 +219,11 @@ def _inputs(walk: Walk) -> None:
 
 def _threesome(walk: Walk, queries: str, keys: str, values: str) -> Drawn:
     """The tensors of those names as queries, keys and values, with the rows that are framed."""
-    query, key = (walk.view.query, None), (walk.view.key, None)
     return {
-        queries: (gettext("Queries"), query),
-        keys: (gettext("Keys"), key),
-        values: (gettext("Values"), key),
+        queries: (gettext("Queries"), walk.query),
+        keys: (gettext("Keys"), walk.key),
+        values: (gettext("Values"), walk.key),
     }
-
-
-def _padding(walk: Walk) -> np.ndarray | None:
-    """The rows of the sequence beyond its valid length."""
-    known = lengths(walk.view.lengths)
-    if not known:
-        return None
-    sequence = walk.matrix("x")
-    beyond = np.arange(len(sequence)) >= known[0][walk.view.row]
-    return np.broadcast_to(beyond[:, None], sequence.shape)
 
 
 def _model(walk: Walk) -> None:
@@ -237,14 +241,13 @@ def _heads(walk: Walk) -> None:
         gettext("One matrix projects for all heads; each head then gets its own columns."),
     )  # fmt: skip
     head = walk.view.head
-    query, key = (walk.view.query, None), (walk.view.key, None)
     matrices(
         walk,
         {
             "linear_q": (gettext("Q projected, all heads"), (walk.view.query, walk.view.column)),
-            "split_q": (gettext("Queries of head {head}", head=head), query),
-            "split_k": (gettext("Keys of head {head}", head=head), key),
-            "split_v": (gettext("Values of head {head}", head=head), key),
+            "split_q": (gettext("Queries of head {head}", head=head), walk.query),
+            "split_k": (gettext("Keys of head {head}", head=head), walk.key),
+            "split_v": (gettext("Values of head {head}", head=head), walk.key),
         },
     )
     moves.heads(walk.view, walk.tensors)
@@ -257,13 +260,11 @@ def _projections(walk: Walk) -> None:
     title = gettext("Projections of the scoring")
     explain(walk, title, r"\phi(q_i),\quad \psi(k_j)", text)
     if not walk.result.facts["as_they_are"]:
-        matrices(
-            walk,
-            {
-                "projected_q": (gettext("Queries"), (walk.view.query, None)),
-                "projected_k": (gettext("Keys"), (walk.view.key, None)),
-            },
-        )
+        drawn = {
+            "projected_q": (gettext("Queries"), walk.query),
+            "projected_k": (gettext("Keys"), walk.key),
+        }
+        matrices(walk, drawn)
 
 
 def _scores(walk: Walk) -> None:
@@ -273,7 +274,7 @@ def _scores(walk: Walk) -> None:
         gettext("Every query against every key: how well the key answers the query."),
         walk.scoring.description,
     )  # fmt: skip
-    matrices(walk, {"scores": (title, (walk.view.query, walk.view.key))})
+    matrices(walk, {"scores": (title, walk.cell)})
     if "features" in walk.tensors:
         moves.broadcast(walk.result.digest, walk.view, walk.tensors)
     masked = np.where(walk.matrix("allowed") > 0, walk.matrix("scores"), np.nan)
@@ -291,9 +292,8 @@ def _mask(walk: Walk) -> None:
     if np.isneginf(walk.matrix("scores")).any():
         text = together((text, gettext("A score of −∞ rules its key out as well.")))
     explain(walk, gettext("Mask"), r"m_{ij} = [\,j < \mathrm{length}\,]", text)
-    pick = (walk.view.query, walk.view.key)
-    drawn = {"scores": (gettext("Scores that count"), pick)}
-    matrices(walk, drawn, masked=_without_weight(walk))
+    drawn = {"scores": (gettext("Scores that count"), walk.cell)}
+    matrices(walk, drawn, masked=walk.without_weight())
 
 
 def _weights(walk: Walk) -> None:
@@ -309,7 +309,7 @@ def _weights(walk: Walk) -> None:
     explain(walk, title, latex, together((text, sums)))
     drawn = {"weights": (gettext("Weights"), (query, walk.view.key))}
     top = max(1.0, float(np.nanmax(weights)))
-    matrices(walk, drawn, masked=_without_weight(walk), vmax=top)
+    matrices(walk, drawn, masked=walk.without_weight(), vmax=top)
     row = walk.view.row
     said = gettext("Weights of batch row {row}, as they stand above.", row=row)
     download(walk, "weights", weights, said)
@@ -331,11 +331,6 @@ def _normalisation(walk: Walk) -> tuple[str, str, str]:
     return plain(walk.normaliser.short_title), latex, text
 
 
-def _without_weight(walk: Walk) -> np.ndarray:
-    """The keys that are ruled out, by the mask or by a score of minus infinity."""
-    return (walk.matrix("allowed") == 0) | np.isneginf(walk.matrix("scores"))
-
-
 def _dropout(walk: Walk) -> None:
     rate = walk.view.dropout
     text = gettext("Off, as always outside training: the weights go on unchanged.")
@@ -349,9 +344,8 @@ def _dropout(walk: Walk) -> None:
         walk, gettext("Dropout"), r"\tilde\alpha_{ij} = \frac{b_{ij}}{1 - p}\,\alpha_{ij}", text
     )
     if rate:
-        pick = (walk.view.query, walk.view.key)
-        drawn = {"dropped": (gettext("Weights after dropout"), pick)}
-        matrices(walk, drawn, masked=_without_weight(walk))
+        drawn = {"dropped": (gettext("Weights after dropout"), walk.cell)}
+        matrices(walk, drawn, masked=walk.without_weight())
 
 
 def _output(walk: Walk) -> None:
@@ -362,7 +356,7 @@ def _output(walk: Walk) -> None:
         if walk.result.facts["sums_to_one"]
         else gettext("Every query gets the sum of the values, weighted by its row."),
     )  # fmt: skip
-    matrices(walk, {"pooled": (title, (walk.view.query, None))})
+    matrices(walk, {"pooled": (title, walk.query)})
 
 
 def _mixed(walk: Walk) -> None:
@@ -370,11 +364,11 @@ def _mixed(walk: Walk) -> None:
         walk, gettext("Join the heads and mix"), r"\mathrm{concat}(o^1, \ldots, o^H)\, W_o",
         gettext("The heads' outputs stand side by side again, and one matrix mixes them."),
     )  # fmt: skip
-    query = (walk.view.query, None)
-    matrices(
-        walk,
-        {"merged": (gettext("Heads side by side"), query), "mixed": (gettext("Output"), query)},
-    )
+    drawn = {
+        "merged": (gettext("Heads side by side"), walk.query),
+        "mixed": (gettext("Output"), walk.query),
+    }
+    matrices(walk, drawn)
     moves.joined(walk.view, walk.tensors)
 
 
@@ -384,4 +378,4 @@ def _encoded(walk: Walk) -> None:
         times=walk.result.facts["attends"],
     )
     explain(walk, gettext("The model's output"), "", text)
-    matrices(walk, {"encoded": (gettext("Encoded"), (walk.view.query, None))})
+    matrices(walk, {"encoded": (gettext("Encoded"), walk.query)})

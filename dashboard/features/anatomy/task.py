@@ -13,8 +13,8 @@ from attention_plugins import Sizes
 from attention_plugins.attention import as_mask, masked_softmax, masked_weights
 from attention_plugins.randomness import seeded
 from dashboard.features.anatomy import task_step
-from dashboard.features.anatomy.state import AT_X, AT_Y, COUNT, HIDDEN, LANDSCAPE, MASK, ROOT, STEP
-from dashboard.features.anatomy.task_inputs import (
+from dashboard.features.anatomy.task_step import (
+    Stages,
     double,
     lengths,
     number,
@@ -24,7 +24,7 @@ from dashboard.features.anatomy.task_inputs import (
     tensor,
     whole,
 )
-from dashboard.features.anatomy.task_step import Stages
+from dashboard.features.anatomy.view import AT_X, AT_Y, COUNT, HIDDEN, LANDSCAPE, MASK, ROOT, STEP
 from dashboard.jobs.task_tables import columns_table
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop

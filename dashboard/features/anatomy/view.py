@@ -7,87 +7,233 @@ numbers of a tensor stand in the link only where somebody changed them. A scorin
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
-from dashboard.features.anatomy import state
-from dashboard.features.anatomy import state as bounds
+from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes, names
-from dashboard.features.anatomy.state import (
-    LANDSCAPE,
-    MASK,
-    ROOT,
-    SCORES_SHAPE,
-    STEP,
-    Anatomy,
-    layouts,
-    missing,
-)
 from dashboard.features.anatomy.tensors import Lengths, TensorText
 from dashboard.language import gettext, gettext_noop
-from dashboard.links.attending import ScoringChoice, formulas_among, given, normaliser_fields
+from dashboard.links.attending import (
+    ScoringChoice,
+    absent_normaliser,
+    formulas_among,
+    given,
+    normaliser_fields,
+)
 from dashboard.links.fields import NAME, SEED, Choice, ForeignSettings, Setting, write_parameters
 from dashboard.links.link import Field, Link, Query, Reader
+from dashboard.records.attending import Attending
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.parameter import Parameter
+from dashboard.records.parameter import Parameter, defaults
 from dashboard.records.request import Request, Scalar, is_formula
+from dashboard.records.text import not_installed
+
+SIZES = (
+    Parameter(name="batch", title="Batch", default=2, low=1, high=3, step=1),
+    Parameter(name="queries", title="Queries", default=3, low=1, high=6, step=1),
+    Parameter(name="keys", title="Keys", default=5, low=1, high=8, step=1),
+    Parameter(name="d_q", title="Numbers per query", default=4, low=1, high=8, step=1),
+    Parameter(name="d_k", title="Numbers per key", default=4, low=1, high=8, step=1),
+    Parameter(name="d_v", title="Numbers per value", default=3, low=1, high=8, step=1),
+)
+HEAD_COUNT = Parameter(name="heads", title="Heads", default=3, low=1, high=12, step=1)
+HIDDEN = Parameter(
+    name="hidden",
+    title="Hidden size",
+    default=8,
+    low=1,
+    high=100,
+    step=1,
+    help="Of scorings with weight matrices, and of the projections where there are any.",
+)
+DROPOUT = Parameter(
+    name="dropout",
+    title="Dropout",
+    default=0.0,
+    low=0.0,
+    high=0.9,
+    step=0.05,
+    help="The share of weights that training sets to 0; the rest is scaled up to make up for it.",
+)
+COUNT = Parameter(
+    name="count",
+    title="Keys per query",
+    default=16,
+    low=2,
+    high=128,
+    step=1,
+    help="Over how many keys the softmax is taken.",
+)
+AT_X = Parameter(name="x", title="Query, first number", default=1.0, low=-3.0, high=3.0, step=0.1)
+AT_Y = Parameter(name="y", title="Query, second number", default=0.5, low=-3.0, high=3.0, step=0.1)
+
+
+STEP, MASK, ROOT, LANDSCAPE = "step", "mask", "root", "landscape"
+PARTS = (STEP, MASK, ROOT, LANDSCAPE)
+
+# The scores of the textbook's masked softmax, (2, 2, 4).
+SCORES = (
+    "0.0343,0.083,0.2883,0.7795/0.6423,0.1566,0.5636,0.0877:"
+    "0.2908,0.397,0.9207,0.7803/0.4699,0.2348,0.0882,0.1583"
+)
+SCORES_SHAPE = (2, 2, 4)
+_ROW_LENGTHS, _QUERY_LENGTHS = "2,3", "1,3/2,4"
+_MOST_EDITABLE = 240  # numbers of one tensor
+
+
+@dataclass(frozen=True, kw_only=True)
+class Anatomy(Attending):
+    """The page *Anatomy*.
+
+    Args:
+        layout: how queries and keys reach the scoring: as given, by heads, or by a model.
+        q, k, v: as text, where they are not the example's.
+        lengths: valid ones; empty for none.
+        row, head: which of the batch and of the heads is drawn.
+        query, key, column: the one that is traced.
+        scores, per_row, per_query: of the part on the masked softmax.
+        count: of the part on the root.
+        x, y: the query of the landscape.
+    """
+
+    part: str = STEP
+    example: str = DRAWN
+    layout: str = GIVEN
+    sizes: Sizes
+    heads: int = 3
+    hidden: int = 8
+    q: str = ""
+    k: str = ""
+    v: str = ""
+    lengths: str = ""
+    dropout: float = 0.0
+    seed: int = 0
+    row: int = 0
+    head: int = 0
+    query: int = 0
+    key: int = 0
+    column: int = 0
+    scores: str = SCORES
+    per_row: str = _ROW_LENGTHS
+    per_query: str = _QUERY_LENGTHS
+    count: int = 16
+    x: float = 1.0
+    y: float = 0.5
+
+    @property
+    def keys(self) -> int:
+        """How many keys there are: a model attends from its sequence to itself."""
+        return self.sizes.queries if names(self.layout) == "q" else self.sizes.keys
+
+    def editable(self, name: str) -> bool:
+        """Whether the layout reads this tensor, and it is small enough to travel in a link."""
+        batch, count, size = self.sizes.of(name)
+        return name in names(self.layout) and batch * count * size <= _MOST_EDITABLE
+
+    def text_of(self, name: str) -> str:
+        """The tensor ``"q"``, ``"k"`` or ``"v"``: its own numbers, or the example's."""
+        if own := getattr(self, name):
+            return own
+        return tensors.write(EXAMPLES[self.example].tensor(name, self.seed, self.sizes))
+
+
+def layouts(catalogue: Catalogue) -> dict[str, str]:
+    """The titles of what an example may be walked through."""
+    models = catalogue.of_task("models", "encoding")
+    return {
+        GIVEN: gettext("Q, K, V as given"),
+        HEADS: gettext("Multi-head: projected"),
+        **{name: entry.title for name, entry in models.items()},
+    }
+
+
+def default_view(catalogue: Catalogue, example: str = DRAWN) -> Anatomy:
+    """An example as it is, everything else at its default."""
+    chosen = EXAMPLES[example]
+    scoring = scoring_of(example, catalogue)
+    return Anatomy(
+        example=example,
+        scoring=scoring,
+        parameters=defaults(catalogue.scorings[scoring].parameters),
+        layout=chosen.layout,
+        sizes=chosen.sizes,
+        heads=chosen.heads,
+        hidden=chosen.hidden,
+        lengths=chosen.lengths,
+    )
+
+
+def counts(view: Anatomy) -> dict[str, int]:
+    """How many there are of everything that an index of the view chooses one of."""
+    return {
+        "row": view.sizes.batch,
+        # A model may have heads that only its result tells; the page draws the nearest.
+        "head": view.heads if view.layout == HEADS else 1,
+        "query": view.sizes.queries,
+        "key": view.keys,
+        "column": view.hidden,
+    }
+
+
+def indices_inside(view: Anatomy) -> dict[str, int]:
+    """Every index of the view, moved inside its tensor."""
+    return {name: min(getattr(view, name), count - 1) for name, count in counts(view).items()}
+
+
+def missing(catalogue: Catalogue, view: Anatomy) -> str:
+    """What the part needs that is not installed here, in a sentence; empty if it is all here."""
+    if view.part == MASK:
+        return ""
+    if view.scoring not in catalogue.scorings:
+        return not_installed(gettext("Scoring"), view.scoring)
+    if view.part != ROOT and (absent := absent_normaliser(view, catalogue)):
+        return absent
+    return (
+        "" if view.layout in layouts(catalogue) else not_installed(gettext("Model"), view.layout)
+    )
+
+
+def scoring_of(example: str, catalogue: Catalogue) -> str:
+    """The scoring of an example; the first that is installed if its own is not."""
+    wanted = EXAMPLES[example].scoring
+    return wanted if wanted in catalogue.scorings else next(iter(catalogue.scorings))
+
+
+def lengths_of(view: Anatomy) -> str:
+    """The lengths that nobody chose: the example's, or by the sizes where these are open."""
+    if view.example != DRAWN:
+        return EXAMPLES[view.example].lengths
+    return ",".join(str(max(1, view.keys - 1 - row)) for row in range(view.sizes.batch))
+
 
 _TASK = "anatomy"
 
 
 def requests(view: Anatomy, catalogue: Catalogue) -> tuple[Request, ...]:
     """Those of the part that is seen; none while it misses a plugin."""
-    return () if missing(catalogue, view) else _REQUESTS[view.part](view)
-
-
-def _step(view: Anatomy) -> tuple[Request]:
-    numbers = {name: view.text_of(name) for name in names(view.layout)}
-    own = {"heads": view.heads} if view.layout == HEADS else {}
+    if missing(catalogue, view):
+        return ()
+    if view.part == MASK:  # the lengths per row, and those per query
+        return tuple(
+            Request.make(_TASK, options={"part": MASK, "scores": view.scores, "lengths": each})
+            for each in (view.per_row, view.per_query)
+        )
+    model, options = "", {"part": view.part, "hidden": view.hidden}
+    if view.part == STEP:
+        model = "" if view.layout in (GIVEN, HEADS) else view.layout
+        options |= {name: view.text_of(name) for name in names(view.layout)}
+        options |= {"heads": view.heads} if view.layout == HEADS else {}
+        options |= {"lengths": view.lengths, "dropout": view.dropout, **view.options()}
+    elif view.part == ROOT:
+        options["count"] = view.count
+    else:
+        options |= {"x": view.x, "y": view.y, **view.options()}
     request = Request.make(
-        _TASK,
-        model="" if view.layout in (GIVEN, HEADS) else view.layout,
-        scoring=view.scoring,
-        parameters=dict(view.parameters),
-        options={
-            "part": STEP, **numbers, **own, "hidden": view.hidden, "lengths": view.lengths,
-            "dropout": view.dropout, **view.options(),
-        },
-        seed=view.seed,
+        _TASK, model=model, scoring=view.scoring, parameters=dict(view.parameters),
+        options=options, seed=view.seed,
     )  # fmt: skip
     return (request,)
-
-
-def _mask(view: Anatomy) -> tuple[Request, Request]:
-    """One for the lengths per row, one for those per query."""
-    options = {"part": MASK, "scores": view.scores}
-    return (
-        Request.make(_TASK, options={**options, "lengths": view.per_row}),
-        Request.make(_TASK, options={**options, "lengths": view.per_query}),
-    )
-
-
-def _root(view: Anatomy) -> tuple[Request]:
-    return _of_scoring(view, {"part": ROOT, "count": view.count})
-
-
-def _landscape(view: Anatomy) -> tuple[Request]:
-    return _of_scoring(view, {"part": LANDSCAPE, "x": view.x, "y": view.y, **view.options()})
-
-
-def _of_scoring(view: Anatomy, options: Mapping[str, Scalar]) -> tuple[Request]:
-    request = Request.make(
-        _TASK,
-        scoring=view.scoring,
-        parameters=dict(view.parameters),
-        options={**options, "hidden": view.hidden},
-        seed=view.seed,
-    )
-    return (request,)
-
-
-_REQUESTS: dict[str, Callable[[Anatomy], tuple[Request, ...]]] = {
-    STEP: _step, MASK: _mask, ROOT: _root, LANDSCAPE: _landscape,
-}  # fmt: skip
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -98,16 +244,16 @@ class StepSizes(Field[Anatomy, Sizes]):
         """See :meth:`Field.read`."""
         if view.example != DRAWN:
             return EXAMPLES[view.example].sizes
-        return Sizes(*(int(reader.parameter(each, each.name)) for each in bounds.SIZES))
+        return Sizes(*(int(reader.parameter(each, each.name)) for each in SIZES))
 
     def write(self, view: Anatomy, catalogue: Catalogue) -> Mapping[str, str]:
         """See :meth:`Field.write`."""
-        return write_parameters(bounds.SIZES, sizes_by_name(view)) if view.example == DRAWN else {}
+        return write_parameters(SIZES, sizes_by_name(view)) if view.example == DRAWN else {}
 
 
 def sizes_by_name(view: Anatomy) -> dict[str, Scalar]:
     """The sizes of the three tensors by the names of their parameters."""
-    return {each.name: size for each, size in zip(bounds.SIZES, view.sizes, strict=True)}
+    return {each.name: size for each, size in zip(SIZES, view.sizes, strict=True)}
 
 
 def formulas(query: Query, view: Anatomy | None) -> Iterator[str]:
@@ -129,9 +275,7 @@ def _index(name: str, title: str) -> Parameter:
     return Parameter(name=name, title=title, default=0, low=0, high=99)
 
 
-PART: Choice[Anatomy] = Choice(
-    name="part", title=gettext_noop("Part"), options=lambda *_: state.PARTS
-)
+PART: Choice[Anatomy] = Choice(name="part", title=gettext_noop("Part"), options=lambda *_: PARTS)
 EXAMPLE: Choice[Anatomy] = Choice(
     name="example",
     title=gettext_noop("Example"),
@@ -142,7 +286,7 @@ SCORING: ScoringChoice[Anatomy] = ScoringChoice(
     name="scoring",
     title=gettext_noop("Scoring"),
     options=lambda _, catalogue: tuple(catalogue.scorings_for()),
-    default=lambda view, catalogue: state.scoring_of(view.example, catalogue),
+    default=lambda view, catalogue: scoring_of(view.example, catalogue),
     unknown=NAME,
 )
 PARAMETERS: ForeignSettings[Anatomy] = ForeignSettings(
@@ -160,12 +304,12 @@ LAYOUT: Choice[Anatomy] = Choice(
     titles=lambda name, catalogue: layouts(catalogue).get(name, name),
     unknown=NAME,
 )
-HEADS_FIELD, HIDDEN_FIELD = _of_example(bounds.HEAD_COUNT), _of_example(bounds.HIDDEN)
-DROPOUT_FIELD: Setting[Anatomy] = Setting(name="dropout", parameter=bounds.DROPOUT)
+HEADS_FIELD, HIDDEN_FIELD = _of_example(HEAD_COUNT), _of_example(HIDDEN)
+DROPOUT_FIELD: Setting[Anatomy] = Setting(name="dropout", parameter=DROPOUT)
 SEED_FIELD: Setting[Anatomy] = Setting(name="seed", parameter=SEED)
-COUNT_FIELD: Setting[Anatomy] = Setting(name="count", parameter=bounds.COUNT)
-X_FIELD: Setting[Anatomy] = Setting(name="x", parameter=bounds.AT_X)
-Y_FIELD: Setting[Anatomy] = Setting(name="y", parameter=bounds.AT_Y)
+COUNT_FIELD: Setting[Anatomy] = Setting(name="count", parameter=COUNT)
+X_FIELD: Setting[Anatomy] = Setting(name="x", parameter=AT_X)
+Y_FIELD: Setting[Anatomy] = Setting(name="y", parameter=AT_Y)
 # Bounds that hold for every view; an index beyond its tensor is moved inside without a word.
 INDICES = (
     _index("row", gettext_noop("Batch row")),
@@ -178,18 +322,18 @@ LENGTHS: Lengths[Anatomy] = Lengths(
     name="lengths",
     sizes=lambda view: view.sizes[:2],
     kinds=lambda view: "row" if names(view.layout) == "q" else "row query",
-    default=state.lengths_of,
+    default=lengths_of,
 )
 PER_ROW: Lengths[Anatomy] = Lengths(
     name="per_row", sizes=lambda _: SCORES_SHAPE[:2], kinds=lambda _: "row",
-    default=lambda _: state.PER_ROW,
+    default=lambda _: _ROW_LENGTHS,
 )  # fmt: skip
 PER_QUERY: Lengths[Anatomy] = Lengths(
     name="per_query", sizes=lambda _: SCORES_SHAPE[:2], kinds=lambda _: "query",
-    default=lambda _: state.PER_QUERY,
+    default=lambda _: _QUERY_LENGTHS,
 )  # fmt: skip
 LINK = Link(
-    default=state.default_view,
+    default=default_view,
     fields=(
         PART, EXAMPLE, StepSizes(name="sizes"), SCORING, PARAMETERS, *normaliser_fields(), LAYOUT,
         HEADS_FIELD, HIDDEN_FIELD, DROPOUT_FIELD, SEED_FIELD, COUNT_FIELD, X_FIELD, Y_FIELD,
@@ -204,10 +348,10 @@ LINK = Link(
         ),
         LENGTHS,
         TensorText(
-            name="scores", shape=lambda _: SCORES_SHAPE, default=state.SCORES,
+            name="scores", shape=lambda _: SCORES_SHAPE, default=SCORES,
             refused=gettext_noop("{name}={given}: {error}, so the textbook's are used"),
         ),
         PER_ROW, PER_QUERY,
     ),
-    fitted=lambda view, _: replace(view, **state.indices_inside(view)),
+    fitted=lambda view, _: replace(view, **indices_inside(view)),
 )  # fmt: skip

@@ -1,22 +1,195 @@
-"""Convolution, recurrence and self-attention side by side: measured here, or as recorded."""
+"""Convolution, recurrence and self-attention side by side: measured here, or as recorded.
+
+The reference measurement that ships with the product: ``reference.json`` beside this file.
+
+:mod:`.task_record` writes it. Its numbers are those of another machine, and it says of which.
+"""
 
 from __future__ import annotations
 
+import json
 import time
+from collections.abc import Sequence
+from pathlib import Path
+from typing import Annotated, Any, Literal
 
 import torch
+from pydantic import BaseModel, ConfigDict, Field, ValidationError, model_validator
 
 from attention_plugins.contract import settle
 from attention_plugins.devices import resolve
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
-from dashboard.features.complexity import task_reference
 from dashboard.features.complexity.task_offer import OPTIONS
-from dashboard.features.complexity.task_timing import SCORING, points, reach, tables, timed
+from dashboard.features.complexity.task_timing import (
+    LAYERS,
+    SCORING,
+    Point,
+    Timed,
+    points,
+    reach,
+    tables,
+    timed,
+)
 from dashboard.features.complexity.view import REFERENCE
 from dashboard.jobs.tasks import Context
 from dashboard.records.attending import normaliser_of, without_normaliser
 from dashboard.records.request import Request, Result
+
+FILE = Path(__file__).with_name("reference.json")
+_MOST = 1_000_000  # bytes
+_FORMAT = 1
+
+Layer = Literal["cnn", "rnn", "attention"]
+Size = Annotated[int, Field(ge=1, le=1_000_000)]
+Count = Annotated[int, Field(ge=0, le=1_000_000)]
+Seconds = Annotated[float, Field(gt=0, lt=1e6)]
+Words = Annotated[str, Field(min_length=1, max_length=200, pattern=r"^[ -~]+$")]
+
+
+class _Strict(BaseModel):
+    model_config = ConfigDict(extra="forbid", strict=True)
+
+
+class _Time(_Strict):
+    layer: Layer
+    axis: Literal["n", "d"]
+    n: Size
+    d: Size
+    seconds: Seconds
+
+
+class _Reach(_Strict):
+    layer: Layer
+    n: Size
+    products: Count
+    hops: Count
+
+
+class Recorded(_Strict):
+    """On what a reference was recorded.
+
+    Attributes:
+        date: such as ``2026-11-23``.
+        processor: its general kind, such as ``x86_64 with AVX2``.
+        cores: that the process could use.
+        command: what repeats the recording.
+    """
+
+    date: Annotated[str, Field(pattern=r"^\d{4}-\d\d-\d\d$")]
+    processor: Words
+    cores: Size
+    command: Words
+
+
+class _Environment(_Strict):
+    contract: Words
+    torch: Words
+    threads: Size
+    commit: Annotated[str, Field(max_length=60, pattern=r"^[0-9A-Za-z._-]*$")]
+
+
+class _Reference(_Strict):
+    format: Literal[1]
+    recorded: Recorded
+    environment: _Environment
+    kernel: Size
+    rounds: Size
+    seconds: Seconds
+    times: Annotated[list[_Time], Field(max_length=1_000)]
+    reach: Annotated[list[_Reach], Field(min_length=1, max_length=1_000)]
+
+    @model_validator(mode="after")
+    def _complete(self) -> _Reference:
+        for axis, fixed in (("n", "d"), ("d", "n")):
+            own = [one for one in self.times if one.axis == axis]
+            sizes = {layer: [getattr(one, axis) for one in own if one.layer == layer]
+                     for layer in LAYERS}  # fmt: skip
+            first = sizes[LAYERS[0]]
+            if len(first) < 2 or first != sorted(set(first)):
+                raise ValueError(f"need two or more sizes {axis}, in order")
+            if any(each != first for each in sizes.values()):
+                raise ValueError(f"need the same sizes {axis} of every layer")
+            if len({getattr(one, fixed) for one in own}) != 1:
+                raise ValueError(f"need one {fixed} of all times over {axis}")
+        return self
+
+
+def read_reference(file: Path = FILE) -> Result:
+    """The reference as a result of the task, with the fact ``recorded``: see
+    :class:`Recorded`.
+
+    Fits and multiplications are computed from the recorded times and sizes.
+
+    Raises:
+        ValueError: there is no such file, or it holds anything else than a reference.
+    """
+    try:
+        with file.open("rb") as opened:
+            text = opened.read(_MOST + 1)
+    except OSError as error:
+        raise ValueError(f"it cannot be opened: {error.strerror}") from error
+    if len(text) > _MOST:
+        raise ValueError(f"need at most {_MOST:,} bytes")
+    try:
+        held = _Reference.model_validate_json(text)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        place = ".".join(map(str, first["loc"]))
+        raise ValueError(f"{place}: {first['msg']}" if place else first["msg"]) from error
+    of = [Point(one.layer, one.axis, one.n, one.d) for one in held.times]
+    seconds = {point.key: one.seconds for point, one in zip(of, held.times, strict=True)}
+    made, fits = tables(of, seconds, held.kernel, [one.model_dump() for one in held.reach])
+    return Result(
+        tables=made,
+        facts={
+            "fits": fits,
+            "rounds": held.rounds,
+            "kernel": held.kernel,
+            "device": "cpu",
+            "threads": held.environment.threads,
+            "torch": held.environment.torch,
+            "seconds": held.seconds,
+            "recorded": held.recorded.model_dump(),
+            "environment": held.environment.model_dump(),
+        },
+    )
+
+
+def write_reference(
+    file: Path,
+    of: Sequence[Point],
+    found: Timed,
+    reach: Sequence[dict[str, Any]],
+    *,
+    recorded: Recorded,
+    environment: dict[str, Any],
+    kernel: int,
+    seconds: float,
+) -> None:
+    """Write a reference, a line per time, so that a later one can be compared with it.
+
+    Args:
+        environment: see :mod:`dashboard.jobs.task_environment`.
+        seconds: that the recording took.
+
+    Raises:
+        ValueError: :func:`read` would refuse it.
+    """
+    times = [{**point._asdict(), "seconds": found.seconds[point.key]} for point in of]
+    held = {
+        "format": _FORMAT, "recorded": recorded.model_dump(), "environment": environment,
+        "kernel": kernel, "rounds": found.rounds, "seconds": round(seconds, 3),
+    }  # fmt: skip
+    _Reference.model_validate({**held, "times": times, "reach": [*reach]})
+    lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in held.items()]
+    lines += [_listed("times", times), _listed("reach", reach)]
+    file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
+
+
+def _listed(name: str, rows: Sequence[dict[str, Any]]) -> str:
+    return f'"{name}": [\n' + ",\n".join(f"  {json.dumps(row)}" for row in rows) + "\n]"
+
 
 _HALVINGS = {"n": 4, "d": 3}
 _BUDGET = 6.0  # seconds
@@ -44,7 +217,7 @@ def perform(request: Request, context: Context) -> Result:
     unreadable = {}
     if request.data == REFERENCE:
         try:
-            return task_reference.read()
+            return read_reference()
         except ValueError as error:
             unreadable = {"unreadable": str(error)}
     began = time.perf_counter()

@@ -18,7 +18,9 @@ from tqdm import tqdm
 
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
-from dashboard.features.complexity.task_reference import FILE, Recorded, read, write
+from dashboard.features.complexity.task import FILE, Recorded
+from dashboard.features.complexity.task import read_reference as read
+from dashboard.features.complexity.task import write_reference as write
 from dashboard.features.complexity.task_timing import SCORING, Point, points, reach, timed
 from dashboard.jobs.limits import cores
 from dashboard.jobs.task_environment import environment

@@ -10,12 +10,13 @@ import pyarrow as pa
 import streamlit as st
 
 from dashboard.features.regression import figures
-from dashboard.features.regression.naming import (
+from dashboard.features.regression.panel import (
+    PanelPlaces,
     learned_sentence,
+    panel_controls,
     panel_description,
     panel_titles,
 )
-from dashboard.features.regression.panel import PanelPlaces, panel_controls
 from dashboard.features.regression.view import (
     DEVICE,
     LINK,

@@ -1,18 +1,30 @@
-"""The data of a regression: a data set that is installed, or a table that a user has uploaded."""
+"""The data of a regression: a data set that is installed, or a table that a user has uploaded.
+
+An uploaded table as a regression problem: the rows that have a number in each chosen column.
+
+The file is read in blocks and no further than the row limit, so that a huge or wrong one costs
+neither time nor memory. Rows without a number are skipped and counted.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from pathlib import Path
 from typing import Any, NamedTuple
 
+import numpy as np
+import pyarrow as pa
+import pyarrow.compute as pc
 import torch
+from pyarrow import csv
 from torch import Tensor, nn
 
 from attention_plugins import RegressionData, registry
 from attention_plugins.contract import (
     ContractError,
     NormaliserSpec,
+    RegressionData,
     Scalar,
     ScoringFactory,
     ScoringSpec,
@@ -20,18 +32,223 @@ from attention_plugins.contract import (
 )
 from attention_plugins.fitting import learned_values
 from attention_plugins.regression import Prediction, check_data, predict
-from dashboard.features.regression.task_table import (
-    Skipped,
-    as_regression,
-    ordered,
-    queried_rows,
-    read_table,
-)
 from dashboard.language import gettext_noop
 from dashboard.records.attending import SOFTMAX, normaliser_of
 from dashboard.records.request import COLUMNS, UPLOAD, Request, is_upload
+from dashboard.storage import table_cells
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.table_format import TableError
+from dashboard.storage.table_cells import Dates, days
+from dashboard.storage.table_format import TableError, TableFormat, format_of
+
+ROW_LIMIT = 1_000_000
+_BLOCK = 1 << 20  # bytes; a row must fit into one
+_LARGEST = 1e100  # squares of it and sums of those stay finite
+_QUERIES = 100
+_QUERIES_MANY_INPUTS = 1_000
+
+
+class Skipped(NamedTuple):
+    """How many rows were not used, and why: the first reason that holds."""
+
+    ragged: int = 0
+    missing: int = 0
+    text: int = 0
+
+
+class Table(NamedTuple):
+    """The chosen columns, the target last.
+
+    Attributes:
+        names: of the columns.
+        titles: names with the units of the numbers.
+        values: numbers ``(rows, columns)`` in float64.
+        rows: their numbers ``(rows,)``: that below the header is 1, blank lines do not count.
+    """
+
+    names: tuple[str, ...]
+    titles: tuple[str, ...]
+    values: Tensor
+    skipped: Skipped
+    rows: Tensor
+
+
+def read_table(path: Path, columns: str = "") -> Table:
+    """Read the chosen columns of a table.
+
+    Args:
+        columns: such as ``2,4:5``, columns 2 and 4 as inputs of column 5; the usual ones where
+            it is empty, see :meth:`.TableFormat.usual`.
+
+    Raises:
+        TableError: no table, or one with other columns or too many rows.
+        OSError: it cannot be read.
+    """
+    form = format_of(path)
+    chosen = form.choose(columns).all
+    missing, text, kept, come = 0, 0, 0, 0
+    ragged: list[int] = []
+    parts: list[Tensor] = []
+    places: list[np.ndarray] = []
+    nothing = table_cells.missing(form.encoding)
+
+    def skip(row: csv.InvalidRow) -> str:
+        ragged.append(row.number)
+        return "skip"
+
+    for batch in _batches(path, form, chosen, skip):
+        numbers = [
+            _read(cells, column, form) for cells, column in zip(batch.columns, chosen, strict=True)
+        ]
+        absent = _any(
+            [pc.match_substring_regex(cells, nothing, ignore_case=True) for cells in batch.columns]
+        )
+        wrong = _any([pc.is_null(column) for column in numbers])
+        missing += _true(absent)
+        text += _true(pc.and_not(wrong, absent))
+        used = pc.invert(wrong)
+        kept += _true(used)
+        if kept > ROW_LIMIT or missing + text + len(ragged) > ROW_LIMIT:
+            raise TableError(f"more than {ROW_LIMIT:,} rows; take a sample of at most that many")
+        rows = [torch.from_numpy(column.filter(used).to_numpy().copy()) for column in numbers]
+        parts.append(torch.stack(rows, dim=1))
+        places.append(come + np.flatnonzero(used.to_numpy(zero_copy_only=False)))
+        come += len(batch)
+    values = torch.cat(parts) if parts else torch.zeros(0, len(chosen), dtype=torch.float64)
+    names = tuple(form.name(column) for column in chosen)
+    titles = tuple(form.title(column) for column in chosen)
+    of_all = np.concatenate(places) if places else np.zeros(0, np.int64)
+    numbers = torch.from_numpy(_numbers_of(of_all, form.header, np.array(ragged, np.int64)))
+    return Table(names, titles, values, Skipped(len(ragged), missing, text), numbers)
+
+
+def _numbers_of(places: np.ndarray, header: int, ragged: np.ndarray) -> np.ndarray:
+    """The numbers of rows below the header.
+
+    Args:
+        places: among the rows below the header that are as wide as it, from 0.
+        header: how many such rows there are down to it.
+        ragged: numbers of the other rows in the whole file, from 1, increasing.
+    """
+    before = ragged - np.arange(len(ragged)) - 1  # how many wide rows come before each
+
+    def in_file(wide: np.ndarray) -> np.ndarray:
+        return wide + 1 + np.searchsorted(before, wide, side="right")
+
+    top = in_file(np.array([header - 1]))[0] if header else 0
+    return in_file(places + header) - top
+
+
+def ordered(table: Table) -> Table:
+    """The table, sorted where it has a single input."""
+    if table.values.shape[1] != 2:
+        return table
+    order = table.values[:, 0].argsort(stable=True)
+    return table._replace(values=table.values[order], rows=table.rows[order])
+
+
+def as_regression(table: Table) -> RegressionData:
+    """The last column as y, those before as x; a single x is sorted.
+
+    Queries are 100 evenly spaced points over the range of a single x, else the inputs
+    themselves (1,000 of them, evenly picked, where there are more).
+
+    Raises:
+        TableError: fewer than two rows, or an x that never changes.
+    """
+    names, _, values, skipped, _ = ordered(table)
+    if values.shape[0] < 2:
+        raise TableError(
+            f"need 2 rows or more with a number in each chosen column, got {values.shape[0]}; "
+            f"{sum(skipped):,} rows were skipped"
+        )
+    x, y = values[:, :-1], values[:, -1]
+    for name, column in zip(names, x.T, strict=False):
+        if (column == column[0]).all():
+            raise TableError(
+                f"column {name!r} is {column[0]:g} in every row; "
+                "an input needs at least two different values"
+            )
+    if x.shape[1] == 1:
+        queries = torch.linspace(float(x[0, 0]), float(x[-1, 0]), _QUERIES, dtype=x.dtype)[:, None]
+    else:
+        queries = x[queried_rows(x)]
+    return RegressionData(x, y, queries)
+
+
+def queried_rows(x: Tensor) -> Tensor:
+    """Which rows of several inputs ``(n, d)`` are the queries: all, or 1,000 evenly picked."""
+    wanted = min(len(x), _QUERIES_MANY_INPUTS)
+    return torch.linspace(0, len(x) - 1, wanted).round().long()
+
+
+def _batches(
+    path: Path,
+    form: TableFormat,
+    chosen: tuple[int, ...],
+    skip: Callable[[csv.InvalidRow], str],
+) -> Iterator[pa.RecordBatch]:
+    """The chosen columns as bytes, some rows at a time, without the header."""
+    names = [str(place) for place in range(1, len(form.names) + 1)]
+    header = form.header
+    try:
+        for batch in csv.open_csv(
+            path,
+            # Bytes are not decoded unless they have to be: digits are the same in all others.
+            read_options=csv.ReadOptions(
+                column_names=names, block_size=_BLOCK, use_threads=False,
+                encoding="utf-16" if form.encoding == "utf-16" else "utf8",
+            ),
+            parse_options=csv.ParseOptions(
+                delimiter=form.delimiter, newlines_in_values=True, invalid_row_handler=skip
+            ),
+            convert_options=csv.ConvertOptions(
+                column_types=dict.fromkeys(names, pa.binary()),
+                include_columns=[str(place) for place in chosen],
+            ),
+        ):  # fmt: skip
+            yield batch[header:]
+            header = max(0, header - len(batch))
+    except (pa.ArrowInvalid, UnicodeDecodeError) as error:
+        raise TableError(
+            f"the table cannot be read ({error}); is a row longer than {_BLOCK:,} bytes, or a "
+            "quotation mark left open?"
+        ) from error
+
+
+def _read(cells: pa.Array, column: int, form: TableFormat) -> pa.Array:
+    """The numbers of a column, as the format says; null where a cell is none."""
+    reading = form.readings.get(column)
+    if isinstance(reading, Dates):
+        texts = (cell.decode("ascii", "replace") for cell in cells.to_pylist())
+        return pa.array([days(text, reading) for text in texts], pa.float64())
+    if reading:
+        unit = table_cells.pattern(reading, form.encoding)
+        cells = pc.replace_substring_regex(cells, unit, r"\1")
+    return _numbers(cells, form)
+
+
+def _numbers(cells: pa.Array, form: TableFormat) -> pa.Array:
+    """Numbers; null where a cell is none, or one too large to calculate with."""
+    pattern = table_cells.number(form.decimal, form.encoding)
+    fits = pc.match_substring_regex(cells, rf"^\s*(?:{pattern})\s*$")
+    marks = table_cells.separators(form.decimal, form.encoding)
+    bare = pc.replace_substring_regex(cells, marks, "")
+    plain = pc.replace_substring(bare, form.decimal, ".")
+    found = pc.cast(pc.if_else(fits, plain, pa.scalar(None, pa.binary())).cast(pa.string()),
+                    pa.float64())  # fmt: skip
+    return pc.if_else(pc.less_equal(pc.abs(found), _LARGEST), found, pa.scalar(None, pa.float64()))
+
+
+def _any(masks: list[pa.Array]) -> pa.Array:
+    found = masks[0]
+    for mask in masks[1:]:
+        found = pc.or_(found, mask)
+    return found
+
+
+def _true(mask: pa.Array) -> int:
+    return pc.sum(mask).as_py() or 0
+
 
 DEFAULT_MODEL = "nadaraya_watson"
 _DEFAULT_SCORING = "gaussian"

@@ -4,10 +4,10 @@ from dashboard.features.anatomy.moves import Shape, shape_flow
 
 SIZES = {"B": 2, "n": 5, "H": 3, "d": 7}
 STEPS = (
-    Shape(said="one row", axes=(("B",), ("n",), ("H", "d"))),
-    Shape(said="cut", axes=(("B",), ("n",), ("H",), ("d",))),
-    Shape(said="transpose", axes=(("B",), ("H",), ("n",), ("d",))),
-    Shape(said="batch rows", axes=(("B", "H"), ("n",), ("d",))),
+    Shape("one row", "B n H·d"),
+    Shape("cut", "B n H d"),
+    Shape("transpose", "B H n d"),
+    Shape("batch rows", "B·H n d"),
 )
 
 
@@ -60,9 +60,9 @@ def test_a_band_ties_every_axis_to_itself():
 
 def test_an_axis_of_one_stretches_where_it_goes(rows):
     steps = (
-        Shape(said="queries", axes=(("n",), ("(H)",)), into=2),
-        Shape(said="keys", axes=(("(n)",), ("H",))),
-        Shape(said="sum", axes=(("n",), ("H",))),
+        Shape("queries", "n (H)", into=2),
+        Shape("keys", "(n) H"),
+        Shape("sum", "n H"),
     )
     spec = shape_flow(steps, SIZES).to_dict()
     found = blocks(spec, rows)
@@ -76,4 +76,4 @@ def test_an_axis_of_one_stretches_where_it_goes(rows):
 
 def test_an_axis_without_a_size_is_refused():
     with pytest.raises(ValueError, match="need the size of m"):
-        shape_flow((Shape(said="", axes=(("m",),)),), SIZES)
+        shape_flow((Shape("", "m"),), SIZES)

@@ -6,8 +6,16 @@ from hypothesis import strategies as st
 
 from dashboard.features.anatomy import tensors
 from dashboard.features.anatomy.examples import DRAWN, EXAMPLES, GIVEN, HEADS, Sizes, names
-from dashboard.features.anatomy.state import MASK, PARTS, STEP, default_view, missing
-from dashboard.features.anatomy.view import LENGTHS, LINK, requests
+from dashboard.features.anatomy.view import (
+    LENGTHS,
+    LINK,
+    MASK,
+    PARTS,
+    STEP,
+    default_view,
+    missing,
+    requests,
+)
 from dashboard.records.parameter import defaults
 
 LAYOUTS = (GIVEN, HEADS, "self_attention", "from_a_friend")

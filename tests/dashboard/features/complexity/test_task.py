@@ -8,8 +8,8 @@ import torch
 from torch.utils._python_dispatch import TorchDispatchMode
 
 from attention_plugins.complexity import SelfAttention
+from dashboard.features.complexity import task, task_timing
 from dashboard.features.complexity import task as complexity
-from dashboard.features.complexity import task_reference, task_timing
 from dashboard.features.complexity.view import REFERENCE
 from dashboard.jobs.tasks import Cancelled, perform
 from dashboard.records.request import Request, Result
@@ -155,7 +155,7 @@ def test_the_reference_is_read_and_says_with_what_it_was_made():
     watch = Watch()
     made = perform(Request.make("complexity", data=REFERENCE), watch)
     assert watch.told == [], "nothing was measured"
-    shipped = task_reference.read()
+    shipped = task.read_reference()
     assert made.tables["times"] == shipped.tables["times"]
     assert made.facts["environment"] == shipped.facts["environment"], "not this machine's"
 
@@ -164,7 +164,7 @@ def test_without_a_reference_this_machine_is_measured_and_says_so(monkeypatch):
     def missing():
         raise ValueError("it is gone")
 
-    monkeypatch.setattr(task_reference, "read", missing)
+    monkeypatch.setattr(task, "read", missing)
     monkeypatch.setattr(complexity, "OPTIONS", OPTIONS_OF_SMALL)
     made = perform(Request.make("complexity", data=REFERENCE), Watch())
     assert made.facts["unreadable"] == "it is gone"

@@ -7,8 +7,9 @@ import pytest
 import torch
 
 from dashboard.features.complexity import task_record
+from dashboard.features.complexity.task import FILE
+from dashboard.features.complexity.task import read_reference as read
 from dashboard.features.complexity.task_record import record
-from dashboard.features.complexity.task_reference import FILE, read
 from dashboard.features.complexity.task_timing import points
 
 HELD = json.loads(FILE.read_text("utf-8"))

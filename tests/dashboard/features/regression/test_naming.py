@@ -2,7 +2,7 @@ from dataclasses import replace
 
 import pytest
 
-from dashboard.features.regression.naming import (
+from dashboard.features.regression.panel import (
     learned_sentence,
     learned_values,
     panel_description,

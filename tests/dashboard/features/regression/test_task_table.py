@@ -5,8 +5,8 @@ from contextlib import suppress
 import pytest
 import torch
 
-from dashboard.features.regression import task_table
-from dashboard.features.regression.task_table import (
+from dashboard.features.regression import task_problem
+from dashboard.features.regression.task_problem import (
     ROW_LIMIT,
     Skipped,
     TableError,
@@ -109,7 +109,7 @@ def test_titles_above_the_header_and_units_below_it_are_no_rows(read):
 @pytest.mark.parametrize("header", [True, False])
 def test_rows_have_the_numbers_that_they_have_below_the_header(read, header, monkeypatch):
     """Counted are rows that are skipped, and those with other columns; blank lines are not."""
-    monkeypatch.setattr(task_table, "_BLOCK", 512)  # many blocks
+    monkeypatch.setattr(task_problem, "_BLOCK", 512)  # many blocks
     random.seed(1)
     lines, expected = ["a title", "x,y"] * header, []
     for number in range(1, 1_010):
@@ -122,7 +122,7 @@ def test_rows_have_the_numbers_that_they_have_below_the_header(read, header, mon
     table = read("\n".join(lines))
     assert table.rows.tolist() == table.values[:, 1].tolist() == expected
     assert table.skipped.ragged > 100
-    sorted_ = task_table.ordered(table)
+    sorted_ = task_problem.ordered(table)
     assert sorted_.rows.tolist() == sorted_.values[:, 1].tolist() == expected[::-1]
 
 
@@ -182,7 +182,7 @@ def test_junk_of_every_kind_raises_nothing_else(read):
 
 
 def test_the_row_limit_is_exact(read, monkeypatch):
-    monkeypatch.setattr(task_table, "ROW_LIMIT", 2_000)
+    monkeypatch.setattr(task_problem, "ROW_LIMIT", 2_000)
     rows = "".join(f"{i},{i % 13}\n" for i in range(2_000))
     assert read("x,y\n" + rows).values.shape == (2_000, 2)
     with pytest.raises(TableError, match="more than 2,000 rows"):
