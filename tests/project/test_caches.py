@@ -193,10 +193,10 @@ GIVEN = {
     ),
     "features.race.grid._drawn": {"prepare": "is of the result and the titles"},
     "features.race.figures._lines": {"prepare": "is of the task that was seen"},
-    "features.anatomy.mask._chart": {"found": "is of the result", "vmax": "is of the stage"},
+    "features.anatomy.page.matrix": {"vmax": "is of the stage"},
     "features.anatomy.moves.broadcast": {"tensors": "is of the result"},
     "features.anatomy.moves._flow": {"steps": "is of the name"},
-    "features.anatomy.step._chart": {
+    "features.anatomy.step.matrices": {
         "masked": "is of the result and the view",
         "vmax": "is of the stage",
         "walk.matrix": "is of the view",

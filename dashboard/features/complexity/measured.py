@@ -186,7 +186,7 @@ def drawn(result: Result, compared: Result | None = None) -> None:
     _exponents(fits, compared)
     _reach(result)
     for each in filter(None, (result, compared)):
-        _made(each.facts)
+        _origin(each.facts)
 
 
 def _whose(facts: Mapping[str, Any], compared: Result | None) -> None:
@@ -218,17 +218,11 @@ def _whose(facts: Mapping[str, Any], compared: Result | None) -> None:
         )  # fmt: skip
 
 
-def _made(facts: Mapping[str, Any]) -> None:
-    """With what it was measured, at the page's end."""
-    machine = _machine(facts) if "recorded" in facts else _measured(facts)
-    shown.caption(together([machine, _timed(facts["rounds"])]))
-
-
-def _machine(facts: Mapping[str, Any]) -> str:
-    """What a reference measurement was recorded on, and how it is repeated."""
-    recorded, commit = facts["recorded"], facts["environment"]["commit"]
-    return together(
-        [
+def _origin(facts: Mapping[str, Any]) -> None:
+    """With what it was measured, at the page's end; how a reference measurement is repeated."""
+    if "recorded" in facts:
+        recorded, commit = facts["recorded"], facts["environment"]["commit"]
+        sentences = [
             gettext(
                 "Reference measurement: recorded on {date} at commit {commit}.",
                 date=recorded["date"], commit=commit or gettext("unknown"),
@@ -242,24 +236,22 @@ def _machine(facts: Mapping[str, Any]) -> str:
                 facts["threads"], torch=facts["torch"],
             ),
             gettext("This command records it anew: `{command}`.", command=recorded["command"]),
-        ]
-    )  # fmt: skip
-
-
-def _measured(facts: Mapping[str, Any]) -> str:
-    return ngettext(
-        "Measured on {device} with {count} thread, torch {torch}, in {seconds:.1f} s.",
-        "Measured on {device} with {count} threads, torch {torch}, in {seconds:.1f} s.",
-        facts["threads"], device=facts["device"], torch=facts["torch"], seconds=facts["seconds"],
-    )  # fmt: skip
-
-
-def _timed(rounds: int) -> str:
-    return ngettext(
+        ]  # fmt: skip
+    else:
+        sentences = [
+            ngettext(
+                "Measured on {device} with {count} thread, torch {torch}, in {seconds:.1f} s.",
+                "Measured on {device} with {count} threads, torch {torch}, in {seconds:.1f} s.",
+                facts["threads"], device=facts["device"], torch=facts["torch"],
+                seconds=facts["seconds"],
+            )
+        ]  # fmt: skip
+    timing = ngettext(
         "Each point is the shortest of {count} timing, one sequence at a time, no gradients.",
         "Each point is the shortest of {count} timings, one sequence at a time, no gradients.",
-        rounds,
+        facts["rounds"],
     )
+    shown.caption(together([*sentences, timing]))
 
 
 def _exponents(fits: Sequence[Mapping[str, Any]], compared: Result | None) -> None:

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any
 
 import pandas as pd
 import streamlit as st
@@ -56,7 +55,10 @@ _FORMULAS = {
 
 
 def _controls(session: Session[Complexity]) -> None:
-    shown.markdown(_formulas())
+    columns = gettext("Layer"), gettext("Work"), gettext("In sequence"), gettext("Path")
+    costs = [f"{title} | {_FORMULAS[layer]}" for layer, title in titles().items()]
+    rows = [" | ".join(columns), ":-- | :-: | :-: | :-:", *costs]
+    shown.markdown("\n".join(f"| {row} |" for row in rows))
     shown.caption(
         gettext(
             "Work: multiplications of one layer. In sequence: operations that must wait for each "
@@ -80,25 +82,14 @@ def _times(session: Session[Complexity]) -> None:
     """Whose times are shown, and the button that measures."""
     if draw_choice(session, TIMES, width=_TIMES_WIDTH) == REFERENCE:
         label, values = gettext("Measure on this machine"), {"times": BOTH}
-        told = gettext("With the settings beside it; the reference measurement stays.")
+        hint = gettext("With the settings beside it; the reference measurement stays.")
     else:
         label, values = gettext("Measure again"), {"seed": next_seed(session.view.seed)}
-        told = gettext("With other weights and inputs: the next seed.")
+        hint = gettext("With other weights and inputs: the next seed.")
     st.button(
-        label, icon=":material/timer:", on_click=_change, args=(session,), kwargs=values, help=told
+        label, icon=":material/timer:", help=hint,
+        on_click=lambda: session.change(replace(session.view, **values)),
     )  # fmt: skip
-
-
-def _change(session: Session[Complexity], **values: Any) -> None:
-    session.change(replace(session.view, **values))
-
-
-def _formulas() -> str:
-    """The table of the costs, in Markdown."""
-    columns = gettext("Layer"), gettext("Work"), gettext("In sequence"), gettext("Path")
-    head = [" | ".join(columns), ":-- | :-: | :-: | :-:"]
-    rows = [f"{title} | {_FORMULAS[layer]}" for layer, title in titles().items()]
-    return "\n".join(f"| {row} |" for row in (*head, *rows))
 
 
 def _results(session: Session[Complexity], _: None) -> None:

@@ -1,7 +1,6 @@
 """Convolution, recurrence and self-attention side by side: measured here, or as recorded.
 
-The reference measurement that ships with the product: ``reference.json`` beside this file.
-
+The reference measurement that ships with the product is ``reference.json`` beside this file;
 :mod:`.task_record` writes it. Its numbers are those of another machine, and it says of which.
 """
 
@@ -9,7 +8,7 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -24,8 +23,8 @@ from dashboard.features.complexity.task_offer import OPTIONS
 from dashboard.features.complexity.task_timing import (
     LAYERS,
     SCORING,
+    Layers,
     Point,
-    Timed,
     points,
     reach,
     tables,
@@ -116,8 +115,7 @@ class _Reference(_Strict):
 
 
 def read_reference(file: Path = FILE) -> Result:
-    """The reference as a result of the task, with the fact ``recorded``: see
-    :class:`Recorded`.
+    """The reference as a result of the task, with the fact ``recorded``, see :class:`Recorded`.
 
     Fits and multiplications are computed from the recorded times and sizes.
 
@@ -159,36 +157,29 @@ def read_reference(file: Path = FILE) -> Result:
 def write_reference(
     file: Path,
     of: Sequence[Point],
-    found: Timed,
+    seconds: Mapping[tuple[str, int, int], float],
     reach: Sequence[dict[str, Any]],
-    *,
-    recorded: Recorded,
-    environment: dict[str, Any],
-    kernel: int,
-    seconds: float,
+    facts: Mapping[str, Any],
 ) -> None:
     """Write a reference, a line per time, so that a later one can be compared with it.
 
     Args:
-        environment: see :mod:`dashboard.jobs.task_environment`.
-        seconds: that the recording took.
+        seconds: by the points' keys.
+        facts: ``recorded``, see :class:`Recorded`, ``environment``, see
+            :mod:`dashboard.jobs.task_environment`, ``kernel``, the ``rounds`` that were timed,
+            and the ``seconds`` that it took.
 
     Raises:
-        ValueError: :func:`read` would refuse it.
+        ValueError: :func:`read_reference` would refuse it.
     """
-    times = [{**point._asdict(), "seconds": found.seconds[point.key]} for point in of]
-    held = {
-        "format": _FORMAT, "recorded": recorded.model_dump(), "environment": environment,
-        "kernel": kernel, "rounds": found.rounds, "seconds": round(seconds, 3),
-    }  # fmt: skip
+    times = [{**point._asdict(), "seconds": seconds[point.key]} for point in of]
+    held = {"format": _FORMAT, **facts}
     _Reference.model_validate({**held, "times": times, "reach": [*reach]})
     lines = [f"{json.dumps(name)}: {json.dumps(value)}" for name, value in held.items()]
-    lines += [_listed("times", times), _listed("reach", reach)]
+    for name, rows in (("times", times), ("reach", reach)):
+        text = ",\n".join(f"  {json.dumps(row)}" for row in rows)
+        lines.append(f"{json.dumps(name)}: [\n{text}\n]")
     file.write_text("{\n" + ",\n".join(lines) + "\n}\n", encoding="utf-8")
-
-
-def _listed(name: str, rows: Sequence[dict[str, Any]]) -> str:
-    return f'"{name}": [\n' + ",\n".join(f"  {json.dumps(row)}" for row in rows) + "\n]"
 
 
 _HALVINGS = {"n": 4, "d": 3}
@@ -208,7 +199,7 @@ def perform(request: Request, context: Context) -> Result:
         ``multiply_adds``) and ``reach`` (``layer``, ``n``, ``products``, ``hops``); facts
         ``fits`` (per layer and axis ``exponent``, ``factor``, ``last``, ``counted``), ``rounds``
         that were timed, ``kernel``, ``device``, ``threads``, ``torch``, ``seconds``; of a
-        recorded one also ``recorded``, see :mod:`.task_reference`.
+        recorded one also ``recorded``, see :class:`Recorded`.
 
     Raises:
         ValueError: an option out of bounds, a device that is not here.
@@ -227,7 +218,8 @@ def perform(request: Request, context: Context) -> Result:
     n, d, kernel = (int(options[name]) for name in ("longest", "widest", "kernel"))
     of = points(_halved(n, "n"), d, n, _halved(d, "d"))
     with seeded(request.seed):
-        found = timed(of, kernel, attention, device, int(options["repeats"]), _BUDGET, context)
+        layers = Layers(kernel, attention, device)
+        found = timed(of, layers, int(options["repeats"]), _BUDGET, context)
     made, fits = tables(of, found.seconds, kernel, reach(of, kernel, context))
     return Result(
         tables=made,

@@ -18,10 +18,8 @@ from tqdm import tqdm
 
 from attention_plugins.randomness import seeded
 from attention_plugins.registry import installed
-from dashboard.features.complexity.task import FILE, Recorded
-from dashboard.features.complexity.task import read_reference as read
-from dashboard.features.complexity.task import write_reference as write
-from dashboard.features.complexity.task_timing import SCORING, Point, points, reach, timed
+from dashboard.features.complexity.task import FILE, Recorded, read_reference, write_reference
+from dashboard.features.complexity.task_timing import SCORING, Layers, Point, points, reach, timed
 from dashboard.jobs.limits import cores
 from dashboard.jobs.task_environment import environment
 
@@ -60,9 +58,9 @@ def record(of: Sequence[Point], output: Path, threads: int, budget: float = _BUD
     """
     torch.set_num_threads(threads)
     context, began = _Bar(), time.perf_counter()
-    attention = installed().scoring_factory(SCORING)
     with seeded(0):
-        found = timed(of, _KERNEL, attention, torch.device("cpu"), _ROUNDS, budget, context)
+        layers = Layers(_KERNEL, installed().scoring_factory(SCORING))
+        found = timed(of, layers, _ROUNDS, budget, context)
         seen = reach(of, _KERNEL, context)
     recorded = Recorded(
         date=datetime.now(UTC).date().isoformat(),
@@ -70,10 +68,11 @@ def record(of: Sequence[Point], output: Path, threads: int, budget: float = _BUD
         cores=cores(),
         command=COMMAND if threads == 1 else f"{COMMAND} --threads {threads}",
     )
-    write(
-        output, of, found, seen, recorded=recorded, environment=environment(), kernel=_KERNEL,
-        seconds=time.perf_counter() - began,
-    )  # fmt: skip
+    facts = {
+        "recorded": recorded.model_dump(), "environment": environment(), "kernel": _KERNEL,
+        "rounds": found.rounds, "seconds": round(time.perf_counter() - began, 3),
+    }  # fmt: skip
+    write_reference(output, of, found.seconds, seen, facts)
 
 
 def main() -> None:
@@ -83,7 +82,7 @@ def main() -> None:
     parser.add_argument("--output", type=Path, default=FILE, help="default: the shipped file")
     given = parser.parse_args()
     record(points(_LENGTHS, _D, _N, _SIZES), given.output, given.threads)
-    for fit in read(given.output).facts["fits"]:
+    for fit in read_reference(given.output).facts["fits"]:
         print(
             f"{fit['layer']:9} over {fit['axis']}: {fit['exponent']:.2f}, last doubling "
             f"{fit['last']:.2f}, counted {fit['counted']:.2f}"

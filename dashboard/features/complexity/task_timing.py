@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
 import pyarrow as pa
@@ -62,6 +62,27 @@ class Timed(NamedTuple):
     rounds: int
 
 
+class Layers(NamedTuple):
+    """How the three layers are made, and where they are timed.
+
+    Attributes:
+        kernel: the convolution's width.
+        attention: what makes self-attention's scoring.
+    """
+
+    kernel: int
+    attention: ScoringFactory
+    device: torch.device = torch.device("cpu")
+
+    def make(self, name: str, size: int) -> Convolution | Recurrence | SelfAttention:
+        """The layer of that name for vectors of that size."""
+        if name == "cnn":
+            return Convolution(size, self.kernel)
+        if name == "rnn":
+            return Recurrence(size)
+        return SelfAttention(self.attention(Sizes(size, size, size)))
+
+
 def points(lengths: Iterable[int], d: int, n: int, sizes: Iterable[int]) -> list[Point]:
     """Every layer at every length with size ``d``, then with length ``n`` at every size."""
     pairs = [("n", length, d) for length in lengths] + [("d", n, size) for size in sizes]
@@ -69,13 +90,7 @@ def points(lengths: Iterable[int], d: int, n: int, sizes: Iterable[int]) -> list
 
 
 def timed(
-    of: Sequence[Point],
-    kernel: int,
-    attention: ScoringFactory,
-    device: torch.device,
-    rounds: int,
-    budget: float,
-    context: Context,
+    of: Sequence[Point], layers: Layers, rounds: int, budget: float, context: Context
 ) -> Timed:
     """The shortest time of one pass of every point.
 
@@ -108,11 +123,11 @@ def timed(
             if context.stopped():
                 raise Cancelled
             if point.key not in watches:
-                layer = _layer(point.layer, point.d, kernel, attention).to(device).eval()
-                x = torch.randn(1, point.n, point.d).to(device)
+                layer = layers.make(point.layer, point.d).to(layers.device).eval()
+                x = torch.randn(1, point.n, point.d).to(layers.device)
                 watches[point.key] = Stopwatch(layer, x)
             times.setdefault(point.key, []).append(watches[point.key].seconds())
-            measured = _row(point, min(times[point.key]), kernel)
+            measured = _row(point, min(times[point.key]), layers.kernel)
     # The shortest, since other work on the machine only adds to it.
     return Timed({key: min(own) for key, own in times.items()}, min(map(len, times.values())))
 
@@ -129,40 +144,30 @@ def tables(
 def reach(of: Iterable[Point], kernel: int, context: Context) -> list[dict[str, Any]]:
     """Per length of the points, up to 512, and layer: ``products`` in sequence, and ``hops``."""
     lengths = sorted({point.n for point in of if point.n <= _LONGEST_REACH})
-    return list(_reach(lengths, kernel, context))
+    # By the softmax: a sparse normaliser lets no gradient through where it gives no weight, which
+    # is what this input asks for and not how far the layer sees.
+    layers = Layers(kernel, installed().scoring_factory(SCORING))
+    rows = []
+    for index, n in enumerate(lengths):
+        note = gettext_noop("following dependences at n = {n:,}", n=n)
+        context.report(_TIMING + (1 - _TIMING) * index / len(lengths), note)
+        for name in LAYERS:
+            layer = layers.make(name, _REACH_SIZE).double()
+            x = torch.randn(1, n, _REACH_SIZE, dtype=torch.float64, requires_grad=True)
+            rows.append(
+                {
+                    "layer": name,
+                    "n": n,
+                    "products": dependent_products(layer(x)),
+                    "hops": hops(layer, n, _REACH_SIZE),
+                }
+            )
+    return rows
 
 
 def _row(point: Point, seconds: float, kernel: int) -> dict[str, Any]:
     counted = multiply_adds(*point.key, kernel)
     return {**point._asdict(), "seconds": seconds, "multiply_adds": counted}
-
-
-def _layer(
-    name: str, size: int, kernel: int, attention: ScoringFactory
-) -> Convolution | Recurrence | SelfAttention:
-    if name == "cnn":
-        return Convolution(size, kernel)
-    if name == "rnn":
-        return Recurrence(size)
-    return SelfAttention(attention(Sizes(size, size, size)))
-
-
-def _reach(lengths: list[int], kernel: int, context: Context) -> Iterator[dict[str, Any]]:
-    # By the softmax: a sparse normaliser lets no gradient through where it gives no weight, which
-    # is what this input asks for and not how far the layer sees.
-    attention = installed().scoring_factory(SCORING)
-    for index, n in enumerate(lengths):
-        note = gettext_noop("following dependences at n = {n:,}", n=n)
-        context.report(_TIMING + (1 - _TIMING) * index / len(lengths), note)
-        for name in LAYERS:
-            layer = _layer(name, _REACH_SIZE, kernel, attention).double()
-            x = torch.randn(1, n, _REACH_SIZE, dtype=torch.float64, requires_grad=True)
-            yield {
-                "layer": name,
-                "n": n,
-                "products": dependent_products(layer(x)),
-                "hops": hops(layer, n, _REACH_SIZE),
-            }
 
 
 def _fits(rows: list[dict[str, Any]]) -> list[dict[str, Any]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import functools
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import NamedTuple
 
 import altair as alt
@@ -31,7 +31,7 @@ from dashboard.charts.frames import Table, column_of, names_of
 from dashboard.charts.lanes import OWN_SCALES, hover, stacked
 from dashboard.charts.legend import NAMES_COLUMNS, NAMES_LONGEST, named_strokes
 from dashboard.charts.summary import Summary, number, of_lines
-from dashboard.charts.template import Data, Prepared, Sources
+from dashboard.charts.template import Prepared, Sources
 from dashboard.language import gettext, together
 
 
@@ -172,14 +172,17 @@ def draw_left_out(data: Sources, shape: LeftOutShape) -> alt.LayerChart:
 
 
 def _summary(panels: Mapping[str, Table], of: str) -> Summary:
-    said = [
-        gettext(
-            "{panel}: over {count:,} points, the root of the mean squared distance from the "
-            "diagonal is {distance}.",
-            panel=name, count=len(table), distance=number(_distance(table)),
-        )
-        for name, table in panels.items()
-    ]  # fmt: skip
+    sentences = [gettext("Predicted against measured {name}.", name=of)]
+    for name, each in panels.items():
+        misses = column_of(each, "prediction") - column_of(each, "measured")
+        distance = number(float(np.sqrt(np.mean(misses**2))))
+        sentences.append(
+            gettext(
+                "{panel}: over {count:,} points, the root of the mean squared distance from the "
+                "diagonal is {distance}.",
+                panel=name, count=len(each), distance=distance,
+            )
+        )  # fmt: skip
     title = gettext("measured {name}", name=of)
 
     def table() -> pa.Table:
@@ -191,13 +194,7 @@ def _summary(panels: Mapping[str, Table], of: str) -> Summary:
         }
         return table_of({title: first, **predictions})
 
-    words = together([gettext("Predicted against measured {name}.", name=of), *said])
-    return Summary(words, table)
-
-
-def _distance(table: Table) -> float:
-    misses = column_of(table, "prediction") - column_of(table, "measured")
-    return float(np.sqrt(np.mean(misses**2)))
+    return Summary(together(sentences), table)
 
 
 class OverlayShape(NamedTuple):
@@ -261,12 +258,21 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     y = value_axis(lane, shape.axes)
     pointed = hover("q")
     queries = data["queries"]
+    tooltip = [
+        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
+        for i, (name, _) in enumerate(shape.panels)
+    ]
+    curves = alt.Chart(data["curves"])
+    if shape.axes.line:
+        curves = curves.mark_line(strokeWidth=2)
+    else:
+        curves = curves.mark_point(size=18, strokeWidth=2)
     layers = [
         theme.ramp(),
-        strips(queries, shape.axes, pointed, lane.bottom, _tooltip(shape)),
+        strips(queries, shape.axes, pointed, lane.bottom, tooltip),
         rule(queries, shape.axes, pointed, [lane]),
         *scatter(queries, data["points"], shape.axes, y),
-        _lines(data["curves"], shape.axes.line).encode(
+        curves.encode(
             x=input_axis(shape.axes),
             y=value_of(y, "prediction"),
             stroke=named_strokes(
@@ -279,13 +285,6 @@ def draw_overlay(data: Sources, shape: OverlayShape) -> alt.LayerChart:
     return theme.finished(chart, width=shape.width, height=lane.bottom, title=note)
 
 
-def _tooltip(shape: OverlayShape) -> Sequence[alt.Tooltip]:
-    return [
-        alt.Tooltip(f"p{i}:Q", format=theme.EXACT, title=name)
-        for i, (name, _) in enumerate(shape.panels)
-    ]
-
-
 def _tall(drawn: Mapping[str, Problem]) -> pa.Table:
     """A row per panel and query."""
     parts = [*drawn.values()]
@@ -294,8 +293,3 @@ def _tall(drawn: Mapping[str, Problem]) -> pa.Table:
     }
     panels = np.repeat(np.array([*drawn], dtype=object), [len(p.curve["x"]) for p in parts])
     return table_of({**columns, "panel": panels})
-
-
-def _lines(curves: Data, line: bool) -> alt.Chart:
-    chart = alt.Chart(curves)
-    return chart.mark_line(strokeWidth=2) if line else chart.mark_point(size=18, strokeWidth=2)

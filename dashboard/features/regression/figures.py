@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from functools import partial
-from typing import NamedTuple, TypedDict
+from typing import Any, NamedTuple
 
 import numpy as np
 import pandas as pd
@@ -43,9 +43,11 @@ def colours(vmax: float | None) -> None:
     if vmax is not None:
         legend(vmax)
         return
-    title = gettext("share of the map's largest weight")
-    said = gettext("Colours: share of the map's largest weight")
-    show("legend of shares", lambda: weights_legend(title=title), said)
+    show(
+        "legend of shares",
+        lambda: weights_legend(title=gettext("share of the map's largest weight")),
+        gettext("Colours: share of the map's largest weight"),
+    )
 
 
 def own_scale(result: Result) -> float:
@@ -89,12 +91,11 @@ def regression_panel(result: Result, letter: str, vmax: float) -> None:
 
 def learning(result: Result, letter: str) -> None:
     """How the error fell while a panel learned, and where its parameters went."""
-
     show_filled(
         f"learning {result.digest} {letter}",
         draw_loss,
-        partial(_learned, result.tables["history"], letter),
-        _learning_of(letter),
+        lambda: _learning(result.tables["history"], letter),
+        gettext("Learning curve of panel {letter}", letter=letter),
     )
 
 
@@ -103,15 +104,12 @@ def live_learning(events: Sequence[Event], letter: str) -> None:
     steps = [event.facts for event in events if "loss" in event.facts]
     if len(steps) > 1:
         # Each look has its own numbers, so nothing of them is kept.
-        show_prepared(draw_loss, _learned(pd.DataFrame(steps), letter), _learning_of(letter))
+        alt = gettext("Learning curve of panel {letter}", letter=letter)
+        show_prepared(draw_loss, _learning(pd.DataFrame(steps), letter), alt)
 
 
-def _learned(history: Table, letter: str) -> Prepared:
+def _learning(history: Table, letter: str) -> Prepared:
     return prepare_learning(history, colour=PANEL_COLOURS[letter], left_out=True)
-
-
-def _learning_of(letter: str) -> str:
-    return gettext("Learning curve of panel {letter}", letter=letter)
 
 
 def compared(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
@@ -119,18 +117,32 @@ def compared(results: Mapping[str, Result], titles: Mapping[str, str]) -> None:
     first = next(iter(results.values()))
     names = [f"{letter} {results[letter].digest} {title}" for letter, title in titles.items()]
     key = " ".join(names)
+    colours = {titles[letter]: PANEL_COLOURS[letter] for letter in results}
+
+    def tables(name: str) -> dict[str, Table]:
+        return {titles[letter]: result.tables[name] for letter, result in results.items()}
+
     if has_curve(first):
-        said = gettext("The curves of all panels over the training points")
         show_filled(
-            f"overlay {key}", draw_overlay, partial(_overlay, results, titles), said,
+            f"overlay {key}",
+            draw_overlay,
+            lambda: prepare_overlay(
+                tables("curve"), first.tables["points"], colours=colours, height=_OVERLAY,
+                **_axes(first),
+            ),
+            gettext("The curves of all panels over the training points"),
             marks=_marks(first),
         )  # fmt: skip
         return
-    said = gettext("Predicted against measured values, all panels")
     show_filled(
-        f"left out {key}", draw_left_out, partial(_left_out, results, titles), said,
+        f"left out {key}",
+        draw_left_out,
+        lambda: prepare_left_out(
+            tables("left_out"), colours, of=translated(first.facts["y_name"]), height=_OVERLAY
+        ),
+        gettext("Predicted against measured values, all panels"),
         marks=gettext("Dashed: predictions that equal what was measured."),
-    )  # fmt: skip
+    )
 
 
 def _marks(result: Result) -> str:
@@ -148,27 +160,6 @@ def _marks(result: Result) -> str:
 def has_curve(result: Result) -> bool:
     """Whether predictions are a curve over one input."""
     return len(result.facts["x_names"]) == 1
-
-
-def _overlay(results: Mapping[str, Result], titles: Mapping[str, str]) -> Prepared:
-    first = next(iter(results.values()))
-    return prepare_overlay(
-        {titles[letter]: result.tables["curve"] for letter, result in results.items()},
-        first.tables["points"],
-        colours={titles[letter]: PANEL_COLOURS[letter] for letter in results},
-        height=_OVERLAY,
-        **_axes(first),
-    )
-
-
-def _left_out(results: Mapping[str, Result], titles: Mapping[str, str]) -> Prepared:
-    first = next(iter(results.values()))
-    return prepare_left_out(
-        {titles[letter]: result.tables["left_out"] for letter, result in results.items()},
-        {titles[letter]: PANEL_COLOURS[letter] for letter in results},
-        of=translated(first.facts["y_name"]),
-        height=_OVERLAY,
-    )
 
 
 class Estimate(NamedTuple):
@@ -195,11 +186,6 @@ def complete(results: Iterable[Result]) -> int:
     return counts.pop() if len(counts) == 1 else 0
 
 
-class _Axes(TypedDict):
-    x_title: str
-    y_title: str
-
-
-def _axes(result: Result) -> _Axes:
+def _axes(result: Result) -> dict[str, Any]:
     first, name = result.facts["x_names"][0], result.facts["y_name"]
     return {"x_title": translated(first), "y_title": translated(name)}

@@ -235,7 +235,7 @@ def panel_controls(
                 chosen = _typed(session, letter, chosen)
             shown.title(choice_title(chosen.scoring, session.catalogue))
         if chosen.scoring not in session.catalogue.scorings:
-            below = shown.container(), shown.container(), shown.container()
+            below = [shown.container() for _ in range(3)]
             return PanelPlaces(whole, menu, *below), chosen
         layout.formula_of(letter, session.catalogue.scorings[chosen.scoring])
         result, remarks = shown.container(), shown.container()
@@ -345,12 +345,13 @@ def _parameters(session: Session[Regression], key: str, panel: Fit) -> Fit:
                     )
     return replace(
         panel,
-        parameters=_settled(session.catalogue, panel, values),
+        # A value for every parameter that the panel has now, and for no other.
+        parameters=pairs(
+            {
+                each.name: values.get(each.name, each.default)
+                for each in fit_parameters(session.catalogue, panel)
+            }
+        ),
         learn=learn,
         fitting=fitting if learn else (),
     )
-
-
-def _settled(catalogue: Catalogue, panel: Fit, values: dict) -> Pairs:
-    """A value for every parameter that the panel has now, and for no other."""
-    return pairs({k.name: values.get(k.name, k.default) for k in fit_parameters(catalogue, panel)})

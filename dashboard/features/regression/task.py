@@ -5,42 +5,50 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
+from typing import Any, NamedTuple
 
 import torch
-from torch import Tensor, nn
+from torch import nn
 
 from attention_plugins import ModelSizes, RegressionData, registry
 from attention_plugins.attention import rows_sum_to_one
-from attention_plugins.contract import ContractError, as_record, settle
+from attention_plugins.contract import (
+    ContractError,
+    NormaliserSpec,
+    Scalar,
+    ScoringFactory,
+    ScoringSpec,
+    as_record,
+    settle,
+)
 from attention_plugins.devices import resolve, widest
-from attention_plugins.fitting import Fit, NotFiniteError, Step, fit
+from attention_plugins.fitting import Fit, NotFiniteError, Step, fit, learned_values
 from attention_plugins.randomness import seeded
 from attention_plugins.regression import errors, evaluate, mean_squares, predict, standardise
 from dashboard.features.regression.task_offer import OPTIONS, STANDARDISE
 from dashboard.features.regression.task_problem import (
     DATA_OPTION,
-    DEFAULT_MODEL,
-    Asked,
-    equal_weights,
-    moved,
-    read_asked,
+    DEFAULT_PROBLEM,
     read_problem,
-    remarks,
 )
 from dashboard.features.regression.task_result import (
     MOST_CELLS,
+    equal_weights,
     estimate_note,
     evaluation_facts,
     evaluation_tables,
     notes,
-    scale_facts,
+    remarks,
     tables,
 )
 from dashboard.jobs.tasks import Cancelled, Context
 from dashboard.language import gettext_noop
-from dashboard.records.attending import without_normaliser
+from dashboard.records.attending import SOFTMAX, normaliser_of, without_normaliser
 from dashboard.records.request import COLUMNS, Request, Result, is_upload
 
+DEFAULT_MODEL = "nadaraya_watson"
+_DEFAULT_SCORING = "gaussian"
+_REPORTS = 50
 _LONG = 0.25  # seconds; what takes longer is not done again
 _REPEATED, _ENOUGH = 5, 0.02  # times, and seconds for all of them
 
@@ -92,7 +100,96 @@ def again(
     return min(found)
 
 
-_REPORTS = 50
+class Asked(NamedTuple):
+    """The records that a request names, and the values of the normaliser's parameters."""
+
+    scoring: ScoringSpec
+    normaliser: NormaliserSpec
+    values: Mapping[str, Scalar]
+
+    @property
+    def titles(self) -> tuple[str, str]:
+        """What both are called; empty for the softmax, which is not named."""
+        usual = self.normaliser.name == SOFTMAX
+        return self.scoring.title, "" if usual else self.normaliser.title
+
+    def factory(self, parameters: Mapping[str, Scalar]) -> ScoringFactory:
+        """What a model is given.
+
+        Args:
+            parameters: the scoring's.
+
+        Raises:
+            ContractError: the scoring takes no other normaliser.
+        """
+        return registry.installed().scoring_factory(
+            self.scoring.name, parameters, self.normaliser.name, self.values
+        )
+
+    def learned(self, model: nn.Module) -> dict[str, float]:
+        """The present values of both records' learnable parameters."""
+        return learned_values(model, self.scoring.parameters, self.normaliser.parameters)
+
+    def not_finite(self) -> ValueError:
+        """What is raised where the numbers are not."""
+        if self.normaliser.name == SOFTMAX:
+            return ValueError(
+                gettext_noop(
+                    "scoring {scoring!r} gave NaN or infinite scores on these data; need finite "
+                    "scores: scale x or change its parameters, and look for a division by "
+                    "0, a root or logarithm of a negative number, or an overflow in its formula",
+                    scoring=self.scoring.name,
+                )
+            )
+        return ValueError(
+            gettext_noop(
+                "scoring {scoring!r} with normaliser {normaliser!r} gave NaN or infinite scores "
+                "on these data; need finite scores: scale x or change its parameters, and "
+                "look for a division by 0, a root or logarithm of a negative number, or an "
+                "overflow in its formula",
+                scoring=self.scoring.name, normaliser=self.normaliser.name,
+            )
+        )  # fmt: skip
+
+    def provenance(self, request: Request) -> dict[str, Any]:
+        """Facts on who brought what the result was made with."""
+        installed = registry.installed()
+        used = [
+            ("models", request.model or DEFAULT_MODEL),
+            ("scorings", self.scoring.name),
+            ("normalisers", self.normaliser.name),
+        ]
+        if not is_upload(request.data):
+            used.append(("datasets", request.data or DEFAULT_PROBLEM))
+        plugins = [installed.provider(kind, name) for kind, name in used]
+        return {
+            "torch": str(torch.__version__),
+            "plugins": {plugin.distribution: plugin.version for plugin in plugins},
+        }
+
+
+def read_asked(request: Request) -> Asked:
+    """The scoring and the normaliser that a request names.
+
+    Raises:
+        ValueError: nothing of that name is installed, or the scoring is of no use here.
+    """
+    installed = registry.installed()
+    scoring = installed.scoring(request.scoring or _DEFAULT_SCORING)
+    given = dict(request.parameters)
+    parts = [
+        installed.scoring(str(given.get(parameter.name, parameter.default)))
+        for parameter in scoring.parameters
+        if parameter.names == "scorings"
+    ]
+    for each in (scoring, *parts):
+        if "regression" not in each.tasks:
+            raise ValueError(
+                f"scoring {each.name!r} is for {' and '.join(each.tasks)}; points of a "
+                "regression have no order: choose another"
+            )
+    name, values = normaliser_of(dict(request.options))
+    return Asked(scoring, installed.normaliser(name), values)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -139,10 +236,13 @@ def perform(request: Request, context: Context) -> Result:
     scaled, scale = standardise(problem.data) if options.standardise else (problem.data, None)
     # float64 agrees with any reference to its last digits, and costs nothing at these sizes.
     dtype = widest(device)
-    data = moved(scaled, device, dtype)
+    x, y, queries = (part.to(device, dtype) for part in scaled[:3])
+    truth = None if scaled.truth is None else scaled.truth.to(device, dtype)
+    data = RegressionData(x, y, queries, truth)
     model = _model(request, asked, data.x.shape[1], dtype).to(device)
     clock = StepClock()
-    learned = _learn(model, data, asked, options, context, clock) if options.learn else None
+    watch = _watch(context, clock, options.epochs)
+    learned = _learn(model, data, asked, options, watch) if options.learn else None
     cells = len(data.queries) * len(data.x)
     began = time.perf_counter()
     prediction = predict(model, data, keep_weights=cells <= MOST_CELLS)
@@ -155,7 +255,9 @@ def perform(request: Request, context: Context) -> Result:
         metrics["effective_neighbours"] = prediction.effective_neighbours
     # The sum waits for the device.
     predicting = again(lambda: float(predict(model, data, keep_weights=False).values.sum()), first)
-    _see_finite(asked, prediction.values, metrics)
+    figures = torch.tensor(list(metrics.values()))
+    if not (torch.isfinite(prediction.values).all() and torch.isfinite(figures).all()):
+        raise asked.not_finite()
     context.report(0.95, gettext_noop("predicted"))
     normalised = rows_sum_to_one(model)
     equal = equal_weights(prediction)
@@ -180,7 +282,7 @@ def perform(request: Request, context: Context) -> Result:
             "y_name": problem.titles[-1],
             "data_sha256": problem.sha256,
             "skipped": problem.skipped._asdict() if problem.skipped else {},
-            "standardised": scale_facts(scale),
+            "standardised": scale and {"mean": scale.mean.tolist(), "unit": scale.unit.tolist()},
             "device": str(device),
             **asked.provenance(request),
             "seconds": time.perf_counter() - started,
@@ -221,15 +323,8 @@ def _model(request: Request, asked: Asked, size: int, dtype: torch.dtype) -> nn.
         torch.set_default_dtype(before)
 
 
-def _learn(
-    model: nn.Module,
-    data: RegressionData,
-    asked: Asked,
-    options: _Options,
-    context: Context,
-    clock: StepClock,
-) -> Fit:
-    epochs = options.epochs
+def _watch(context: Context, clock: StepClock, epochs: int) -> Callable[[Step], None]:
+    """What times every step of learning, reports some, and ends it when the job is stopped."""
     every = max(1, epochs // _REPORTS)
 
     def watch(step: Step) -> None:
@@ -244,17 +339,21 @@ def _learn(
             )
             context.report(fraction, note, facts)
 
+    return watch
+
+
+def _learn(
+    model: nn.Module,
+    data: RegressionData,
+    asked: Asked,
+    options: _Options,
+    watch: Callable[[Step], None],
+) -> Fit:
     try:
         return fit(
             model, data, asked.scoring.parameters, watch,
-            epochs=epochs, lr=options.lr, loss=options.loss, optimiser=options.optimiser,
+            epochs=options.epochs, lr=options.lr, loss=options.loss, optimiser=options.optimiser,
             of_normaliser=asked.normaliser.parameters,
         )  # fmt: skip
     except NotFiniteError as error:
         raise asked.not_finite() from error
-
-
-def _see_finite(asked: Asked, predicted: Tensor, metrics: Mapping[str, float]) -> None:
-    figures = torch.tensor(list(metrics.values()))
-    if not (torch.isfinite(predicted).all() and torch.isfinite(figures).all()):
-        raise asked.not_finite()

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import pyarrow as pa
 import torch
+from torch import nn
 
-from attention_plugins import AttentionMap, record
+from attention_plugins import AttentionMap, RegressionData, record
 from attention_plugins.fitting import Fit
-from attention_plugins.regression import LeaveOneOut, MeanSquare, Prediction, Scale
+from attention_plugins.regression import LeaveOneOut, MeanSquare, Prediction, Scale, predict
 from dashboard.features.regression.task_problem import Problem
 from dashboard.jobs.task_tables import columns_table, coordinates, labels, maps_table
 from dashboard.language import gettext_noop
 
 MOST_CELLS = 250_000  # of a map that is kept
+_SAME = 1e-6  # of the largest weight
+_NEAR, _FAR = 0.5, 2.0  # what points are multiplied by, one by one, to see whether it matters
 
 
 def tables(
@@ -81,7 +84,10 @@ def evaluation_tables(
     held = {"row": pa.array(numbers[rows].numpy())}
     taken = {"row", "measured", "prediction"}
     for name, column in zip(problem.names[:-1], data.x[rows].unbind(dim=1), strict=True):
-        free = _free(name, taken)
+        number, free = 1, name
+        while free in taken:
+            number += 1
+            free = f"{name} ({number})"
         taken.add(free)
         held[free] = pa.array(column.double().numpy())
     held |= {
@@ -91,14 +97,6 @@ def evaluation_tables(
     counts = {"rows": len(rows), "points": found.points}
     errors = [{"metric": name, **mean._asdict(), **counts} for name, mean in means.items()]
     return {"left_out": pa.table(held), "errors": pa.Table.from_pylist(errors)}
-
-
-def _free(name: str, taken: Iterable[str]) -> str:
-    number, free = 1, name
-    while free in taken:
-        number += 1
-        free = f"{name} ({number})"
-    return free
 
 
 def evaluation_facts(found: LeaveOneOut, means: Mapping[str, MeanSquare]) -> dict[str, Any]:
@@ -209,6 +207,43 @@ def _loose(scoring: str, normaliser: str, ends: tuple[float, float]) -> str:
     )  # fmt: skip
 
 
-def scale_facts(scale: Scale | None) -> dict[str, list[float]] | None:
-    """The scale as plain numbers."""
-    return scale and {"mean": scale.mean.tolist(), "unit": scale.unit.tolist()}
+def equal_weights(prediction: Prediction) -> float | None:
+    """The weight that every query gives to every point; None where weights differ."""
+    on_points = [weights for site, weights in prediction.weights.items()
+                 if prediction.axes[site].queries == ("queries",)]  # fmt: skip
+    if len(on_points) != 1:
+        return None
+    low, high = on_points[0].aminmax()
+    return float(high) if high > 0 and high - low <= _SAME * high else None
+
+
+def remarks(weight: float | None, model: nn.Module, data: RegressionData) -> list[str]:
+    """What to say of a map whose weights are equal; nothing of others.
+
+    Args:
+        weight: from :func:`equal_weights`.
+        data: what the model predicted from.
+    """
+    if weight is None:
+        return []
+    said = [gettext_noop("All weights are equal: each is {weight}.", weight=f"{weight:.3g}")]
+    if _sees_the_sign_alone(model, data):
+        said.append(
+            gettext_noop(
+                "With one input this scoring sees only the sign of x, which is the same "
+                "everywhere here."
+            )
+        )
+    return said
+
+
+def _sees_the_sign_alone(model: nn.Module, data: RegressionData) -> bool:
+    """Whether weights stay equal at any distance from 0, and no longer beyond it."""
+    if data.x.shape[1] != 1:
+        return False
+    size = torch.linspace(_NEAR, _FAR, len(data.x)).to(data.x)[:, None]
+    half = torch.ones_like(size)
+    half[::2] = -1
+    moved, mirrored = (predict(model, data._replace(x=data.x * by), keep_weights=True)
+                       for by in (size, half))  # fmt: skip
+    return equal_weights(moved) is not None and equal_weights(mirrored) is None

@@ -117,10 +117,10 @@ def _results(session: Session[Translation], places: _Places) -> None:
 
 def _kind(session: Session[Translation]) -> None:
     """Which kind of attention all panels show, where a model has several; what its axes are."""
-    found = session.jobs.done()
-    if draw_kind(session, found):
-        several = maps.has_grid(found, session.view.kind)
-        pieces = any(maps.has_pieces(one, session.view.kind) for one in found)
+    done = session.jobs.done()
+    if draw_kind(session, done):
+        several = maps.has_grid(done, session.view.kind)
+        pieces = any(maps.has_pieces(one, session.view.kind) for one in done)
         sentences = [AXES[session.view.kind], *[_CLICK] * several, *[PIECES] * pieces]
         shown.caption(" ".join(map(gettext, sentences)))
 

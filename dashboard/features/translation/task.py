@@ -99,22 +99,31 @@ def perform(request: Request, context: Context) -> Result:
     width = int(settle([BEAM], others)["beam"])
     translator = open_translator(request, context)
     context.report(0.5, gettext_noop("translating"))
-    said = translator.explain(texts["text"], width=width, target=texts["target"])
+    made = translator.explain(texts["text"], width=width, target=texts["target"])
     changes, more = read_changes(texts["changes"]), {}
     if changes:
         context.report(0.7, gettext_noop("translating with the changes"))
-        said, more = _changed(translator, texts, width, changes, said)
+        made, more = _changed(translator, texts, width, changes, made)
     return Result(
-        tables={"maps": maps_table(said.maps), "tokens": _tokens_table(said)},
+        tables={
+            "maps": maps_table(made.maps),
+            "tokens": pa.table(
+                {
+                    "token": pa.array(made.tokens, pa.string()),
+                    "log_probability": pa.array(made.log_probabilities, pa.float64()),
+                    "probability": pa.array(map(math.exp, made.log_probabilities), pa.float64()),
+                }
+            ),
+        },
         facts={
-            "translation": said.text,
-            "tokens": list(said.tokens),
-            "source_tokens": list(said.source_tokens),
-            "unknown": list(said.unknown),
-            "target_unknown": list(said.target_unknown),
+            "translation": made.text,
+            "tokens": list(made.tokens),
+            "source_tokens": list(made.source_tokens),
+            "unknown": list(made.unknown),
+            "target_unknown": list(made.target_unknown),
             "reads_as_target": translator.reads_as_target(texts["text"]),
             "forced": bool(texts["target"].strip()),
-            "log_probability": said.log_probability,
+            "log_probability": made.log_probability,
             "beam": width,
             **provenance(translator),
             "seconds": time.perf_counter() - began,
@@ -146,13 +155,3 @@ def _changed(
             "changed_log_probability": sum(kept[0].tolist()),
         },
     }
-
-
-def _tokens_table(said: Translation) -> pa.Table:
-    return pa.table(
-        {
-            "token": pa.array(said.tokens, pa.string()),
-            "log_probability": pa.array(said.log_probabilities, pa.float64()),
-            "probability": pa.array(map(math.exp, said.log_probabilities), pa.float64()),
-        }
-    )

@@ -164,7 +164,7 @@ def test_without_a_reference_this_machine_is_measured_and_says_so(monkeypatch):
     def missing():
         raise ValueError("it is gone")
 
-    monkeypatch.setattr(task, "read", missing)
+    monkeypatch.setattr(task, "read_reference", missing)
     monkeypatch.setattr(complexity, "OPTIONS", OPTIONS_OF_SMALL)
     made = perform(Request.make("complexity", data=REFERENCE), Watch())
     assert made.facts["unreadable"] == "it is gone"

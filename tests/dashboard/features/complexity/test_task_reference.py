@@ -7,8 +7,7 @@ import pytest
 import torch
 
 from dashboard.features.complexity import task_record
-from dashboard.features.complexity.task import FILE
-from dashboard.features.complexity.task import read_reference as read
+from dashboard.features.complexity.task import FILE, read_reference
 from dashboard.features.complexity.task_record import record
 from dashboard.features.complexity.task_timing import points
 
@@ -47,7 +46,7 @@ def add(key):
 
 
 def test_the_shipped_reference_has_all_sizes_of_a_bare_measurement():
-    rows = read().tables["times"].to_pylist()
+    rows = read_reference().tables["times"].to_pylist()
     for layer in ("cnn", "rnn", "attention"):
         own = [row for row in rows if row["layer"] == layer]
         assert {row["n"] for row in own if row["axis"] == "n"} >= {64, 128, 256, 512, 1024}
@@ -57,7 +56,7 @@ def test_the_shipped_reference_has_all_sizes_of_a_bare_measurement():
 
 
 def test_its_fits_and_counts_are_computed_from_its_times():
-    made = read()
+    made = read_reference()
     counted = {(f["layer"], f["axis"]): round(f["counted"], 9) for f in made.facts["fits"]}
     assert counted == {("cnn", "n"): 1, ("cnn", "d"): 2, ("rnn", "n"): 1, ("rnn", "d"): 2,
                        ("attention", "n"): 2, ("attention", "d"): 1}  # fmt: skip
@@ -101,7 +100,7 @@ def test_anything_else_is_refused_with_its_place(tmp_path, change, words):
     file = tmp_path / "reference.json"
     file.write_text(json.dumps(held), "utf-8")
     with pytest.raises(ValueError, match=words):
-        read(file)
+        read_reference(file)
 
 
 @pytest.mark.parametrize("data", [b"", b"[]", b"\xff", b"{", b" " * 1_000_001])
@@ -109,19 +108,19 @@ def test_what_is_no_such_file_is_refused(tmp_path, data):
     file = tmp_path / "reference.json"
     file.write_bytes(data)
     with pytest.raises(ValueError, match=r"\S"):
-        read(file)
+        read_reference(file)
 
 
 def test_a_missing_file_is_refused_without_its_path(tmp_path):
     with pytest.raises(ValueError, match="No such file") as refused:
-        read(tmp_path / "reference.json")
+        read_reference(tmp_path / "reference.json")
     assert str(tmp_path) not in str(refused.value)
 
 
 def test_a_recording_is_read_as_it_was_timed(tmp_path, threads):
     file = tmp_path / "reference.json"
     record(points([8, 16], 4, 8, [2, 4]), file, threads=1, budget=0.0)
-    made = read(file)
+    made = read_reference(file)
     sizes = {(row["axis"], row["n"], row["d"]) for row in made.tables["times"].to_pylist()}
     assert sizes == {("n", 8, 4), ("n", 16, 4), ("d", 8, 2), ("d", 8, 4)}
     assert (made.facts["rounds"], made.facts["threads"]) == (3, 1)

@@ -3,7 +3,7 @@ import torch
 
 from attention_plugins import ModelSizes, RegressionData, registry
 from attention_plugins.regression import predict
-from dashboard.features.regression.task_problem import equal_weights, remarks
+from dashboard.features.regression.task_result import equal_weights, remarks
 
 SIGN = "sees only the sign of x"
 
