@@ -12,11 +12,10 @@ from dashboard.jobs.backend import Event
 from dashboard.language import gettext, listed, ngettext, together, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, about
-from dashboard.ui import session, speaking
+from dashboard.ui import owner, session, speaking
 from dashboard.ui.glossary import glossary_button
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import grid
-from dashboard.ui.owner import visitor
 from dashboard.ui.page_script import page_script
 from dashboard.ui.reloading import changes, reload
 from dashboard.ui.results import POLL, details
@@ -212,7 +211,7 @@ def actions(
         glossary_button()
         copy_button(address(link), instead)
         page_script(part)
-        if catalogue is not None and visitor().administers:
+        if catalogue is not None and owner.visitor().administers:
             st.button(
                 gettext("Reload plugins"),
                 icon=":material/refresh:",
@@ -302,5 +301,5 @@ def _no_catalogue(event: Event) -> None:
         st.markdown(f":material/error: **{title}**")
         st.text(translated(event.note))
         details(event)
-        again = reload if visitor().administers else workbench().refresh
+        again = reload if owner.visitor().administers else workbench().refresh
         st.button(gettext("Try again"), icon=":material/refresh:", on_click=again)

@@ -22,13 +22,13 @@ from dashboard.ui import (
     frame,
     layout,
     noting,
+    owner,
     page_menu,
     reloading,
     results,
 )
 from dashboard.ui.figure_menu import Made
 from dashboard.ui.jobs import Jobs
-from dashboard.ui.owner import visitor
 from dashboard.ui.session import Session, address, open_session, write_address
 from dashboard.ui.speaking import localised
 from dashboard.ui.widgets import plain
@@ -72,7 +72,7 @@ def folded() -> Iterator[None]:
     unless the setting ``classroom`` is on, nor from an administrator. A page without such rows
     has no toggle.
     """
-    if not visitor().presents:
+    if not owner.visitor().presents:
         yield
         return
     place = st.container()

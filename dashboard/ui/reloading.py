@@ -9,7 +9,7 @@ from dashboard.language import gettext, gettext_noop, translated
 from dashboard.pages import look_again
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.catalogue_diff import describe_changes
-from dashboard.ui.owner import visitor
+from dashboard.ui import owner
 from dashboard.ui.results import POLL, details
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import plain
@@ -25,7 +25,7 @@ def reload() -> None:
     Raises:
         NotAllowed: the visitor does not administer this server.
     """
-    visitor().see_that_it_administers(gettext_noop("Reloading plugins"))
+    owner.visitor().see_that_it_administers(gettext_noop("Reloading plugins"))
     look_again()
     before = workbench().catalogue()
     if isinstance(before, Catalogue):
@@ -56,7 +56,7 @@ def changes(catalogue: Catalogue, *, aloud: bool = True) -> tuple[str, ...]:
 
 def status() -> None:
     """How far a reload is, or why plugins were not reloaded; for administrators alone."""
-    if not visitor().administers:
+    if not owner.visitor().administers:
         return
     if workbench().reloading() is not None:
         st.fragment(run_every=POLL)(_under_way)()

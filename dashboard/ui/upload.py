@@ -26,7 +26,8 @@ from dashboard.storage.files import checkpoints_root, home, trainings_root
 from dashboard.storage.sweep_clock import SweepClock
 from dashboard.storage.table_format import find_format
 from dashboard.storage.uploads import Room, Upload, Uploads, name_of, uploads_named_in
-from dashboard.ui.owner import owner, run_store, visitor
+from dashboard.ui import owner
+from dashboard.ui.owner import run_store
 from dashboard.ui.widgets import plain
 
 _FILES_COUNTED = 100
@@ -138,7 +139,7 @@ def button(use: Callable[[str], None], wanted: Wanted = TABLE) -> None:
     Args:
         use: gets ``upload:<sha256>`` of a file that was just taken in.
     """
-    if not visitor().makes:
+    if not owner.visitor().makes:
         return
     opened = st.popover(
         gettext("Your data"), icon=":material/upload_file:", key=f"{wanted.key} popover",
@@ -221,12 +222,12 @@ def _stored(name: str, content: bytes, wanted: Wanted) -> str:
     Raises:
         ValueError: the visitor may not upload, a limit of this server, or it cannot be stored.
     """
-    visitor().see_that_it_makes(gettext_noop("Uploading"))
+    owner.visitor().see_that_it_makes(gettext_noop("Uploading"))
     _within_limits(content)
     expire()
     digest, chosen = hashlib.sha256(content).hexdigest(), settings()
-    new = Upload(digest, name, wanted.key, len(content), address=visitor().address)
-    uploads = Uploads(owner())
+    new = Upload(digest, name, wanted.key, len(content), address=owner.visitor().address)
+    uploads = Uploads(owner.owner())
     room = Room(
         owner=chosen.uploads_megabytes, address=chosen.uploads_address_megabytes,
         total=chosen.uploads_total_megabytes,
@@ -260,7 +261,7 @@ def _needed() -> set[str]:
 
 def _earlier(use: Callable[[str], None], wanted: Wanted) -> None:
     """What the visitor has uploaded before, to be used again or removed."""
-    for one in Uploads(owner()).list(wanted.key)[:_SHOWN]:
+    for one in Uploads(owner.owner()).list(wanted.key)[:_SHOWN]:
         key = f"{wanted.key} {one.digest[:8]}"
         with st.container(horizontal=True, vertical_alignment="center", gap="small", key=key):
             st.text(one.name)
@@ -284,7 +285,7 @@ def _close(wanted: Wanted) -> None:
 
 def _remove(one: Upload) -> None:
     with suppress(ValueError, OSError):
-        if Uploads(owner()).remove(one.digest):
+        if Uploads(owner.owner()).remove(one.digest):
             Blobs().remove(one.digest)
 
 

@@ -11,7 +11,7 @@ from dashboard.features.runs.card import PROBLEM
 from dashboard.storage import blobs, uploads
 from dashboard.storage.blobs import Blobs
 from dashboard.storage.uploads import Upload, Uploads
-from dashboard.ui import frame, layout, owner, page, reloading, upload
+from dashboard.ui import layout, owner, reloading, upload
 from dashboard.visitors import NotAllowed, Visitor
 
 HIDDEN = "display: none"
@@ -23,9 +23,8 @@ def known(monkeypatch):
 
     def become(role="author", name="ada", **more):
         made = Visitor(owner=name, role=role, **more)
-        for module in (owner, frame, page, reloading, upload):
-            monkeypatch.setattr(module, "visitor", lambda: made)
-        monkeypatch.setattr(upload, "owner", lambda: name)
+        monkeypatch.setattr(owner, "visitor", lambda: made)
+        monkeypatch.setattr(owner, "owner", lambda: name)
         return made
 
     return become

@@ -3,7 +3,7 @@
 import pytest
 
 from dashboard.jobs.backend import Event
-from dashboard.ui import frame, owner, reloading, workbench
+from dashboard.ui import owner, workbench
 from dashboard.visitors import Visitor
 
 
@@ -12,8 +12,7 @@ def become(monkeypatch):
     """Say who the visitor is."""
 
     def one(role):
-        for module in (owner, frame, reloading):
-            monkeypatch.setattr(module, "visitor", lambda: Visitor(owner="ada", role=role))
+        monkeypatch.setattr(owner, "visitor", lambda: Visitor(owner="ada", role=role))
 
     return one
 
