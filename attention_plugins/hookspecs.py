@@ -217,7 +217,7 @@ HOOKS = {
             function=attention_translations,
             record=TranslationSpec,
             noun="translation",
-            rules="attention_plugins.checking.translations",
+            rules="attention_plugins.checking.package",
             describe=describing.fields("name", "title", "language", "texts"),
         ),
         Hook(

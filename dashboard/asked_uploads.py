@@ -22,7 +22,7 @@ from streamlit.runtime.memory_uploaded_file_manager import MemoryUploadedFileMan
 
 from dashboard.owners import owner_of
 from dashboard.settings import settings
-from dashboard.storage.archive import LARGEST_ARCHIVE
+from dashboard.storage.bundle import LARGEST_ARCHIVE
 
 _ADDRESS = re.compile(r"/_stcore/upload_file/([^/]+)/([^/]+)/?\Z")
 _SECONDS_BETWEEN_PAGES = 60.0  # in which a file may still come for a page that is drawn anew

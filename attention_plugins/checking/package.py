@@ -20,18 +20,32 @@ from typing import Any, NamedTuple
 
 from packaging.utils import canonicalize_name
 
-from attention_plugins.contract import ContractError, Spec
-from attention_plugins.discovery import (
-    GROUP,
-    Refused,
-    Source,
-    drain,
-    implementations,
-    sources,
-)
+from attention_plugins.checking.findings import Broken, rule
+from attention_plugins.contract import ContractError, Spec, TranslationSpec
+from attention_plugins.discovery import GROUP, Refused, Source, drain, implementations, sources
 from attention_plugins.formula import spec_of
 from attention_plugins.hookspecs import HOOKS
 from attention_plugins.registry import load
+
+
+@rule("translations")
+def check_there_are_texts(spec: TranslationSpec) -> None:
+    """At least one text, and a title."""
+    if not spec.title.strip():
+        raise Broken("the title is blank; say whose texts these are, and in which language")
+    if not spec.texts:
+        raise Broken("there is no text; add the titles of your records with their translations")
+
+
+@rule("translations")
+def check_every_text_says_something(spec: TranslationSpec) -> None:
+    """No translation is blank, or has spaces around it that the text has not."""
+    for text, said in spec.texts.items():
+        if not said.strip():
+            raise Broken(f"the translation of {text!r:.60} is blank; leave it out, or write it")
+        if said != said.strip() and text == text.strip():
+            raise Broken(f"the translation {said!r:.60} has spaces around it; take them away")
+
 
 WAIVERS = "ATTENTION_EXPECTED_FAILURES"
 

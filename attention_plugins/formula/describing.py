@@ -13,8 +13,7 @@ from attention_plugins.formula.lexer import FormulaError
 from attention_plugins.formula.names import FUNCTIONS, NAMES, parameter
 from attention_plugins.formula.package import slug_of
 from attention_plugins.formula.scoring import read, spec_of
-from attention_plugins.formula.spelling import spelled
-from attention_plugins.formula.tree import Call, Node
+from attention_plugins.formula.tree import Call, Node, spelled
 from attention_plugins.loader import fingerprint
 from attention_plugins.marking import gettext_noop
 

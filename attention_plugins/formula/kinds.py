@@ -12,8 +12,7 @@ from typing import NamedTuple
 
 from attention_plugins.formula.lexer import FormulaError
 from attention_plugins.formula.names import NAMES
-from attention_plugins.formula.spelling import spelled
-from attention_plugins.formula.tree import Call, Name, Node, Number, check_size
+from attention_plugins.formula.tree import Call, Name, Node, Number, check_size, spelled
 from attention_plugins.marking import gettext_noop
 
 _ELEMENTWISE = ("neg", "+", "-", "*", "/", "exp", "log", "sqrt")

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from attention_plugins.formula.kinds import is_vector
 from attention_plugins.formula.names import NAMES, parameter_latex
-from attention_plugins.formula.spelling import level, number
-from attention_plugins.formula.tree import Call, Name, Node, Number
+from attention_plugins.formula.tree import Call, Name, Node, Number, level, number
 
 _SIGNS = {
     "<": "<", "<=": r"\le", ">": ">", ">=": r"\ge", "==": "=", "!=": r"\ne", "+": "+", "-": "-",

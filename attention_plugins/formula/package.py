@@ -13,8 +13,7 @@ from attention_plugins.formula.evaluation import constant
 from attention_plugins.formula.kinds import REDUCING, axes, is_vector
 from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.scoring import read, spec_of
-from attention_plugins.formula.spelling import number
-from attention_plugins.formula.tree import Call, Name, Node, Number, names_in, parts
+from attention_plugins.formula.tree import Call, Name, Node, Number, names_in, number, parts
 from attention_plugins.scaffold import filled, names_of
 
 _WORDS = 23  # characters of the formula in its slug

@@ -27,8 +27,7 @@ from attention_plugins.formula.lexer import LONGEST, FormulaError
 from attention_plugins.formula.lowering import held_by, lowered, pairs_of
 from attention_plugins.formula.names import NAMES
 from attention_plugins.formula.parser import parse
-from attention_plugins.formula.spelling import spelled
-from attention_plugins.formula.tree import Call, Node, names_in, parts
+from attention_plugins.formula.tree import Call, Node, names_in, parts, spelled
 from attention_plugins.radial import elements_of_squares
 
 AT_ONCE = 1 << 22  # numbers of a vector of pairs that are made at a time

@@ -8,16 +8,20 @@ from attention_plugins.contract import ModelSpec
 from attention_plugins.hookspecs import hookimpl
 from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.models.conv_seq2seq import CONV_SEQ2SEQ
-from attention_plugins.models.grouped_query import GROUPED_QUERY
-from attention_plugins.models.inducing_points import INDUCING_POINTS
 from attention_plugins.models.luong import LUONG
-from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
-from attention_plugins.models.nearest_neighbours import NEAREST_NEIGHBOURS
-from attention_plugins.models.pre_norm import PRE_NORM
+from attention_plugins.models.nadaraya_watson import (
+    INDUCING_POINTS,
+    NADARAYA_WATSON,
+    NEAREST_NEIGHBOURS,
+)
 from attention_plugins.models.prefix_lm import PREFIX_LM
 from attention_plugins.models.self_attention import SELF_ATTENTION
-from attention_plugins.models.shared_layers import SHARED_LAYERS
-from attention_plugins.models.transformer import TRANSFORMER
+from attention_plugins.models.transformer import (
+    GROUPED_QUERY,
+    PRE_NORM,
+    SHARED_LAYERS,
+    TRANSFORMER,
+)
 
 
 @hookimpl

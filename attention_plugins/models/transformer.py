@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
+from torch.nn.functional import gelu, relu, silu
 
 from attention_plugins.attention import as_mask
 from attention_plugins.contract import (
@@ -17,16 +19,18 @@ from attention_plugins.contract import (
     as_record,
 )
 from attention_plugins.models.losses import shifted, target_log_probabilities, target_loss
+from attention_plugins.models.multi_head import MultiHead
 from attention_plugins.models.protocols import Batch, State
-from attention_plugins.models.stack import Stack
+from attention_plugins.models.stack import Part, Repeated, Stack
 from attention_plugins.models.transformer_layers import (
     DecoderLayer,
     EncoderLayer,
+    FeedForward,
     Hyperparameters,
     initialise,
 )
 from attention_plugins.models.words import placed
-from attention_plugins.randomness import pooled_draws
+from attention_plugins.randomness import dropout, pooled_draws
 from attention_plugins.tap import Tap
 
 
@@ -141,4 +145,137 @@ TRANSFORMER = ModelSpec(
     reference="Vaswani et al. 2017, Attention is all you need",
     description="Every word looks at every other: source words at each other, target words at "
     "those before them and at the source, with several heads per layer.",
+)  # fmt: skip
+
+
+# Shazeer 2020, equations 5 and 6: what the gate passes through.
+GATES: dict[str, Callable[[Tensor], Tensor]] = {
+    "swiglu": silu,
+    "geglu": gelu,
+    "reglu": relu,
+    "glu": torch.sigmoid,
+    "bilinear": lambda gate: gate,
+}
+
+
+class Gated(FeedForward):
+    """``(g(x V) * x W) U``: one product says how much of the other passes. With biases."""
+
+    def __init__(self, size: int, inner: int, rate: float, gate: str) -> None:
+        super().__init__(size, inner, rate)
+        self.gate, self.open = nn.Linear(size, inner), GATES[gate]
+
+    def forward(self, inputs: Tensor) -> Tensor:
+        """``(..., size)`` to ``(..., size)``."""
+        passed = self.open(self.gate(inputs)) * self.rise(inputs)
+        return self.fall(dropout(passed, self.rate, self.training))
+
+
+@dataclass(frozen=True, kw_only=True)
+class PreNormGated(Hyperparameters):
+    """``x + f(norm(x))`` around every sublayer, and a last norm after each stack."""
+
+    gate: str
+    pre_norm: bool = True
+
+    def feed_forward(self) -> Gated:
+        """One sublayer's network."""
+        return Gated(self.hidden, self.ffn, self.dropout, self.gate)
+
+
+class PreNorm(Transformer):
+    """The Transformer with layer norm before each sublayer, and gated networks."""
+
+    record = PreNormGated
+
+
+PRE_NORM = ModelSpec(
+    name="pre_norm",
+    title="Pre-norm Transformer, gated",
+    task="translation",
+    build=PreNorm,
+    parameters=(
+        *(p for p in TRANSFORMER.parameters if p.name != "pre_norm"),
+        Parameter(
+            name="gate", title="Gate", default="swiglu", choices=tuple(GATES),
+            help="What the gate passes through. It adds a third matrix: two thirds of the "
+            "feed-forward size have as many weights as a network without a gate.",
+        ),
+    ),
+    reference="Xiong et al. 2020, On layer normalization in the Transformer architecture; "
+    "Shazeer 2020, GLU variants improve Transformer",
+    description="A Transformer whose residual path is never normalised, so that it trains without "
+    "a slow start, and whose feed-forward networks gate what passes.",
+)  # fmt: skip
+
+
+@dataclass(frozen=True, kw_only=True)
+class Shared(Hyperparameters):
+    """``x <- layer(x)``, as many times as there are layers, with the same weights."""
+
+    def stack(self, make_layer: Callable[[], Part]) -> Repeated[Part]:
+        """The layers of the encoder or of the decoder, which are one."""
+        return Repeated(make_layer(), self.layers)
+
+
+class SharedLayers(Transformer):
+    """The Transformer with one layer in the encoder and one in the decoder, applied L times.
+
+    Every application attends at a site of its own. All weights are shared, as in ALBERT; the
+    Universal Transformer shares them too, but tells a layer how often it was applied, and may
+    stop early.
+    """
+
+    record = Shared
+
+
+SHARED_LAYERS = ModelSpec(
+    name="shared_layers",
+    title="Transformer, shared layers",
+    task="translation",
+    build=SharedLayers,
+    parameters=TRANSFORMER.parameters,
+    reference="Dehghani et al. 2019, Universal Transformers; Lan et al. 2020, ALBERT: a lite BERT "
+    "for self-supervised learning of language representations, section 3.1",
+    description="A Transformer whose layers have the same weights: it looks several times, each "
+    "time at what it made of the last look.",
+)
+
+
+@dataclass(frozen=True, kw_only=True)
+class Grouped(Hyperparameters):
+    """Head ``h`` of ``H`` looks at keys and values of head ``floor(h G / H)`` of ``G``."""
+
+    key_heads: int
+
+    def attention(self, make_scoring: ScoringFactory) -> MultiHead:
+        """One sublayer's attention."""
+        return MultiHead(
+            make_scoring, self.hidden, self.heads, key_heads=self.key_heads, dropout=self.dropout
+        )
+
+
+class GroupedQuery(Transformer):
+    """The Transformer with ``G`` heads of keys and values for ``H`` of queries."""
+
+    record = Grouped
+
+
+GROUPED_QUERY = ModelSpec(
+    name="grouped_query",
+    title="Transformer, grouped queries",
+    task="translation",
+    build=GroupedQuery,
+    parameters=(
+        *TRANSFORMER.parameters,
+        Parameter(
+            name="key_heads", title="Key heads", default=1, low=1, high=32,
+            help="Heads of keys and values; they divide the heads. 1 is multi-query attention.",
+        ),
+    ),
+    reference="Shazeer 2019, Fast Transformer decoding: one write-head is all you need; Ainslie "
+    "et al. 2023, GQA: training generalized multi-query Transformer models from multi-head "
+    "checkpoints",
+    description="A Transformer in which groups of heads ask their own questions of the same keys "
+    "and values: less to keep for every word that is written.",
 )  # fmt: skip

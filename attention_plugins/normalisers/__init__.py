@@ -6,16 +6,10 @@ from collections.abc import Iterator
 
 from attention_plugins.contract import NormaliserSpec
 from attention_plugins.hookspecs import hookimpl
-from attention_plugins.normalisers.entmax import ENTMAX, entmax15
-from attention_plugins.normalisers.gumbel import GUMBEL
-from attention_plugins.normalisers.hard import hard
-from attention_plugins.normalisers.off_by_one import off_by_one
-from attention_plugins.normalisers.relu import relu
-from attention_plugins.normalisers.sigmoid import sigmoid
-from attention_plugins.normalisers.softmax import softmax
-from attention_plugins.normalisers.sparsemax import sparsemax
-from attention_plugins.normalisers.temperature import TEMPERATURE
-from attention_plugins.normalisers.top_k import top_k
+from attention_plugins.normalisers.hard import GUMBEL, hard, top_k
+from attention_plugins.normalisers.sigmoid import relu, sigmoid
+from attention_plugins.normalisers.softmax import TEMPERATURE, off_by_one, softmax
+from attention_plugins.normalisers.sparsemax import ENTMAX, entmax15, sparsemax
 
 
 @hookimpl

@@ -1,11 +1,76 @@
-"""Hard attention: all weight on the best key, with gradients as if it were a softmax."""
+"""All weight on one key, or on a few, with gradients as if it were a softmax."""
 
 from __future__ import annotations
 
-import torch
-from torch import Tensor
+from collections.abc import Mapping
 
-from attention_plugins.contract import normaliser
+import torch
+from torch import Tensor, nn
+
+from attention_plugins.contract import NormaliserSpec, Parameter, Scalar, normaliser
+
+
+class Gumbel(nn.Module):
+    """A key is drawn by its weight in training; otherwise the best one is taken."""
+
+    def __init__(self, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.temperature = float(values["temperature"])
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Scores to one-hot weights, with the gradient of a softmax at the temperature."""
+        if self.training:
+            tiny = torch.finfo(scores.dtype).tiny
+            drawn = -torch.empty_like(scores).exponential_().clamp_min_(tiny).log()
+            scores = torch.where(scores > torch.finfo(scores.dtype).min, scores + drawn, scores)
+        best = scores.amax(dim=-1, keepdim=True).detach()
+        return one_hot(((scores - best) / self.temperature).softmax(dim=-1))
+
+
+GUMBEL = NormaliserSpec(
+    name="gumbel",
+    title="Hard, drawn in training (Gumbel)",
+    formula=r"\mathbb{1}\left[i=\arg\max_j (s_j+g_j)\right],\ g_j\sim\text{Gumbel}",
+    build=Gumbel,
+    parameters=(
+        Parameter(
+            name="temperature",
+            title="Temperature of the gradient",
+            default=1.0,
+            low=0.1,
+            high=10.0,
+            step=0.1,
+            help="Of the softmax that gradients flow through.",
+        ),
+    ),
+    reference="Jang, Gu & Poole 2017, Categorical reparameterization with Gumbel-softmax, "
+    "section 2.2",
+    description="Trains on keys drawn by their weight, and takes the best one afterwards.",
+)
+
+
+@normaliser(
+    "top_k",
+    title="Softmax of the k best",
+    formula=r"\operatorname{softmax}(s)\ \text{over the } k \text{ largest}",
+    parameters=(
+        Parameter(
+            name="k",
+            title="Keys k",
+            default=4,
+            low=1,
+            high=1000,
+            help="Keys with the same score as the last of them count too.",
+        ),
+    ),
+    reference="Gupta et al. 2021, Memory-efficient transformers via top-k attention, section 2",
+    description="Only the k keys with the largest scores share the weight.",
+)
+def top_k(scores: Tensor, k: int) -> Tensor:
+    """Softmax over the scores that are no smaller than the k-th largest."""
+    last = scores.detach().topk(min(k, scores.shape[-1]), dim=-1).values[..., -1:]
+    lowest = torch.finfo(scores.dtype).min
+    return scores.masked_fill(scores < last, lowest).softmax(dim=-1) * (scores >= last)
 
 
 def one_hot(weights: Tensor) -> Tensor:

@@ -1,10 +1,73 @@
-"""The softmax: what every scoring has unless another normaliser is chosen."""
+"""The softmax, with a temperature, and with one more in its sum."""
 
 from __future__ import annotations
 
-from torch import Tensor
+import torch
+from torch import Tensor, nn
 
-from attention_plugins.contract import normaliser
+from attention_plugins.contract import NormaliserSpec, Parameter, normaliser
+
+# What lies this far below the best has no weight at any temperature; the lowest finite number
+# would make the temperature's gradient infinite.
+_FARTHEST = -1e5
+_COLDEST = 1e-3
+
+
+class Temperature(nn.Module):
+    """``softmax(s / T)``."""
+
+    def __init__(self, temperature: float) -> None:
+        super().__init__()
+        self.learned_temperature = nn.Parameter(torch.tensor(temperature))
+
+    @property
+    def temperature(self) -> Tensor:
+        """The temperature in use: descent may carry the weight itself below 0."""
+        return self.learned_temperature.abs().clamp_min(_COLDEST)
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Scores ``(..., n_q, n_k)`` to weights."""
+        below = scores - scores.amax(dim=-1, keepdim=True).detach()
+        return (below.clamp_min(_FARTHEST) / self.temperature).softmax(dim=-1)
+
+
+TEMPERATURE = NormaliserSpec(
+    name="temperature",
+    title="Softmax at a temperature",
+    formula=r"\frac{e^{s_i/T}}{\sum_j e^{s_j/T}}",
+    build=lambda values: Temperature(float(values["temperature"])),
+    parameters=(
+        Parameter(
+            name="temperature",
+            title="Temperature T",
+            default=0.5,
+            low=0.05,
+            high=20.0,
+            step=0.05,
+            learnable=True,
+            help="Below 1 weights sharpen, above 1 they flatten.",
+        ),
+    ),
+    reference="Hinton, Vinyals & Dean 2015, Distilling the knowledge in a neural network, "
+    "equation 1",
+    description="Cold weights gather on the best key, hot ones spread over all.",
+)
+
+
+@normaliser(
+    "off_by_one",
+    title="Softmax off by one",
+    formula=r"\frac{e^{s_i}}{1+\sum_j e^{s_j}}",
+    reference="Miller 2023, Attention is off by one",
+    description="As if one more key with score 0 and value 0 stood by: weights may sum to less "
+    "than 1.",
+    sums_to_one=False,
+)
+def off_by_one(scores: Tensor) -> Tensor:
+    """``exp(s_i) / (1 + sum_j exp(s_j))``."""
+    best = scores.amax(dim=-1, keepdim=True).clamp_min(0.0).detach()
+    parts = (scores - best).exp()
+    return parts / ((-best).exp() + parts.sum(dim=-1, keepdim=True))
 
 
 @normaliser(

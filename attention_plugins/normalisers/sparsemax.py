@@ -1,12 +1,102 @@
-"""Sparsemax: the softmax's sparse sibling."""
+"""Sparse siblings of the softmax: sparsemax and entmax."""
 
 from __future__ import annotations
 
 import torch
-from torch import Tensor
+from torch import Tensor, nn
 
-from attention_plugins.contract import normaliser
+from attention_plugins.contract import NormaliserSpec, Parameter, normaliser
 from attention_plugins.normalisers.support import below_best
+
+_LOWEST = 1.01  # alpha; at 1 the formula divides by 0
+_HALVINGS = 60  # of an interval of length 1: beyond double precision
+
+
+@normaliser(
+    "entmax15",
+    title="1.5-entmax",
+    formula=r"\max(s_i/2-\tau(s),\,0)^2",
+    reference="Peters, Niculae & Martins 2019, Sparse sequence-to-sequence models, algorithm 2",
+    description="Sparse like sparsemax, smooth like softmax.",
+)
+def entmax15(scores: Tensor) -> Tensor:
+    """``max(s / 2 - tau, 0)^2`` with the threshold ``tau`` at which the weights sum to 1."""
+    below = below_best(scores / 2)
+    ordered = below.sort(dim=-1, descending=True).values
+    counts = torch.arange(1, scores.shape[-1] + 1, device=scores.device, dtype=scores.dtype)
+    means = ordered.cumsum(dim=-1) / counts
+    spreads = counts * (ordered.square().cumsum(dim=-1) / counts - means.square())
+    rests = (1 - spreads) / counts
+    thresholds = means.detach() - rests.detach().clamp_min(0.0).sqrt()
+    support = (thresholds <= ordered).sum(dim=-1, keepdim=True)
+    threshold = means.gather(-1, support - 1) - rests.gather(-1, support - 1).sqrt()
+    return (below - threshold).clamp_min(0.0).square()
+
+
+def entmax(scores: Tensor, alpha: Tensor) -> Tensor:
+    """``max((alpha - 1) s - tau, 0)^(1 / (alpha - 1))``, with ``tau`` found by bisection."""
+    order = alpha - 1
+    best = scores.amax(dim=-1, keepdim=True).detach()
+    scaled = ((scores - best).clamp_min(-3.0 / float(order.detach())) * order).clamp_min(-2.0)
+    with torch.no_grad():
+        low = torch.full_like(best, -1.0)
+        width = torch.ones_like(best)
+        for _ in range(_HALVINGS):
+            width = width / 2
+            low = torch.where(
+                _weights(scaled, low + width, order).sum(-1, True) >= 1, low + width, low
+            )
+        fall = _weights(scaled, low, order).pow(2 - alpha).masked_fill(scaled <= low, 0.0)
+        fall = fall.sum(dim=-1, keepdim=True) / order
+    # One step of Newton from the root: it hardly moves it, and carries the root's gradient.
+    threshold = low + (_weights(scaled, low, order).sum(dim=-1, keepdim=True) - 1) / fall
+    weights = _weights(scaled, threshold, order)
+    return weights / weights.sum(dim=-1, keepdim=True)
+
+
+class Entmax(nn.Module):
+    """:func:`entmax` with an ``alpha`` that may be learned."""
+
+    def __init__(self, alpha: float) -> None:
+        super().__init__()
+        self.learned_alpha = nn.Parameter(torch.tensor(alpha))
+
+    @property
+    def alpha(self) -> Tensor:
+        """The alpha in use: descent may carry the weight itself below 1."""
+        return self.learned_alpha.clamp_min(_LOWEST)
+
+    def forward(self, scores: Tensor) -> Tensor:
+        """Scores ``(..., n_q, n_k)`` to weights."""
+        return entmax(scores, self.alpha)
+
+
+ENTMAX = NormaliserSpec(
+    name="entmax",
+    title="α-entmax",
+    formula=r"\max((\alpha-1)\,s_i-\tau(s),\,0)^{1/(\alpha-1)}",
+    build=lambda values: Entmax(float(values["alpha"])),
+    parameters=(
+        Parameter(
+            name="alpha",
+            title="Sparsity α",
+            default=1.3,
+            low=1.05,
+            high=4.0,
+            step=0.05,
+            learnable=True,
+            help="Towards 1 it is the softmax, 2 is sparsemax; above, still sparser.",
+        ),
+    ),
+    reference="Correia, Niculae & Martins 2019, Adaptively sparse transformers, section 3",
+    description="How sparse the weights are is a parameter, and may be learned.",
+)
+
+
+def _weights(scaled: Tensor, threshold: Tensor, order: Tensor) -> Tensor:
+    rest = scaled - threshold
+    inside = rest > 0  # outside, the power's gradient would not be a number
+    return torch.where(inside, rest, torch.ones_like(rest)).pow(1 / order) * inside
 
 
 @normaliser(

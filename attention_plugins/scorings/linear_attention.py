@@ -1,13 +1,75 @@
-"""Linear attention: a kernel of features that are never negative."""
+"""Kernels of features that are never negative: sums over keys in linear time."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 
+import torch
 from torch import Tensor
 
 from attention_plugins.attention import KernelScoring
-from attention_plugins.contract import Scalar, ScoringSpec, Sizes
+from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+
+# Exponents of features stay within these, so that no product or sum of them leaves float32.
+_LOWEST, _HIGHEST = -40.0, 60.0
+
+
+def orthogonal_features(count: int, size: int) -> Tensor:
+    """Rows ``(count, size)``, orthogonal in blocks of ``size``, of a normal vector's lengths."""
+    q, r = torch.linalg.qr(torch.randn(-(-count // size), size, size))
+    # Whichever sign the decomposition prefers would be a bias: those of a random rotation.
+    rotations = q * r.diagonal(dim1=-2, dim2=-1).sgn().unsqueeze(-2)
+    lengths = torch.randn(count, size).norm(dim=-1, keepdim=True)
+    return rotations.mT.flatten(0, 1)[:count] * lengths
+
+
+class Performer(KernelScoring):
+    """``log(phi(q) . phi(k))``, ``phi(x) = exp(W x - |x|^2 / 2) / sqrt(m)``, ``x`` over ``d^1/4``.
+
+    A query's largest exponent is taken off: the division by the row's sum cancels it. Nothing is
+    taken off the keys, since it would have to be the same for all, those to come included.
+    """
+
+    features: Tensor
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.register_buffer("features", orthogonal_features(int(values["features"]), sizes.key))
+
+    def query_features(self, queries: Tensor) -> Tensor:
+        """``phi(q)`` over its largest entry."""
+        exponents = self._exponents(queries)
+        highest = exponents.amax(dim=-1, keepdim=True)
+        return (exponents - highest).clamp_min(_LOWEST).exp()
+
+    def key_features(self, keys: Tensor) -> Tensor:
+        """``phi(k)``."""
+        exponents = self._exponents(keys) - math.log(len(self.features)) / 2
+        return exponents.clamp(_LOWEST, _HIGHEST).exp()
+
+    def _exponents(self, points: Tensor) -> Tensor:
+        points = points / points.shape[-1] ** 0.25
+        return points @ self.features.mT - points.square().sum(dim=-1, keepdim=True) / 2
+
+
+PERFORMER = ScoringSpec(
+    name="performer",
+    title="Performer (FAVOR+)",
+    formula=r"\ln\left(\phi(q)^\top\phi(k)\right),\ "
+    r"\phi(x)=\frac{1}{\sqrt m}\,e^{Wx/d^{1/4}-\lVert x\rVert^2/(2\sqrt d)}",
+    build=Performer,
+    parameters=(
+        Parameter(
+            name="features", title="Random features m", default=128, low=16, high=2048, step=16,
+            help="The more, the closer to scaled dot product attention.",
+        ),
+    ),
+    reference="Choromanski et al. 2021, Rethinking attention with Performers, sections 2.3, 2.4",
+    description="Scaled dot product attention by random features, in time linear in the keys.",
+    same_size=True,
+)  # fmt: skip
+
 
 # A product of two of e^-40 is still above the smallest normal number of float32.
 _LOWEST = -40.0

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from dashboard.records.text import without_folders
-from dashboard.storage.archive import LARGEST_ARCHIVE
+from dashboard.storage.bundle import LARGEST_ARCHIVE
 from dashboard.storage.files import (
     DIGEST,
     StorageError,

@@ -11,8 +11,8 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from dashboard.language import gettext_noop
-from dashboard.storage.archive import MB
 from dashboard.storage.blobs import Contents
+from dashboard.storage.bundle import MB
 from dashboard.storage.database import Database
 from dashboard.storage.files import StorageError
 from dashboard.storage.run import Run, runs

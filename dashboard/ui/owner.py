@@ -19,7 +19,7 @@ from streamlit.runtime.scriptrunner import get_script_run_ctx
 from dashboard.jobs.own_trainings import OwnTrainings
 from dashboard.language import ended, gettext, translated
 from dashboard.settings import settings
-from dashboard.storage.archive import MB
+from dashboard.storage.bundle import MB
 from dashboard.storage.files import home
 from dashboard.ui.workbench import workbench
 from dashboard.visitors import Browser, NotAllowed, Visitor, identify, network

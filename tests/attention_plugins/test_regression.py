@@ -8,9 +8,11 @@ import torch
 
 from attention_plugins import ModelSizes, Recorder, RegressionData, Tap, registry
 from attention_plugins.fitting import left_out
-from attention_plugins.models.inducing_points import INDUCING_POINTS
-from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
-from attention_plugins.models.nearest_neighbours import NEAREST_NEIGHBOURS
+from attention_plugins.models.nadaraya_watson import (
+    INDUCING_POINTS,
+    NADARAYA_WATSON,
+    NEAREST_NEIGHBOURS,
+)
 from attention_plugins.regression import (
     check_data,
     errors,

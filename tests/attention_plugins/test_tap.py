@@ -17,7 +17,7 @@ from attention_plugins import (
     get_scoring,
 )
 from attention_plugins.scorings import ADDITIVE
-from attention_plugins.scorings.coverage import COVERAGE
+from attention_plugins.scorings.memory import COVERAGE
 from attention_plugins.scorings.scaled_dot import scaled_dot_product
 
 CROSS, DECODER = Site("cross", 0), Site("decoder", 1)

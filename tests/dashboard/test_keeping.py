@@ -18,7 +18,7 @@ from dashboard.charts import export as files
 from dashboard.features.runs import task
 from dashboard.features.runs.bundle_import import add_run, store_upload
 from dashboard.jobs.backend import Event
-from dashboard.storage.archive import MB
+from dashboard.storage.bundle import MB
 from dashboard.storage.page_run import read
 from dashboard.ui import page_menu
 from dashboard.ui.owner import run_store
@@ -170,7 +170,7 @@ def test_a_page_goes_to_another_dashboard_with_its_pictures_and_sentences(page, 
 
 
 def test_a_page_that_is_too_large_is_refused_with_the_limit(opened, monkeypatch):
-    monkeypatch.setattr("dashboard.storage.archive.LARGEST_ARCHIVE", MB // 1024)
+    monkeypatch.setattr("dashboard.storage.bundle.LARGEST_ARCHIVE", MB // 1024)
     app = opened("alignment")
     app.session_state["page-keep"] = True
     app.run().button("page-keep-now").click().run()

@@ -44,9 +44,8 @@ from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.request import Request, Result
 from dashboard.records.training import explained, parts_of, said
 from dashboard.storage import races
-from dashboard.storage.archive import pack, unpack
 from dashboard.storage.blobs import Blobs
-from dashboard.storage.bundle import Bundle, read, write
+from dashboard.storage.bundle import Bundle, pack, read, unpack, write
 from dashboard.storage.entries import parse_object
 from dashboard.storage.files import BundleError, StorageError, make_folder
 from dashboard.storage.races import OUTCOMES, PLAN

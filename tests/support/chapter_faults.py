@@ -77,7 +77,7 @@ FAULTS = {
         "keys[..., :1].mT",
     ),
     "003 regression: non-parametric pooling, example 2.3.1": Fault(
-        "attention_plugins/scorings/gaussian.py",
+        "attention_plugins/scorings/kernels.py",
         "distances * (-0.5 * self.inverse_width.square())",
         "distances * (-1.0 * self.inverse_width.square())",
     ),

@@ -17,7 +17,7 @@ from attention_plugins.encoding import Encoded
 from attention_plugins.fitting import fit
 from attention_plugins.models.protocols import Module, as_translation_model
 from attention_plugins.recipe import Recipe
-from attention_plugins.scorings.gaussian import GAUSSIAN
+from attention_plugins.scorings.kernels import GAUSSIAN
 from attention_plugins.text import RESERVED, Vocabulary
 from attention_plugins.training import Progress, Trainer
 

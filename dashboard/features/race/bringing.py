@@ -14,8 +14,8 @@ from dashboard.language import ended, gettext, gettext_noop, ngettext, translate
 from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.settings import settings
 from dashboard.storage import races
-from dashboard.storage.archive import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.bundle import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.files import BundleError, StorageError, home
 from dashboard.storage.races import FOLDER, RaceRecord
 from dashboard.ui import owner, results, shown, upload

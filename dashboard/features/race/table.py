@@ -16,7 +16,7 @@ from dashboard.features.race.figures import caption, edges
 from dashboard.features.race.seen import Row, Seen, interval, number
 from dashboard.features.race.view import FLOOR, said
 from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
-from dashboard.storage.archive import pack
+from dashboard.storage.bundle import pack
 from dashboard.storage.races import OUTCOMES, PLAN, RaceRecord
 from dashboard.ui import shown
 from dashboard.ui.widgets import column_width, plain

@@ -19,8 +19,8 @@ from dashboard.jobs.tasks import Context
 from dashboard.language import gettext_noop
 from dashboard.records.invalid import reason
 from dashboard.records.request import UPLOAD, Request, Result
-from dashboard.storage.archive import unpack
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.bundle import unpack
 from dashboard.storage.entries import parse_object
 from dashboard.storage.races import LARGEST_PLAN, OUTCOMES, PLAN, Entrant, folder_of
 

@@ -17,8 +17,8 @@ from dashboard.language import gettext, translated
 from dashboard.records.request import UPLOAD, Request, Result
 from dashboard.records.text import one_line
 from dashboard.settings import settings
-from dashboard.storage.archive import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.bundle import LARGEST_ARCHIVE, MB, check_size
 from dashboard.storage.files import BundleError
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.run import Description, Run

@@ -9,7 +9,7 @@ from dashboard.features.runs.bundle_import import add_run, store_upload
 from dashboard.features.runs.one import one
 from dashboard.features.runs.view import LINK, RunsView
 from dashboard.language import gettext, gettext_noop, together, translated
-from dashboard.storage.archive import LARGEST_ARCHIVE, MB
+from dashboard.storage.bundle import LARGEST_ARCHIVE, MB
 from dashboard.storage.files import BundleError, StorageError
 from dashboard.ui import owner, results, upload
 from dashboard.ui.owner import run_store

@@ -14,7 +14,7 @@ from attention_plugins.checking.records import formula_problem, values_of
 from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
 from attention_plugins.models.self_attention import SELF_ATTENTION
 from attention_plugins.scorings.dot import dot_product
-from attention_plugins.scorings.gaussian import GAUSSIAN
+from attention_plugins.scorings.kernels import GAUSSIAN
 
 ORDER = "moving_a_key_moves_its_scores"
 REASON = "it prefers what comes late"

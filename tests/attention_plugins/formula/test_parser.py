@@ -14,8 +14,7 @@ from attention_plugins.formula.kinds import resolve
 from attention_plugins.formula.lexer import FormulaError
 from attention_plugins.formula.names import GREEK
 from attention_plugins.formula.parser import parse
-from attention_plugins.formula.spelling import spelled
-from attention_plugins.formula.tree import Call, Name
+from attention_plugins.formula.tree import Call, Name, spelled
 
 ALIKE = [
     ("dot(q, k)", "q.k", "q·k", "q ⋅ k", "q @ k", "q @ k.T", "q @ k.mT", "qᵀk", "q^T k",

@@ -8,8 +8,8 @@ import torch
 from attention_plugins import ModelSizes, Recorder, RegressionData, Site, Tap, registry
 from attention_plugins.checking import check_model
 from attention_plugins.fitting import fit
-from attention_plugins.models import inducing_points
-from attention_plugins.models.inducing_points import INDUCING_POINTS, evenly
+from attention_plugins.models import nadaraya_watson
+from attention_plugins.models.nadaraya_watson import INDUCING_POINTS, evenly
 from attention_plugins.record import Axes
 from attention_plugins.regression import leave_one_out, predict, standardise
 
@@ -70,8 +70,8 @@ def test_masks_are_met_in_parts_with_the_same_numbers_and_gradients(monkeypatch)
     keys, values, queries = draw(11, 2), draw(11, seed=2), draw(5, 2, seed=1)
     mask = torch.rand(5, 11, generator=torch.Generator().manual_seed(3)) < 0.5
     model, found = make("additive", inducing=3), []
-    for most in (inducing_points._MOST_SCORES, 2 * 3 * 11):  # at once, and two queries at a time
-        monkeypatch.setattr(inducing_points, "_MOST_SCORES", most)
+    for most in (nadaraya_watson._MOST_SCORES, 2 * 3 * 11):  # at once, and two queries at a time
+        monkeypatch.setattr(nadaraya_watson, "_MOST_SCORES", most)
         predicted = model(queries, keys, values, mask, Tap())
         gradients = torch.autograd.grad(predicted.square().sum(), [*model.parameters()])
         found.append([predicted, *gradients])

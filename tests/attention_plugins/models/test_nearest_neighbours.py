@@ -8,8 +8,7 @@ import torch
 from attention_plugins import ModelSizes, Recorder, RegressionData, Site, Tap, registry
 from attention_plugins.checking import check_model
 from attention_plugins.fitting import fit
-from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON
-from attention_plugins.models.nearest_neighbours import NEAREST_NEIGHBOURS, nearest
+from attention_plugins.models.nadaraya_watson import NADARAYA_WATSON, NEAREST_NEIGHBOURS, nearest
 from attention_plugins.regression import leave_one_out
 
 BUILT_IN = registry.load(allow=[])

@@ -6,7 +6,7 @@ from torch import nn
 from torch.nn.functional import gelu, relu, silu
 
 from attention_plugins.contract import ModelSizes
-from attention_plugins.models.pre_norm import GATES, PRE_NORM, Gated
+from attention_plugins.models.transformer import GATES, PRE_NORM, Gated
 from attention_plugins.registry import load
 from attention_plugins.tap import Tap
 

@@ -7,8 +7,7 @@ import torch
 
 from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import force
-from attention_plugins.models.shared_layers import SHARED_LAYERS
-from attention_plugins.models.transformer import TRANSFORMER
+from attention_plugins.models.transformer import SHARED_LAYERS, TRANSFORMER
 from attention_plugins.registry import load
 from attention_plugins.tap import Intervention, Site
 

@@ -15,13 +15,15 @@ from attention_plugins.contract import ModelSizes, Sizes
 from attention_plugins.decoding import beam, force, greedy
 from attention_plugins.models.bahdanau import BAHDANAU
 from attention_plugins.models.conv_seq2seq import CONV_SEQ2SEQ
-from attention_plugins.models.grouped_query import GROUPED_QUERY
 from attention_plugins.models.luong import LUONG
-from attention_plugins.models.pre_norm import PRE_NORM
 from attention_plugins.models.prefix_lm import PREFIX_LM
 from attention_plugins.models.protocols import Batch, ForcedModel
-from attention_plugins.models.shared_layers import SHARED_LAYERS
-from attention_plugins.models.transformer import TRANSFORMER
+from attention_plugins.models.transformer import (
+    GROUPED_QUERY,
+    PRE_NORM,
+    SHARED_LAYERS,
+    TRANSFORMER,
+)
 from attention_plugins.registry import load
 from attention_plugins.scorings.additive import ADDITIVE
 from attention_plugins.tap import Intervention, Tap

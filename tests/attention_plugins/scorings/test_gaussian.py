@@ -6,7 +6,7 @@ import pytest
 import torch
 
 from attention_plugins import ContractError, Sizes, attend
-from attention_plugins.scorings.gaussian import GAUSSIAN
+from attention_plugins.scorings.kernels import GAUSSIAN
 
 
 def kernel(queries, keys, width):

@@ -3,7 +3,7 @@ from __future__ import annotations
 import torch
 
 from attention_plugins import Sizes
-from attention_plugins.scorings.laplacian import LAPLACIAN
+from attention_plugins.scorings.kernels import LAPLACIAN
 
 
 def test_scores_are_laplace_densities_along_the_axes():

@@ -14,16 +14,17 @@ from attention_plugins.contract import ModelSizes
 from attention_plugins.decoding import beam, force
 from attention_plugins.models.protocols import Batch
 from attention_plugins.models.transformer import TRANSFORMER
-from attention_plugins.scorings.alibi import ALIBI, alibi_slopes
-from attention_plugins.scorings.kerple_log import KERPLE_LOG
-from attention_plugins.scorings.local_monotonic import local_monotonic
-from attention_plugins.scorings.local_predicted import LOCAL_PREDICTED
-from attention_plugins.scorings.rope import ROPE
-from attention_plugins.scorings.shaw import SHAW
-from attention_plugins.scorings.swin_v2 import SWIN_V2
-from attention_plugins.scorings.t5_bias import T5_BIAS, bucket
+from attention_plugins.scorings.local import LOCAL_PREDICTED, local_monotonic
+from attention_plugins.scorings.position_biases import (
+    ALIBI,
+    KERPLE_LOG,
+    SWIN_V2,
+    T5_BIAS,
+    alibi_slopes,
+    bucket,
+)
+from attention_plugins.scorings.relative_positions import ROPE, SHAW, TRANSFORMER_XL
 from attention_plugins.scorings.talking_heads import TALKING_HEADS
-from attention_plugins.scorings.transformer_xl import TRANSFORMER_XL
 from attention_plugins.text import PAD_ID
 
 SPECS = {spec.name: spec for spec in scorings.attention_scorings()}

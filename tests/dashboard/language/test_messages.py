@@ -20,7 +20,7 @@ from dashboard.links.fields import SEED
 from dashboard.links.link import Reader
 from dashboard.records.interventions import read_change
 from dashboard.records.request import Request
-from dashboard.storage.archive import pack, unpack
+from dashboard.storage.bundle import pack, unpack
 from dashboard.storage.table_format import find_format
 
 ENGLISH = re.compile(r"(?:\b[a-z]+ ){2,}[a-z]+\b")

@@ -1,7 +1,7 @@
 import copy
 
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.catalogue_diff import NO_CHANGE, describe_changes
+from dashboard.ui.reloading import NO_CHANGE, describe_changes
 
 
 def installed(facts, offers, version="0.3", failures=()):

@@ -15,7 +15,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from dashboard.records.request import Request, Result
-from dashboard.storage import archive, bundle, entries, tables
+from dashboard.storage import bundle, database, entries
 from dashboard.storage.bundle import Bundle, read, slug, write
 from dashboard.storage.entries import fitting
 from dashboard.storage.files import BundleError
@@ -204,9 +204,9 @@ def test_links_and_folders_are_refused(mode, reason):
 
 
 def test_a_zip_bomb_is_given_up_whatever_its_header_says(monkeypatch):
-    monkeypatch.setattr(archive, "LARGEST_ENTRY", 3 * archive.MB)
-    data = bytearray(packed({"tables/bomb.arrow": bytes(23 * archive.MB)}))
-    assert len(data) < archive.MB / 8
+    monkeypatch.setattr(bundle, "LARGEST_ENTRY", 3 * bundle.MB)
+    data = bytearray(packed({"tables/bomb.arrow": bytes(23 * bundle.MB)}))
+    assert len(data) < bundle.MB / 8
     assert "unpacks to more" in refusal(bytes(data))
     for mark, place in ((b"PK\x03\x04", 22), (b"PK\x01\x02", 24)):
         at = data.index(mark) + place
@@ -215,21 +215,21 @@ def test_a_zip_bomb_is_given_up_whatever_its_header_says(monkeypatch):
 
 
 def test_the_sum_of_entries_is_bounded(monkeypatch):
-    monkeypatch.setattr(archive, "LARGEST_TOTAL", 5 * archive.MB)
-    many = {f"tables/t{n}.arrow": bytes(2 * archive.MB) for n in range(3)}
+    monkeypatch.setattr(bundle, "LARGEST_TOTAL", 5 * bundle.MB)
+    many = {f"tables/t{n}.arrow": bytes(2 * bundle.MB) for n in range(3)}
     assert "unpacks to more" in refusal(packed(many))
     with pytest.raises(BundleError, match="in all"):
-        archive.pack(many)
+        bundle.pack(many)
 
 
 def test_the_number_of_entries_is_bounded_before_they_are_read(monkeypatch):
-    many = packed({f"tables/t{n}.arrow": b"" for n in range(archive.MOST_ENTRIES + 1)})
+    many = packed({f"tables/t{n}.arrow": b"" for n in range(bundle.MOST_ENTRIES + 1)})
     monkeypatch.setattr(zipfile, "ZipFile", None)
-    assert str(archive.MOST_ENTRIES) in refusal(many)
+    assert str(bundle.MOST_ENTRIES) in refusal(many)
 
 
 def test_the_file_itself_is_bounded():
-    assert "20 MB" in refusal(bytes(archive.LARGEST_ARCHIVE + 1))
+    assert "20 MB" in refusal(bytes(bundle.LARGEST_ARCHIVE + 1))
 
 
 @pytest.mark.parametrize(
@@ -330,7 +330,7 @@ def test_tables_that_are_none_are_refused(data, reason):
 
 
 def test_rows_without_data_are_bounded(monkeypatch):
-    monkeypatch.setattr("dashboard.storage.tables.MAX_TEXTS", 1000)
+    monkeypatch.setattr("dashboard.storage.database.MAX_TEXTS", 1000)
     table = pa.table({"a": pa.array([""] * 1001)})
     assert "1,000 texts" in refusal(with_entry("tables/empty.arrow", ipc(table)))
 
@@ -429,7 +429,7 @@ def test_what_is_written_here_fits_the_budget_of_whoever_reads_it(monkeypatch):
 
 def test_all_tables_together_have_a_budget_of_values(monkeypatch):
     one = pa.table({"a": [1, 2, 3], "b": [[1.0], [2.0, 3.0], []]})  # 3 rows, 3 + 3 + 3 values
-    assert tables.count_values(one) == 12
+    assert database.count_values(one) == 12
     data = write(replace(run(), result=Result(tables={"x": one, "y": one}, facts={})))
     monkeypatch.setattr(bundle, "MAX_VALUES", 24)
     assert read(data).result.tables.keys() == {"x", "y"}

@@ -5,7 +5,7 @@ import secrets
 import pytest
 from support.runs import page
 
-from dashboard.storage.archive import MB
+from dashboard.storage.bundle import MB
 from dashboard.storage.files import StorageError
 from dashboard.storage.run_limits import Limits
 from dashboard.ui.owner import run_store

@@ -23,7 +23,7 @@ from attention_plugins.race.store import Race
 from dashboard import language
 from dashboard.jobs.backend import Event
 from dashboard.storage import races
-from dashboard.storage.archive import pack, unpack
+from dashboard.storage.bundle import pack, unpack
 from dashboard.visitors import Visitor
 
 

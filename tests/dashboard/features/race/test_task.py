@@ -20,8 +20,8 @@ from dashboard.features.race.view import ALL, RaceView, chosen, import_request, 
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.storage import races
-from dashboard.storage.archive import pack
 from dashboard.storage.blobs import Blobs
+from dashboard.storage.bundle import pack
 
 
 class Context:

@@ -19,8 +19,7 @@ from dashboard.features.runs import task
 from dashboard.features.runs.bundle_import import LEFT_OUT, add_run, store_upload
 from dashboard.jobs.backend import Event
 from dashboard.records.request import Request, Result
-from dashboard.storage.archive import LARGEST_ARCHIVE
-from dashboard.storage.bundle import Bundle, write
+from dashboard.storage.bundle import LARGEST_ARCHIVE, Bundle, write
 from dashboard.storage.files import BundleError
 from dashboard.storage.page_run import PageRun
 from dashboard.storage.page_run import read as read_page

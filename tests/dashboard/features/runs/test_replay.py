@@ -19,7 +19,7 @@ def page(*blocks, **more):
 
 
 def show(held, foreign):
-    from dashboard.features.runs.replay import replay
+    from dashboard.features.runs.one import replay
 
     replay(held, foreign=foreign)
 

@@ -1,0 +1,182 @@
+"""Scaled dot products plus a number that depends on the distance alone."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+from torch.nn.functional import normalize
+
+from attention_plugins.attention import Positions, Scoring
+from attention_plugins.contract import Scalar, ScoringSpec, Sizes
+from attention_plugins.scorings.places import by_heads, looked_up, scaled_dot
+
+
+class KerpleLog(Scoring):
+    """``q . k / sqrt(d) - r log(1 + s |i - j|)`` with positive ``r`` and ``s`` for each head."""
+
+    needs = ("positions",)
+    elements_per_pair = 1
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        # Logarithms are learned, which keeps both positive; they start within (0, 2) and (0, 1).
+        self.log_cost = nn.Parameter((2.0 * torch.rand(sizes.heads).clamp_min(0.01)).log())
+        self.log_pace = nn.Parameter(torch.rand(sizes.heads).clamp_min(0.01).log())
+
+    def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
+        """``q . k / sqrt(d) - r log(1 + s |i - j|)``."""
+        away = positions.distances.abs().to(queries.dtype)
+        cost, pace = by_heads(self.log_cost.exp()), by_heads(self.log_pace.exp())
+        return scaled_dot(queries, keys) - cost * (pace * away).log1p()
+
+
+KERPLE_LOG = ScoringSpec(
+    name="kerple_log",
+    title="Logarithmic distance (KERPLE)",
+    formula=r"\frac{q_i^\top k_j}{\sqrt{d}} - r_h\log(1+s_h\,\lvert i-j\rvert)",
+    build=KerpleLog,
+    reference="Chi et al. 2022, KERPLE: kernelized relative positional embedding for length "
+    "extrapolation, section 4, the logarithmic variant",
+    description="Distance costs, but the next word farther away costs less than the one before.",
+    same_size=True,
+    tasks=("translation", "encoding"),
+)
+
+
+# Where each bucket but the first begins: one per distance below 8, then 8 * 2 ** (n / 2), rounded
+# up. Whole numbers, since rounded logarithms put 16, 32 and 64 now here, now there.
+_STARTS = (1, 2, 3, 4, 5, 6, 7, 8, 12, 16, 23, 32, 46, 64, 91)
+_SIDE = len(_STARTS) + 1
+
+
+def bucket(distances: Tensor) -> Tensor:
+    """The bucket of every distance, key minus query: 0 to 15 at or before it, 16 to 31 after.
+
+    Distances below 8 have one each; the others share, in logarithmic steps up to 128.
+    """
+    away, found = distances.abs(), (distances > 0) * _SIDE
+    for start in _STARTS:
+        found = found + (away >= start)
+    return found
+
+
+class T5Bias(Scoring):
+    """``q . k / sqrt(d) + b``, where ``b`` belongs to the head and the bucket of ``j - i``."""
+
+    needs = ("positions",)
+    elements_per_pair = 1
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.table = nn.Parameter(torch.zeros(sizes.heads, 2 * _SIDE))
+
+    def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
+        """``q . k / sqrt(d) + b[bucket(j - i)]``."""
+        return scaled_dot(queries, keys) + looked_up(self.table, bucket(positions.distances))
+
+
+T5_BIAS = ScoringSpec(
+    name="t5_bias",
+    title="Relative bias (T5)",
+    formula=r"\frac{q_i^\top k_j}{\sqrt{d}} + b_{h,\,\mathrm{bucket}(j-i)}",
+    build=T5Bias,
+    reference="Raffel et al. 2020, Exploring the limits of transfer learning with a unified "
+    "text-to-text transformer, section 2.1",
+    description="Learns how much each distance is worth; far distances share what they learn.",
+    same_size=True,
+    tasks=("translation", "encoding"),
+)
+
+
+_HIDDEN = 32  # the authors' code has 512, for images
+_SHARPEST = 0.01
+_SHORTEST = 1e-6
+
+
+class SwinV2(Scoring):
+    """``cos(q, k) / tau + B``: ``tau`` is learned for each head, ``B`` by a network.
+
+    The network reads log-spaced distances, along one axis where the paper's images have two.
+    """
+
+    needs = ("positions",)
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.log_scale = nn.Parameter(torch.full((sizes.heads,), math.log(10.0)))
+        self.rise = nn.Linear(1, _HIDDEN)
+        self.fall = nn.Linear(_HIDDEN, sizes.heads, bias=False)
+
+    def project_queries(self, queries: Tensor) -> Tensor:
+        """Queries of length 1; shorter ones than 1e-6 have no direction."""
+        return normalize(queries, dim=-1, eps=_SHORTEST)
+
+    def project_keys(self, keys: Tensor) -> Tensor:
+        """Keys of length 1."""
+        return normalize(keys, dim=-1, eps=_SHORTEST)
+
+    def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
+        """Equations 2 and 3; ``tau`` is never below 0.01."""
+        scale = by_heads(self.log_scale.clamp_max(-math.log(_SHARPEST)).exp())  # 1 / tau
+        away = positions.distances.to(queries.dtype)
+        spaced = (away.sign() * away.abs().log1p())[..., None]  # equation 4
+        bias = self.fall(self.rise(spaced).relu()).movedim(-1, 0)  # (heads, n_q, n_k)
+        return scale * (queries @ keys.mT) + (bias if len(bias) > 1 else bias[0])
+
+
+SWIN_V2 = ScoringSpec(
+    name="swin_v2",
+    title="Cosine with log-spaced bias (Swin V2)",
+    formula=r"\frac{\cos(q_i, k_j)}{\tau_h} + \mathrm{MLP}_h\bigl(\mathrm{sign}(j-i)"
+    r"\log(1+\lvert j-i\rvert)\bigr)",
+    build=SwinV2,
+    reference="Liu et al. 2022, Swin Transformer V2: scaling up capacity and resolution, "
+    "sections 3.2 and 3.3",
+    description="Compares directions only; a small network learns what near and far are worth.",
+    same_size=True,
+    tasks=("translation", "encoding"),
+)
+
+
+def alibi_slopes(heads: int) -> list[float]:
+    """A geometric sequence from ``2 ** (-8 / heads)`` to ``2 ** -8``, where heads are 2 ** n.
+
+    Other numbers of heads take those of the power of two below, and every second one of the
+    power above, as the authors' code does.
+    """
+    below = 1 << (heads.bit_length() - 1)
+    slopes = [2.0 ** (-8.0 * head / below) for head in range(1, below + 1)]
+    return slopes if below == heads else slopes + alibi_slopes(2 * below)[::2][: heads - below]
+
+
+class Alibi(Scoring):
+    """``q . k / sqrt(d) - m |i - j|`` with a slope ``m`` for each head; nothing is learned."""
+
+    needs = ("positions",)
+    elements_per_pair = 1
+    slopes: Tensor
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.register_buffer("slopes", torch.tensor(alibi_slopes(sizes.heads)))
+
+    def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
+        """``q . k / sqrt(d) - m |i - j|``; the paper's distances only look back."""
+        away = positions.distances.abs().to(queries.dtype)
+        return scaled_dot(queries, keys).addcmul_(by_heads(self.slopes), away, value=-1.0)
+
+
+ALIBI = ScoringSpec(
+    name="alibi",
+    title="ALiBi",
+    formula=r"\frac{q_i^\top k_j}{\sqrt{d}} - m_h\,\lvert i-j\rvert",
+    build=Alibi,
+    reference="Press, Smith & Lewis 2022, Train short, test long: attention with linear biases "
+    "enables input length extrapolation, section 3",
+    description="Every word of distance costs the same, in some heads much and in others little.",
+    same_size=True,
+    tasks=("translation", "encoding"),
+)

@@ -1,0 +1,166 @@
+"""Dot products in which the distance meets the query or the key."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+
+import torch
+from torch import Tensor, nn
+
+from attention_plugins.attention import Positions, Product, ProductScoring, Scoring
+from attention_plugins.contract import Parameter, Scalar, ScoringSpec, Sizes
+from attention_plugins.scorings.places import scaled_dot, sines_and_cosines
+
+
+class Shaw(Scoring):
+    """``q . (k + a) / sqrt(d)``, and values ``v + c``; ``a``, ``c`` belong to the distance.
+
+    The heads share both tables, as in the paper's section 3.3.
+    """
+
+    needs = ("positions",)
+    elements_per_pair = 1
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        self.farthest = int(values["farthest"])
+        distances = 2 * self.farthest + 1
+        self.keys_table = nn.Parameter(torch.empty(distances, sizes.key))
+        self.values_table = nn.Parameter(torch.empty(distances, sizes.value or sizes.key))
+        for table in (self.keys_table, self.values_table):
+            nn.init.xavier_uniform_(table)
+
+    def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
+        """Equation 4: ``q . k`` and ``q . a`` apart, so that no vector is made per pair."""
+        asked = scaled_dot(queries, self.keys_table)  # (..., n_q, distances)
+        return scaled_dot(queries, keys) + asked.gather(-1, self._rows(asked, positions))
+
+    def pool(self, weights: Tensor, values: Tensor, *, positions: Positions) -> Tensor:
+        """Equation 3: the weighted values, and each distance's vector by its share of weight."""
+        shares = weights.new_zeros(*weights.shape[:-1], len(self.values_table))
+        shares = shares.scatter_add(-1, self._rows(weights, positions), weights)
+        return weights @ values + shares @ self.values_table
+
+    def _rows(self, like: Tensor, positions: Positions) -> Tensor:
+        """Each pair's row of the tables, ``(..., n_q, n_k)``: its distance, clipped."""
+        rows = positions.distances.clamp(-self.farthest, self.farthest) + self.farthest
+        return rows.expand(*like.shape[:-2], *rows.shape)
+
+
+SHAW = ScoringSpec(
+    name="shaw",
+    title="Relative vectors (Shaw)",
+    formula=r"\frac{q_i^\top (k_j + a_{\mathrm{clip}(j-i)})}{\sqrt{d}}",
+    build=Shaw,
+    parameters=(
+        Parameter(
+            name="farthest",
+            title="Farthest distance",
+            default=4,
+            low=1,
+            high=64,
+            unit="positions",
+            help="Words farther apart than this count as this far apart.",
+        ),
+    ),
+    reference="Shaw, Uszkoreit & Vaswani 2018, Self-attention with relative position "
+    "representations, sections 3.1 and 3.2",
+    description="Learns a vector for every distance: queries look for it, and values tell it.",
+    same_size=True,
+    tasks=("translation", "encoding"),
+)
+
+
+class TransformerXL(Scoring):
+    """``((q + u) . k + (q + v) . W r) / sqrt(d)``, ``r`` the sinusoids of ``i - j``.
+
+    ``u``, ``v`` and ``W`` belong to the head. An odd size has one sinusoid less.
+    """
+
+    needs = ("positions",)
+    elements_per_pair = 1
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+        shape = (sizes.heads, 1) if sizes.heads > 1 else (1,)
+        self.content_bias = nn.Parameter(torch.zeros(*shape, sizes.key))  # u
+        self.place_bias = nn.Parameter(torch.zeros(*shape, sizes.key))  # v
+        sinusoids = 2 * (sizes.key // 2)
+        self.from_place = nn.Parameter(  # W, by heads
+            torch.randn(*shape[:-1], sizes.key, sinusoids) / math.sqrt(sizes.key)
+        )
+
+    def forward(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Tensor:
+        """The four terms of section 3.3, two by two."""
+        content = (queries + self.content_bias) @ keys.mT
+        places = self._places((queries + self.place_bias) @ self.from_place, positions)
+        return (content + places) / math.sqrt(queries.shape[-1])
+
+    def _places(self, asked: Tensor, positions: Positions) -> Tensor:
+        """``asked . r(i - j)``; sines first in ``asked (..., n_q, sinusoids)``.
+
+        Sine and cosine of a difference are products of those of ``i`` and ``j``: no sinusoid is
+        made per pair.
+        """
+        size = self.from_place.shape[-2]
+        sines, cosines = sines_and_cosines(positions.queries, size, asked)
+        key_sines, key_cosines = sines_and_cosines(positions.keys, size, asked)
+        for_sine, for_cosine = asked.chunk(2, dim=-1) if size > 1 else (asked, asked)
+        with_sine = for_cosine * sines - for_sine * cosines
+        with_cosine = for_sine * sines + for_cosine * cosines
+        return with_sine @ key_sines.mT + with_cosine @ key_cosines.mT
+
+
+TRANSFORMER_XL = ScoringSpec(
+    name="transformer_xl",
+    title="Relative (Transformer-XL)",
+    formula=r"\frac{(q_i+u)^\top k_j + (q_i+v)^\top W r_{i-j}}{\sqrt{d}}",
+    build=TransformerXL,
+    reference="Dai et al. 2019, Transformer-XL: attentive language models beyond a fixed-length "
+    "context, section 3.3",
+    description="Asks for words and for distances at once, and learns to prefer some of both "
+    "whatever is asked.",
+    same_size=True,
+    tasks=("translation", "encoding"),
+)
+
+
+def turn(vectors: Tensor, places: Tensor) -> Tensor:
+    """Each pair of neighbouring numbers of ``(..., n, d)`` as a point, turned by its angle.
+
+    The last number of an odd size has no partner and stays as it is.
+    """
+    sines, cosines = sines_and_cosines(places, vectors.shape[-1], vectors)
+    paired = 2 * sines.shape[-1]
+    x, y = vectors[..., 0:paired:2], vectors[..., 1:paired:2]
+    turned = torch.stack([x * cosines - y * sines, x * sines + y * cosines], dim=-1).flatten(-2)
+    return torch.cat([turned, vectors[..., paired:]], dim=-1)
+
+
+class Rope(ProductScoring):
+    """``(R_i q) . (R_j k) / sqrt(d)``, which depends on ``j - i`` alone."""
+
+    needs = ("positions",)
+
+    def __init__(self, sizes: Sizes, values: Mapping[str, Scalar]) -> None:
+        super().__init__()
+
+    def factors(self, queries: Tensor, keys: Tensor, *, positions: Positions) -> Product:
+        """``R_i q``, ``R_j k`` and ``1 / sqrt(d)``."""
+        turned = turn(queries, positions.queries), turn(keys, positions.keys)
+        return Product(*turned, 1.0 / math.sqrt(queries.shape[-1]))
+
+
+ROPE = ScoringSpec(
+    name="rope",
+    title="Rotary (RoPE)",
+    formula=r"\frac{(R_i q_i)^\top R_j k_j}{\sqrt{d}}",
+    build=Rope,
+    reference="Su et al. 2021, RoFormer: enhanced transformer with rotary position embedding, "
+    "section 3.2.2",
+    description="Turns queries and keys by their places, so that a score depends on how far "
+    "apart two words stand.",
+    same_size=True,
+    tasks=("translation", "encoding"),
+)
