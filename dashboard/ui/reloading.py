@@ -37,17 +37,17 @@ def describe_changes(before: Catalogue, after: Catalogue) -> tuple[str, ...]:
 
 def _additions_and_removals(before: Catalogue, after: Catalogue) -> Iterator[str]:
     owners_before, owners_after = _owners(before.distributions), _owners(after.distributions)
-    for (kind, name), owner in owners_after.items():
+    for (kind, name), bringer in owners_after.items():
         if (kind, name) not in owners_before:
             yield gettext_noop(
                 "{name} is new: a {kind} of {owner}.",
-                name=name, kind=after.kinds[kind], owner=owner,
+                name=name, kind=after.kinds[kind], owner=bringer,
             )  # fmt: skip
-    for (kind, name), owner in owners_before.items():
+    for (kind, name), bringer in owners_before.items():
         if (kind, name) not in owners_after:
             yield gettext_noop(
                 "{name} is gone: a {kind} of {owner}.",
-                name=name, kind=before.kinds[kind], owner=owner,
+                name=name, kind=before.kinds[kind], owner=bringer,
             )  # fmt: skip
 
 
