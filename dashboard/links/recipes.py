@@ -23,8 +23,8 @@ from dashboard.links.attending import (
     split,
 )
 from dashboard.links.fields import AUTO, NAME, Choice, Settings, Text, data
-from dashboard.links.lettered import ENGLISH
 from dashboard.links.link import Query
+from dashboard.links.panels import ENGLISH
 from dashboard.records.attending import OF_NORMALISER, SOFTMAX, Attending, Normalised
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Metric, Parameter, defaults, pairs

@@ -28,7 +28,7 @@ from dashboard.storage.seen import Group
 from dashboard.ui import charts, upload
 from dashboard.ui.figure_parts import FigurePart, figure_parts
 from dashboard.ui.layout import data_title, setting_words
-from dashboard.ui.noting import Spec
+from dashboard.ui.shown import Spec
 from dashboard.ui.speaking import spoken_now
 
 _LONGEST_TITLE = 200  # characters

@@ -21,11 +21,11 @@ from dashboard.ui import (
     formulas,
     frame,
     layout,
-    noting,
     owner,
     page_menu,
     reloading,
     results,
+    shown,
 )
 from dashboard.ui.figure_menu import Made
 from dashboard.ui.jobs import Jobs
@@ -170,7 +170,7 @@ class Page(Generic[View, Places]):
         if self.catalogue:
             with news:
                 reloading.status()
-        with noting.recording() as record:
+        with shown.recording() as record:
             with folded():
                 places = self.controls(session)
             session.fresh = False
@@ -217,7 +217,7 @@ class Page(Generic[View, Places]):
 
     def _figure(
         self, title: str, session: Session[View], english: Catalogue,
-        record: noting.Record, link: str,
+        record: shown.Record, link: str,
     ) -> None:  # fmt: skip
         """The menu that makes a figure of the page, once all of it is there."""
         ends = session.jobs.ends()

@@ -24,8 +24,8 @@ from dashboard.storage.page_run import LARGEST_PICTURE, LONGEST_NAME, LONGEST_NO
 from dashboard.storage.seen import Chart, Group, whole, widths
 from dashboard.ui import charts, owner
 from dashboard.ui.jobs import Jobs
-from dashboard.ui.noting import Record, Spec
 from dashboard.ui.owner import run_store
+from dashboard.ui.shown import Record, Spec
 from dashboard.ui.widgets import plain
 
 _KEY, _NAME, _NOTE = "page-keep", "page-keep-name", "page-keep-note"

@@ -23,8 +23,7 @@ from dashboard.links.recipes import (
 from dashboard.records.request import FORMULA
 from dashboard.ui import layout, upload
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_settings, draw_text
-from dashboard.ui.formula_field import TYPE, formula_field
-from dashboard.ui.formulas import package_button
+from dashboard.ui.formulas import TYPE, formula_field, package_button
 from dashboard.ui.layout import data_title, model_title, scoring_title
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import formula as formula_text

@@ -2,14 +2,16 @@
 
 These functions stand for those of Streamlit with the same names. What a page draws with
 Streamlit itself is not kept: widgets, hints how to use them, what is still on its way. Nothing is
-noted unless a whole page is being drawn, see :func:`.noting.recording`: where a part of one was
+noted unless a whole page is being drawn, see :func:`recording`: where a part of one was
 drawn by itself, while its results came in, the page is drawn anew once they are complete.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from contextvars import Token
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from contextvars import ContextVar, Token
+from dataclasses import dataclass, field
 from typing import Any, Literal
 
 import pandas as pd
@@ -22,9 +24,111 @@ from dashboard.charts.summary import Summary
 from dashboard.language import ended, gettext, together
 from dashboard.records.request import Request, Result
 from dashboard.storage.bundle import slug
-from dashboard.storage.seen import LONGEST_TEXT, Chart, Group, Table, Text, Value
-from dashboard.ui import noting
-from dashboard.ui.noting import Noted, Spec
+from dashboard.storage.seen import LONGEST_TEXT, Block, Chart, Group, Table, Text, Value, whole
+
+Spec = Mapping[str, Any]
+
+
+@dataclass
+class Noted:
+    """A group that is still being filled."""
+
+    group: Group
+    blocks: list[Block | Noted] = field(default_factory=list)
+
+    def whole(self) -> Group | None:
+        """The group with all that came into it; None if nothing did."""
+        found = [one.whole() if isinstance(one, Noted) else one for one in self.blocks]
+        if not any(found) and not self.group.title:
+            return None
+        # A column of a row has its place even if nothing stands in it.
+        empty = Group() if self.group.layout == "row" else None
+        blocks = tuple(one or empty for one in found if one or empty)
+        return self.group.model_copy(update={"blocks": blocks})
+
+
+@dataclass
+class Record:
+    """What was noted of a page.
+
+    Attributes:
+        charts: specifications as they were sent, or functions that make them, by name.
+        tables: by name.
+        results: those that no job of the page made, with what asked for them.
+        summaries: of the charts, with what each is called.
+        incomplete: whether more is on its way.
+    """
+
+    root: Noted = field(default_factory=lambda: Noted(Group()))
+    charts: dict[str, Spec | Callable[[], Spec]] = field(default_factory=dict)
+    tables: dict[str, pa.Table] = field(default_factory=dict)
+    results: list[tuple[Request, Result]] = field(default_factory=list)
+    summaries: list[tuple[str, Summary]] = field(default_factory=list)
+    incomplete: bool = False
+
+    @property
+    def seen(self) -> Group:
+        """All that stood on the page."""
+        return self.root.whole() or Group()
+
+    @property
+    def titles(self) -> list[str]:
+        """The titles of its panels, in their order."""
+        groups = [one for one in whole(self.seen.blocks) if isinstance(one, Group)]
+        return [one.title for one in groups if one.letter and one.title]
+
+
+_RECORD: ContextVar[Record | None] = ContextVar("record", default=None)
+_HERE: ContextVar[Noted | None] = ContextVar("here", default=None)
+
+
+@contextmanager
+def recording() -> Iterator[Record]:
+    """Note all that is drawn by this module inside."""
+    record = Record()
+    tokens = _RECORD.set(record), _HERE.set(record.root)
+    try:
+        yield record
+    finally:
+        _RECORD.reset(tokens[0])
+        _HERE.reset(tokens[1])
+
+
+def current() -> Record | None:
+    """The record of the page that is being drawn; None where no whole page is."""
+    return _RECORD.get()
+
+
+def enter(group: Noted) -> Token[Noted | None]:
+    """Note what follows in that group, until :func:`leave`."""
+    return _HERE.set(group)
+
+
+def leave(token: Token[Noted | None]) -> None:
+    """Note what follows where it was noted before :func:`enter`."""
+    _HERE.reset(token)
+
+
+def note_group(made: Group, within: Noted | None = None) -> Noted:
+    """Note a group, to be filled, in another one or here."""
+    noted = Noted(made)
+    note(noted, within)
+    return noted
+
+
+def note(block: Block | Noted, within: Noted | None = None) -> None:
+    """Note a block, in a group or here."""
+    here = within or _HERE.get()
+    if here is not None and _RECORD.get() is not None:
+        here.blocks.append(block)
+
+
+def change(**attributes: str) -> None:
+    """Set attributes of the group that is being filled."""
+    here = _HERE.get()
+    if here is not None and _RECORD.get() is not None:
+        here.group = here.group.model_copy(update=attributes)
+
 
 _LONGEST_NAME = 54  # of a chart or a table, with room for a number
 
@@ -37,13 +141,13 @@ class Place:
         self._tokens: list[Token[Noted | None]] = []
 
     def __enter__(self) -> Place:
-        self._tokens.append(noting.enter(self._noted))
+        self._tokens.append(enter(self._noted))
         self._place.__enter__()
         return self
 
     def __exit__(self, *error: Any) -> None:
         self._place.__exit__(*error)
-        noting.leave(self._tokens.pop())
+        leave(self._tokens.pop())
 
     def container(self, **more: Any) -> Place:
         """A place in this one; see :func:`container`."""
@@ -56,24 +160,24 @@ def container(
 ) -> Place:
     """Things below each other."""
     group = Group(border=bool(border), height=0 if height == "content" else height)
-    return Place(st.container(border=border, height=height, **more), noting.group(group))
+    return Place(st.container(border=border, height=height, **more), note_group(group))
 
 
 def grid(columns: int, **more: Any) -> Place:
     """Containers beside each other, as many as have room."""
-    return Place(st.grid(columns, **more), noting.group(Group(layout="grid")))
+    return Place(st.grid(columns, **more), note_group(Group(layout="grid")))
 
 
 def columns(spec: int | Sequence[float], **more: Any) -> list[Place]:
     """Places beside each other, as wide as ``spec`` says."""
     weights = tuple(map(float, [1] * spec if isinstance(spec, int) else spec))
-    row = noting.group(Group(layout="row", weights=weights))
-    return [Place(place, noting.group(Group(), row)) for place in st.columns(spec, **more)]
+    row = note_group(Group(layout="row", weights=weights))
+    return [Place(place, note_group(Group(), row)) for place in st.columns(spec, **more)]
 
 
 def panel(letter: str) -> None:
     """Say that the place that is being filled is the panel of that letter."""
-    noting.change(letter=letter)
+    change(letter=letter)
 
 
 def title(text: str) -> None:
@@ -82,7 +186,7 @@ def title(text: str) -> None:
     Args:
         text: as it stands, no Markdown.
     """
-    noting.change(title=_line(text)[:300])
+    change(title=_line(text)[:300])
 
 
 def described(text: str) -> None:
@@ -91,7 +195,7 @@ def described(text: str) -> None:
     Args:
         text: as it stands, no Markdown; without a full stop.
     """
-    noting.change(said=_line(text)[:LONGEST_TEXT])
+    change(said=_line(text)[:LONGEST_TEXT])
 
 
 def setting(label: str, value: Any) -> None:
@@ -99,7 +203,7 @@ def setting(label: str, value: Any) -> None:
     words = f"{value:g}" if isinstance(value, float) else str(value)
     if isinstance(value, bool):
         words = gettext("on") if value else gettext("off")
-    noting.note(Value(kind="setting", label=label[:300], value=words))
+    note(Value(kind="setting", label=label[:300], value=words))
 
 
 def is_off(words: str) -> bool:
@@ -114,43 +218,43 @@ def header(text: str, *, anchor: str = "") -> None:
         anchor: by which a link on the page leads here; empty for none.
     """
     st.header(text, anchor=anchor or False)
-    noting.note(Text(kind="heading", text=text))
+    note(Text(kind="heading", text=text))
 
 
 def markdown(text: str) -> None:
     """Words in Markdown."""
     st.markdown(text)
-    noting.note(Text(kind="markdown", text=text))
+    note(Text(kind="markdown", text=text))
 
 
 def caption(text: str, **more: Any) -> None:
     """Small words in Markdown."""
     st.caption(text, **more)
-    noting.note(Text(kind="caption", text=text))
+    note(Text(kind="caption", text=text))
 
 
 def text(text: str) -> None:
     """Words as they stand."""
     st.text(text)
-    noting.note(Text(kind="text", text=text))
+    note(Text(kind="text", text=text))
 
 
 def error(text: str, **more: Any) -> None:
     """What is wrong, in Markdown."""
     st.error(text, **more)
-    noting.note(Text(kind="error", text=text))
+    note(Text(kind="error", text=text))
 
 
 def latex(text: str, **more: Any) -> None:
     """A formula."""
     st.latex(text, **more)
-    noting.note(Text(kind="latex", text=text))
+    note(Text(kind="latex", text=text))
 
 
 def metric(label: str, value: str, **more: Any) -> None:
     """A figure under its label."""
     st.metric(label, value, **more)
-    noting.note(Value(kind="metric", label=label, value=value))
+    note(Value(kind="metric", label=label, value=value))
 
 
 def chart(
@@ -170,12 +274,12 @@ def chart(
     """
     said = together((ended(alt), summary.words)) if summary else alt
     st.vega_lite_chart(spec, width="stretch" if stretch else "content", alt=said, **more)
-    if record := noting.current():
+    if record := current():
         if summary:
             record.summaries.append((alt, summary))
         free = _free(name or alt, record.charts)
         record.charts[free] = kept or spec
-        noting.note(Chart(name=free, alt=said[:LONGEST_TEXT], marks=marks, stretch=stretch))
+        note(Chart(name=free, alt=said[:LONGEST_TEXT], marks=marks, stretch=stretch))
 
 
 def table(data: pd.DataFrame | pa.Table, **more: Any) -> None:
@@ -204,7 +308,7 @@ def note_table(
         stretch: whether it fills its place.
         bold: cells that stand out, as rows from 0 and names of columns.
     """
-    record = noting.current()
+    record = current()
     if record is None:
         return
     name = _free(alt, record.tables)
@@ -213,18 +317,18 @@ def note_table(
                for own, config in (column_config or {}).items()
                if own in held.column_names}  # fmt: skip
     known = {own: form for own, form in formats.items() if form}
-    noting.note(Table(name=name, formats=known, stretch=stretch, bold=tuple(bold)))
+    note(Table(name=name, formats=known, stretch=stretch, bold=tuple(bold)))
 
 
 def result(request: Request, result: Result) -> None:
     """Note a result that the page is drawn from, and that none of its jobs made."""
-    if record := noting.current():
+    if record := current():
         record.results.append((request, result))
 
 
 def incomplete() -> None:
     """Say that more is on its way than the page's jobs."""
-    if record := noting.current():
+    if record := current():
         record.incomplete = True
 
 

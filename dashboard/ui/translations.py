@@ -10,8 +10,7 @@ import streamlit as st
 
 from dashboard.language import gettext, gettext_noop, listed, translated
 from dashboard.links.fields import Text
-from dashboard.links.lettered import NEUTRAL
-from dashboard.links.panels import Reading
+from dashboard.links.panels import NEUTRAL, Reading
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Result
 from dashboard.ui import maps, shown
@@ -67,7 +66,7 @@ def draw_sentences(
     """The fields of the sentence and of what the models are made to write.
 
     Args:
-        sides: what the models read and write, see :mod:`dashboard.links.lettered`.
+        sides: what the models read and write, see :mod:`dashboard.links.panels`.
         text, target: the fields.
         placeholder: of the second one, in English.
     """

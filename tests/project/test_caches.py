@@ -182,13 +182,13 @@ def _names(target: ast.expr) -> set[str]:
 LESSON = "is of the lesson and the value that the chart's sentence names"
 GIVEN = {
     "features.norms.page._output": {"framed": "is of the norm", "vmax": "is of the norm"},
-    "features.lessons.figures.numbers": dict.fromkeys(
+    "features.lessons.lesson.numbers": dict.fromkeys(
         ("column_title", "columns", "rows", "values"), LESSON
     ),
-    "features.lessons.figures.weights": dict.fromkeys(
+    "features.lessons.lesson.weights": dict.fromkeys(
         ("frame.key_labels", "frame.query_labels", "values"), LESSON
     ),
-    "features.lessons.figures.lines": dict.fromkeys(
+    "features.lessons.lesson.lines": dict.fromkeys(
         ("marked", "series", "ticks", "x_title", "y_title"), LESSON
     ),
     "features.race.grid._drawn": {"prepare": "is of the result and the titles"},

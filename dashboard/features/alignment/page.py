@@ -32,8 +32,7 @@ from dashboard.features.alignment.view import (
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import untrained
-from dashboard.links.lettered import NEUTRAL, sides_of
-from dashboard.links.panels import checkpoints_of
+from dashboard.links.panels import NEUTRAL, checkpoints_of, sides_of
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request, Result
 from dashboard.ui import layout, results, shown, upload

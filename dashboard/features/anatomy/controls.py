@@ -36,8 +36,7 @@ from dashboard.records.parameter import pairs
 from dashboard.records.request import FORMULA
 from dashboard.ui import layout, shown
 from dashboard.ui.fields import draw_choice, draw_normaliser_of_view, draw_setting, draw_settings
-from dashboard.ui.formula_field import choose_scoring, formula_field
-from dashboard.ui.formulas import package_button
+from dashboard.ui.formulas import choose_scoring, formula_field, package_button
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import draw_parameter, draw_parameters, place
 from dashboard.ui.widgets import formula as draw_mathematics

@@ -32,8 +32,7 @@ from dashboard.features.differences.view import (
 from dashboard.jobs.backend import Event
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fits import usual_panels
-from dashboard.links.lettered import examples_of, following, sides_of
-from dashboard.links.panels import checkpoints_of
+from dashboard.links.panels import checkpoints_of, examples_of, following, sides_of
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result
 from dashboard.ui import charts, export, layout, results, shown

@@ -16,7 +16,6 @@ from dashboard.language import gettext, gettext_noop
 from dashboard.links import panels
 from dashboard.links.fields import Text, device
 from dashboard.links.fits import usual_corpus, usual_panels
-from dashboard.links.lettered import usual_sentence
 from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import (
     CheckpointLetters,
@@ -26,6 +25,7 @@ from dashboard.links.panels import (
     corpus,
     kind,
     text,
+    usual_sentence,
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.text import shown

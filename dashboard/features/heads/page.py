@@ -26,7 +26,7 @@ from dashboard.features.heads.view import (
 )
 from dashboard.language import gettext, translated
 from dashboard.links.fits import references, resolve, untrained
-from dashboard.links.lettered import examples_of, following, sides_of
+from dashboard.links.panels import examples_of, following, sides_of
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result

@@ -23,9 +23,8 @@ from dashboard.links.fits import (
     usual_corpus,
     usual_panels,
 )
-from dashboard.links.lettered import SENTENCE, usual_sentence
 from dashboard.links.link import Field, Link, Reader, View
-from dashboard.links.panels import corpus, kind, read_map, text
+from dashboard.links.panels import SENTENCE, corpus, kind, read_map, text, usual_sentence
 from dashboard.records.catalogue import Catalogue, Checkpoint
 from dashboard.records.interventions import (
     ACTIONS,

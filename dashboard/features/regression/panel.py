@@ -26,8 +26,7 @@ from dashboard.records.parameter import Parameter, defaults, pairs
 from dashboard.records.request import FORMULA, Pairs, Scalar
 from dashboard.ui import layout, shown
 from dashboard.ui.fields import draw_normaliser
-from dashboard.ui.formula_field import choice_title, choose_scoring, formula_field
-from dashboard.ui.formulas import package_button
+from dashboard.ui.formulas import choice_title, choose_scoring, formula_field, package_button
 from dashboard.ui.layout import attending_title, model_title, number_words, setting_words
 from dashboard.ui.session import Session
 from dashboard.ui.widgets import choose, draw_parameter, draw_parameters

@@ -14,7 +14,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from dashboard.language import gettext, translated
-from dashboard.links import attending, fits, lettered
+from dashboard.links import attending, fits, panels
 from dashboard.links.attending import absent_normaliser, learns, normaliser_fields
 from dashboard.links.fields import (
     AUTO,
@@ -27,8 +27,8 @@ from dashboard.links.fields import (
     write_parameters,
 )
 from dashboard.links.fits import COLUMNS_FIELD, DATA, LEARN, MODEL, PROBLEM, Fit
-from dashboard.links.lettered import Lettered, Letters
 from dashboard.links.link import Field, Link, Query, Reader
+from dashboard.links.panels import Lettered, Letters
 from dashboard.records.attending import NORMALISER
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.parameter import Parameter, defaults, pairs
@@ -46,7 +46,7 @@ _ONE_SCALE = Parameter(
     help="One scale tells which scoring gives larger weights. With a scale of its own, a map of "
     "small weights is as easy to read as any other.",
 )
-_OWN = frozenset((*LETTERS, lettered.PANELS, "data", SEED.name, "device", _ONE_SCALE.name))
+_OWN = frozenset((*LETTERS, panels.PANELS, "data", SEED.name, "device", _ONE_SCALE.name))
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -17,8 +17,16 @@ from dashboard.features.translation.view import (
 )
 from dashboard.language import gettext, gettext_noop, translated
 from dashboard.links.fits import untrained, usual_panels
-from dashboard.links.lettered import SENTENCE, examples_of, following, sides_of
-from dashboard.links.panels import checkpoints_of, query, selected_maps, with_map
+from dashboard.links.panels import (
+    SENTENCE,
+    checkpoints_of,
+    examples_of,
+    following,
+    query,
+    selected_maps,
+    sides_of,
+    with_map,
+)
 from dashboard.navigation import link_to
 from dashboard.records.interventions import KINDS
 from dashboard.records.request import Request, Result

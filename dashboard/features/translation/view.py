@@ -13,7 +13,6 @@ from dataclasses import dataclass
 from dashboard.language import gettext, gettext_noop
 from dashboard.links.fields import Setting, Text, device
 from dashboard.links.fits import translation_request, usual_corpus, usual_panels
-from dashboard.links.lettered import usual_sentence
 from dashboard.links.link import Field, Link, Reader
 from dashboard.links.panels import (
     IS_MAP,
@@ -25,6 +24,7 @@ from dashboard.links.panels import (
     corpus,
     selected_maps,
     text,
+    usual_sentence,
 )
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.interventions import KINDS

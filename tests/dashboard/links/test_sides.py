@@ -8,7 +8,7 @@ from support.catalogue import FACTS, checkpoint, named
 from dashboard.features.differences import view as differences
 from dashboard.features.heads import view as heads
 from dashboard.features.translation import view as translation
-from dashboard.links.lettered import (
+from dashboard.links.panels import (
     NEUTRAL,
     SENTENCE,
     examples_of,

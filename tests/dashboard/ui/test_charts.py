@@ -16,7 +16,7 @@ from dashboard.charts.history import draw_loss, prepare_loss
 from dashboard.features.runs import one
 from dashboard.features.training import probe
 from dashboard.records.request import Result
-from dashboard.ui import charts, noting
+from dashboard.ui import charts, shown
 from dashboard.ui.figure_parts import LEGEND
 
 
@@ -136,7 +136,7 @@ def test_a_chart_is_kept_with_its_rows_whatever_they_were_sent_as():
 
 def test_a_legend_is_kept_under_its_own_name_in_every_language(monkeypatch):
     monkeypatch.setattr(charts, "specification", lambda key, make: {"mark": "point"})
-    with noting.recording() as record:
+    with shown.recording() as record:
         charts.legend(1.0)
         charts.show("legend of shares", dict, "颜色：占最大权重的比例")
         charts.show("curve", dict, "Curve of panel a")

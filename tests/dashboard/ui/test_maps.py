@@ -5,7 +5,7 @@ import pyarrow as pa
 import pytest
 
 from dashboard.records.request import Result
-from dashboard.ui import maps, noting
+from dashboard.ui import maps, shown
 
 
 @pytest.fixture
@@ -99,7 +99,7 @@ def test_the_map_that_was_clicked_is_the_one_that_a_page_is_kept_with(session):
     two = result([[0.1, 0.2]], [[0.3, 0.4]])
 
     def kept(selected):
-        with noting.recording() as record:
+        with shown.recording() as record:
             maps.attention_maps(two, "a", [two], "cross", selected, lambda _: None)
         (made,) = record.charts.values()
         return made()

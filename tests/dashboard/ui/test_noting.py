@@ -5,14 +5,14 @@ import pytest
 
 from dashboard.records.request import Request, Result
 from dashboard.storage.seen import Group
-from dashboard.ui import noting, shown
+from dashboard.ui import shown
 
 SPEC = {"mark": "point"}
 
 
 @pytest.fixture
 def record():
-    with noting.recording() as made:
+    with shown.recording() as made:
         yield made
 
 
@@ -23,7 +23,7 @@ def test_what_stayed_empty_is_not_there(record):
 
 
 def test_nothing_is_noted_where_no_whole_page_is_drawn():
-    with noting.recording() as record:
+    with shown.recording() as record:
         place = shown.container()
     with place:
         shown.caption("drawn again by itself")
@@ -45,6 +45,6 @@ def test_results_of_no_job_and_what_is_on_its_way_are_noted(record):
 
 
 def test_a_page_that_breaks_off_leaves_no_record_behind():
-    with pytest.raises(ValueError, match="broken"), noting.recording():
+    with pytest.raises(ValueError, match="broken"), shown.recording():
         raise ValueError("broken")
-    assert noting.current() is None
+    assert shown.current() is None

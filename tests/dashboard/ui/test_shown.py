@@ -5,14 +5,14 @@ import pytest
 from streamlit.testing.v1 import AppTest
 
 from dashboard.storage.seen import Chart, Group, Table, Text, Value
-from dashboard.ui import noting, shown
+from dashboard.ui import shown
 
 SPEC = {"mark": "point", "datasets": {"cells": [{"x": 1}]}}
 
 
 @pytest.fixture
 def record():
-    with noting.recording() as made:
+    with shown.recording() as made:
         yield made
 
 

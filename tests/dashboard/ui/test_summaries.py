@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from dashboard.charts.summary import of_matrix
-from dashboard.ui import noting, page, shown
+from dashboard.ui import page, shown
 
 SPEC = {"mark": "point", "data": {"name": "x"}, "datasets": {"x": [{"a": 1}]}}
 SUMMARY = of_matrix(np.array([[0.25, 0.75]]))
@@ -21,7 +21,7 @@ def drawn(monkeypatch):
 
 
 def test_a_screen_reader_says_what_a_chart_shows_and_where_its_largest_weights_lie(drawn):
-    with noting.recording() as record:
+    with shown.recording() as record:
         shown.chart(SPEC, "Attention of panel a", summary=SUMMARY)
     (_, _, more), *_ = drawn
     assert more["alt"] == f"Attention of panel a. {SUMMARY.words}"

@@ -2,16 +2,9 @@
 
 from __future__ import annotations
 
-from dashboard.features.lessons.course.bahdanau import BAHDANAU
-from dashboard.features.lessons.course.cues import CUES
-from dashboard.features.lessons.course.explaining import EXPLAINING
-from dashboard.features.lessons.course.heads import HEADS
-from dashboard.features.lessons.course.kernel import KERNEL
-from dashboard.features.lessons.course.literature import LITERATURE
-from dashboard.features.lessons.course.mask import MASK
-from dashboard.features.lessons.course.positions import POSITIONS
-from dashboard.features.lessons.course.scoring import SCORING
-from dashboard.features.lessons.course.transformer import TRANSFORMER
+from dashboard.features.lessons.course.architectures import BAHDANAU, HEADS, POSITIONS, TRANSFORMER
+from dashboard.features.lessons.course.basics import CUES, KERNEL, MASK, SCORING
+from dashboard.features.lessons.course.reading import EXPLAINING, LITERATURE
 
 LESSONS = (
     CUES, KERNEL, SCORING, MASK, BAHDANAU, HEADS, POSITIONS, TRANSFORMER, LITERATURE, EXPLAINING,

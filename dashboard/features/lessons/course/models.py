@@ -7,7 +7,8 @@ from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Request
 
 CORPUS = "phrasebook"
-BAHDANAU, TRANSFORMER = "bahdanau_additive_phrasebook", "transformer_scaled_dot_phrasebook"
+BAHDANAU_CHECKPOINT = "bahdanau_additive_phrasebook"
+TRANSFORMER_CHECKPOINT = "transformer_scaled_dot_phrasebook"
 CAR = "i see a red car ."
 HOUSE = "she has a white house ."
 

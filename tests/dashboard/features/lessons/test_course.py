@@ -12,7 +12,7 @@ from support.pages import maps
 
 from dashboard.features.anatomy import task as anatomy
 from dashboard.features.heads import task as heads
-from dashboard.features.lessons.course import LESSONS, scoring
+from dashboard.features.lessons.course import LESSONS, basics
 from dashboard.features.lessons.view import SECTIONS
 from dashboard.features.positions import task as positions
 from dashboard.features.regression import task as regression
@@ -264,15 +264,15 @@ def test_heads_are_ranked_by_what_is_lost_without_them():
 def test_nothing_smaller_than_what_is_given_shows_how_the_largest_weight_grows(monkeypatch):
     drawn = {}
     monkeypatch.setattr(
-        scoring, "lines", lambda result, alt, series, **more: drawn.update(series=series, **more)
+        basics, "lines", lambda result, alt, series, **more: drawn.update(series=series, **more)
     )
     rows = [{"d": d, "scoring": name, "largest": d / 10} for d in (1, 2, 4, 8)
             for name in ("dot", "scaled_dot")]  # fmt: skip
     result = Result(tables={"spread": pa.Table.from_pylist(rows)})
-    scoring.SCORING.figure(result, "4")
+    basics.SCORING.figure(result, "4")
     assert drawn["series"] == drawn["marked"]
     assert [*drawn["series"].values()] == [[(4, 0.4)]] * 2
-    scoring.SCORING.figure(result, "8")
+    basics.SCORING.figure(result, "8")
     assert [*drawn["series"].values()] == [[(4, 0.4), (8, 0.8)]] * 2
     assert drawn["ticks"] == [4, 8]
 
