@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 import pytest
 
+import attention_plugins
+
 ROOT = Path(__file__).parents[2]
 PACKAGES = ("attention_plugins", "dashboard")
 
@@ -273,6 +275,31 @@ def test_the_page_process_loads_no_torch_and_no_plugin():
     assert {"streamlit", "dashboard.app", "dashboard.features.start.page"} <= modules
     wrong = {m for m in modules if names(m, (*HEAVY, "sklearn", "scipy", "statsmodels"))}
     assert not wrong
+
+
+def test_the_door_of_the_plugins_offers_all_and_loads_torch_when_asked():
+    door, asked = loaded(
+        "import attention_plugins, attention_plugins.home",
+        "import torch, attention_plugins as ours; from attention_plugins import *; "
+        "assert {*ours.__all__} <= {*dir(ours)} & {*globals()}; "
+        "assert not hasattr(ours, 'nothing'); assert issubclass(Scoring, torch.nn.Module); "
+        "assert ours.models.protocols.Batch is ours.Batch",
+    )
+    assert {m for m in door if names(m, HEAVY)} == {"attention_plugins", "attention_plugins.home"}
+    assert "torch" in asked
+
+
+def test_type_checkers_see_every_name_of_the_door():
+    seen = {
+        alias.name: node.module
+        for checked in tree(ROOT / "attention_plugins/__init__.py").body
+        if isinstance(checked, ast.If) and ast.unparse(checked.test) == "TYPE_CHECKING"
+        for node in checked.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
+    }
+    assert seen == attention_plugins._MODULES
+    assert sorted(seen) == sorted(attention_plugins.__all__)
 
 
 def test_a_page_that_keeps_nothing_loads_no_database():

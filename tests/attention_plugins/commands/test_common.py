@@ -113,7 +113,7 @@ def test_a_command_computes_on_free_cores_and_its_waiting_threads_sleep(order):
 def test_only_a_command_chooses_how_threads_wait_and_before_torch_is_there(program, before, after):
     code = (
         f"import os, sys; sys.argv = [{program!r}]; sys.modules['torch'] = None\n"
-        "try: import attention_plugins\n"
+        "try: from attention_plugins import Scoring\n"
         "except ImportError: print(os.environ.get('OMP_WAIT_POLICY'))"
     )
     known = {n: v for n, v in os.environ.items() if n != "OMP_WAIT_POLICY"}
