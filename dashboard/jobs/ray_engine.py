@@ -21,7 +21,8 @@ from ray.util.client import ray as client
 
 from dashboard.jobs import launch
 from dashboard.jobs.engine import EngineError, Worker, WorkerOptions
-from dashboard.jobs.ray_worker import RayWorker, Relay
+from dashboard.jobs.ray_relay import Relay
+from dashboard.jobs.ray_worker import RayWorker
 from dashboard.storage import files
 
 _LEASE = 15.0  # seconds

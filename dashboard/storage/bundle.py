@@ -24,7 +24,6 @@ from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from dashboard.records.request import Request, Result
-from dashboard.storage.database import MAX_VALUES, count_values
 from dashboard.storage.entries import (
     as_json,
     check_stamps,
@@ -35,6 +34,7 @@ from dashboard.storage.entries import (
     stamp,
 )
 from dashboard.storage.files import BundleError
+from dashboard.storage.tables import MAX_VALUES, count_values
 
 MB = 2**20
 LARGEST_ARCHIVE = 20 * MB  # the largest upload of a page, see .streamlit/config.toml

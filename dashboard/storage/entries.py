@@ -12,9 +12,9 @@ from typing import Any
 import pyarrow as pa
 
 from dashboard.language import gettext_noop
-from dashboard.storage.database import parse_table, table_bytes
 from dashboard.storage.files import BundleError
 from dashboard.storage.seen import NAME
+from dashboard.storage.tables import parse_table, table_bytes
 
 MAX_DEPTH = 64
 MAX_NODES = 5_000_000

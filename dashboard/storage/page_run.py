@@ -21,7 +21,6 @@ import pyarrow as pa
 from dashboard.records.text import one_line
 from dashboard.storage import bundle, seen
 from dashboard.storage.bundle import MB, Bundle, pack, unpack
-from dashboard.storage.database import MAX_VALUES, count_values
 from dashboard.storage.entries import (
     as_json,
     check_pictures,
@@ -34,6 +33,7 @@ from dashboard.storage.entries import (
 )
 from dashboard.storage.files import BundleError
 from dashboard.storage.seen import Group
+from dashboard.storage.tables import MAX_VALUES, count_values
 
 FORMAT, VERSION = "attention-workbench page", 2
 MOST_PANELS = 99  # an experiment of eight scorings has up to 81

@@ -13,7 +13,7 @@ from support.processes import alive
 
 from dashboard.jobs import process
 from dashboard.jobs.engine import WorkerOptions
-from dashboard.jobs.ray_worker import ENDED, STDERR, Relay
+from dashboard.jobs.ray_relay import ENDED, STDERR, Relay
 from dashboard.records.request import Request, Result
 from dashboard.storage import files
 
