@@ -1,4 +1,10 @@
-"""The built-in models, registered by the same hook as anybody's."""
+"""The built-in models, registered by the same hook as anybody's.
+
+A model is given a scoring factory and attends through a tap; it never knows which scoring it has.
+:mod:`~attention_plugins.models.protocols` says what a model of each task must offer. Models
+are built of the parts in ``transformer_layers``, ``multi_head``, ``positions``, ``words`` and
+``stack``.
+"""
 
 from __future__ import annotations
 

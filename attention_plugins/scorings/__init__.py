@@ -1,4 +1,8 @@
-"""The built-in scorings, registered by the same hook as anybody's."""
+"""The built-in scorings, registered by the same hook as anybody's.
+
+A file holds a family: each scoring is a class or a function with its record, and begins where
+another ends. None imports a model.
+"""
 
 from __future__ import annotations
 
