@@ -12,9 +12,9 @@ from dashboard.charts import theme
 from dashboard.charts.labels import displayed, room
 from dashboard.charts.lanes import hover, stacked
 from dashboard.charts.legend import named_strokes
-from dashboard.charts.summary import Summary, of_ranked, of_series
+from dashboard.charts.summary import of_ranked, of_series
 from dashboard.charts.template import Prepared, Sources, values_of
-from dashboard.features.race.view import COLOURS, said
+from dashboard.features.race.view import COLOURS
 from dashboard.language import gettext, gettext_noop
 
 _LANE, _MOST_ROOM = 19, 215  # px: of a contestant, and for the names at the left
@@ -28,12 +28,7 @@ _TITLES = {
 
 
 class DifferencesShape(NamedTuple):
-    """What a specification follows from.
-
-    Args:
-        names: of the contestants, top to bottom.
-        title: of the difference, with its unit.
-    """
+    """What a specification follows from: the contestants, top to bottom, and the axis."""
 
     names: tuple[str, ...]
     title: str
@@ -59,7 +54,7 @@ def prepare_differences(
     best_first = sorted(range(len(rows)), key=lambda i: -rows[i]["difference"])
     table: dict[str, Any] = {
         "name": [names[i] for i in best_first],
-        "verdict": [said(rows[i]["verdict"]) for i in best_first],
+        "verdict": [gettext(rows[i]["verdict"]) for i in best_first],
     }
     for column in _NUMBERS:
         table[column] = pa.array([rows[i][column] for i in best_first], pa.float64())
@@ -90,7 +85,7 @@ def draw_differences(data: Sources, shape: DifferencesShape) -> alt.LayerChart:
         scale=alt.Scale(zero=True, nice=True, padding=6),
         axis=alt.Axis(title=shape.title, grid=False, tickCount=6, format=theme.NUMBER),
     )
-    colours = {said(verdict): colour for verdict, colour in COLOURS.items()}
+    colours = {gettext(verdict): colour for verdict, colour in COLOURS.items()}
     stroke = named_strokes("verdict", colours).title(titles["verdict"])
     pointed = hover("name")
     tooltip = [
@@ -133,12 +128,7 @@ _MARGIN = 0.05  # of the range of values, left free above and below
 
 
 class LinesShape(NamedTuple):
-    """What a specification follows from.
-
-    Args:
-        names: of the curves in colour, with their colours, in the order of the legend.
-        titles: of the axes, x first.
-    """
+    """What a specification follows from: curves with their colours, and titles, x first."""
 
     names: tuple[tuple[str, str], ...]
     titles: tuple[str, str]
@@ -172,9 +162,10 @@ def prepare_lines(
         table[column] = pa.array([row.get(column) for row in held], pa.float64())
     tables = {
         "curves": pa.table(table),
-        "learned": pa.table({"from": [learned[0]], "to": [learned[1]]} if learned
-                            else {"from": pa.array([], pa.float64()),
-                                  "to": pa.array([], pa.float64())}),
+        "learned": pa.Table.from_pylist(
+            [{"from": learned[0], "to": learned[1]}] if learned else [],
+            pa.schema([("from", pa.float64()), ("to", pa.float64())]),
+        ),
     }  # fmt: skip
     ends = [
         row[name] for row in held for name in _COLUMNS[1:]
@@ -186,15 +177,10 @@ def prepare_lines(
     values = {"left": min(xs), "right": max(xs), "bottom": low - margin, "top": high + margin}
     shape = LinesShape(tuple(known.items()), (x_title, y_title), width, height)
     told = {name: float(value) for name, value in values.items()}
-    summary = _summary(tables["curves"], x_title, y_title)
+    translations = {name: gettext(_TITLES[name]) for name in ("name", "low", "high")}
+    frame = tables["curves"].to_pandas().rename(columns=translations)
+    summary = of_series(frame, name=translations["name"], x="x", y="y", titles=(x_title, y_title))
     return Prepared(tables, shape, told, summary)
-
-
-def _summary(curves: pa.Table, x_title: str, y_title: str) -> Summary:
-    name = gettext("name")
-    titles = {"name": name, "low": gettext("low"), "high": gettext("high")}
-    frame = curves.to_pandas().rename(columns=titles)
-    return of_series(frame, name=name, x="x", y="y", titles=(x_title, y_title))
 
 
 def draw_lines(data: Sources, shape: LinesShape) -> alt.LayerChart:

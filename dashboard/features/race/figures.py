@@ -31,7 +31,14 @@ _FEW_RATES = 2  # with no more every choice is at an edge
 
 def caption(seen: Seen) -> str:
     """What was measured, over how many seeds, by which interval, test and correction."""
-    said = [_measured(seen), budget(seen), _seeds(seen)]
+    task, metric, unit = map(seen.fact, ("task", "metric", "unit"))
+    measured = gettext("{metric} ({unit})", metric=metric, unit=unit) if unit else metric
+    better = (
+        gettext_noop("{task}: {metric}, higher is better, on data that nobody learned.")
+        if seen.result.facts["higher_is_better"]
+        else gettext_noop("{task}: {metric}, lower is better, on data that nobody learned.")
+    )
+    said = [gettext(better, task=task, metric=measured), budget(seen), _seeds(seen)]
     if compared := family(seen):
         reference = seen.choices.reference
         said.append(
@@ -111,20 +118,6 @@ def undecided(seen: Seen) -> str:
     )
 
 
-def _measured(seen: Seen) -> str:
-    task, metric, unit = map(seen.fact, ("task", "metric", "unit"))
-    measured = gettext("{metric} ({unit})", metric=metric, unit=unit) if unit else metric
-    if seen.result.facts["higher_is_better"]:
-        return gettext(
-            "{task}: {metric}, higher is better, on data that nobody learned.",
-            task=task, metric=measured,
-        )  # fmt: skip
-    return gettext(
-        "{task}: {metric}, lower is better, on data that nobody learned.",
-        task=task, metric=measured,
-    )  # fmt: skip
-
-
 def _seeds(seen: Seen) -> str:
     counts = sorted({row["seeds"] for row in seen.rows if row["seeds"]}) or [0]
     if len(counts) > 1:
@@ -181,21 +174,19 @@ def curves(seen: Seen) -> None:
 
 def menu(seen: Seen) -> None:
     """The charts of the task as files, and its tables."""
-    found: dict[str, Callable[[], Any]] = {}
-    for name, draw, prepare in (
+    drawn = (
         (gettext_noop("differences"), draw_differences, _differences(seen)),
         (gettext_noop("beyond the trained sizes"), draw_lines, _sizes(seen)),
         (gettext_noop("while learning"), draw_lines, _learning(seen)),
-    ):
-        if prepare is not None:
-            found[name] = partial(_chart, draw, prepare)
+    )
+    found: dict[str, Callable[[], Any]] = {
+        name: lambda draw=draw, prepare=prepare: chart_of(draw, prepare())
+        for name, draw, prepare in drawn
+        if prepare
+    }
     tables = {name: seen.result.tables[name] for name in _TABLES}
     title = gettext("Race, {task}", task=seen.task)
     export.menu(None, Result(tables=tables), found, gettext_noop("race"), title=title)
-
-
-def _chart(draw: Callable[..., Any], prepare: Callable[[], Prepared]) -> Any:
-    return chart_of(draw, prepare())
 
 
 def _differences(seen: Seen) -> Callable[[], Prepared] | None:
@@ -222,14 +213,10 @@ def _sizes(seen: Seen) -> Callable[[], Prepared] | None:
          "high": row["high"]}
         for row in seen.result.tables["curves"].to_pylist()
     ]  # fmt: skip
-    learned = tuple(facts["trained"]) if facts["trained"] else None
     return _prepared(
-        seen,
-        rows,
-        x_title=seen.fact("size"),
-        y_title=f"{seen.metric} {seen.arrow}",
-        learned=learned,
-    )
+        seen, rows, x_title=seen.fact("size"), y_title=f"{seen.metric} {seen.arrow}",
+        learned=tuple(facts["trained"]) if facts["trained"] else None,
+    )  # fmt: skip
 
 
 def _learning(seen: Seen) -> Callable[[], Prepared] | None:
@@ -262,18 +249,16 @@ def _said_of_sizes(seen: Seen) -> str:
         return gettext("Held-out sentences by their length. All these lengths occur in training.")
     low, high = trained
     if low == high:
-        return plain(
-            gettext(
-                "The line marks the {count:g} points that were learned with; elsewhere the same "
-                "weights read more or fewer. Bars are 95 % bootstrap intervals; everybody else "
-                "is grey.",
-                count=low,
-            )
+        words = gettext(
+            "The line marks the {count:g} points that were learned with; elsewhere the same "
+            "weights read more or fewer. Bars are 95 % bootstrap intervals; everybody else "
+            "is grey.",
+            count=low,
         )
-    return plain(
-        gettext(
+    else:
+        words = gettext(
             "Shaded is what was learned, {low:g} to {high:g}. Bars are 95 % bootstrap intervals; "
             "everybody else is grey.",
             low=low, high=high,
-        )
-    )  # fmt: skip
+        )  # fmt: skip
+    return plain(words)

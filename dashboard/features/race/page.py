@@ -21,6 +21,7 @@ from dashboard.features.race.view import (
     RaceView,
     chosen,
     requests,
+    task_title,
     usual_reference,
     with_all,
 )
@@ -81,19 +82,13 @@ def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
 
 def _draw_race(session: Session[RaceView], race: RaceRecord) -> None:
     found, _ = _listed()
-    names = [one.name for one in found]
-    if race.name not in names:
-        names.append(race.name)
     picked = choose(
-        gettext("Race"), names, race.name, session.key("race"), session.fresh, title=_race_title,
-        width=_WIDTH,
+        gettext("Race"), [one.name for one in found], race.name, session.key("race"),
+        session.fresh, width=_WIDTH,
+        title=lambda name: gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name,
     )  # fmt: skip
     # Which race comes first is another matter elsewhere, so a link names it.
     session.update(race="" if picked == SHIPPED else picked)
-
-
-def _race_title(name: str) -> str:
-    return gettext(_SHIPPED_TITLES[name]) if name in _SHIPPED_TITLES else name
 
 
 def _draw(session: Session[RaceView], race: RaceRecord) -> None:
@@ -127,8 +122,9 @@ def _draw(session: Session[RaceView], race: RaceRecord) -> None:
 
 
 def _task_title(name: str, catalogue: Catalogue) -> str:
-    entry = catalogue.datasets.get(name)
-    return entry.short_title if entry else gettext("{name} (not installed)", name=name)
+    if name in catalogue.datasets:
+        return task_title(name, catalogue)
+    return gettext("{name} (not installed)", name=name)
 
 
 def _requests(view: RaceView, catalogue: Catalogue) -> Iterable[Request]:
@@ -148,7 +144,7 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
     bringing.made(session, choices.race)
     standings, matrix = requests(choices)
     results.results(
-        session.jobs, standings, partial(_task, session, choices, standings),
+        session.jobs, standings, partial(_task, session, choices),
         _HEIGHT, "race-standings-place", grows=True,
     )  # fmt: skip
     results.results(
@@ -160,11 +156,8 @@ def _results(session: Session[RaceView], choices: Choices | None) -> None:
             bringing.own()
 
 
-def _task(
-    session: Session[RaceView], choices: Choices, request: Request,
-    result: Result,
-) -> None:  # fmt: skip
-    seen = Seen(session, session.catalogue, choices, request, result)
+def _task(session: Session[RaceView], choices: Choices, result: Result) -> None:
+    seen = Seen(session, choices, result)
     bringing.progress(result)
     with shown.container(horizontal=True, vertical_alignment="center", key="race-heading"):
         heading, menu = shown.container(), shown.container(width="content")

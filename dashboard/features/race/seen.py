@@ -13,7 +13,7 @@ import pyarrow.compute as pc
 from dashboard.features.race.view import FAILED, Choices, RaceView
 from dashboard.language import gettext, translated
 from dashboard.records.catalogue import Catalogue
-from dashboard.records.request import Request, Result
+from dashboard.records.request import Result
 from dashboard.storage.races import Entrant
 from dashboard.ui.session import Session
 
@@ -25,10 +25,13 @@ class Seen:
     """One task of a race with its standings."""
 
     session: Session[RaceView]
-    catalogue: Catalogue
     choices: Choices
-    request: Request
     result: Result
+
+    @property
+    def catalogue(self) -> Catalogue:
+        """What is installed."""
+        return self.session.catalogue
 
     @property
     def task(self) -> str:
@@ -54,16 +57,14 @@ class Seen:
     @functools.cached_property
     def rows(self) -> Sequence[Row]:
         """The standings, the best first, each with its ``name`` on this page."""
-        return [
-            {**row, "name": self._title(row)}
-            for row in self.result.tables["standings"].to_pylist()
-        ]
+        by_key = self.choices.race.by_key
 
-    def _title(self, row: Row) -> str:
-        """The contestant's title, and those of all that are equal to it on this task."""
-        by_key = self.choices.race.by_key if row["equals"] else {}
-        equal = (by_key[key] for key in row["equals"] if key in by_key)
-        return " = ".join(map(self.choices.title, (entrant_of(row), *equal)))
+        def name(row: Row) -> str:
+            equal = (by_key[key] for key in row["equals"] if key in by_key)
+            return " = ".join(map(self.choices.title, (entrant_of(row), *equal)))
+
+        table = self.result.tables["standings"]
+        return [{**row, "name": name(row)} for row in table.to_pylist()]
 
     @functools.cached_property
     def by_key(self) -> Mapping[str, Row]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 from dashboard.charts import theme
@@ -26,17 +26,23 @@ def contestant_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict
 
     Each differs from the others: of equal titles, every one has its name in brackets.
     """
-    return _told_apart({one.name: _of_contestant(one, catalogue) for one in entrants})
+
+    def title(one: Entrant) -> str:
+        own = _of(one.scoring, catalogue.scorings)
+        return f"{own} + {_of(one.normaliser, catalogue.normalisers)}" if one.normaliser else own
+
+    return _told_apart({one.name: title(one) for one in entrants})
+
+
+def task_title(name: str, catalogue: Catalogue) -> str:
+    """A task's title, as it is where data are chosen; its name where it is not installed."""
+    entry = catalogue.datasets.get(name)
+    return entry.short_title if entry else name
 
 
 def model_titles(entrants: Iterable[Entrant], catalogue: Catalogue) -> dict[str, str]:
     """Titles of the models by their names, told apart as those of contestants."""
     return _told_apart({one.model: _of(one.model, catalogue.models) for one in entrants})
-
-
-def _of_contestant(one: Entrant, catalogue: Catalogue) -> str:
-    words = _of(one.scoring, catalogue.scorings)
-    return f"{words} + {_of(one.normaliser, catalogue.normalisers)}" if one.normaliser else words
 
 
 def _of(name: str, entries: Mapping[str, Entry]) -> str:
@@ -64,11 +70,6 @@ COLOURS = {
     NOTHING: theme.QUIET,
     FEW: theme.QUIET,
 }
-
-
-def said(verdict: str) -> str:
-    """A verdict in the visitor's language."""
-    return gettext(verdict)
 
 
 TASK = "race"
@@ -124,8 +125,11 @@ class Choices(NamedTuple):
     def title(self, entrant: Entrant) -> str:
         """The entrant's title, with its model's where several are compared."""
         own = self.titles.get(entrant.name, entrant.name)
-        model = self.model_titles.get(entrant.model, entrant.model)
-        return f"{own} · {model}" if self.model == ALL else own
+        return f"{own} · {self.model_title(entrant.model)}" if self.model == ALL else own
+
+    def model_title(self, name: str) -> str:
+        """The model's title; its name where it is not of this race."""
+        return self.model_titles.get(name, name)
 
 
 def chosen(view: RaceView, race: RaceRecord, catalogue: Catalogue) -> Choices:
@@ -205,14 +209,6 @@ def import_request(digest: str) -> Request:
     return Request.make(TASK, data=UPLOAD + digest, options={"show": IMPORT})
 
 
-def another(view: RaceView, **changes: str) -> RaceView:
-    """The view with these names, without those that belong to what is left.
-
-    Another race or task has other contestants, which may have the same keys: those stay.
-    """
-    return replace(view, **changes, a_map="", b_map="")
-
-
 def _one_of(what: str, given: str, offered: Sequence[str], usual: str, problems: list[str]) -> str:
     if given and given not in offered:
         problems.append(
@@ -224,14 +220,10 @@ def _one_of(what: str, given: str, offered: Sequence[str], usual: str, problems:
     return given if given in offered else usual
 
 
-RACE: Text[RaceView] = Text(name="race", title="Race")
 LINK = Link(
     default=lambda _: RaceView(),
-    fields=(
-        RACE,
-        *(
-            Text(name=name, title=name)
-            for name in ("task", "model", "reference", "a", "b", "a_map", "b_map")
-        ),
+    fields=tuple(
+        Text(name=name, title="Race" if name == "race" else name)
+        for name in RaceView.__dataclass_fields__
     ),
 )

@@ -44,7 +44,7 @@ def seen(tmp_path, monkeypatch, catalogue):
         choices = chosen(view, races.read("mine"), catalogue)
         request, _ = requests(choices)
         result = task.perform(request, Context())
-        found = Seen(SimpleNamespace(view=view), catalogue, choices, request, result)
+        found = Seen(SimpleNamespace(view=view, catalogue=catalogue), choices, result)
         return found, found.by_key[key]
 
     return of
@@ -107,5 +107,6 @@ def test_a_formula_is_named_as_it_was_typed(seen):
 def test_where_a_page_cannot_show_it_there_is_no_link(seen):
     found, row = seen("transformer.additive")
     assert link_of(found, {**row, "model": "of_a_friend"}) is None
-    other = Seen(found.session, Catalogue(), found.choices, found.request, found.result)
+    session = SimpleNamespace(view=found.session.view, catalogue=Catalogue())
+    other = Seen(session, found.choices, found.result)
     assert link_of(other, row) is None
