@@ -63,10 +63,20 @@ def fits(
     Args:
         tuning: how that of the scorings stands; None where the view does not tune.
     """
-    return [
-        _fit(place, requests[place], jobs) if place in requests else _untuned(place, jobs, tuning)
-        for place in _places(view)
-    ]
+    cells = []
+    for scoring, seed in _places(view):
+        cell = Cell(scoring=scoring, seed=seed, state=ABSENT)
+        if request := requests.get((scoring, seed)):
+            cell = _fit(cell, request, jobs)
+        elif tuning and (request := tuning.requests.get(scoring)):
+            if note := tuning.failed.get(scoring):
+                cell = replace(cell, state="failed", note=note)
+            elif jobs.holds(request):
+                cell = replace(cell, state=MISSING)
+            else:
+                cell = replace(cell, state="queued", note=gettext_noop("Tuning."))
+        cells.append(cell)
+    return cells
 
 
 def trainings(
@@ -82,26 +92,21 @@ def trainings(
     Args:
         known: newest first; of several with one request the one that is furthest counts.
     """
-    found: dict[Request, Cell] = {}
-    wanted = {request: place for place, request in requests.items()}
+    found = {
+        (scoring, seed): Cell(
+            scoring=scoring, seed=seed, state=MISSING if (scoring, seed) in requests else ABSENT
+        )
+        for scoring, seed in _places(view)
+    }
+    wanted, seen = {request: place for place, request in requests.items()}, set[Place]()
     for training in known:
         place = wanted.get(training.request)
-        if place is not None:
-            changed = _changed(training, catalogue)
-            scoring, seed = place
-            cell = (
-                Cell(scoring=scoring, seed=seed, state=MISSING, outdated_by=tuple(changed))
-                if changed else _training(place, training)
-            )  # fmt: skip
-            other = found.get(training.request)
-            if other is None or STATES.index(cell.state) < STATES.index(other.state):
-                found[training.request] = cell
-    return [
-        found.get(requests[place], Cell(scoring=place[0], seed=place[1], state=MISSING))
-        if place in requests
-        else _absent(place)
-        for place in _places(view)
-    ]
+        if place in found:
+            cell = _training(found[place], training, _changed(training, catalogue))
+            if place not in seen or STATES.index(cell.state) < STATES.index(found[place].state):
+                found[place] = cell
+            seen.add(place)
+    return [*found.values()]
 
 
 def summary(cells: Sequence[Cell]) -> str:
@@ -132,43 +137,22 @@ def outdated(cells: Sequence[Cell]) -> list[str]:
         ngettext(
             "{count} of them was trained before the code of {plugins} changed.",
             "{count} of them were trained before the code of {plugins} changed.",
-            count, plugins=_both(plugins),
+            count,
+            plugins=reduce(
+                lambda some, more: gettext("{some} and {more}", some=some, more=more), plugins
+            ),
         )
         for plugins, count in counts.items()
-    ]  # fmt: skip
-
-
-def _both(names: Sequence[str]) -> str:
-    return reduce(lambda some, more: gettext("{some} and {more}", some=some, more=more), names)
+    ]
 
 
 def _places(view: Experiment) -> list[Place]:
     return [(scoring, seed) for scoring in view.scorings for seed in range(view.seeds)]
 
 
-def _absent(place: Place) -> Cell:
-    return Cell(scoring=place[0], seed=place[1], state=ABSENT)
-
-
-def _untuned(place: Place, jobs: Jobs, tuning: Tuned | None) -> Cell:
-    """A run that waits for the tuning of its scoring, if that is installed."""
-    request = tuning.requests.get(place[0]) if tuning else None
-    if tuning is None or request is None:
-        return _absent(place)
-    cell = Cell(scoring=place[0], seed=place[1], state=MISSING)
-    if note := tuning.failed.get(place[0]):
-        return replace(cell, state="failed", note=note)
-    return (
-        cell
-        if jobs.holds(request)
-        else replace(cell, state="queued", note=gettext_noop("Tuning."))
-    )
-
-
-def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
-    cell = Cell(scoring=place[0], seed=place[1], state=MISSING)
+def _fit(cell: Cell, request: Request, jobs: Jobs) -> Cell:
     if jobs.holds(request):
-        return cell
+        return replace(cell, state=MISSING)
     event = jobs.final(request)
     if event is None:
         events = jobs.progress(request)
@@ -176,22 +160,18 @@ def _fit(place: Place, request: Request, jobs: Jobs) -> Cell:
         note = events[-1].note if events else ""
         return replace(cell, state="running" if begun else "queued", note=note)
     if event.result is None:
-        note = event.note or STOPPED
-        return replace(cell, state="failed", note=note, facts=event.facts)
+        return replace(cell, state="failed", note=event.note or STOPPED, facts=event.facts)
     facts = event.result.facts
-    figures = {"seconds": facts.get("work_seconds"), **facts["metrics"], **_sample(facts)}
+    figures = {"seconds": facts.get("work_seconds"), **facts["metrics"]}
+    estimated = facts.get("leave_one_out")
+    if estimated and estimated["rows"] != estimated["points"]:
+        figures |= {
+            SAMPLE_ROWS: estimated["rows"], _POINTS: estimated["points"],
+            SAMPLE_ERROR: estimated["standard_errors"]["leave_one_out_mse"],
+        }  # fmt: skip
     return replace(
         cell, state="done", figures=figures, weights=facts.get("parameters"), result=event.result
     )
-
-
-def _sample(facts: Mapping[str, Any]) -> dict[str, float]:
-    """What the leave-one-out error of a fit was estimated on; nothing where it is of all rows."""
-    found = facts.get("leave_one_out")
-    if not found or found["rows"] == found["points"]:
-        return {}
-    deviation = found["standard_errors"]["leave_one_out_mse"]
-    return {SAMPLE_ROWS: found["rows"], SAMPLE_ERROR: deviation, _POINTS: found["points"]}
 
 
 def sampled(cells: Sequence[Cell]) -> str:
@@ -218,7 +198,9 @@ def _changed(training: Training, catalogue: Catalogue) -> list[str]:
     ]
 
 
-def _training(place: Place, training: Training) -> Cell:
+def _training(cell: Cell, training: Training, changed: Sequence[str]) -> Cell:
+    if changed:
+        return Cell(scoring=cell.scoring, seed=cell.seed, state=MISSING, outdated_by=(*changed,))
     state = _OF_TRAINING.get(training.state, training.state)
     figures: dict[str, Any] = {}
     if state == "done" and training.epochs:
@@ -228,12 +210,6 @@ def _training(place: Place, training: Training) -> Cell:
             **{name: part["score"] for name, part in last.parts.items()}, **training.facts,
         }  # fmt: skip
     return Cell(
-        scoring=place[0],
-        seed=place[1],
-        state=state,
-        note=training.note,
-        figures=figures,
-        weights=training.facts.get("parameters"),
-        facts=training.facts,
-        training=training,
-    )
+        scoring=cell.scoring, seed=cell.seed, state=state, note=training.note, figures=figures,
+        weights=training.facts.get("parameters"), facts=training.facts, training=training,
+    )  # fmt: skip

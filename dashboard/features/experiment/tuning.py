@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import reduce
 
 from dashboard.features.experiment.view import (
@@ -17,6 +17,7 @@ from dashboard.features.experiment.view import (
 from dashboard.language import gettext, gettext_noop, listed, ngettext, together
 from dashboard.links.fits import LEARN
 from dashboard.records.catalogue import Catalogue
+from dashboard.records.parameter import pairs
 from dashboard.records.request import Pairs, Request, is_upload
 from dashboard.ui.jobs import Jobs
 from dashboard.ui.layout import scoring_title
@@ -30,21 +31,21 @@ _COMBINATIONS, _RATES = 8, 3  # of a scoring with one parameter, and of one that
 
 @dataclass(frozen=True, kw_only=True)
 class Tuned:
-    """How the tuning of a view stands.
+    """How the tuning of a view stands, by scoring; of one that is still tuned there is nothing.
 
     Args:
-        requests: by scoring, what a worker must tune.
-        values: by scoring, the values chosen; of one that is still tuned there is nothing.
-        combinations: by scoring, how many were tried.
-        edges: by scoring, at which end of its grid a value lies, by name; see :func:`tune`.
-        failed: by scoring, why it could not be tuned.
+        requests: what a worker must tune.
+        values: those chosen.
+        combinations: how many were tried.
+        edges: at which end of its grid a value lies, by name; see :func:`.task.tune`.
+        failed: why it could not be tuned.
     """
 
     requests: Mapping[str, Request]
-    values: Mapping[str, Pairs]
-    combinations: Mapping[str, int]
-    edges: Mapping[str, Mapping[str, str]]
-    failed: Mapping[str, str]
+    values: dict[str, Pairs] = field(default_factory=dict)
+    combinations: dict[str, int] = field(default_factory=dict)
+    edges: dict[str, Mapping[str, str]] = field(default_factory=dict)
+    failed: dict[str, str] = field(default_factory=dict)
 
 
 def tuning_requests(view: Experiment, catalogue: Catalogue) -> dict[str, Request]:
@@ -60,22 +61,17 @@ def tuning_requests(view: Experiment, catalogue: Catalogue) -> dict[str, Request
 
 def tuned(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Tuned:
     """What the workers have chosen so far."""
-    asked = tuning_requests(view, catalogue)
-    values: dict[str, Pairs] = {}
-    combinations: dict[str, int] = {}
-    edges: dict[str, Mapping[str, str]] = {}
-    failed: dict[str, str] = {}
-    for scoring, request in asked.items():
+    found = Tuned(requests=tuning_requests(view, catalogue))
+    for scoring, request in found.requests.items():
         event = None if jobs.holds(request) else jobs.final(request)
         if event and event.result:
-            values[scoring] = tuple(sorted(event.result.facts["chosen"].items()))
-            combinations[scoring] = int(event.result.facts["combinations"])
-            edges[scoring] = event.result.facts.get("edges", {})
+            facts = event.result.facts
+            found.values[scoring] = pairs(facts["chosen"])
+            found.combinations[scoring] = int(facts["combinations"])
+            found.edges[scoring] = facts.get("edges", {})
         elif event:
-            failed[scoring] = event.note or STOPPED
-    return Tuned(
-        requests=asked, values=values, combinations=combinations, edges=edges, failed=failed
-    )
+            found.failed[scoring] = event.note or STOPPED
+    return found
 
 
 def tuning_fits(request: Request) -> int:
@@ -110,12 +106,12 @@ def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
             "No scoring is tuned here: all train with the learning rate and the parameters that "
             "are set above, and one that wants others is at a disadvantage."
         )
+    if tuning is None and is_upload(view.data):
+        return gettext(
+            "No scoring is tuned here: a file has no other points to tune on. All have the "
+            "parameters that are set above."
+        )
     if tuning is None:
-        if is_upload(view.data):
-            return gettext(
-                "No scoring is tuned here: a file has no other points to tune on. All have the "
-                "parameters that are set above."
-            )
         return gettext("No scoring is tuned: all have the parameters that are set above.")
     words = gettext(
         "Every scoring is tuned on {seeds} problems of other seeds than those in the table, by "
@@ -124,12 +120,11 @@ def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
     )  # fmt: skip
     if not (chosen := _chosen(view, tuning, catalogue)):
         return words
-    edge = ""
-    if any(tuning.edges.get(name) for name in view.scorings):
-        edge = gettext(
-            "↑ is the highest value of a grid, ↓ the lowest: a better one may lie beyond."
-        )
-    return together([words, gettext("Chosen: {values}.", values=chosen), edge])
+    words = together([words, gettext("Chosen: {values}.", values=chosen)])
+    if not any(tuning.edges.get(name) for name in view.scorings):
+        return words
+    edge = gettext("↑ is the highest value of a grid, ↓ the lowest: a better one may lie beyond.")
+    return together([words, edge])
 
 
 def _chosen(view: Experiment, tuning: Tuned, catalogue: Catalogue) -> str:

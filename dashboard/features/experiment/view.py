@@ -11,7 +11,7 @@ among what is there. A training that the page *Train* began is found by the same
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import count
 from typing import Any
@@ -31,11 +31,7 @@ from dashboard.records.request import Pairs, Request, Scalar, is_upload
 
 @dataclass(frozen=True, kw_only=True)
 class OfTask(Field[Any, Any]):
-    """An attribute that another field reads and writes for each task, and for some none.
-
-    Args:
-        fields: by task.
-    """
+    """An attribute that another field reads and writes for each task, and for some none."""
 
     fields: Mapping[str, Field[Any, Any]]
 
@@ -168,8 +164,8 @@ def requests(
     A scoring that is not installed here has no request.
 
     Args:
-        tuned: by scoring, the values that it was tuned to: of its parameters, or of how it
-            learns. Where this is given, a scoring that is not in it has no request.
+        tuned: by scoring, the values that it was tuned to. Where this is given, a scoring that
+            is not in it has no request.
     """
     if obstacle(view, catalogue):
         return {}
@@ -178,37 +174,35 @@ def requests(
         for name in view.scorings
         if name in catalogue.scorings and (tuned is None or name in tuned)
     )
-    known, found = replace(view, scorings=names), dict[Place, Request]()
-    for seed in range(view.seeds):
-        if view.task == TRANSLATION:
-            made = recipes.training_requests(known, seed)
-        else:
-            made = tuple(
-                _fit(view, catalogue, name, seed, dict((tuned or {}).get(name, ())))
-                for name in names
-            )
-        found |= {(name, seed): one for name, one in zip(names, made, strict=True)}
-    return found
+    known, seeds = replace(view, scorings=names), range(view.seeds)
+    if view.task == TRANSLATION:
+        made = [zip(names, recipes.training_requests(known, seed), strict=True) for seed in seeds]
+        return {(name, seed): one for seed in seeds for name, one in made[seed]}
+    chosen = tuned or {}
+    fitted = {name: _fit(view, catalogue, name, dict(chosen.get(name, ()))) for name in names}
+    return {
+        (name, seed): fits.fit_request(
+            fit, data=view.data, settings=view.settings, columns=view.columns, seed=seed,
+            device=view.device,
+        )
+        for seed in seeds
+        for name, fit in fitted.items()
+    }  # fmt: skip
 
 
 def _fit(
-    view: Experiment, catalogue: Catalogue, scoring: str, seed: int, tuned: Mapping[str, Scalar]
-) -> Request:
+    view: Experiment, catalogue: Catalogue, scoring: str, tuned: Mapping[str, Scalar]
+) -> fits.Fit:
     own = view.attending(scoring)
     usual = fits.default_fit(
         catalogue, scoring, model=view.model, learn=view.learn, normalised=own
     )
-    fit = replace(
-        usual,
-        parameters=pairs(
-            dict(usual.parameters) | dict(own.parameters) | ({} if usual.learn else dict(tuned))
-        ),
-        fitting=pairs(dict(view.fitting) | dict(tuned)) if usual.learn else (),
-    )
-    return fits.fit_request(
-        fit, data=view.data, settings=view.settings, columns=view.columns, seed=seed,
-        device=view.device,
-    )  # fmt: skip
+    parameters = dict(usual.parameters) | dict(own.parameters)
+    if usual.learn:
+        return replace(
+            usual, parameters=pairs(parameters), fitting=pairs(dict(view.fitting) | dict(tuned))
+        )
+    return replace(usual, parameters=pairs(parameters | dict(tuned)), fitting=())
 
 
 def _seeds(view: Experiment, _: Catalogue) -> Parameter:
@@ -299,27 +293,19 @@ REFERENCE = Reference(
         "The scoring from which the differences of the others are taken, seed by seed."
     ),
 )
-_OF_REGRESSION = (
-    MODEL,
-    SCORINGS,
-    PROBLEM,
-    COLUMNS_FIELD,
-    SETTINGS,
-    LEARNS,
-    PARAMETERS,
-    FITTING,
-    TUNE,
-)
 _NAMES = ("model", "scorings", "data", "columns", "start", "settings", "learn", "parameters",
           "fitting", "tune", "probe")  # fmt: skip
+_FIELDS: Mapping[str, Sequence[Field[Any, Any]]] = {
+    REGRESSION: (
+        MODEL, SCORINGS, PROBLEM, COLUMNS_FIELD, SETTINGS, LEARNS, PARAMETERS, FITTING, TUNE,
+    ),
+    TRANSLATION: recipes.FIELDS,
+}  # fmt: skip
 
 
 def _of_task(name: str) -> OfTask:
-    own = {REGRESSION: _OF_REGRESSION, TRANSLATION: recipes.FIELDS}
-    return OfTask(
-        name=name,
-        fields={task: one for task, fields in own.items() for one in fields if one.name == name},
-    )
+    own = {task: one for task, fields in _FIELDS.items() for one in fields if one.name == name}
+    return OfTask(name=name, fields=own)
 
 
 LINK = Link(

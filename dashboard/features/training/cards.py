@@ -10,10 +10,10 @@ from zoneinfo import ZoneInfo
 import streamlit as st
 
 from dashboard import navigation
-from dashboard.features.training.epochs import planned
 from dashboard.features.training.view import (
     ACTIVE,
     Train,
+    planned,
     progress,
     score_metric,
     training_title,
@@ -31,27 +31,23 @@ from dashboard.ui.widgets import place, plain
 
 def setup_of(training: Training) -> str:
     """What a training learns from, and what was set of it."""
-    options = dict(training.request.options)
+    options, facts = dict(training.request.options), training.facts
     words = []
-    facts = training.facts
     if trained_on := facts.get("trained_on"):
         held_out = facts.get("pairs", trained_on) - trained_on
-        words.append(
-            gettext(
-                "{learned:,} pairs learned, {held_out:,} held out",
-                learned=trained_on,
-                held_out=held_out,
-            )
+        pairs = (
+            gettext_noop("{learned:,} pairs learned, {held_out:,} held out")
             if held_out
-            else gettext("{learned:,} pairs learned", learned=trained_on)
+            else gettext_noop("{learned:,} pairs learned")
         )
+        words.append(gettext(pairs, learned=trained_on, held_out=held_out))
     elif size := options.get(PAIRS):
         words.append(gettext("up to {size:,} pairs", size=size))
     if (hidden := options.get("model.hidden")) is not None:
         words.append(gettext("hidden {size:g}", size=hidden))
     if (rate := options.get("recipe.learning_rate")) is not None:
         words.append(gettext("learning rate {rate:g}", rate=rate))
-    if weights := training.facts.get("parameters"):
+    if weights := facts.get("parameters"):
         words.append(gettext("{count:,} weights", count=weights))
     if training.request.seed:
         words.append(gettext("seed {seed}", seed=training.request.seed))
@@ -59,24 +55,15 @@ def setup_of(training: Training) -> str:
 
 
 def clock(seconds: float) -> str:
-    """A time for its reader; with the day where that is not today.
-
-    Args:
-        seconds: since 1970.
-    """
-    zone = _zone()
+    """A time, seconds since 1970, where its reader is; with the day where that is not today."""
+    try:
+        zone: tzinfo = ZoneInfo(st.context.timezone or "UTC")
+    except (ValueError, OSError, KeyError):
+        zone = UTC
     then, now = datetime.fromtimestamp(seconds, zone), datetime.now(zone)
     if then.date() == now.date():
         return f"{then:%H:%M}"
     return gettext("{then:%d %b %H:%M}", then=then)
-
-
-def _zone() -> tzinfo:
-    """Where the reader is, as the browser says."""
-    try:
-        return ZoneInfo(st.context.timezone or "UTC")
-    except (ValueError, OSError, KeyError):
-        return UTC
 
 
 _BADGES: dict[str, tuple[str, str, Any]] = {
@@ -127,29 +114,27 @@ def card(
 
 
 def _progress(training: Training) -> None:
-    live, epochs = training.live, planned(training)
-    if live:
-        words = progress(training)
-        done = live["fraction"]
+    ended, epochs = len(training.epochs), planned(training)
+    done = ended / epochs if epochs else 0.0
+    if training.live:
+        words, done = progress(training), training.live["fraction"]
+    elif training.state == "queued" and training.note:
+        words = waiting(training)
+    elif training.state in ACTIVE and training.note:
+        words = translated(training.note)
     else:
-        done = len(training.epochs) / epochs if epochs else 0.0
-        words = gettext("{done:,} of {epochs:,} epochs", done=len(training.epochs), epochs=epochs)
-        if training.state == "queued" and training.note:
-            words = waiting(training)
-        elif training.state in ACTIVE and training.note:
-            words = translated(training.note)
+        words = gettext("{done:,} of {epochs:,} epochs", done=ended, epochs=epochs)
     st.progress(min(1.0, max(0.0, done)), text=plain(words))
 
 
 def _figures(training: Training, catalogue: Catalogue) -> None:
     last = training.epochs[-1] if training.epochs else None
-    known = {
-        "loss": (training.live.get("loss", last and last.loss), ".3f"),
-        "tokens_per_second": (
-            training.live.get("tokens_per_second", last and last.tokens_per_second), ",.0f",
-        ),
+    figures = {
+        catalogue.metric(TASK, name).title: (
+            training.live.get(name, getattr(last, name, None)), digits,
+        )
+        for name, digits in (("loss", ".3f"), ("tokens_per_second", ",.0f"))
     }  # fmt: skip
-    figures = {catalogue.metric(TASK, name).title: value for name, value in known.items()}
     score = training.held_out(last) if last else None
     if last is None or score is not None:
         figures[score_metric(training, catalogue).label] = (score, ".1f")
@@ -159,8 +144,8 @@ def _figures(training: Training, catalogue: Catalogue) -> None:
     ]
     st.markdown("  ·  ".join(words))
     if last and last.parts:
-        near = gettext("held out: {scores}", scores=said(last.parts))
-        st.caption(near, help=explained(last.parts))
+        scores = gettext("held out: {scores}", scores=said(last.parts))
+        st.caption(scores, help=explained(last.parts))
 
 
 def _failure(training: Training) -> None:
@@ -177,8 +162,9 @@ def _buttons(training: Training, catalogue: Catalogue, key: str) -> None:
     service, state = owner.trainings(), training.state
     if not service.owns(training):
         if training.owner != owner.owner():
-            told = gettext("This training is somebody else's: it can be watched, not changed.")
-            st.caption(told)
+            st.caption(
+                gettext("This training is somebody else's: it can be watched, not changed.")
+            )
         return
 
     def button(name: str, label: str, icon: str, action: Callable[[str], object]) -> None:
@@ -254,10 +240,9 @@ def _keep(training: Training, catalogue: Catalogue, key: str) -> None:
 
 def _suggested(training: Training, catalogue: Catalogue) -> str:
     made_of = training.request
-    corpus = made_of.data
+    corpus, scoring = made_of.data, made_of.scoring
     if corpus.startswith(UPLOAD):
         corpus = f"upload_{corpus.removeprefix(UPLOAD)[:ID_DIGITS]}"
-    scoring = made_of.scoring
     if scoring.startswith("="):  # typed: a formula is no name of a folder
         scoring = f"formula_{made_of.key[:ID_DIGITS]}"
     name = f"{made_of.model}_{scoring}_{corpus}".replace("-", "_")[: _LONGEST_NAME - 3]

@@ -22,18 +22,24 @@ from dashboard.charts.frames import MapFrame, rounded
 from dashboard.charts.grid import boxes, inset, positions
 from dashboard.charts.labels import MOST_ROOM, displayed
 from dashboard.charts.summary import of_matrix
-from dashboard.features.training import epochs
-from dashboard.features.training.curves import figure_over_epochs
-from dashboard.features.training.epochs import last_epoch, planned
-from dashboard.features.training.view import Train, other_titles, series_titles
+from dashboard.features.training.curves import figure_over_epochs, prepare_learning
+from dashboard.features.training.view import (
+    Train,
+    last_epoch,
+    other_titles,
+    planned,
+    reached,
+    series_titles,
+    stops,
+)
 from dashboard.language import gettext
 from dashboard.links.recipes import PROBE
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.training import Epoch, Training
-from dashboard.ui import layout, shown
+from dashboard.ui import charts, layout, shown
 from dashboard.ui.layout import scoring_title
 from dashboard.ui.session import Session
-from dashboard.ui.widgets import plain
+from dashboard.ui.widgets import place, plain
 from dashboard.ui.workbench import workbench
 
 CELLS = "cells"  # the name of the data set: a host may replace it, and the chart stays
@@ -83,12 +89,9 @@ def probe_map(
         middle="datum.q + 0.5", centre="datum.k + 0.5",
         said=_expression(gettext("query {query}, key {key}, weight {value}")),
     )  # fmt: skip
+    left = alt.X("left:Q", scale=across, axis=None)
     cells = (
-        boxes(
-            base,
-            alt.X("left:Q", scale=across, axis=None),
-            alt.Y("top:Q", scale=down, axis=None),
-        )
+        boxes(base, left, alt.Y("top:Q", scale=down, axis=None))
         .mark_rect(**inset(_GAP))
         .encode(
             color=alt.Color("value:Q", scale=theme.sequential(), legend=None),
@@ -152,23 +155,28 @@ def relative_entropy(frame: MapFrame) -> float:
 _HEIGHT = 470  # px of one panel, whatever the translation
 _MAP_HEIGHT, _LARGEST_CELL = 300, 38  # px
 _FRAMES_KEPT, _SPECS_KEPT = 4_000, 200
+_TICK = 0.6  # seconds that an epoch is seen while it plays
+_SLIDER, _PLAYING = "train-epoch", "train-playing"
 
 
 def probes(session: Session[Train], chosen: Mapping[str, Training]) -> None:
     """The probe's translation and cross-attention after the view's epoch, side by side."""
-    playing, epoch = epochs.playing(), session.view.epoch
+    playing, epoch = _PLAYING in st.session_state, session.view.epoch
     if playing:
         shown.incomplete()
-
-    def choose_epoch(epoch: int) -> None:
-        session.change(replace(session.view, epoch=epoch))
 
     def draw() -> None:
         # A choice made here belongs into the link and the rest of the page.
         if session.fresh:
             st.rerun()
-        at = epochs.played(epochs.reached(chosen), choose_epoch) if playing else epoch
-        epochs.controls(chosen, at, epoch, choose_epoch)
+        at = _played(session, reached(chosen)) if playing else epoch
+        play, slider, scale = st.columns([1, 6, 2], vertical_alignment="bottom", gap="medium")
+        with play:
+            _play_button(session, reached(chosen))
+        with slider:
+            _slider(session, last_epoch(chosen), at)
+        with scale:
+            charts.legend(1.0)
         others = other_titles(chosen, session.catalogue)
         with layout.grid(len(chosen)):
             for letter, training in chosen.items():
@@ -177,8 +185,57 @@ def probes(session: Session[Train], chosen: Mapping[str, Training]) -> None:
                     _probe(letter, training, at)
         _entropy(chosen, session.catalogue, at)
 
-    st.fragment(run_every=epochs.TICK if playing else None)(draw)()
+    st.fragment(run_every=_TICK if playing else None)(draw)()
     _table(chosen, series_titles(chosen, session.catalogue))
+
+
+def _choose(session: Session[Train], epoch: int) -> None:
+    session.change(replace(session.view, epoch=epoch))
+
+
+def _played(session: Session[Train], last: int) -> int:
+    """The next epoch; after the last one the play ends, and the page is drawn anew."""
+    later = [stop for stop in stops(last) if stop > int(st.session_state[_PLAYING])]
+    if not later:
+        del st.session_state[_PLAYING]
+        _choose(session, 0)
+        st.rerun()
+    st.session_state[_PLAYING] = later[0]
+    return later[0]
+
+
+def _play_button(session: Session[Train], last: int) -> None:
+    plays, epoch = _PLAYING in st.session_state, session.view.epoch
+
+    def press() -> None:
+        if not plays:
+            st.session_state[_PLAYING] = epoch if 0 < epoch < last else 0
+            _choose(session, epoch)
+        elif _PLAYING in st.session_state:  # the play may have ended before the press arrived
+            _choose(session, int(st.session_state.pop(_PLAYING)))
+
+    icon = "pause" if plays else "play_arrow"
+    st.button(
+        gettext("Pause") if plays else gettext("Play"), icon=f":material/{icon}:",
+        key="train-play", on_click=press, disabled=last < 2, width="stretch",
+    )  # fmt: skip
+
+
+def _slider(session: Session[Train], last: int, epoch: int) -> None:
+    epoch = min(epoch, last)
+
+    def slide() -> None:
+        st.session_state.pop(_PLAYING, None)
+        _choose(session, st.session_state[_SLIDER])
+
+    st.select_slider(
+        gettext("After epoch"),
+        [*sorted({*stops(last), *([epoch] if epoch else [])}), 0],
+        key=place(_SLIDER, epoch, fresh=st.session_state.get(_SLIDER) != epoch),
+        format_func=lambda stop: f"{stop:,}" if stop else gettext("latest"),
+        on_change=slide,
+        help=gettext("“Latest” follows the trainings while they run."),
+    )
 
 
 def _name(letter: str, training: Training, catalogue: Catalogue, others: Sequence[str]) -> None:
@@ -194,12 +251,11 @@ def _name(letter: str, training: Training, catalogue: Catalogue, others: Sequenc
 def _probe(letter: str, training: Training, epoch: int) -> None:
     sentence = dict(training.request.options).get(PROBE.name, "")
     found = _after(training, epoch)
-    if not sentence or found is None:
-        shown.caption(
-            gettext("Appears after the first epoch.")
-            if sentence
-            else gettext("No probe sentence.")
-        )
+    if not sentence:
+        shown.caption(gettext("No probe sentence."))
+        return
+    if found is None:
+        shown.caption(gettext("Appears after the first epoch."))
         return
     at = gettext(
         "“{sentence}” after epoch {epoch:,} of {epochs:,}",
@@ -220,16 +276,15 @@ def _probe(letter: str, training: Training, epoch: int) -> None:
         summary=of_matrix(frame.weights.mean(axis=0), frame.query_labels, frame.key_labels),
         key=f"probe-map-{letter}",
     )
-    heads = len(frame.weights)
-    if heads > 1:
+    if (heads := len(frame.weights)) > 1:
         layer = frame.layer + 1
         shown.caption(gettext("Mean of {heads} heads, layer {layer}.", heads=heads, layer=layer))
 
 
 def _after(training: Training, epoch: int) -> Epoch | None:
     """What was measured after that epoch, or after the last one before it."""
-    reached = [one for one in training.epochs if not epoch or one.epoch <= epoch]
-    return reached[-1] if reached else None
+    done = [one for one in training.epochs if not epoch or one.epoch <= epoch]
+    return done[-1] if done else None
 
 
 @st.cache_resource(max_entries=_FRAMES_KEPT, show_spinner=False)
@@ -254,20 +309,19 @@ def _frame(id: str, epoch: Epoch) -> MapFrame | None:
 
 def _frames(training: Training) -> dict[int, MapFrame]:
     """By epoch; of a long training those that the slider stops at."""
-    stops = {*epochs.stops(len(training.epochs))}
-    found = {one.epoch: _frame(training.id, one) for one in training.epochs if one.epoch in stops}
+    kept = {*stops(len(training.epochs))}
+    found = {one.epoch: _frame(training.id, one) for one in training.epochs if one.epoch in kept}
     return {epoch: frame for epoch, frame in found.items() if frame is not None}
 
 
 def _sizes(training: Training) -> tuple[int, int, int, int]:
     """Rows, columns and room for labels that every epoch's map finds enough."""
-    frames = _frames(training).values()
+    labels = [(frame.query_labels, frame.key_labels) for frame in _frames(training).values()]
+    rows, columns = zip(*labels, strict=True)
     return (
-        max(len(frame.query_labels) for frame in frames),
-        max(len(frame.key_labels) for frame in frames),
-        max(label_room(frame.query_labels) for frame in frames),
-        max(label_room(frame.key_labels) for frame in frames),
-    )
+        max(map(len, rows)), max(map(len, columns)),
+        max(map(label_room, rows)), max(map(label_room, columns)),
+    )  # fmt: skip
 
 
 @st.cache_resource(max_entries=_SPECS_KEPT, show_spinner=False)
@@ -279,7 +333,6 @@ def _still(queries: int, keys: int, query_room: int, key_room: int, spoken: str)
 
 
 def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -> None:
-    """How evenly the probe's maps spread their weight, over the epochs."""
     titles = series_titles(chosen, catalogue)
     rows = [
         {"epoch": at, "value": round(relative_entropy(frame), 4), "series": titles[letter]}
@@ -290,10 +343,11 @@ def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -
         return
     colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
     with st.container(key="train-entropy"):
-        figure_over_epochs(
-            rows, colours, last_epoch(chosen), gettext("entropy of the probe's map, relative"),
-            y_format=".2f", zero=True, now=epoch or epochs.reached(chosen),
+        prepared = prepare_learning(
+            rows, colours, title=gettext("entropy of the probe's map, relative"),
+            last=last_epoch(chosen), y_format=".2f", zero=True, now=epoch or reached(chosen),
         )  # fmt: skip
+        figure_over_epochs(prepared)
     shown.caption(
         gettext(
             "0: every row of the map has all its weight on one word; 1: on all words alike. "

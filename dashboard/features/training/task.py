@@ -34,7 +34,7 @@ from attention_plugins.experiment import (
 from attention_plugins.models.protocols import TranslationModel
 from attention_plugins.registry import installed
 from attention_plugins.training import Progress, Trainer
-from attention_plugins.translator import Translation, Translator
+from attention_plugins.translator import Translator
 from dashboard.features.training import task_order as training_order
 from dashboard.features.training.task_figures import (
     Losses,
@@ -74,10 +74,9 @@ def perform(request: Request, context: Context) -> Result:
             finite, a folder that cannot be written or that another process works in.
         Cancelled: the job was stopped.
     """
-    registry = installed()
+    registry, given = installed(), dict(request.options)
     order = training_order.read(request, registry)
     device = resolve(request.device)
-    given = dict(request.options)
     folder = TrainingFolder(str(given.get(FOLDER, "")))
     with folder.locked(_SECONDS_FOR_LOCK) as free:
         if not free:
@@ -87,20 +86,17 @@ def perform(request: Request, context: Context) -> Result:
         pairs = training_order.load(request, order, registry)
         context.report(0.0, gettext_noop("Building the model."))
         ready = prepare(order.experiment, pairs, registry)
-        _check_size(ready, float(given.get(MOST_PARAMETERS, math.inf)))
+        most, size = given.get(MOST_PARAMETERS, math.inf), ready.card["training"]["parameters"]
+        if size > float(most):
+            raise ContractError(
+                f"need a model of at most {float(most):,.0f} weights "
+                f"({variable('training_parameters')}), got {size:,}; make it narrower or give it "
+                "fewer layers"
+            )
         seconds = float(given.get(MOST_SECONDS, math.inf))
         with suppress(_TimeUp):
             _Work(folder, context, order, ready, device, seconds).run()
     return Result(facts={"cacheable": False})
-
-
-def _check_size(ready: Prepared, most: float) -> None:
-    found = ready.card["training"]["parameters"]
-    if found > most:
-        raise ContractError(
-            f"need a model of at most {most:,.0f} weights ({variable('training_parameters')}), "
-            f"got {found:,}; make it narrower or give it fewer layers"
-        )
 
 
 class _TimeUp(Exception):
@@ -150,8 +146,7 @@ class _Work:
                 self._save()
         except FloatingPointError as error:
             raise ContractError(str(error)) from error
-        epochs = self._folder.history().epochs
-        last = epochs[-1]
+        *_, last = epochs = self._folder.history().epochs
         note = gettext_noop(
             "Trained for {epochs} epochs; loss {loss:.3f}.", epochs=last.epoch, loss=last.loss
         )
@@ -183,8 +178,9 @@ class _Work:
         self._losses.flush()
         began = time.monotonic()
         with at_rest(self._ready, self._device) as translator:
-            score = self._score(translator)
-            said = self._say(translator)
+            score, said = self._score(translator), None
+            if self._order.probe:
+                said = translator.explain(self._order.probe)
         card = card_after(self._ready, progress, self._device)
         if score:
             card["scores"] = {self._score_name: score}
@@ -213,14 +209,9 @@ class _Work:
         metric, neighbours = self._ready.metric, self._neighbours
         return evaluate(translator, readable, metric=metric, neighbours=neighbours)
 
-    def _say(self, translator: Translator) -> Translation | None:
-        return translator.explain(self._order.probe) if self._order.probe else None
-
     def _figures(self) -> dict[str, Any]:
         """Of the whole training; the peak of memory before what is measured at its end."""
-        memory = {
-            "peak_memory": self._memory.megabytes(), "memory_of": self._memory.meaning,
-        }  # fmt: skip
+        memory = {"peak_memory": self._memory.megabytes(), "memory_of": self._memory.meaning}
         pairs = with_alignments(self._held_out, self._ready.held_out)
         with at_rest(self._ready, self._device) as translator:
             return {**memory, **final_figures(translator, pairs, self._counted)}
@@ -229,9 +220,10 @@ class _Work:
         self._losses.flush()
         tensors, facts = self._trainer.state()
         copies = {name: tensor.detach().cpu().clone() for name, tensor in tensors.items()}
-        facts["corpus"] = self._ready.card["corpus"]["sha256"]
-        facts["code"] = self._code
-        facts["peak_memory"] = self._memory.megabytes()
+        facts |= {
+            "corpus": self._ready.card["corpus"]["sha256"], "code": self._code,
+            "peak_memory": self._memory.megabytes(),
+        }  # fmt: skip
         self._folder.write_snapshot(save(copies, {_SNAPSHOT: json.dumps(facts)}))
         self._saved = time.monotonic()
 

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import math
 import time
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from statistics import fmean
 from typing import Any
@@ -38,7 +39,6 @@ class Losses:
 
     Args:
         keep: takes steps, counted from 1 over all epochs, with their losses in nats per token.
-        clock: in seconds.
     """
 
     def __init__(self, keep: Keep, clock: Callable[[], float] = time.monotonic) -> None:
@@ -86,9 +86,6 @@ class TimeLeft:
     What comes between the last step of an epoch and the first of the next is timed apart: the
     scoring of held-out sentences, and the storing of the model. Before the first epoch has ended
     it is not known, and left out.
-
-    Args:
-        clock: in seconds.
     """
 
     def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
@@ -129,6 +126,8 @@ class TimeLeft:
 def facts_of(ready: Prepared) -> dict[str, Any]:
     """What pages show of a training, see :class:`~dashboard.records.training.Training`."""
     card = ready.card
+    names = ("name", "title", "unit", "higher_is_better")
+    metric = {name: getattr(ready.metric, name) for name in names}
     return {
         "title": card["title"],
         "corpus": card["corpus"]["name"],
@@ -138,7 +137,7 @@ def facts_of(ready: Prepared) -> dict[str, Any]:
         "pairs": card["corpus"]["pairs"],
         "trained_on": card["corpus"]["trained_on"],
         "held_out_sources": card["corpus"]["held_out_sources"],
-        **_metric(ready),
+        **({"metric": metric} if ready.metric.name != BLEU else {}),  # its own, as pages show it
     }
 
 
@@ -169,14 +168,6 @@ def time_up(epoch: int, seconds: float) -> str:
     )  # fmt: skip
 
 
-def _metric(ready: Prepared) -> dict[str, Any]:
-    """The data set's own metric as pages show it; nothing where that is BLEU."""
-    if ready.metric.name == BLEU:
-        return {}
-    names = ("name", "title", "unit", "higher_is_better")
-    return {"metric": {name: getattr(ready.metric, name) for name in names}}
-
-
 def with_alignments(
     sample: Sequence[SentencePair], held_out: Sequence[SentencePair]
 ) -> list[SentencePair]:
@@ -198,8 +189,6 @@ def final_figures(
     """Figures of the cross-attention while the pairs' targets are forced.
 
     Args:
-        translator: the model.
-        pairs: what is read and forced.
         counted: the tokeniser whose tokens the pairs' alignments count.
 
     Returns:
@@ -208,20 +197,13 @@ def final_figures(
         layers of the entropy over the logarithm of the source's length, 0 to 1. None where there
         is nothing to measure it on.
     """
+    rates: Mapping[Any, Sequence[float]] = {}
+    with suppress(ContractError):  # no gold here, or gold for another tokeniser
+        rates = alignment_error(translator, pairs, counted)
     return {
-        "alignment_error": _alignment_error(translator, pairs, counted),
+        "alignment_error": min((heads[-1] for heads in rates.values()), default=None),
         "relative_entropy": _relative_entropy(translator, pairs),
     }
-
-
-def _alignment_error(
-    translator: Translator, pairs: Sequence[SentencePair], counted: str
-) -> float | None:
-    try:
-        rates = alignment_error(translator, pairs, counted)
-    except ContractError:  # no gold here, or gold for another tokeniser
-        return None
-    return min((heads[-1] for heads in rates.values()), default=None)
 
 
 def _relative_entropy(translator: Translator, pairs: Sequence[SentencePair]) -> float | None:

@@ -59,13 +59,13 @@ class PeakMemory:
 
     def megabytes(self) -> float | None:
         """The peak so far; None where the system does not tell it."""
-        found = self._device() if self.device.type == "cuda" else self._process()
+        if self.device.type == "cuda":
+            return max(self.before, torch.cuda.max_memory_allocated(self.device) / _MEGABYTE)
+        found = self._process()
         return None if found is None else max(self.before, found)
 
-    def _device(self) -> float:
-        return torch.cuda.max_memory_allocated(self.device) / _MEGABYTE
-
-    def _process(self) -> float | None:
+    @staticmethod
+    def _process() -> float | None:
         with suppress(OSError, ValueError, StopIteration):
             lines = _STATUS.read_text().splitlines()
             return int(next(x for x in lines if x.startswith("VmHWM:")).split()[1]) / 1024
@@ -112,13 +112,10 @@ def read(request: Request, registry: Registry) -> Order:
     if data and data.examples and data.sides[0] != _PROBED:
         known["probe"] = data.examples[0]
     if unknown := given.keys() - known.keys():
-        offered = ", ".join(known)
-        raise ContractError(f"no option {min(unknown)!r}; offered: {offered}")
+        raise ContractError(f"no option {min(unknown)!r}; offered: {', '.join(known)}")
     values = known | given
     recipe: dict[str, Any] = settle(parameters(registry), _below(RECIPE, values))
-    corpus: dict[str, Any] = settle(
-        CORPUS, {parameter.name: values[parameter.name] for parameter in CORPUS}
-    )
+    corpus: dict[str, Any] = settle(CORPUS, {one.name: values[one.name] for one in CORPUS})
     return Order(
         Experiment(
             model=model.name,
@@ -128,7 +125,11 @@ def read(request: Request, registry: Registry) -> Order:
             normaliser="" if normaliser == SOFTMAX else normaliser,
             normaliser_parameters=own,
             recipe=Recipe(**recipe, seed=int(_SEED.check(request.seed))),
-            corpus=_corpus_name(request.data),
+            corpus=(
+                f"upload-{request.data.removeprefix(UPLOAD)[:8]}"
+                if is_upload(request.data)
+                else request.data
+            ),
             dataset=data.name if data else "",
             held_out=corpus["held_out"],
         ),
@@ -152,15 +153,12 @@ def load(request: Request, order: Order, registry: Registry) -> Sequence[Sentenc
             raise ContractError(
                 f"data set {spec.name!r} is for {spec.task}; need one for translation"
             )
-        asked = settle(spec.parameters, _size(spec.parameters, order.pairs))
+        # One that can be asked for so many pairs is: it may hold more than it gives.
+        sizes = [p for p in spec.parameters if p.name == "pairs" and order.pairs]
+        asked = settle(spec.parameters, {p.name: max(order.pairs, int(p.low or 0)) for p in sizes})
         # What a data set of this task loads is pairs by its contract.
         pairs = cast("Sequence[SentencePair]", spec.load(asked, 0))
     return pairs[: order.pairs] if order.pairs else pairs
-
-
-def _size(parameters: Sequence[Parameter], pairs: int) -> dict[str, Scalar]:
-    """A data set that can be asked for so many pairs is, since it may hold more than it gives."""
-    return {p.name: max(pairs, int(p.low or 0)) for p in parameters if p.name == "pairs" and pairs}
 
 
 def _below(prefix: str, values: Mapping[str, Scalar]) -> dict[str, Scalar]:
@@ -174,9 +172,3 @@ def _probe(given: object) -> str:
             f"got {str(given)[:40]!r}"
         )
     return given.strip()
-
-
-def _corpus_name(data: str) -> str:
-    if is_upload(data):
-        return f"upload-{data.removeprefix(UPLOAD)[:8]}"
-    return data

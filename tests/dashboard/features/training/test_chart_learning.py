@@ -2,9 +2,9 @@ from __future__ import annotations
 
 import pytest
 
-from dashboard.charts.template import template
+from dashboard.charts.template import chart_of, template
 from dashboard.charts.theme import PANEL_COLOURS
-from dashboard.features.training.curves import draw_learning, learning_chart, prepare_learning
+from dashboard.features.training.curves import draw_learning, prepare_learning
 
 COLOURS = {"a Additive": PANEL_COLOURS["a"], "b Scaled dot": PANEL_COLOURS["b"]}
 ROWS = [
@@ -15,7 +15,8 @@ ROWS = [
 
 
 def chart(rows=ROWS, **more):
-    return learning_chart(rows, COLOURS, **{"title": "loss", "last": 7, **more})
+    prepared = prepare_learning(rows, COLOURS, **{"title": "loss", "last": 7, **more})
+    return chart_of(draw_learning, prepared)
 
 
 def lefts(scene, layer):
