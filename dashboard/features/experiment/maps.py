@@ -37,14 +37,6 @@ _ABSENT = {
 }
 
 
-class _Sizes(NamedTuple):
-    """Cells of one size, and equal room for the labels of all maps; px."""
-
-    cell: int
-    query_room: int
-    key_room: int
-
-
 class Drawn(NamedTuple):
     """A map, what it is, and the digest of the result that it is from."""
 
@@ -67,13 +59,13 @@ def show(session: Session[Experiment], cells: Sequence[Cell]) -> None:
     with scale:
         charts.legend(vmax)
     rows = max((len(frame.query_labels) for frame in found), default=1)
-    sizes = _Sizes(
-        cell=max(1, min(_LARGEST_CELL, _SIDE // rows)),
-        query_room=max((label_room(frame.query_labels) for frame in found), default=0),
-        key_room=max((label_room(frame.key_labels) for frame in found), default=0),
-    )
+    sizes = {  # cells of one size, and equal room for the labels of all maps; px
+        "cell": max(1, min(_LARGEST_CELL, _SIDE // rows)),
+        "query_room": max((label_room(frame.query_labels) for frame in found), default=0),
+        "key_room": max((label_room(frame.key_labels) for frame in found), default=0),
+    }
     # With all that belongs to a map, so that nothing moves when it comes.
-    below = _WORDS + sizes.key_room + _SIDE if trained else _CURVE_AND_MAP
+    below = _WORDS + sizes["key_room"] + _SIDE if trained else _CURVE_AND_MAP
     height: int | Literal["content"] = _NAME + below + _BELOW
     if not found and not any(cell.state in AT_WORK for cell in chosen):
         height = "content"  # nothing is on its way
@@ -109,10 +101,9 @@ def _map_of(view: Experiment, cell: Cell) -> Drawn | None:
     """The weights, the mean of their heads where there are several; None while there are none."""
     if view.task == TRANSLATION:
         return _probe(cell)
-    found = frames(cell.result) if cell.result else []
-    if not cell.result or not found:
-        return None
-    return Drawn(found[0], "", cell.result.digest)
+    if cell.result and (found := frames(cell.result)):
+        return Drawn(found[0], "", cell.result.digest)
+    return None
 
 
 def _probe(cell: Cell) -> Drawn | None:
@@ -141,7 +132,7 @@ def _probe(cell: Cell) -> Drawn | None:
     return Drawn(frame, words, Result(tables={"maps": probe}).digest)
 
 
-def _panel(cell: Cell, drawn: Drawn | None, sizes: _Sizes, vmax: float) -> None:
+def _panel(cell: Cell, drawn: Drawn | None, sizes: dict[str, int], vmax: float) -> None:
     if drawn is None:
         if cell.state in AT_WORK and cell.state != "queued":
             st.skeleton(_SIDE)
@@ -159,11 +150,11 @@ def _panel(cell: Cell, drawn: Drawn | None, sizes: _Sizes, vmax: float) -> None:
         frame = drawn.frame
         return prepare_heatmap(
             frame.weights.mean(axis=0), frame.query_labels, frame.key_labels,
-            vmax=vmax, **sizes._asdict(),
+            vmax=vmax, **sizes,
         )  # fmt: skip
 
     charts.show_filled(
-        f"experiment {drawn.digest} {vmax} {tuple(sizes)}", draw_heatmap, prepare,
+        f"experiment {drawn.digest} {vmax} {tuple(sizes.values())}", draw_heatmap, prepare,
         gettext(
             "Attention of {scoring}, seed {seed}: queries down, keys across",
             scoring=cell.scoring, seed=cell.seed,

@@ -18,22 +18,20 @@ from dashboard.features.experiment import maps, seeds, table
 from dashboard.features.experiment.cells import (
     AT_WORK,
     Cell,
+    Tuned,
+    cost,
     fits,
     outdated,
     sampled,
+    set_by,
     summary,
     trainings,
-)
-from dashboard.features.experiment.setup import buttons, refusal, setup, use_table
-from dashboard.features.experiment.table import TASK, gains, spreads, summary_request
-from dashboard.features.experiment.tuning import (
-    Tuned,
-    cost,
-    set_by,
     tuned,
     tuning_fits,
     tuning_requests,
 )
+from dashboard.features.experiment.setup import buttons, refusal, setup, use_table
+from dashboard.features.experiment.table import TASK, gains, spreads, summary_request
 from dashboard.features.experiment.view import (
     LINK,
     TRANSLATION,
@@ -206,23 +204,16 @@ def _draw(session: Session[Experiment], state: _State) -> None:
     if sentence := sampled(cells):
         shown.caption(sentence)
     elif len(data) > 1 and None not in data.values() and len({*data.values()}) == 1:
-        shown.caption(
-            gettext(
-                "These data are the same for every seed, so the spread is of starting weights "
-                "alone."
-            )
+        words = gettext(
+            "These data are the same for every seed, so the spread is of starting weights alone."
         )
+        shown.caption(words)
     # Not right above the table, whose own tools appear there.
     st.download_button(
-        gettext("Every run as CSV"),
-        partial(seeds.file, view, cells, columns),  # made when it is asked for
-        file_name=f"experiment-{view.task}.csv",
-        mime="text/csv",
-        icon=":material/download:",
-        type="tertiary",
-        key="experiment-csv",
-        on_click="ignore",
-    )
+        gettext("Every run as CSV"), partial(seeds.file, view, cells, columns), mime="text/csv",
+        file_name=f"experiment-{view.task}.csv", icon=":material/download:", type="tertiary",
+        key="experiment-csv", on_click="ignore",
+    )  # fmt: skip
     seeds.failures(cells, session.catalogue)
     shown.header(gettext("Every seed"))
     seeds.chart(session, cells, measured, found)

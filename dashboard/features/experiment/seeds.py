@@ -32,6 +32,7 @@ from dashboard.ui.widgets import picked, place, plain
 DATA, MEANS = "seeds", "means"  # the data sets
 _DOTS = pa.schema([("scoring", pa.string()), ("seed", pa.int64()), ("value", pa.float64())])
 _TICKS = pa.schema([("scoring", pa.string()), ("value", pa.float64())])
+_NUMBER = ".3~g"  # a d3 format of the values
 _LANE = 34  # px
 _MOST_ROOM = 130  # px, for the names at the left
 
@@ -41,29 +42,20 @@ class StripShape(NamedTuple):
 
     names: tuple[str, ...]
     title: str
-    number: str
-    colour: str
-    width: int
 
 
 def prepare_strip(
     rows: Sequence[Mapping[str, Any]],
     means: Sequence[Mapping[str, Any]],
     scorings: Sequence[str],
-    *,
     title: str,
-    number: str = ".3~g",
-    colour: str = theme.PANEL_COLOURS["a"],
-    width: int = theme.WIDTH,
 ) -> Prepared[StripShape]:
-    """What :func:`draw_strip` draws.
+    """What :func:`draw_strip` draws: hovering tells a dot's scoring, seed and value.
 
     Args:
-        rows: ``scoring``, ``seed``, ``value``; may be empty.
-        means: ``scoring``, ``value``; may be empty.
+        rows, means: ``scoring``, ``value``, and ``seed`` of a row; may be empty.
         scorings: the lanes, top to bottom; names of strangers are shown as text.
         title: of the values, with their unit.
-        number: a d3 format of the values.
 
     Raises:
         ValueError: no lane, or a row that belongs to none.
@@ -80,8 +72,7 @@ def prepare_strip(
         )
         for name, ones, schema in ((DATA, rows, _DOTS), (MEANS, means, _TICKS))
     }
-    names = tuple(dict.fromkeys(displayed(scorings)))
-    shape = StripShape(names, title, number, colour, width)
+    shape = StripShape(tuple(dict.fromkeys(displayed(scorings))), title)
     alone = abs(low) or 1.0 if low == high else 0.0
     scoring, value = gettext("scoring"), gettext("value")
     means_told = tables[MEANS].to_pandas().rename(columns={"scoring": scoring, "value": value})
@@ -93,7 +84,7 @@ def prepare_strip(
 
 def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     """The chart of ``data``, as :func:`prepare_strip` makes it, or names it."""
-    names, title, number = list(shape.names), shape.title, shape.number
+    names, title = list(shape.names), shape.title
     space = room(names, _MOST_ROOM)
     y = alt.Y(
         "scoring:N",
@@ -111,17 +102,17 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
         scale=alt.Scale(
             domain=[alt.ExprRef("low"), alt.ExprRef("high")], zero=False, nice=True, padding=8
         ),
-        axis=alt.Axis(title=title, tickCount=5, format=number, grid=False),
+        axis=alt.Axis(title=title, tickCount=5, format=_NUMBER, grid=False),
     )
     tooltip = [
         alt.Tooltip("scoring:N", title=gettext("scoring")),
         alt.Tooltip("seed:Q", title=gettext("seed"), format="d"),
-        alt.Tooltip("value:Q", title=title, format=number),
+        alt.Tooltip("value:Q", title=title, format=_NUMBER),
     ]
     pointed = hover("scoring", "seed")
     dots = (
         alt.Chart(data[DATA])
-        .mark_point(filled=True, size=70, color=shape.colour)
+        .mark_point(filled=True, size=70, color=theme.PANEL_COLOURS["a"])
         .encode(
             x=x, y=y, tooltip=tooltip,
             opacity=alt.condition(pointed, alt.value(1), alt.value(0.75)),
@@ -137,7 +128,7 @@ def draw_strip(data: Sources, shape: StripShape) -> alt.LayerChart:
     )
     chart = alt.LayerChart(layer=[theme.ramp(), ticks, dots])
     params = values_of(data)
-    return theme.finished(chart, width=shape.width, height=_LANE * len(names), params=params)
+    return theme.finished(chart, width=theme.WIDTH, height=_LANE * len(names), params=params)
 
 
 _FAILURES_SHOWN = 5

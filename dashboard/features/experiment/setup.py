@@ -8,28 +8,9 @@ from typing import TypeVar
 
 import streamlit as st
 
+from dashboard.features.experiment import view as fields
 from dashboard.features.experiment.cells import AT_WORK, MISSING, Cell
-from dashboard.features.experiment.view import (
-    DEVICE,
-    FITTING,
-    LEARNS,
-    MODEL,
-    PARAMETERS,
-    PROBLEM,
-    REFERENCE,
-    REGRESSION,
-    SEEDS,
-    SETTINGS,
-    TASK,
-    TASKS,
-    TRANSLATION,
-    TUNE,
-    Experiment,
-    Place,
-    enough_seeds,
-    reference_of,
-    usual_view,
-)
+from dashboard.features.experiment.view import TRANSLATION, Experiment, Place, enough_seeds
 from dashboard.language import gettext, gettext_noop, ngettext, translated
 from dashboard.links.fields import MOST_SCORINGS
 from dashboard.records.request import FORMULA, Request, is_upload
@@ -40,7 +21,7 @@ from dashboard.ui.session import Session
 from dashboard.ui.widgets import place, plain
 
 _TITLES = {
-    REGRESSION: gettext_noop("Kernel regression"), TRANSLATION: gettext_noop("Translation"),
+    fields.REGRESSION: gettext_noop("Kernel regression"), TRANSLATION: gettext_noop("Translation"),
 }  # fmt: skip
 _SLIDER_WIDTH = 170  # px
 _PROBE_HELP = gettext_noop("Translated after every epoch; its maps are those compared below.")
@@ -49,15 +30,15 @@ _PROBE_HELP = gettext_noop("Translated after every epoch; its maps are those com
 def setup(session: Session[Experiment]) -> None:
     """Draw the controls."""
     task = st.segmented_control(
-        gettext(TASK.title),
-        TASKS,
-        key=place(session.key(TASK.name), session.view.task, session.fresh),
+        gettext(fields.TASK.title),
+        fields.TASKS,
+        key=place(session.key(fields.TASK.name), session.view.task, session.fresh),
         format_func=lambda name: gettext(_TITLES[name]),
         label_visibility="collapsed",
         required=True,
     )
     if task and task != session.view.task:
-        session.change(usual_view(task, session.catalogue))
+        session.change(fields.usual_view(task, session.catalogue))
     trains = session.view.task == TRANSLATION
     with layout.row("experiment-what"):
         if trains:
@@ -66,10 +47,10 @@ def setup(session: Session[Experiment]) -> None:
             _model_and_problem(session)
         before = session.view.seeds
         _follow_scorings(session)
-        seeds = draw_setting(session, SEEDS, width=_SLIDER_WIDTH)
+        seeds = draw_setting(session, fields.SEEDS, width=_SLIDER_WIDTH)
         if seeds != before:
             session.update(maps=min(session.view.maps, seeds - 1))
-        draw_device(session, DEVICE)
+        draw_device(session, fields.DEVICE)
         use = recipes.use_file if trains else use_table
         wanted = upload.SENTENCES if trains else upload.TABLE
         upload.button(lambda file: use(session, file), wanted)
@@ -78,10 +59,10 @@ def setup(session: Session[Experiment]) -> None:
     with layout.row("experiment-normaliser"):
         recipes.draw_normaliser(session)
         if len(session.view.scorings) > 1:
-            session.update(reference=reference_of(session.view))
+            session.update(reference=fields.reference_of(session.view))
             draw_choice(
-                session, REFERENCE, titles=lambda name: scoring_title(name, session.catalogue),
-                width=recipes.CHOICE_WIDTH,
+                session, fields.REFERENCE, width=recipes.CHOICE_WIDTH,
+                titles=lambda name: scoring_title(name, session.catalogue),
             )  # fmt: skip
     if trains:
         _recipe(session)
@@ -97,20 +78,20 @@ def _follow_scorings(session: Session[Experiment]) -> None:
     chosen = min(sum(name != FORMULA for name in st.session_state[key]), MOST_SCORINGS)
     if chosen != len(view.scorings) and view.seeds == enough_seeds(len(view.scorings)):
         seeds = enough_seeds(chosen)
-        st.session_state[session.key(SEEDS.name)] = seeds
+        st.session_state[session.key(fields.SEEDS.name)] = seeds
         session.update(seeds=seeds)
 
 
 def _model_and_problem(session: Session[Experiment]) -> None:
     before = session.view
-    models = MODEL.options(before, session.catalogue)
+    models = fields.MODEL.options(before, session.catalogue)
     if len(models) > 1 or before.model not in models:
         draw_choice(
-            session, MODEL, titles=lambda name: model_title(name, session.catalogue),
+            session, fields.MODEL, titles=lambda name: model_title(name, session.catalogue),
             width=recipes.CHOICE_WIDTH,
         )  # fmt: skip
     data = draw_choice(
-        session, PROBLEM, more=upload.known(before.data),
+        session, fields.PROBLEM, more=upload.known(before.data),
         titles=lambda name: data_title(name, session.catalogue, upload.TABLE),
         width=recipes.CHOICE_WIDTH,
     )  # fmt: skip
@@ -122,27 +103,28 @@ def _model_and_problem(session: Session[Experiment]) -> None:
 def use_table(session: Session[Experiment], data: str) -> None:
     """Show another problem, with its usual settings."""
     view = replace(session.view, data=data, columns=table_columns.suggested(data))
-    session.change(replace(view, settings=SETTINGS.default(view, session.catalogue)))
+    session.change(replace(view, settings=fields.SETTINGS.default(view, session.catalogue)))
 
 
 def _problem(session: Session[Experiment]) -> None:
     with layout.row("experiment-problem"):
-        draw_settings(session, SETTINGS, width=_SLIDER_WIDTH)
-        learn = draw_setting(session, LEARNS)
-        tune = not is_upload(session.view.data) and draw_setting(session, TUNE)
+        draw_settings(session, fields.SETTINGS, width=_SLIDER_WIDTH)
+        learn = draw_setting(session, fields.LEARNS)
+        tune = not is_upload(session.view.data) and draw_setting(session, fields.TUNE)
     if not learn:
         session.update(fitting=())
-    by_hand = PARAMETERS.parameters(session.view, session.catalogue) and not (tune and not learn)
+    parameters = fields.PARAMETERS.parameters(session.view, session.catalogue)
+    by_hand = parameters and not (tune and not learn)
     if not learn and not by_hand:
         return
     more = gettext("More: the scorings' parameters, how they learn")
     with st.expander(more, icon=":material/tune:"):
         if by_hand:
             with layout.row("experiment-parameters"):
-                draw_settings(session, PARAMETERS, width=_SLIDER_WIDTH)
+                draw_settings(session, fields.PARAMETERS, width=_SLIDER_WIDTH)
         if learn:
             with layout.row("experiment-fitting"):
-                draw_settings(session, FITTING, width=_SLIDER_WIDTH)
+                draw_settings(session, fields.FITTING, width=_SLIDER_WIDTH)
 
 
 def _recipe(session: Session[Experiment]) -> None:
@@ -154,7 +136,7 @@ def _recipe(session: Session[Experiment]) -> None:
             recipes.draw_rest(session, of_model=False)
             recipes.draw_rest(session, of_model=True)
         with layout.row("experiment-parameters"):
-            draw_settings(session, PARAMETERS, width=_SLIDER_WIDTH)
+            draw_settings(session, fields.PARAMETERS, width=_SLIDER_WIDTH)
 
 
 _REFUSED = "experiment refused"

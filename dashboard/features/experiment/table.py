@@ -32,12 +32,9 @@ TASK = "experiment"
 
 
 class Spread(NamedTuple):
-    """What the seeds of a scoring say together.
+    """Mean of the seeds of a scoring, and sample standard deviation (n - 1), where there are any.
 
-    Args:
-        mean: None where nothing is measured.
-        deviation: sample standard deviation (n - 1); None for fewer than two seeds.
-        best: whether this scoring is better than every other beyond chance.
+    ``best``: whether this scoring is better than every other beyond chance.
     """
 
     mean: float | None = None

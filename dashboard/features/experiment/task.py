@@ -60,14 +60,11 @@ def summarise(request: Request) -> Result:
     compared.
 
     Returns:
-        Table ``summary``, a row for each metric and scoring: ``metric``, ``scoring``, ``mean``
-        and ``deviation`` (null as in :class:`Spread`), ``count``, ``best`` (of one scoring of a
-        metric at most). Table ``differences``, a row for each metric that has a better side and
-        each scoring but the reference: ``mean`` of the differences, seed by seed, positive where
-        the scoring is better; ``low`` and ``high``, the ends of their 95 % bootstrap interval;
-        ``p`` of the paired permutation test, corrected by Holm for the scorings compared;
-        ``pairs``, the seeds that it rests on; ``verdict`` and ``seeds_needed`` as in
-        :class:`attention_plugins.race.standings.Comparison`.
+        Table ``summary``, a row for each metric and scoring: its :class:`Spread`, and ``best`` (of
+        one scoring of a metric at most). Table ``differences``, a row for each metric that has a
+        better side and each scoring but the reference: ``mean`` of the differences, seed by seed,
+        positive where the scoring is better, with its 95 % bootstrap interval; ``p``, ``verdict``
+        and ``seeds_needed`` as in :class:`attention_plugins.race.standings.Comparison`.
 
     Raises:
         ValueError: an option that is missing, or is not such JSON.
@@ -114,8 +111,7 @@ def spread(values: Iterable[float]) -> Spread:
 def best(values: Values, better: Better) -> str | None:
     """The scoring that is better than every other beyond chance; None where there is none.
 
-    It has the best mean, and its differences from all others, paired by seed, have a p of at most
-    0.05 after Holm's correction.
+    The differences of the best mean from all others, paired by seed, are tested after Holm.
     """
     spreads = {name: spread(found) for name, found in values.items()}
     means = {name: one.mean for name, one in spreads.items() if one.mean is not None}
@@ -158,17 +154,13 @@ def tune(request: Request, context: Context) -> Result:
 
     The grid is that of :func:`attention_plugins.fitting.grid`; where the scoring learns, it is
     the usual learning rate, a third of it and three times as much. The error that decides is the
-    leave-one-out error at the training points, the mean over the seeds of
-    :data:`~dashboard.features.experiment.view.TUNING_SEEDS`, which no experiment reports.
-
-    Args:
-        request: a fit of the task ``regression``, but for its task and its seed.
+    leave-one-out error at the training points, the mean over seeds which no experiment reports.
 
     Returns:
-        Table ``grid`` with a row for each combination: ``values``, the list of its values as
-        text, and ``error``, null where the scoring could not be fitted. Facts ``chosen``, the
-        best values by name; ``combinations``, how many were tried; ``edges``, by name ``lowest``
-        or ``highest`` where the value is an end of its grid.
+        Table ``grid``, a row for each combination: ``values`` as text, and ``error``, null where
+        the scoring could not be fitted. Facts ``chosen``, the best values by name;
+        ``combinations``, how many were tried; ``edges``, by name ``lowest`` or ``highest`` where
+        the value is an end of its grid.
 
     Raises:
         ValueError: what a fit refuses, where no combination can be fitted.

@@ -104,12 +104,10 @@ class Experiment(Recipe):
     Args:
         task: ``"regression"`` or ``"translation"``.
         seeds: every scoring runs with each of the seeds 0 to ``seeds`` - 1.
-        learn, fitting: whether and how the scorings' weights are learned (regression).
-        tune: whether every scoring is tuned (regression).
+        learn, fitting, tune: whether and how scorings learn, whether they are tuned (regression).
         reference: the scoring with which the others are compared.
         columns: of an uploaded table, see :class:`~dashboard.links.fits.TableColumns`.
-        figure: the metric in the chart.
-        maps: the seed whose maps are shown.
+        figure, maps: the metric in the chart, and the seed whose maps are shown.
     """
 
     task: str = REGRESSION
@@ -161,11 +159,7 @@ def requests(
 ) -> dict[Place, Request]:
     """What a worker must make, by scoring and seed: all scorings with the first seed first.
 
-    A scoring that is not installed here has no request.
-
-    Args:
-        tuned: by scoring, the values that it was tuned to. Where this is given, a scoring that
-            is not in it has no request.
+    A scoring that is not installed has no request, nor one that a given ``tuned`` leaves out.
     """
     if obstacle(view, catalogue):
         return {}

@@ -30,11 +30,7 @@ _TITLES = {
 
 
 def heading(kind: str, noun: str, count: int) -> str:
-    """What stands over the records of a kind.
-
-    Args:
-        noun: what one is called, for a kind that is not known here.
-    """
+    """What stands over the records of a kind; ``noun`` names one of a kind not known here."""
     title = gettext(_TITLES[kind]) if kind in _TITLES else f"{noun.capitalize()}s"
     return gettext("{title} · {count:,}", title=title, count=count)
 
@@ -103,13 +99,9 @@ def checks(catalogue: Catalogue) -> list[Request]:
 
 
 def cards(jobs: Jobs, names: Names, catalogue: Catalogue, key: str) -> None:
-    """The records of a distribution, a fold for each kind, of which the first is open.
+    """The records of a distribution by kind, a fold for each, of which the first is open.
 
     A few have a card each; of many there is a table, and a card for the one that is chosen.
-
-    Args:
-        names: by kind.
-        key: of the distribution, for the widgets' keys.
     """
     for number, (kind, own) in enumerate(names.items()):
         label = heading(kind, catalogue.kinds[kind], len(own))

@@ -66,11 +66,9 @@ _SEPARATORS = re.compile(r"[-_.]+")
 
 @dataclass(frozen=True, kw_only=True)
 class PluginsView:
-    """What the page shows.
+    """What the page shows: a distribution in full, by default the first that offers anything.
 
-    Args:
-        show: the distribution that is shown in full; by default the first that offers anything.
-        find: words; if there are any, only records that have them all are shown.
+    If there are words to find, only records that have them all are shown.
     """
 
     show: str = ""

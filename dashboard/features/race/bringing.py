@@ -47,7 +47,12 @@ def made(session: Session[RaceView], race: RaceRecord) -> None:
     with st.container(horizontal=True, vertical_alignment="center", gap="small"):
         with st.container(width="stretch"):
             shown.caption(plain(" · ".join([words, *facts])))
-        remover(session, race)
+        visitor = owner.visitor()
+        if race.owner is not None and (visitor.administers or race.owner == visitor.owner):
+            st.button(
+                gettext("Remove this race"), icon=":material/delete:", type="tertiary",
+                key="race-remove", on_click=_remove, args=(session, race.name),
+            )  # fmt: skip
     if command := race.facts.get("command"):
         with st.expander(gettext("The command that made it"), icon=":material/terminal:"):
             st.code(command, language="bash", wrap_lines=True)
@@ -148,17 +153,6 @@ def finish(session: Session[RaceView]) -> None:
         with st.container(border=True, key="race-import-said"):
             for sentence in notes:
                 st.text(sentence)
-
-
-def remover(session: Session[RaceView], race: RaceRecord) -> None:
-    """The button that deletes a race which this visitor took in."""
-    visitor = owner.visitor()
-    if race.owner is None or not (visitor.administers or race.owner == visitor.owner):
-        return
-    st.button(
-        gettext("Remove this race"), icon=":material/delete:", type="tertiary", key="race-remove",
-        on_click=_remove, args=(session, race.name),
-    )  # fmt: skip
 
 
 def _begin() -> None:

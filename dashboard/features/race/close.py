@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from typing import NamedTuple
 
 import pandas as pd
 import pyarrow.compute as pc
@@ -13,8 +12,8 @@ import streamlit as st
 from dashboard import navigation
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.series import draw_series, prepare_series
-from dashboard.features.race.seen import Row, Seen, entrant_of, number
 from dashboard.features.race.table import rate_text
+from dashboard.features.race.view import Row, Seen, entrant_of, number
 from dashboard.language import gettext, ngettext, translated
 from dashboard.links import fits
 from dashboard.links.attending import learns
@@ -26,14 +25,7 @@ from dashboard.ui.maps import attention_maps
 from dashboard.ui.widgets import choose, plain
 
 _OWN = "model."  # before a model's own parameters, in a link to the page Train
-
-
-class Opening(NamedTuple):
-    """A link to another page: its feature, its parameters, what it says."""
-
-    page: str
-    query: Mapping[str, str]
-    label: str
+Opening = tuple[str, Mapping[str, str], str]  # a page, parameters of a link to it, what it says
 
 
 def link_of(seen: Seen, row: Row) -> Opening | None:
@@ -54,7 +46,7 @@ def _regression(seen: Seen, row: Row, entrant: Entrant) -> Opening:
         query |= _panel(seen, "b", reference, seen.by_key.get(reference.key, row)["rate"])
         label = gettext("Open both on Kernel regression")
     query |= {"data": seen.choices.task, "points": str(budget["examples"])}
-    return Opening("regression", query, label)
+    return "regression", query, label
 
 
 def _panel(seen: Seen, letter: str, one: Entrant, rate: float | None) -> dict[str, str]:
@@ -88,7 +80,7 @@ def _training(seen: Seen, row: Row, entrant: Entrant) -> Opening:
         query["normaliser"] = entrant.normaliser
     sizes = seen.result.facts["sizes"].get(entrant.model, {})
     query |= {f"{_OWN}{name}": f"{value:g}" for name, value in sizes.items()}
-    return Opening("training", query, gettext("Open it on Train, where a button trains it"))
+    return "training", query, gettext("Open it on Train, where a button trains it")
 
 
 _WIDTH = 320  # px, of a select box
@@ -120,7 +112,10 @@ def maps(seen: Seen) -> None:
         _fits(seen)
         return
     shown.header(gettext("Where each looks, at the same sentence"))
-    found = {"a": _maps_of(seen, seen.a), "b": _maps_of(seen, seen.b)}
+    found: dict[str, Result | None] = {}
+    for letter, key in (("a", seen.a), ("b", seen.b)):
+        own = seen.result.tables["maps"].filter(pc.field("key") == key).drop_columns(["key"])
+        found[letter] = Result(tables={"maps": own}) if own.num_rows else None
     shared = [one for one in found.values() if one]
     if not shared:
         shown.caption(gettext("No maps are kept of these two."))
@@ -145,12 +140,6 @@ def maps(seen: Seen) -> None:
 
 def _change(seen: Seen, **changes: str) -> None:
     seen.session.change(replace(seen.session.view, **changes))
-
-
-def _maps_of(seen: Seen, key: str) -> Result | None:
-    held = seen.result.tables["maps"]
-    own = held.filter(pc.field("key") == key)
-    return Result(tables={"maps": own.drop_columns(["key"])}) if own.num_rows else None
 
 
 def _fits(seen: Seen) -> None:

@@ -1,6 +1,4 @@
-"""The charts of one task: differences, growing sizes, learning.
-
-What stands at the standings: what was measured, after which budget, and how it was tested.
+"""The charts of one task, and in words what was measured, after which budget, how it was tested.
 
 :mod:`attention_plugins.race.wording` says the same in files, which are in English.
 """
@@ -13,20 +11,12 @@ from typing import Any
 
 from dashboard.charts import PANEL_COLOURS
 from dashboard.charts.template import Prepared, chart_of
-from dashboard.features.race.chart_lines import (
-    draw_differences,
-    draw_lines,
-    prepare_differences,
-    prepare_lines,
-)
-from dashboard.features.race.seen import Seen, number
-from dashboard.features.race.view import COLOURS
+from dashboard.features.race import chart_lines
+from dashboard.features.race.view import COLOURS, Seen, number
 from dashboard.language import gettext, gettext_noop, ngettext, together, translated
 from dashboard.records.request import Result
 from dashboard.ui import charts, export, shown
 from dashboard.ui.widgets import plain
-
-_FEW_RATES = 2  # with no more every choice is at an edge
 
 
 def caption(seen: Seen) -> str:
@@ -38,30 +28,26 @@ def caption(seen: Seen) -> str:
         if seen.result.facts["higher_is_better"]
         else gettext_noop("{task}: {metric}, lower is better, on data that nobody learned.")
     )
-    said = [gettext(better, task=task, metric=measured), budget(seen), _seeds(seen)]
-    if compared := family(seen):
-        reference = seen.choices.reference
-        said.append(
-            ngettext(
-                "Difference to {reference} in {model}, paired by seed, positive where better; p "
-                "of a two-sided paired permutation test, corrected by Holm over the {count} "
-                "comparison with it on this task.",
-                "Difference to {reference} in {model}, paired by seed, positive where better; p "
-                "of a two-sided paired permutation test, corrected by Holm over the {count} "
-                "comparisons with it on this task.",
-                compared, reference=seen.name(seen.reference),
-                model=seen.choices.model_titles[reference.model],
-            )
+    compared, tested = family(seen), ""
+    if compared:
+        tested = ngettext(
+            "Difference to {reference} in {model}, paired by seed, positive where better; p "
+            "of a two-sided paired permutation test, corrected by Holm over the {count} "
+            "comparison with it on this task.",
+            "Difference to {reference} in {model}, paired by seed, positive where better; p "
+            "of a two-sided paired permutation test, corrected by Holm over the {count} "
+            "comparisons with it on this task.",
+            compared, reference=seen.name(seen.reference),
+            model=seen.choices.model_titles[seen.choices.reference.model],
         )  # fmt: skip
     ranked = sum(row["rank"] is not None for row in seen.rows)
-    said.append(
-        gettext(
-            "Rank: 1 + the contestants that are better beyond chance (paired permutation tests, "
-            "Benjamini-Hochberg at 5 % over all {pairs:,} pairs); ties share one.",
-            pairs=ranked * (ranked - 1) // 2,
-        )
+    ranks = gettext(
+        "Rank: 1 + the contestants that are better beyond chance (paired permutation tests, "
+        "Benjamini-Hochberg at 5 % over all {pairs:,} pairs); ties share one.",
+        pairs=ranked * (ranked - 1) // 2,
     )
-    return together(said)
+    measured = gettext(better, task=task, metric=measured)
+    return together([measured, budget(seen), _seeds(seen), tested, ranks])
 
 
 def family(seen: Seen) -> int:
@@ -85,11 +71,10 @@ def edges(seen: Seen) -> str:
     """What the marks at the rates mean; empty where there are none."""
     if not any(row["edge"] for row in seen.rows):
         return ""
-    said = gettext("↑ marks the highest rate tried, ↓ the lowest: a better one may lie beyond.")
-    if seen.result.facts["budget"]["rates"] > _FEW_RATES:
-        return said
-    both = gettext("With two rates every choice is at an edge of the grid.")
-    return together([both, said])
+    marks = gettext("↑ marks the highest rate tried, ↓ the lowest: a better one may lie beyond.")
+    if seen.result.facts["budget"]["rates"] > 2:
+        return marks
+    return together([gettext("With two rates every choice is at an edge of the grid."), marks])
 
 
 def limits(seen: Seen) -> str:
@@ -144,7 +129,7 @@ def differences(seen: Seen) -> None:
         return
     with shown.container(key="race-differences"):
         charts.show_filled(
-            f"race differences {seen.key}", draw_differences, prepare,
+            f"race differences {seen.key}", chart_lines.draw_differences, prepare,
             gettext("Difference to the reference with its interval, a lane per contestant"),
         )  # fmt: skip
     words = gettext(
@@ -175,9 +160,9 @@ def curves(seen: Seen) -> None:
 def menu(seen: Seen) -> None:
     """The charts of the task as files, and its tables."""
     drawn = (
-        (gettext_noop("differences"), draw_differences, _differences(seen)),
-        (gettext_noop("beyond the trained sizes"), draw_lines, _sizes(seen)),
-        (gettext_noop("while learning"), draw_lines, _learning(seen)),
+        (gettext_noop("differences"), chart_lines.draw_differences, _differences(seen)),
+        (gettext_noop("beyond the trained sizes"), chart_lines.draw_lines, _sizes(seen)),
+        (gettext_noop("while learning"), chart_lines.draw_lines, _learning(seen)),
     )
     found: dict[str, Callable[[], Any]] = {
         name: lambda draw=draw, prepare=prepare: chart_of(draw, prepare())
@@ -202,7 +187,10 @@ def _differences(seen: Seen) -> Callable[[], Prepared] | None:
     metric = seen.fact("metric")
     unit = seen.fact("unit") or (metric if metric.isupper() else metric.lower())
     return partial(
-        prepare_differences, rows, title=gettext("better by, in {unit} →", unit=unit), width=640
+        chart_lines.prepare_differences,
+        rows,
+        title=gettext("better by, in {unit} →", unit=unit),
+        width=640,
     )
 
 
@@ -233,14 +221,14 @@ def _prepared(
     if not any(row["y"] is not None for row in rows):
         return None
     colours = {seen.name(seen.b): PANEL_COLOURS["b"]} | {seen.name(seen.a): PANEL_COLOURS["a"]}
-    return partial(prepare_lines, rows, colours, **more)
+    return partial(chart_lines.prepare_lines, rows, colours, **more)
 
 
 def _lines(seen: Seen, prepare: Callable[[], Prepared] | None, alt: str) -> None:
     if prepare is None:
         shown.caption(gettext("Nothing was measured."))
         return
-    charts.show_filled(f"race lines {alt} {seen.key}", draw_lines, prepare, alt)
+    charts.show_filled(f"race lines {alt} {seen.key}", chart_lines.draw_lines, prepare, alt)
 
 
 def _said_of_sizes(seen: Seen) -> str:

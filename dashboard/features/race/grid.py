@@ -18,18 +18,7 @@ from dashboard.charts.labels import displayed, room
 from dashboard.charts.lanes import hover
 from dashboard.charts.summary import of_matrix
 from dashboard.charts.template import Prepared, Sources, chart_of
-from dashboard.features.race.view import (
-    ALL,
-    BETTER,
-    FAILED,
-    REFERENCE,
-    UNCOMPARED,
-    WAITING,
-    WORSE,
-    Choices,
-    RaceView,
-    task_title,
-)
+from dashboard.features.race.view import ALL, BETTER, SIGNS, WORSE, Choices, RaceView, task_title
 from dashboard.language import gettext, gettext_noop, listed, ngettext, translated
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
@@ -40,9 +29,6 @@ from dashboard.ui.widgets import plain
 SELECTED = "cell"  # the selection of a cell, by its column and its row
 _CELL, _MOST_ROOM, _ABOVE = 20, 215, 130  # px: a side, and room for names left and above
 _PALE = 0.3  # of a difference that may be chance
-# A sign where there is no difference to draw.
-_SIGNS = {REFERENCE: "●", FAILED: "×", UNCOMPARED: "–", WAITING: "…"}
-
 # What the tooltip calls the columns.
 _TITLES = {
     "row": gettext_noop("contestant"), "column": gettext_noop("task"),
@@ -73,8 +59,7 @@ def prepare_matrix(
         cells: ``row``, ``column``, ``verdict``, ``effect`` (standard deviations, positive where
             better; None where nothing was compared), ``difference``, ``p``, ``rank``, ``seeds``,
             ``problem``; ``key`` is what a selection tells.
-        rows, columns: the names, in the order in which they are drawn; there is no cell where a
-            contestant does not race on a task.
+        rows, columns: the names in their order; some may have no cell.
         farthest: standard deviations at the ends of the colour scale.
 
     Raises:
@@ -99,7 +84,7 @@ def prepare_matrix(
             0.0 if cell["effect"] is None else 1.0 if cell["verdict"] in (BETTER, WORSE) else _PALE
             for cell in cells
         ],
-        "sign": [_SIGNS.get(cell["verdict"], "") for cell in cells],
+        "sign": [SIGNS.get(cell["verdict"], "") for cell in cells],
     }
     shape = MatrixShape(tuple(displayed(rows)), tuple(displayed(columns)), float(farthest), width)
     grid = np.full((len(rows), len(columns)), np.nan)

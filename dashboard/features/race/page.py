@@ -13,12 +13,12 @@ import streamlit as st
 
 from dashboard.features.race import bringing, close, figures, grid, table
 from dashboard.features.race.figures import limits, undecided
-from dashboard.features.race.seen import Seen
 from dashboard.features.race.view import (
     ALL,
     LINK,
     Choices,
     RaceView,
+    Seen,
     chosen,
     requests,
     task_title,
@@ -69,8 +69,7 @@ def _listed() -> tuple[list[RaceRecord], list[tuple[str, str]]]:
 
 def _race(view: RaceView) -> tuple[RaceRecord | None, str]:
     """The race of the view, by a link also another visitor's, else the first; what is wrong."""
-    found, _ = _listed()
-    first = found[0] if found else None
+    first = next(iter(_listed()[0]), None)
     if not view.race:
         return first, ""
     try:

@@ -26,12 +26,9 @@ from dashboard.storage.races import LARGEST_PLAN, OUTCOMES, PLAN, Entrant, folde
 
 
 class Measured(NamedTuple):
-    """How a task is measured.
+    """How a task is measured: its metric, what a rate is chosen by, what is learned by.
 
     Attributes:
-        metric, unit: of quality.
-        validation: what a rate is chosen by.
-        loss: what is learned by, with its unit.
         size: what grows in the extrapolation curve.
         trained: the smallest and the largest size that was learned; None where all were.
     """
@@ -58,10 +55,7 @@ def race_of(request: Request) -> Race:
 
 
 def measured(task: str, examples: int) -> Measured:
-    """How a task is measured.
-
-    Args:
-        examples: how many are learned.
+    """How a task is measured whose contestants learn so many examples.
 
     Raises:
         ContractError: a data set or its metric is not installed.

@@ -56,18 +56,13 @@ _DRAW: dict[str, Callable[[str], Any]] = {
 
 
 def replay(page: PageRun, *, foreign: bool) -> None:
-    """Draw all that stood on the page.
-
-    Args:
-        foreign: whether it comes from elsewhere.
-    """
+    """Draw all that stood on a page of this dashboard, or on a foreign one."""
     _Replay(page, foreign).below(page.seen.blocks)
 
 
 class _Replay:
     def __init__(self, page: PageRun, foreign: bool) -> None:
-        self._page, self._foreign = page, foreign
-        self._letters = {""}
+        self._page, self._foreign, self._letters = page, foreign, {""}
 
     def below(self, blocks: Sequence[Any]) -> None:
         """Blocks below each other; what several controls were set to is one line."""
@@ -236,11 +231,7 @@ def _facts(title: str, facts: Iterable[tuple[str, Any]]) -> None:
 
 
 def one(session: Session[RunsView], id: str, link: Mapping[str, str]) -> None:
-    """Draw the run with that id, or say why it cannot be shown.
-
-    Args:
-        link: parameters of the link to it.
-    """
+    """Draw the run with that id, or say why it cannot be shown; ``link`` leads to it."""
     st.button(
         gettext("All runs"), icon=":material/arrow_back:", type="tertiary",
         on_click=session.change, args=(RunsView(),),

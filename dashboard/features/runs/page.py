@@ -55,12 +55,6 @@ def store_upload(data: bytes) -> Request:
 def add_run(runs: Runs, request: Request, event: Event, source: str, owner: str = "") -> Run:
     """Add the run that a worker has read, and delete the upload.
 
-    Args:
-        request: from :func:`store_upload`.
-        event: the final event of its job.
-        source: the name of the uploaded file.
-        owner: who imports it.
-
     Raises:
         BundleError: the file was rejected, or the worker did not survive it.
         StorageError: no room, or a store that cannot be written.

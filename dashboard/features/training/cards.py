@@ -86,9 +86,7 @@ def card(
 ) -> None:
     """Draw the card of one training.
 
-    Args:
-        letters: by id, those of the trainings that are in the charts.
-        toggle: puts the training of an id into the charts, or takes it out.
+    ``letters`` are those of the trainings in the charts, by id; ``toggle`` puts one there or out.
     """
     key = f"training-{training.id[:ID_DIGITS]}"
     with st.container(border=True, key=key, gap="small"):
@@ -98,7 +96,15 @@ def card(
             state, icon, colour = _BADGES[training.state]
             st.badge(gettext(state), icon=icon, color=colour)
             st.caption(plain(clock(training.created)), width="content")
-            _compare(training, letters, toggle, key)
+            chosen, box = training.id in letters, f"{key}-compare"
+            st.checkbox(
+                gettext("In the charts"),
+                # Only where it differs: setting the value of a widget in use would disturb it.
+                key=place(box, chosen, fresh=st.session_state.get(box) != chosen),
+                on_change=toggle,
+                args=(training.id,),
+                disabled=not chosen and len(letters) >= MOST_SHOWN,
+            )
         st.markdown(f"**{plain(training_title(training, session.catalogue))}**")
         st.caption(plain(setup_of(training)))
         _progress(training)
@@ -110,7 +116,12 @@ def card(
         if refused := st.session_state.get(f"{key} refused"):
             st.text(translated(refused))
         if training.checkpoint:
-            _kept(training)
+            query = {"a": training.checkpoint, "corpus": str(training.facts["corpus"])}
+            if probe := dict(training.request.options).get(PROBE.name):
+                query["text"] = str(probe)
+            with st.container(horizontal=True, vertical_alignment="center", gap="small"):
+                st.caption(gettext("Kept as {name}.", name=plain(training.checkpoint)))
+                navigation.link_to("translation", query, gettext("See it translate"))
 
 
 def _progress(training: Training) -> None:
@@ -249,26 +260,3 @@ def _suggested(training: Training, catalogue: Catalogue) -> str:
     taken = {one.replace("-", "_") for one in catalogue.checkpoints}
     free = (f"{name}{f'_{n}' if n > 1 else ''}" for n in range(1, len(taken) + 2))
     return next(one for one in free if one not in taken)
-
-
-def _compare(
-    training: Training, letters: Mapping[str, str], toggle: Callable[[str], None], key: str
-) -> None:
-    chosen, box = training.id in letters, f"{key}-compare"
-    st.checkbox(
-        gettext("In the charts"),
-        # Set only where it differs: setting the value of a widget in use would disturb it.
-        key=place(box, chosen, fresh=st.session_state.get(box) != chosen),
-        on_change=toggle,
-        args=(training.id,),
-        disabled=not chosen and len(letters) >= MOST_SHOWN,
-    )
-
-
-def _kept(training: Training) -> None:
-    query = {"a": training.checkpoint, "corpus": str(training.facts["corpus"])}
-    if probe := dict(training.request.options).get(PROBE.name):
-        query["text"] = str(probe)
-    with st.container(horizontal=True, vertical_alignment="center", gap="small"):
-        st.caption(gettext("Kept as {name}.", name=plain(training.checkpoint)))
-        navigation.link_to("translation", query, gettext("See it translate"))

@@ -34,68 +34,59 @@ _SCHEMA = pa.schema(
 )  # fmt: skip
 _AT = pa.schema([("epoch", pa.float64())])
 _ROOM = 44  # px, for the labels at the left
+_HEIGHT = 200  # px
 _FEW_EPOCHS = 40  # up to which every one has a point
 _MARGIN = 0.06  # of what is drawn, above and below it
 _CHARACTER, _SYMBOL = 5.8, 34  # px, of a legend's text, and of what stands before and after it
 
 
 class LearningShape(NamedTuple):
-    """What a specification follows from; attributes as arguments of :func:`prepare_learning`."""
+    """What a specification follows from.
+
+    Args:
+        colours: by series, in the order of the legend.
+        title: of the values, with their unit.
+        last: the epoch at which the axis ends.
+        y_format: a d3 format of the tooltip.
+        by_step: whether there are values between the ends of epochs.
+    """
 
     colours: tuple[tuple[str, str], ...]
     title: str
     last: int
-    y_format: str
-    by_step: bool
-    width: int
-    height: int
+    y_format: str = ".3~g"
+    by_step: bool = False
 
 
 def prepare_learning(
-    rows: Sequence[Mapping[str, Any]],
-    colours: Mapping[str, str],
-    *,
-    title: str,
-    last: int,
-    y_format: str = ".3~g",
-    zero: bool = False,
-    empty: float = 1.0,
-    by_step: bool = False,
-    now: int = 0,
-    width: int = theme.WIDTH,
-    height: int = 200,
-) -> Prepared[LearningShape]:
+    rows: Sequence[Mapping[str, Any]], shape: LearningShape, *, zero: bool = False,
+    empty: float = 1.0, now: int = 0,
+) -> Prepared[LearningShape]:  # fmt: skip
     """What :func:`draw_learning` draws: its lines grow in a chart that stands still.
 
     Args:
         rows: ``epoch`` (a fraction within one), ``value``, ``series``, and by step ``step``;
             may be empty.
-        colours: by series, in the order of the legend.
-        title: of the values, with their unit.
-        last: the epoch at which the axis ends.
-        y_format: a d3 format of the tooltip.
         zero: whether the axis of values starts at 0.
         empty: where the axis of values ends, from 0, while there are none.
-        by_step: whether there are values between the ends of epochs.
         now: the epoch that is looked at, if one is.
 
     Raises:
         ValueError: a series without a colour, or no epoch to end at.
     """
-    if last < 1:
-        raise ValueError(f"need 1 <= last, got last={last}")
-    if strangers := sorted({str(row["series"]) for row in rows} - set(colours)):
+    if shape.last < 1:
+        raise ValueError(f"need 1 <= last, got last={shape.last}")
+    if strangers := sorted({str(row["series"]) for row in rows} - {*dict(shape.colours)}):
         raise ValueError(f"need a colour for every series, got none for {', '.join(strangers)}")
     low, high = _ends([row["value"] for row in rows], zero, empty)
     tables = {
         DATA: pa.Table.from_pylist([dict(row) for row in rows], schema=_SCHEMA),
         NOW: pa.Table.from_pylist([{"epoch": now}] if now else [], schema=_AT),
     }
-    shape = LearningShape(tuple(colours.items()), title, last, y_format, by_step, width, height)
     drawn = tables[DATA].to_pandas()
     epoch, value, series = gettext("epoch"), gettext("value"), gettext("series")
     drawn.columns = [epoch, gettext("step"), value, series]
-    summary = of_series(drawn, name=series, x=epoch, y=value, titles=(epoch, title))
+    summary = of_series(drawn, name=series, x=epoch, y=value, titles=(epoch, shape.title))
     return Prepared(tables, shape, {"low": low, "high": high}, summary)
 
 
@@ -152,8 +143,7 @@ def draw_learning(data: Sources, shape: LearningShape) -> alt.LayerChart:
     )
     layers = [theme.ramp(), rule, line, points]
     chart = alt.LayerChart(layer=layers, data=data[DATA])
-    params = values_of(data)
-    return theme.finished(chart, width=shape.width, height=shape.height, params=params)
+    return theme.finished(chart, width=theme.WIDTH, height=_HEIGHT, params=values_of(data))
 
 
 def _ends(values: Sequence[float], zero: bool, empty: float) -> tuple[float, float]:
@@ -179,19 +169,18 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
         shown.header(gettext("Learning curves"))
         menu = st.container(width="content")
     titles = series_titles(chosen, catalogue)
-    colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
+    colours = tuple((titles[letter], PANEL_COLOURS[letter]) for letter in chosen)
     last = last_epoch(chosen)
 
-    def curve(metric: Metric, rows: list[Row], **more: Any) -> _Curve:
-        return metric, rows, prepare_learning(rows, colours, title=metric.label, last=last, **more)
+    def shape(metric: Metric, **more: Any) -> LearningShape:
+        return LearningShape(colours, metric.label, last, **more)
 
     words = [one.facts.get("target_words", _USUAL_WORDS) for one in chosen.values()]
+    loss, rows = catalogue.metric(TASK, "loss"), _losses(chosen, titles)
+    by_step = any(one.losses for one in chosen.values())
     # It ends at the loss of one who takes every word for equally likely.
-    loss = curve(
-        catalogue.metric(TASK, "loss"), _losses(chosen, titles), empty=math.log(max(words)),
-        by_step=any(one.losses for one in chosen.values()),
-    )  # fmt: skip
-    drawn = [loss]
+    most = math.log(max(words))
+    drawn = [(loss, rows, prepare_learning(rows, shape(loss, by_step=by_step), empty=most))]
     holding = {
         letter: one for letter, one in chosen.items()
         if dict(one.request.options).get(HELD_OUT, True)
@@ -200,7 +189,9 @@ def curves(chosen: Mapping[str, Training], catalogue: Catalogue) -> None:
     for metric in {one.name: one for one in metrics.values()}.values():
         same = {letter: one for letter, one in holding.items() if metrics[letter] == metric}
         rows = _rows(same, titles, lambda training, epoch: training.held_out(epoch))
-        drawn.append(curve(metric, rows, y_format=".1f", zero=True, empty=_LARGEST_SCORE))
+        own = shape(metric, y_format=".1f")
+        prepared = prepare_learning(rows, own, zero=True, empty=_LARGEST_SCORE)
+        drawn.append((metric, rows, prepared))
     with layout.grid(2):
         for metric, _, prepared in drawn:
             with shown.container(key=f"train-{metric.name}"):

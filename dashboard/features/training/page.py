@@ -87,12 +87,9 @@ def _start(view: Train, catalogue: Catalogue) -> bool:
     absent = missing(view, catalogue, upload.rows(view.data)) or owner.refusal("Training")
     with st.container(horizontal=True, vertical_alignment="center", gap="small", key="train-go"):
         go = st.button(
-            gettext("Train"),
-            icon=":material/play_arrow:",
-            type="primary",
-            key="train-start",
+            gettext("Train"), icon=":material/play_arrow:", type="primary", key="train-start",
             disabled=bool(absent),
-        )
+        )  # fmt: skip
         with st.container(width="stretch"):
             words = translated(absent) or gettext(
                 "{trained} {scored} {time}",
@@ -169,27 +166,22 @@ _LOST = ("failed", "cancelled")
 
 
 def _results(session: Session[Train], _: None) -> None:
-    polling = _busy(_known(session))
+    def look() -> tuple[list[Training], bool]:
+        found = owner.trainings().list(session.view.shown or ())
+        return found, any(training.state in ACTIVE for training in found)
+
+    _, polling = look()
     if polling:
         shown.incomplete()
 
     def below() -> None:
-        trainings = _known(session)
+        trainings, busy = look()
         # A choice made below belongs into the link and the rest of the page.
-        if session.fresh or _busy(trainings) != polling:
+        if session.fresh or busy != polling:
             st.rerun()
         _trainings(session, trainings)
 
     st.fragment(run_every=_POLL if polling else None)(below)()
-
-
-def _known(session: Session[Train]) -> list[Training]:
-    """The visitor's own trainings, and those that the link names."""
-    return owner.trainings().list(session.view.shown or ())
-
-
-def _busy(trainings: Sequence[Training]) -> bool:
-    return any(training.state in ACTIVE for training in trainings)
 
 
 def _trainings(session: Session[Train], trainings: Sequence[Training]) -> None:

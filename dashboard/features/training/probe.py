@@ -6,7 +6,7 @@ The charts stand still and only their data change, so that a map is seen to form
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import replace
 from string import Formatter
 from typing import Any
@@ -22,16 +22,9 @@ from dashboard.charts.frames import MapFrame, rounded
 from dashboard.charts.grid import boxes, inset, positions
 from dashboard.charts.labels import MOST_ROOM, displayed
 from dashboard.charts.summary import of_matrix
-from dashboard.features.training.curves import figure_over_epochs, prepare_learning
-from dashboard.features.training.view import (
-    Train,
-    last_epoch,
-    other_titles,
-    planned,
-    reached,
-    series_titles,
-    stops,
-)
+from dashboard.features.training import view as trainings
+from dashboard.features.training.curves import LearningShape, figure_over_epochs, prepare_learning
+from dashboard.features.training.view import Train, last_epoch, planned, reached, stops
 from dashboard.language import gettext
 from dashboard.links.recipes import PROBE
 from dashboard.records.catalogue import Catalogue
@@ -49,38 +42,23 @@ _UPRIGHT = 270
 
 def probe_rows(frame: MapFrame) -> pd.DataFrame:
     """The data set :data:`CELLS` of one map: the mean of its heads, a row per cell."""
-    mean = frame.weights.mean(axis=0)
     queries, keys = displayed(frame.query_labels), displayed(frame.key_labels)
-    return pd.DataFrame(
-        {
-            "q": [q for q in range(len(queries)) for _ in keys],
-            "k": [k for _ in queries for k in range(len(keys))],
-            "query": [query for query in queries for _ in keys],
-            "key": [key for _ in queries for key in keys],
-            "value": rounded(mean.ravel()),
-        }
+    rows = pd.DataFrame(
+        [(q, k, query, key) for q, query in enumerate(queries) for k, key in enumerate(keys)],
+        columns=["q", "k", "query", "key"],
     )
+    return rows.assign(value=rounded(frame.weights.mean(axis=0).ravel()))
 
 
 def probe_map(
-    queries: int,
-    keys: int,
-    *,
-    cell: float,
-    query_room: int,
-    key_room: int,
-    width: int = theme.WIDTH,
+    queries: int, keys: int, *, cell: float, query_room: int, key_room: int
 ) -> alt.LayerChart:
-    """A map whose words come with its data, so that it stands still while they change.
+    """A map without its data, so that it stands still while they change; see :func:`probe_rows`.
 
     Args:
         queries, keys: the most rows and columns that it will have to show.
         cell: px, the height of a row, and the width of a column where there is room.
         query_room, key_room: px, for the longest word of the rows and of the columns.
-        width: px, of the whole chart where the host does not stretch it.
-
-    Returns:
-        A chart without data; :func:`probe_rows` makes them.
     """
     end = alt.ExprRef(f"min(width, {keys * cell:g})")
     across, down = positions(keys, end), positions(queries, queries * cell)
@@ -124,7 +102,7 @@ def probe_map(
         .properties(name="keys")
     )  # fmt: skip
     chart = alt.LayerChart(layer=[cells, rows, columns], data=alt.NamedData(name=CELLS))
-    chart = theme.finished(chart, width=width, height=queries * cell)
+    chart = theme.finished(chart, width=theme.WIDTH, height=queries * cell)
     # Texts make no room for themselves.
     chart.padding = {"left": 6 + query_room, "top": 6 + key_room, "right": 2, "bottom": 2}
     chart.datasets = {CELLS: []}
@@ -143,8 +121,7 @@ def _expression(text: str) -> str:
 def relative_entropy(frame: MapFrame) -> float:
     """How evenly a map's heads spread their weight: 0 on one key, 1 alike on all.
 
-    The mean over heads and rows of the entropy over ``log n``, the largest that ``n`` keys allow;
-    0 where there is but one key.
+    The mean over heads and rows of the entropy over ``log n``; 0 where there is but one key.
     """
     weights = np.nan_to_num(frame.weights.astype(np.float64))
     logs = np.log(weights, out=np.zeros_like(weights), where=weights > 0)
@@ -177,16 +154,22 @@ def probes(session: Session[Train], chosen: Mapping[str, Training]) -> None:
             _slider(session, last_epoch(chosen), at)
         with scale:
             charts.legend(1.0)
-        others = other_titles(chosen, session.catalogue)
+        others = trainings.other_titles(chosen, session.catalogue)
         with layout.grid(len(chosen)):
             for letter, training in chosen.items():
                 with shown.container(height=_HEIGHT, border=False, key=f"probe-{letter}"):
-                    _name(letter, training, session.catalogue, others[letter])
+                    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
+                        layout.badge(letter)
+                        title = scoring_title(training.request.scoring, session.catalogue)
+                        st.markdown(f"**{plain(title)}**")
+                        shown.title(title)
+                    if others[letter]:
+                        shown.caption(plain(" · ".join(others[letter])))
                     _probe(letter, training, at)
         _entropy(chosen, session.catalogue, at)
 
     st.fragment(run_every=_TICK if playing else None)(draw)()
-    _table(chosen, series_titles(chosen, session.catalogue))
+    _table(chosen, trainings.series_titles(chosen, session.catalogue))
 
 
 def _choose(session: Session[Train], epoch: int) -> None:
@@ -238,25 +221,15 @@ def _slider(session: Session[Train], last: int, epoch: int) -> None:
     )
 
 
-def _name(letter: str, training: Training, catalogue: Catalogue, others: Sequence[str]) -> None:
-    with st.container(horizontal=True, vertical_alignment="center", gap="xsmall"):
-        layout.badge(letter)
-        title = scoring_title(training.request.scoring, catalogue)
-        st.markdown(f"**{plain(title)}**")
-        shown.title(title)
-    if others:
-        shown.caption(plain(" · ".join(others)))
-
-
 def _probe(letter: str, training: Training, epoch: int) -> None:
     sentence = dict(training.request.options).get(PROBE.name, "")
-    found = _after(training, epoch)
-    if not sentence:
-        shown.caption(gettext("No probe sentence."))
+    # After that epoch, or after the last one before it.
+    done = [one for one in training.epochs if not epoch or one.epoch <= epoch]
+    if not sentence or not done:
+        absent = gettext("Appears after the first epoch.")
+        shown.caption(absent if sentence else gettext("No probe sentence."))
         return
-    if found is None:
-        shown.caption(gettext("Appears after the first epoch."))
-        return
+    found = done[-1]
     at = gettext(
         "“{sentence}” after epoch {epoch:,} of {epochs:,}",
         sentence=sentence, epoch=found.epoch, epochs=planned(training),
@@ -281,18 +254,11 @@ def _probe(letter: str, training: Training, epoch: int) -> None:
         shown.caption(gettext("Mean of {heads} heads, layer {layer}.", heads=heads, layer=layer))
 
 
-def _after(training: Training, epoch: int) -> Epoch | None:
-    """What was measured after that epoch, or after the last one before it."""
-    done = [one for one in training.epochs if not epoch or one.epoch <= epoch]
-    return done[-1] if done else None
-
-
 @st.cache_resource(max_entries=_FRAMES_KEPT, show_spinner=False)
 def _kept_frame(id: str, epoch: int, seconds: float) -> MapFrame:
     """The last layer's cross-attention; an error, as there is without one, is not kept.
 
-    Args:
-        seconds: that the epoch took; an epoch that was done anew took another time.
+    ``seconds`` that the epoch took: an epoch that was done anew took another time.
     """
     frames = [one for one in maps(workbench().trainings.probe(id, epoch)) if one.kind == "cross"]
     if not frames:
@@ -333,7 +299,7 @@ def _still(queries: int, keys: int, query_room: int, key_room: int, spoken: str)
 
 
 def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -> None:
-    titles = series_titles(chosen, catalogue)
+    titles = trainings.series_titles(chosen, catalogue)
     rows = [
         {"epoch": at, "value": round(relative_entropy(frame), 4), "series": titles[letter]}
         for letter, training in chosen.items()
@@ -341,13 +307,13 @@ def _entropy(chosen: Mapping[str, Training], catalogue: Catalogue, epoch: int) -
     ]
     if not rows:
         return
-    colours = {titles[letter]: PANEL_COLOURS[letter] for letter in chosen}
+    shape = LearningShape(
+        tuple((titles[letter], PANEL_COLOURS[letter]) for letter in chosen),
+        gettext("entropy of the probe's map, relative"), last_epoch(chosen), y_format=".2f",
+    )  # fmt: skip
+    now = epoch or reached(chosen)
     with st.container(key="train-entropy"):
-        prepared = prepare_learning(
-            rows, colours, title=gettext("entropy of the probe's map, relative"),
-            last=last_epoch(chosen), y_format=".2f", zero=True, now=epoch or reached(chosen),
-        )  # fmt: skip
-        figure_over_epochs(prepared)
+        figure_over_epochs(prepare_learning(rows, shape, zero=True, now=now))
     shown.caption(
         gettext(
             "0: every row of the map has all its weight on one word; 1: on all words alike. "

@@ -37,8 +37,7 @@ Keep = Callable[[Sequence[tuple[int, float]]], None]
 class Losses:
     """Hands on the first step's loss, and after that the mean of every few steps.
 
-    Args:
-        keep: takes steps, counted from 1 over all epochs, with their losses in nats per token.
+    ``keep`` takes steps, counted from 1 over all epochs, with their losses in nats per token.
     """
 
     def __init__(self, keep: Keep, clock: Callable[[], float] = time.monotonic) -> None:
@@ -99,7 +98,7 @@ class TimeLeft:
 
         Returns:
             ``seconds_left`` until the end of the training, steady from step to step, and
-            ``seconds_whole`` of the training from its first step; None after a single step.
+            ``seconds_whole`` of the training; None after a single step.
         """
         at = self._clock()
         if self._before:
@@ -186,16 +185,11 @@ def totals(epochs: Sequence[Epoch]) -> dict[str, float | None]:
 def final_figures(
     translator: Translator, pairs: Sequence[SentencePair], counted: str = GOLD_TOKENISER
 ) -> dict[str, float | None]:
-    """Figures of the cross-attention while the pairs' targets are forced.
+    """Figures of the cross-attention while the pairs' targets are forced; None without any data.
 
-    Args:
-        counted: the tokeniser whose tokens the pairs' alignments count.
-
-    Returns:
-        ``alignment_error``: of the best layer's mean of heads, 0 to 1, against the gold
-        alignments that pairs have. ``relative_entropy``: the mean over all rows, heads and
-        layers of the entropy over the logarithm of the source's length, 0 to 1. None where there
-        is nothing to measure it on.
+    ``alignment_error``: of the best layer's mean of heads, 0 to 1, against the gold alignments of
+    the pairs. ``relative_entropy``: the mean over all rows, heads and layers of the entropy over
+    the logarithm of the source's length. ``counted``: the tokeniser that the alignments count.
     """
     rates: Mapping[Any, Sequence[float]] = {}
     with suppress(ContractError):  # no gold here, or gold for another tokeniser

@@ -32,10 +32,7 @@ class PeakMemory:
 
     A worker does one job after another, and the peak that ``getrusage`` tells is that of its whole
     life; Linux can begin a new one (proc(5), ``clear_refs``), and so can a GPU's allocator.
-
-    Args:
-        device: of the job's tensors.
-        before: megabytes, the peak of what was done of the job elsewhere.
+    ``before``: megabytes, the peak of what was done of the job elsewhere.
     """
 
     def __init__(self, device: torch.device, before: float = 0.0) -> None:
@@ -142,8 +139,7 @@ def load(request: Request, order: Order, registry: Registry) -> Sequence[Sentenc
     """The sentence pairs that the request names.
 
     Raises:
-        ContractError: no such corpus, one of another task, or one that cannot be read.
-        ValueError: an uploaded file that is not kept here.
+        ValueError: no such corpus, one of another task, or one that cannot be read.
     """
     if is_upload(request.data):
         pairs = read_pairs(Blobs().path(request.data.removeprefix(UPLOAD)).read_bytes())

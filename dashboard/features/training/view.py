@@ -115,14 +115,13 @@ def stops(last: int) -> list[int]:
 
 def outlook(trainings: Sequence[Training]) -> str:
     """When all that run or wait will be done; empty where fewer than two do, or it is unknown."""
-    at_work = [one for one in trainings if one.state in ACTIVE]
-    left = [one.ahead.left for one in at_work]
+    left = [one.ahead.left for one in trainings if one.state in ACTIVE]
     known = [seconds for seconds in left if seconds is not None]
-    if len(at_work) < 2 or len(known) < len(at_work):
+    if len(left) < 2 or len(known) < len(left):
         return ""
     return gettext(
         "{count:,} trainings run or wait; the last will be done in {time}.",
-        count=len(at_work), time=translated(about(max(known))),
+        count=len(left), time=translated(about(max(known))),
     )  # fmt: skip
 
 
@@ -143,17 +142,17 @@ def waiting(training: Training) -> str:
     before, starts_in = training.ahead.before, training.ahead.starts_in
     if before is None:
         return translated(training.note)
-    if not starts_in:  # it starts now, or nobody knows
-        if not before:
+    time = translated(about(starts_in)) if starts_in else ""  # it starts now, or nobody knows
+    if not before:
+        if not time:
             return gettext("Next in the queue.")
+        return gettext("Next in the queue. Starts in {time}.", time=time)
+    if not time:
         return ngettext(
             "{count} training before it in the queue.",
             "{count:,} trainings before it in the queue.",
             before,
         )
-    time = translated(about(starts_in))
-    if not before:
-        return gettext("Next in the queue. Starts in {time}.", time=time)
     return ngettext(
         "{count} training before it in the queue. Starts in {time}.",
         "{count:,} trainings before it in the queue. Starts in {time}.",
@@ -169,7 +168,6 @@ class Train(Recipe):
     """What to train, and which trainings to look at.
 
     Args:
-        seed: of every training.
         shown: the trainings in the charts, by the first digits of their ids; None for the latest.
         epoch: whose probe to look at; 0 for each training's latest.
     """
@@ -216,8 +214,7 @@ class Shown(Field[Train, tuple[str, ...] | None]):
 def missing(view: Train, catalogue: Catalogue, rows: int = 0) -> str:
     """What keeps the view from being trained, in a sentence; empty if nothing does.
 
-    Args:
-        rows: lines of the uploaded file; 0 for a data set, or if it is not known.
+    ``rows``: lines of the uploaded file; 0 for a data set, or if it is not known.
     """
     strangers = [name for name in view.scorings if name not in catalogue.scorings]
     return recipes.obstacle(view, catalogue, rows=rows) or (

@@ -6,7 +6,7 @@ from typing import Any
 import pyarrow as pa
 
 from dashboard.features.race.figures import budget, caption, edges, limits, undecided
-from dashboard.features.race.seen import Seen
+from dashboard.features.race.view import Seen
 from dashboard.records.catalogue import Catalogue
 from dashboard.records.request import Result
 from dashboard.storage.races import Entrant

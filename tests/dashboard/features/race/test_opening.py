@@ -9,8 +9,7 @@ from support.races import RATES, laid_down
 
 from dashboard.features.race import task
 from dashboard.features.race.close import link_of
-from dashboard.features.race.seen import Seen
-from dashboard.features.race.view import RaceView, chosen, requests
+from dashboard.features.race.view import RaceView, Seen, chosen, requests
 from dashboard.features.regression import view as regression
 from dashboard.features.training import view as training
 from dashboard.jobs import task_catalogue
