@@ -320,7 +320,6 @@ def set_by(view: Experiment, tuning: Tuned | None, catalogue: Catalogue) -> str:
 
 
 def _chosen(view: Experiment, tuning: Tuned, catalogue: Catalogue) -> str:
-    """The values of each scoring that has any."""
     found = [
         gettext(
             "{scoring}: {values}", scoring=scoring_title(name, catalogue),
@@ -339,7 +338,6 @@ def _chosen(view: Experiment, tuning: Tuned, catalogue: Catalogue) -> str:
 
 
 def _named(parameter: str, scoring: str, catalogue: Catalogue) -> str:
-    """A parameter within a sentence."""
     if parameter in _TITLES:
         return gettext(_TITLES[parameter])
     entry = catalogue.scorings.get(scoring)

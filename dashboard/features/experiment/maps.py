@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Literal, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import streamlit as st
 
@@ -132,7 +132,7 @@ def _probe(cell: Cell) -> Drawn | None:
     return Drawn(frame, words, Result(tables={"maps": probe}).digest)
 
 
-def _panel(cell: Cell, drawn: Drawn | None, sizes: dict[str, int], vmax: float) -> None:
+def _panel(cell: Cell, drawn: Drawn | None, sizes: Mapping[str, Any], vmax: float) -> None:
     if drawn is None:
         if cell.state in AT_WORK and cell.state != "queued":
             st.skeleton(_SIDE)

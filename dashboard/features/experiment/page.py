@@ -106,7 +106,6 @@ def _fits(view: Experiment, catalogue: Catalogue) -> Iterable[Request]:
 
 
 def _tuned_fits(view: Experiment, catalogue: Catalogue, jobs: Jobs) -> Iterable[Request]:
-    """The fits of those scorings that are tuned by now."""
     if tunes(view):
         return requests(view, catalogue, tuned(view, catalogue, jobs).values).values()
     return ()
@@ -188,10 +187,7 @@ def _draw(session: Session[Experiment], state: _State) -> None:
     found, columns = spreads(state.result), metrics(view, session.catalogue)
     measured = table.measured(cells, columns)
     table.table(view, cells, measured, found, session.catalogue)
-    failed = state.request and state.event and not state.event.result
-    if failed and results.failure(state.event, "experiment-summary"):
-        session.jobs.retry(state.request)
-        st.rerun()
+    _failure(session, state.request, state.event)
     shown.caption(gettext(_FAIR[view.task]))
     shown.caption(plain(set_by(view, state.tuning, session.catalogue)))
     if view.normaliser != SOFTMAX:
@@ -224,6 +220,15 @@ def _draw(session: Session[Experiment], state: _State) -> None:
     ids = [cell.training.id for cell in cells if cell.training and cell.seed == seed]
     if ids:
         navigation.link_to("training", in_charts(ids), gettext("Their learning curves"))
+
+
+def _failure(session: Session[Experiment], request: Request | None, event: Event | None) -> None:
+    """Why there are no statistics, where that failed."""
+    if not request or not event or event.result:
+        return
+    if results.failure(event, "experiment-summary"):
+        session.jobs.retry(request)
+        st.rerun()
 
 
 def _work(request: Request) -> float:

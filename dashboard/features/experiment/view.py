@@ -236,16 +236,6 @@ def _usual_reference(view: Experiment) -> str:
     return usual if usual in view.scorings else next(iter(view.scorings), "")
 
 
-def _data_key(name: str) -> str:
-    """A plugin may give its data a parameter that has the name of one of ours."""
-    return f"data.{name}" if name in _OWN or "." in name else name
-
-
-def _scoring_key(name: str) -> str:
-    """A plugin may call its scoring ``data``."""
-    return f"scoring.{name}" if name.startswith(_PREFIXES) else name
-
-
 TASK: Choice[Experiment] = Choice(
     name="task", title=gettext_noop("What is compared"), options=lambda _view, _catalogue: TASKS
 )
@@ -260,11 +250,15 @@ MODEL: Choice[Experiment] = Choice(
 SCORINGS: Names[Experiment] = Names(
     name="scorings", default=lambda catalogue: recipes.usual_scorings(catalogue, _USUAL_SCORINGS)
 )
-SETTINGS = fits.settings(_data_key)
+# A plugin may give its data a parameter that has the name of one of ours.
+SETTINGS = fits.settings(lambda name: f"data.{name}" if name in _OWN or "." in name else name)
 LEARNS: Setting[Experiment] = Setting(
     name="learn", parameter=lambda _, catalogue: fits.learning(catalogue)
 )
-PARAMETERS = replace(recipes.PARAMETERS, key_of=_scoring_key)
+PARAMETERS = replace(  # a plugin may call its scoring ``data``
+    recipes.PARAMETERS,
+    key_of=lambda name: f"scoring.{name}" if name.startswith(_PREFIXES) else name,
+)
 FITTING: Settings[Experiment] = Settings(
     name="fitting",
     parameters=lambda view, catalogue: fits.fitting_parameters(catalogue) if view.learn else (),

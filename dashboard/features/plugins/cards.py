@@ -175,7 +175,8 @@ def _findings(result: Result) -> None:
         words = gettext("{broken} of {count} rules broken", **counts)
     else:
         words = gettext("{count} rules kept", **counts)
-    st.markdown(f":material/{'cancel' if broken else 'check_circle'}: **{words}**")
+    icon = ":material/cancel:" if broken else ":material/check_circle:"
+    st.markdown(f"{icon} **{words}**")
     for finding in broken:
         with st.container(gap=None):
             st.markdown(f":material/close: {_sentence(finding)}")

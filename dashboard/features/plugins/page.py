@@ -141,7 +141,6 @@ def _pages() -> None:
 
 
 def _others(session: Session[PluginsView], others: Sequence[Distribution]) -> None:
-    """Distributions beyond the first ones: a table, and a select box that shows one."""
     if not others:
         return
     rows = [
@@ -208,10 +207,10 @@ def _counted(one: Distribution, nouns: Mapping[str, str]) -> str:
 
 
 def _failure(failure: Mapping[str, Any]) -> None:
-    icon = "block" if failure["stage"] == "blocked" else "error"
+    icon = ":material/block:" if failure["stage"] == "blocked" else ":material/error:"
     with st.container(gap=None):
         title = gettext(_STAGES.get(failure["stage"], gettext_noop("Problem")))
-        st.markdown(f":material/{icon}: **{title}** · {plain(failure['plugin'])}")
+        st.markdown(f"{icon} **{title}** · {plain(failure['plugin'])}")
         st.text(translated(failure["message"]))
         if failure.get("advice"):
             advice = gettext("What to do: {advice}", advice=translated(failure["advice"]))

@@ -113,5 +113,5 @@ FIND: Text[PluginsView] = Text(
     placeholder=gettext_noop("a name, a word of the title, an author, a package"),
 )
 LINK = Link(
-    default=lambda _: PluginsView(), fields=(DistributionName(name="show", title="show"), FIND)
+    default=lambda _: PluginsView(), fields=(DistributionName(name="show", title=""), FIND)
 )

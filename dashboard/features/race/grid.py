@@ -257,7 +257,6 @@ def _drawn(session: Session[RaceView], choices: Choices, result: Result, prepare
 
 
 def _opened(view: RaceView, choices: Choices, task: str, who: str) -> RaceView:
-    """The view of a cell: its task, its model, and its contestant."""
     model = choices.race.by_key[who].model
     reference = f"{model}.{choices.reference.name}"
     known = reference if reference in choices.race.by_key else ""

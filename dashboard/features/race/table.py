@@ -64,7 +64,7 @@ def table(seen: Seen) -> None:
             **{
                 name: st.column_config.Column(
                     title(name),
-                    help=_COLUMNS[name].help and gettext(_COLUMNS[name].help),
+                    help=gettext(words) if (words := _COLUMNS[name].help) else None,
                     width=_width(title(name), texts[name]),
                 )
                 for name in texts.columns.drop(["Contestant", "Verdict", quality])
@@ -124,7 +124,7 @@ def bundle(race: RaceRecord) -> bytes:
     return pack({name: path.read_bytes() for name, path in files.items() if path.is_file()})
 
 
-def _button(label: str, kind: str, data: Any, **file: str) -> None:
+def _button(label: str, kind: str, data: Any, **file: Any) -> None:
     st.download_button(
         label, data, icon=":material/download:", type="tertiary",
         key=f"race-download-{kind}", on_click="ignore", **file,
@@ -269,7 +269,6 @@ def _noted(known: dict[Any, str], value: Any, text: str) -> Any:
 
 
 def _problems(seen: Seen) -> None:
-    """Why contestants did not run, or not always, in a sentence each."""
     sentences = [
         gettext("{name}: {problem}", name=row["name"], problem=translated(row["problem"]))
         for row in seen.rows

@@ -117,7 +117,6 @@ def matrix(request: Request, context: Context) -> Result:
 def _compared(
     column: Column, reference: Contestant, higher: bool, seeds: int
 ) -> list[dict[str, Any]]:
-    """A cell for each contestant of one model on one task."""
     # By seed; of equal trials the first.
     reported = {
         who: {one.trial.seed: one for one in reversed(found) if not one.trial.tuning}

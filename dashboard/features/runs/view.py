@@ -40,4 +40,4 @@ class RunId(Text[RunsView]):
         return given
 
 
-LINK = Link(default=lambda _: RunsView(), fields=(RunId(name="id", title="id"),))
+LINK = Link(default=lambda _: RunsView(), fields=(RunId(name="id", title=""),))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -12,8 +11,8 @@ import streamlit as st
 from pydantic import SecretStr
 
 from dashboard import navigation
+from dashboard.features.server.view import LINK, ServerView
 from dashboard.language import gettext, gettext_noop, translated
-from dashboard.links.link import Link
 from dashboard.settings import Settings, settings, variable
 from dashboard.storage.files import home
 from dashboard.ui import owner
@@ -50,11 +49,6 @@ _NOT_NAMED = gettext_noop(
     "You may open every link. To train and upload as well, ask who runs this server to name your "
     "e-mail address."
 )
-
-
-@dataclass(frozen=True, kw_only=True)
-class ServerView:
-    """Nothing can be set about the page: it is the same for every address."""
 
 
 def _controls(_session: Session[ServerView]) -> None:
@@ -204,7 +198,7 @@ PAGE = Page(
     title="Server",
     explanation="Who you are on this server and what you may do; for those who run it, its work, "
     "its limits and its disk.",
-    link=Link(default=lambda _: ServerView(), fields=()),
+    link=LINK,
     controls=_controls,
     keeps=False,
     results=_results,

@@ -114,7 +114,6 @@ def _start(view: Train, catalogue: Catalogue) -> bool:
 
 
 def _trained(view: Train, catalogue: Catalogue) -> str:
-    """How many trainings of how many epochs, on which pairs."""
     settings, count = dict(view.settings), len(view.scorings)
     epochs, size = int(settings.get(EPOCHS, 0)), int(settings.get(PAIRS, 0))
     told = {
@@ -170,7 +169,7 @@ def _results(session: Session[Train], _: None) -> None:
         found = owner.trainings().list(session.view.shown or ())
         return found, any(training.state in ACTIVE for training in found)
 
-    _, polling = look()
+    polling = look()[1]
     if polling:
         shown.incomplete()
 

@@ -85,12 +85,13 @@ def perform(request: Request, context: Context) -> Result:
         pairs = training_order.load(request, order, registry)
         context.report(0.0, gettext_noop("Building the model."))
         ready = prepare(order.experiment, pairs, registry)
-        most, size = given.get(MOST_PARAMETERS, math.inf), ready.card["training"]["parameters"]
-        if size > float(most):
+        most = float(given.get(MOST_PARAMETERS, math.inf))
+        found = ready.card["training"]["parameters"]
+        if found > most:
             raise ContractError(
-                f"need a model of at most {float(most):,.0f} weights "
-                f"({variable('training_parameters')}), got {size:,}; make it narrower or give it "
-                "fewer layers"
+                f"need a model of at most {most:,.0f} weights "
+                f"({variable('training_parameters')}), got {found:,}; make it narrower or give "
+                "it fewer layers"
             )
         seconds = float(given.get(MOST_SECONDS, math.inf))
         with suppress(_TimeUp):

@@ -1,0 +1,15 @@
+"""What the page *Server* shows: the same for every address."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dashboard.links.link import Link
+
+
+@dataclass(frozen=True, kw_only=True)
+class ServerView:
+    """Nothing can be set about it."""
+
+
+LINK: Link[ServerView] = Link(default=lambda _: ServerView())
