@@ -67,9 +67,7 @@ def test_before_the_first_value_the_axes_have_their_ends(painted, zero, end):
 
 def test_the_specification_stands_still_while_values_come():
     """The data alone change, so that the chart on the page is not made anew."""
-    few, all_of_them = (
-        prepare_learning(some, LEARNING) for some in (ROWS[:1], ROWS)
-    )
+    few, all_of_them = (prepare_learning(some, LEARNING) for some in (ROWS[:1], ROWS))
     assert template(draw_learning, few) is template(draw_learning, all_of_them)
     assert few.values != all_of_them.values
 
